@@ -2,7 +2,8 @@
 """Every error the harness raises on purpose: yours, the guest's, or the host's.
 
 The class says who is at fault and with it the exit status of the command line.  A message is one
-plain sentence that says what happened and where; ``advice`` is what to do about it.
+plain sentence that says what happened and where; ``advice`` is what to do about it; ``evidence``
+is what was seen: registers, backtrace, disassembly, the tail of a console.
 """
 
 
@@ -11,17 +12,18 @@ class HarnessError(Exception):
 
     exit_status = 3
 
-    def __init__(self, message: str, advice: str = "") -> None:
+    def __init__(self, message: str, advice: str = "", evidence: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.advice = advice
+        self.evidence = evidence
 
     def __str__(self) -> str:
-        return f"{self.message}\n{self.advice}" if self.advice else self.message
+        return "\n".join(part for part in (self.message, self.advice, self.evidence) if part)
 
 
 class UsageError(HarnessError):
-    """Your mistake: a bad name, a bad glob, a file that cannot be read, a source that does not compile."""
+    """Your mistake: a bad name, a bad glob, an unreadable file, a source that does not compile."""
 
     exit_status = 2
 

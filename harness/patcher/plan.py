@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What to change: patches with the words they must find, grouped into few transfers."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.errors import UsageError
+
+WORD = 4
+"""Bytes of one instruction word on every architecture here."""
+
+GAP = 4096
+"""Patches closer than this share a transfer: a transfer costs about as much as 4 KiB of payload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Replace ``old`` by ``new`` at ``address``; ``what`` names the place in a report.
+
+    ``old`` and ``new`` are instruction words in the guest's memory order, equally long.
+    """
+
+    address: int
+    old: bytes
+    new: bytes
+    what: str
+
+    def __post_init__(self) -> None:
+        if len(self.old) != len(self.new) or not self.old or len(self.old) % WORD:
+            raise UsageError(f"the patch of {self.what} does not replace whole words by as many")
+        if self.address % WORD:
+            raise UsageError(f"the patch of {self.what} at {self.address:#x} is not word aligned")
+
+    @property
+    def end(self) -> int:
+        """The first address behind the patch."""
+        return self.address + len(self.old)
+
+    @property
+    def interior(self) -> range:
+        """Program counters that must not be in use while this patch is written.
+
+        A CPU at the first changed word sees only new words, and one behind the last has seen only
+        old ones.  In between it would run a mixture: on o32 the stack adjustment of a call that
+        never happened.  Empty when just one word changes.
+        """
+        changed = [
+            self.address + offset
+            for offset in range(0, len(self.old), WORD)
+            if self.old[offset : offset + WORD] != self.new[offset : offset + WORD]
+        ]
+        return range(changed[0] + WORD, changed[-1] + WORD, WORD) if changed else range(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Neighbouring patches that one transfer reads or writes."""
+
+    patches: tuple[Patch, ...]
+
+    @property
+    def address(self) -> int:
+        """Where the transfer begins."""
+        return self.patches[0].address
+
+    @property
+    def size(self) -> int:
+        """Bytes of the transfer."""
+        return self.patches[-1].end - self.address
+
+    def found(self, memory: bytes, patch: Patch) -> bytes:
+        """What ``memory``, a read of this span, holds where ``patch`` applies."""
+        start = patch.address - self.address
+        return memory[start : start + len(patch.old)]
+
+    def patched(self, memory: bytes) -> bytes:
+        """``memory`` with every patch of this span applied."""
+        image = bytearray(memory)
+        for patch in self.patches:
+            start = patch.address - self.address
+            image[start : start + len(patch.new)] = patch.new
+        return bytes(image)
+
+
+class PatchPlan(Sequence[Patch]):
+    """Patches in address order, none of which overlaps another."""
+
+    def __init__(self, patches: Iterable[Patch]) -> None:
+        self._patches = sorted(patches, key=lambda patch: patch.address)
+        for before, after in zip(self._patches, self._patches[1:], strict=False):
+            if after.address < before.end:
+                raise UsageError(f"the patches of {before.what} and {after.what} overlap")
+
+    def __len__(self) -> int:
+        return len(self._patches)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._patches[index]
+
+    def spans(self, gap: int = GAP) -> Iterator[Span]:
+        """The patches grouped so that no two groups lie closer than ``gap`` bytes."""
+        group: list[Patch] = []
+        for patch in self._patches:
+            if group and patch.address - group[-1].end >= gap:
+                yield Span(tuple(group))
+                group = []
+            group.append(patch)
+        if group:
+            yield Span(tuple(group))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Apply a plan: read, compare, write, read back; on any failure put everything back."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from harness.errors import GuestError, HarnessError, SiteMismatch
+from harness.patcher.plan import Patch, PatchPlan, Span
+
+MAX_STEPS = 64
+"""Single steps after which a CPU counts as stuck between the words of a site."""
+
+Disassemble = Callable[[bytes, int], Iterable[object]]
+
+
+class Text(Protocol):
+    """The guest's text through the debug stub (TCG would not see a write that bypasses it)."""
+
+    def dump_memory(self, address: int, size: int) -> bytes: ...
+    def restore_memory(self, address: int, data: bytes) -> None: ...
+
+
+class Cpus(Protocol):
+    """The stopped CPUs of the guest."""
+
+    def program_counters(self) -> dict[int, int]:
+        """The program counter of every CPU, by its number."""
+        ...
+
+    def step(self, cpu: int) -> None:
+        """Execute exactly one instruction on one CPU."""
+        ...
+
+
+def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> None:
+    """Write every patch of ``plan``, or none.
+
+    Raises:
+        SiteMismatch: a word is not what the plan expects; nothing was written.
+        GuestError: a CPU cannot be moved out of a site, or a write did not arrive; what had been
+            written is back as it was.
+        HarnessError: as raised by the transport; what had been written is put back if the
+            transport still allows it, and the message says so if not.
+    """
+    move_out(plan, cpus)
+    spans = list(plan.spans())
+    before = [text.dump_memory(span.address, span.size) for span in spans]
+    for span, memory in zip(spans, before, strict=True):
+        _verify(span, memory, disassemble)
+    written: list[tuple[Span, bytes]] = []
+    try:
+        for span, memory in zip(spans, before, strict=True):
+            written.append((span, memory))
+            text.restore_memory(span.address, span.patched(memory))
+        for span, memory in written:
+            if text.dump_memory(span.address, span.size) != span.patched(memory):
+                raise GuestError(f"the text at {span.address:#x} did not take what was written")
+    except BaseException as failure:
+        _put_back(written, text, failure)
+        raise
+
+
+def move_out(plan: PatchPlan, cpus: Cpus) -> None:
+    """Step every CPU that stands between the words of a patch until it stands outside."""
+    interior = {address for patch in plan for address in patch.interior}
+    if not interior:
+        return
+    for cpu, pc in cpus.program_counters().items():
+        steps = 0
+        while pc in interior:
+            if steps == MAX_STEPS:
+                raise GuestError(f"CPU {cpu} does not leave the call site at {pc:#x}")
+            cpus.step(cpu)
+            steps += 1
+            pc = cpus.program_counters()[cpu]
+
+
+def _verify(span: Span, memory: bytes, disassemble: Disassemble) -> None:
+    wrong = [patch for patch in span.patches if span.found(memory, patch) != patch.old]
+    if not wrong:
+        return
+    first = wrong[0]
+    raise SiteMismatch(
+        f"{first.what} at {first.address:#x} does not hold the words it must"
+        + (f", nor do {len(wrong) - 1} more sites" if len(wrong) > 1 else "")
+        + "; nothing has been changed",
+        "Compare the text with the image (list sites), or start the guest afresh.",
+        "\n".join(_mismatch(span, memory, patch, disassemble) for patch in wrong[:8]),
+    )
+
+
+def _mismatch(span: Span, memory: bytes, patch: Patch, disassemble: Disassemble) -> str:
+    lines = [f"{patch.what}:"]
+    for label, code in (("expected", patch.old), ("found", span.found(memory, patch))):
+        lines += [f"  {label:8} {line}" for line in disassemble(code, patch.address)]
+    return "\n".join(lines)
+
+
+def _put_back(written: list[tuple[Span, bytes]], text: Text, failure: BaseException) -> None:
+    try:
+        for span, memory in reversed(written):
+            text.restore_memory(span.address, memory)
+    except HarnessError as second:
+        failure.add_note(f"the text could not be put back either: {second.message}")
