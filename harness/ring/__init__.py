@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""The guest's ring buffer: its header and its pages, decoded from bytes.  No input or output."""
+
+from harness.ring.edit import mark_lost, rest_of_page, truncate_page
+from harness.ring.header import FIXED_SIZE, RingCpu, RingHeader, header_length
+from harness.ring.page import (
+    LOST_UNKNOWN,
+    Cursor,
+    PageFormat,
+    PageHeader,
+    Record,
+    count_events,
+    decode_page,
+    page_header,
+    scan_page,
+)
+
+__all__ = [
+    "FIXED_SIZE",
+    "LOST_UNKNOWN",
+    "Cursor",
+    "PageFormat",
+    "PageHeader",
+    "Record",
+    "RingCpu",
+    "RingHeader",
+    "count_events",
+    "decode_page",
+    "header_length",
+    "mark_lost",
+    "page_header",
+    "rest_of_page",
+    "scan_page",
+    "truncate_page",
+]

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""The header that a guest exports at the symbol ``ring_buffer`` (docs/ring-buffer.rst).
+
+The guest is a stranger: nothing here is believed before it was checked against a bound.
+"""
+
+import struct
+from dataclasses import dataclass
+
+from harness.errors import FormatError
+from harness.ring.page import PageFormat
+from harness.units import ByteOrder
+
+MAGIC = 0x46545242
+VERSION = 1
+OVERWRITE = 1
+
+FIXED_SIZE = 48
+"""Bytes of the header that must be read before its whole length is known."""
+
+_FIXED = "8IQII"
+_CPU = "QQ8IQ"
+_CPU_SIZE = struct.calcsize("<" + _CPU)
+_SEQUENCE_MASK = 0xFFFFFFFF
+
+_MAX_CPUS = 256
+_MAX_STRUCTURE = 4096
+_MAX_PAGES = 1 << 20
+_ADVICE = "The guest was built for another version of the harness, or its memory is damaged."
+
+_FIXED_FIELDS = (
+    "magic",
+    "version",
+    "header_size",
+    "cpu_size",
+    "nr_cpus",
+    "long_size",
+    "page_size",
+    "flags",
+    "clock_hz",
+    "record_disabled",
+)
+_CPU_FIELDS = (
+    "pages",
+    "first_entry",
+    "max_pages",
+    "nr_pages",
+    "head",
+    "tail",
+    "entries",
+    "overrun",
+    "dropped",
+    "writing",
+    "last_stamp",
+)
+_OFFSETS = {"flags": 28, "clock_hz": 32, "record_disabled": 40}
+_CPU_OFFSETS = {name: 8 * i for i, name in enumerate(_CPU_FIELDS[:2])} | {
+    name: 16 + 4 * i for i, name in enumerate(_CPU_FIELDS[2:])
+}
+
+
+@dataclass(frozen=True)
+class RingCpu:
+    """One CPU's part of the header; the fields bear the guest's names.
+
+    ``offset`` is where this part begins, in bytes from the symbol ``ring_buffer``.  ``pages`` and
+    ``first_entry`` are guest addresses.  ``head`` and ``tail`` are page sequence numbers (32 bits,
+    they wrap); a page lies at index sequence modulo ``nr_pages``.
+    """
+
+    index: int
+    offset: int
+    page_size: int
+    pages: int
+    first_entry: int
+    max_pages: int
+    nr_pages: int
+    head: int
+    tail: int
+    entries: int
+    overrun: int
+    dropped: int
+    writing: int
+    last_stamp: int
+
+    @property
+    def unread_pages(self) -> list[int]:
+        """Sequence numbers of the pages from head to tail; the last is the one being written.
+
+        None when everything has been consumed, which a reader says with head = tail + 1.
+        """
+        count = (self.tail - self.head + 1) & _SEQUENCE_MASK
+        return [(self.head + i) & _SEQUENCE_MASK for i in range(count)]
+
+    @property
+    def complete_pages(self) -> list[int]:
+        """As `unread_pages`, without the page that the guest may still write to."""
+        return self.unread_pages[:-1]
+
+    def page_address(self, sequence: int) -> int:
+        """The guest address of the page with this sequence number."""
+        return self.pages + sequence % self.nr_pages * self.page_size
+
+    def first_entry_address(self, sequence: int) -> int:
+        """The guest address of the u32 that holds ``entries`` as it was when the page was begun."""
+        return self.first_entry + 4 * (sequence % self.nr_pages)
+
+    def field_offset(self, name: str) -> int:
+        """Where the field ``name`` lies, in bytes from the symbol ``ring_buffer``."""
+        return self.offset + _CPU_OFFSETS[name]
+
+
+@dataclass(frozen=True)
+class RingHeader:
+    """The whole header, checked.  The fields bear the guest's names."""
+
+    page_format: PageFormat
+    flags: int
+    clock_hz: int
+    record_disabled: int
+    cpus: tuple[RingCpu, ...]
+
+    @classmethod
+    def parse(cls, data: bytes, byteorder: ByteOrder) -> "RingHeader":
+        """Decode `header_length` bytes or more, read at the symbol ``ring_buffer``."""
+        fixed = _fixed_fields(data, byteorder)
+        length = fixed["header_size"] + fixed["nr_cpus"] * fixed["cpu_size"]
+        if len(data) < length:
+            raise FormatError(
+                f"the ring buffer header is {length} bytes long, but only {len(data)} were read"
+            )
+        form = PageFormat(byteorder, fixed["long_size"], fixed["page_size"])
+        cpus = tuple(
+            _parse_cpu(data, index, fixed["header_size"] + index * fixed["cpu_size"], form)
+            for index in range(fixed["nr_cpus"])
+        )
+        return cls(form, fixed["flags"], fixed["clock_hz"], fixed["record_disabled"], cpus)
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether a full buffer overwrites its oldest page instead of refusing new events."""
+        return bool(self.flags & OVERWRITE)
+
+    def cpu(self, index: int) -> RingCpu:
+        """The part of one CPU."""
+        return self.cpus[index]
+
+    @staticmethod
+    def field_offset(name: str) -> int:
+        """Where ``flags``, ``clock_hz`` or ``record_disabled`` lies, from the symbol."""
+        return _OFFSETS[name]
+
+
+def header_length(data: bytes, byteorder: ByteOrder) -> int:
+    """How many bytes the whole header has, learned from its first `FIXED_SIZE` bytes."""
+    fixed = _fixed_fields(data, byteorder)
+    return fixed["header_size"] + fixed["nr_cpus"] * fixed["cpu_size"]
+
+
+def _fixed_fields(data: bytes, byteorder: ByteOrder) -> dict[str, int]:
+    if len(data) < FIXED_SIZE:
+        raise FormatError(
+            f"a ring buffer header has at least {FIXED_SIZE} bytes, but only {len(data)} were read"
+        )
+    order = ">" if byteorder == "big" else "<"
+    fixed = dict(zip(_FIXED_FIELDS, struct.unpack_from(order + _FIXED, data), strict=False))
+    if fixed["magic"] != MAGIC:
+        raise FormatError(
+            f"the ring buffer header begins with {fixed['magic']:#010x} instead of {MAGIC:#010x}",
+            "Either the guest has not started yet, or this is not a guest of the harness.",
+        )
+    if fixed["version"] != VERSION:
+        raise FormatError(
+            f"the ring buffer header has version {fixed['version']}; "
+            f"this harness reads version {VERSION}",
+            "Build the guest again with this harness.",
+        )
+    size = fixed["page_size"]
+    _check("header_size", fixed["header_size"], FIXED_SIZE, _MAX_STRUCTURE, 8)
+    _check("cpu_size", fixed["cpu_size"], _CPU_SIZE, _MAX_STRUCTURE, 8)
+    _check("nr_cpus", fixed["nr_cpus"], 1, _MAX_CPUS)
+    _check("long_size", fixed["long_size"], 4, 8, 4)
+    _check("page_size", size, 4096, 65536)
+    if size & (size - 1):
+        raise FormatError(
+            f"the ring buffer header has page_size {size}, not a power of two", _ADVICE
+        )
+    _check("clock_hz", fixed["clock_hz"], 1, 1 << 40)
+    return fixed
+
+
+def _parse_cpu(data: bytes, index: int, offset: int, form: PageFormat) -> RingCpu:
+    values = struct.unpack_from(form.order + _CPU, data, offset)
+    cpu = RingCpu(index, offset, form.page_size, *values)
+    where = f"cpu[{index}]."
+    _check(where + "max_pages", cpu.max_pages, 2, _MAX_PAGES)
+    _check(where + "nr_pages", cpu.nr_pages, 2, cpu.max_pages)
+    limit = 1 << (8 * form.long_size)
+    _check(where + "pages", cpu.pages, 1, limit - cpu.max_pages * form.page_size, form.long_size)
+    _check(where + "first_entry", cpu.first_entry, 1, limit - 4 * cpu.max_pages, 4)
+    unread = (cpu.tail - cpu.head + 1) & _SEQUENCE_MASK
+    if unread > cpu.nr_pages:
+        raise FormatError(
+            f"the ring buffer header has {where}head {cpu.head} and tail {cpu.tail}: "
+            f"{unread} unread pages in a buffer of {cpu.nr_pages}",
+            _ADVICE,
+        )
+    return cpu
+
+
+def _check(name: str, value: int, low: int, high: int, multiple: int = 1) -> None:
+    if not low <= value <= high or value % multiple:
+        whole = f", a multiple of {multiple}" if multiple > 1 else ""
+        raise FormatError(
+            f"the ring buffer header has {name} {value:#x}; "
+            f"it must be {low:#x} to {high:#x}{whole}",
+            _ADVICE,
+        )
