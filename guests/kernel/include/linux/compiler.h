@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_COMPILER_H
+#define _LINUX_COMPILER_H
+
+/* A function that the tracer itself may run through must not carry a call site. */
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+#define notrace		__attribute__((no_instrument_function, patchable_function_entry(0, 0)))
+#else
+#define notrace		__attribute__((no_instrument_function))
+#endif
+
+#define noinline	__attribute__((noipa))
+#define __always_inline	inline __attribute__((always_inline))
+#define __noreturn	__attribute__((noreturn))
+#define __weak		__attribute__((weak))
+#define __used		__attribute__((used))
+#define __packed	__attribute__((packed))
+#define __aligned(n)	__attribute__((aligned(n)))
+#define __section(name)	__attribute__((section(name)))
+#define __printf(format, arguments)	__attribute__((format(printf, format, arguments)))
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+#define barrier()	__asm__ volatile("" : : : "memory")
+
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value)	(*(volatile __typeof__(x) *)&(x) = (value))
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_ERRNO_H
+#define _LINUX_ERRNO_H
+
+#define ENOENT	2
+#define EIO	5
+#define ENOMEM	12
+#define EFAULT	14
+#define EINVAL	22
+#define ERANGE	34
+
+#endif
