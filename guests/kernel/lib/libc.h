@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LIB_LIBC_H
+#define _LIB_LIBC_H
+
+#include <stddef.h>
+
+#include <linux/compiler.h>
+
+/* What the library asks of the kernel, and nothing else. */
+void console_write(const char *text, size_t size);
+void panic(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
+extern char __heap_start[], __heap_end[]; /* linker script */
+
+/*
+ * gcc recognises the loops of these functions and would replace each by a call to the very
+ * function that it is in.
+ */
+#define no_loop_idiom __attribute__((optimize("no-tree-loop-distribute-patterns")))
+
+#endif
