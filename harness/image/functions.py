@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""The functions of a guest by address, as its symbol table tells them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.image.elf import SHN_UNDEF, STT_FILE, STT_FUNC, STT_SECTION, Binding, Elf, Symbol
+
+# Which of several symbols speaks for an address: what other files can name comes first.
+_RANK = {Binding.GLOBAL: 0, Binding.WEAK: 1, Binding.LOCAL: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: ``size`` bytes from ``address`` on."""
+
+    name: str
+    address: int
+    size: int
+
+
+def functions_of(elf: Elf) -> "FunctionTable":
+    """The functions of ``elf``: symbols of type FUNC with a size, in executable sections.
+
+    Of several names for one address a global one wins over a weak and a local one, then the
+    shorter, then the first in the alphabet.
+    """
+    executable = {i for i, section in enumerate(elf.sections) if section.executable}
+    best: dict[int, Symbol] = {}
+    for symbol in elf.symbols:
+        if symbol.type == STT_FUNC and symbol.size and symbol.section in executable:
+            held = best.get(symbol.address)
+            if held is None or _preference(symbol) < _preference(held):
+                best[symbol.address] = symbol
+    return FunctionTable(Function(s.name, s.address, s.size) for s in best.values())
+
+
+def addresses_of(elf: Elf) -> dict[str, int]:
+    """Each symbol's address by its name; of several with one name, the most public, then lowest.
+
+    Compilers' own labels (``$...``, ``.L...``) and names of files and sections are left out.
+    """
+    best: dict[str, Symbol] = {}
+    for symbol in elf.symbols:
+        if (
+            symbol.section == SHN_UNDEF
+            or symbol.type in (STT_FILE, STT_SECTION)
+            or not symbol.name
+            or symbol.name.startswith(("$", ".L"))
+        ):
+            continue
+        held = best.get(symbol.name)
+        if held is None or (_rank(symbol), symbol.address) < (_rank(held), held.address):
+            best[symbol.name] = symbol
+    return {name: symbol.address for name, symbol in best.items()}
+
+
+class FunctionTable(Sequence[Function]):
+    """Functions sorted by address, and which of them holds an address.
+
+    Where one function lies inside another the inner one is the answer.
+    """
+
+    def __init__(self, functions: Iterable[Function]) -> None:
+        self._functions = sorted(functions, key=lambda f: (f.address, -f.size, f.name))
+        self._starts: list[int] = []
+        self._holders: list[Function | None] = []
+        self._sweep()
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._functions[index]
+
+    def __iter__(self) -> Iterator[Function]:
+        return iter(self._functions)
+
+    def at(self, address: int) -> Function | None:
+        """The function whose bytes hold ``address``; None in a gap, as behind the last one."""
+        index = bisect_right(self._starts, address) - 1
+        return self._holders[index] if index >= 0 else None
+
+    def _sweep(self) -> None:
+        """Cut the addresses into pieces, each of which is held by one function or by none."""
+        around: list[Function] = []
+        for function in self._functions:
+            self._close(around, function.address)
+            self._starts.append(function.address)
+            self._holders.append(function)
+            around.append(function)
+        self._close(around, None)
+
+    def _close(self, around: list[Function], limit: int | None) -> None:
+        """End the functions of the stack ``around`` that end at or before ``limit``."""
+        while around:
+            end = around[-1].address + around[-1].size
+            if limit is not None and end > limit:
+                return
+            around.pop()
+            # An outer function that ended first has nothing left to hold.
+            while around and around[-1].address + around[-1].size <= end:
+                around.pop()
+            self._starts.append(end)
+            self._holders.append(around[-1] if around else None)
+
+
+def _rank(symbol: Symbol) -> int:
+    return _RANK.get(Binding(symbol.binding), 3) if symbol.binding in tuple(Binding) else 3
+
+
+def _preference(symbol: Symbol) -> tuple[int, int, str]:
+    return _rank(symbol), len(symbol.name), symbol.name

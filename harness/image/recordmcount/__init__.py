@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The table of call sites of a linked kernel, found by its relocations.
+
+MIPS gcc has no ``-mrecord-mcount``, so the sites are found afterwards: in a final link made with
+``ld --emit-relocs`` every call to ``_mcount`` still has its relocation.  Looking at the final
+link, not at object files, leaves nothing to guess: bodies of overridden weak functions belong to
+no function any more, references of data to ``_mcount`` are told apart by what the text holds, and
+labels such as ``$L1`` play no part.
+"""
+
+from dataclasses import dataclass
+
+from harness.errors import FormatError, GuestError
+from harness.image.elf import ET_EXEC, Elf
+from harness.image.functions import addresses_of, functions_of
+from harness.image.text import words_around
+from harness.isa import MCOUNT, for_elf
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Addresses of call sites, sorted, and what names ``_mcount`` in text but is none."""
+
+    sites: list[int]
+    ignored: list[tuple[int, str]]
+    word_size: int
+
+
+def recordmcount(data: bytes, name: str) -> Records:
+    """Find the call sites in ``data``, a final link made with ``--emit-relocs``.
+
+    FormatError when it is not such a file; GuestError when it calls ``_mcount`` nowhere, which
+    is always a mistake of the build.
+    """
+    elf = Elf(data, name)
+    isa = for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
+    if elf.type != ET_EXEC:
+        raise FormatError(f"{name} is not a final link", "Link it to an executable first.")
+    relocations = list(elf.relocations())
+    if not relocations:
+        raise FormatError(f"{name} holds no relocations of its text", "Link with --emit-relocs.")
+    mcount = addresses_of(elf).get(MCOUNT)
+    functions = functions_of(elf)
+    named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == MCOUNT}
+    sites: set[int] = set()
+    ignored: dict[int, str] = {}
+    for _, address, symbol, kind in relocations:
+        if symbol not in named or kind not in isa.call_relocations:
+            continue
+        before, words = words_around(elf, isa, address)
+        if functions.at(address) is None:
+            ignored[address] = "in no function: the body of an overridden weak one"
+        elif isa.recognise(address, words, mcount, before) is None:
+            found = f"0x{words[0]:08x}" if words else "nothing"
+            ignored[address] = f"names {MCOUNT} but is not a call of the profiler: {found}"
+        else:
+            sites.add(address)
+    if not sites:
+        raise GuestError(f"{name} calls {MCOUNT} nowhere", "Compile it with -pg.")
+    return Records(sorted(sites), sorted(ignored.items()), isa.word_size)
+
+
+def assembly(records: Records, source: str) -> str:
+    """An assembler file with the section ``.mcount_loc``: one address for each site."""
+    size = records.word_size
+    lines = [
+        f"/* Made by harness.image.recordmcount from {source}: {len(records.sites)} call sites. */",
+        '\t.section .mcount_loc, "a", %progbits',
+        f"\t.balign {size}",
+        *(f"\t.{size}byte 0x{address:0{2 * size}x}" for address in records.sites),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""AArch64: ``bl _mcount`` of ``-pg``, and the two nops of ``-fpatchable-function-entry=2``.
+
+Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, NOP, ORR).  Instructions are little
+endian whatever the byte order of data.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from harness.errors import FormatError, RangeError
+from harness.isa.base import CallSite, Form, Isa, SiteState
+from harness.units import ByteOrder
+
+_BL = 0x94000000
+_B = 0x14000000
+_OPCODE = 0xFC000000
+_MOV_X9_X30 = 0xAA1E03E9
+_REACH = 128 << 20
+
+_R_AARCH64_CALL26 = 283
+
+
+class AArch64(Isa):
+    """The 64-bit Arm instruction set, A64."""
+
+    name = "aarch64"
+    elf_machine = 183
+    nop = 0xD503201F
+    call_relocations = frozenset({_R_AARCH64_CALL26})
+    call_return_offset = 4
+
+    return_register = "x30"
+    status_registers: ClassVar[tuple[str, ...]] = ("cpsr",)
+
+    def __init__(self, bits: int, byteorder: ByteOrder) -> None:
+        if bits != 64:
+            raise FormatError("the ILP32 ABI of aarch64 is not supported")
+        super().__init__(bits, byteorder)
+
+    @property
+    def code_byteorder(self) -> ByteOrder:
+        """Always little, also where data is big endian."""
+        return "little"
+
+    @property
+    def general_registers(self) -> tuple[str, ...]:
+        """``x0`` to ``x30`` and ``sp``."""
+        return (*(f"x{n}" for n in range(31)), "sp")
+
+    @property
+    def argument_registers(self) -> tuple[str, ...]:
+        """``x0`` to ``x7`` (AAPCS64)."""
+        return tuple(f"x{n}" for n in range(8))
+
+    def encode_call(self, pc: int, target: int) -> int:
+        """``bl target``, which reaches from -128 MiB to +128 MiB - 4."""
+        return _BL | self._imm26(pc, target)
+
+    def encode_jump(self, pc: int, target: int) -> int:
+        """``b target``, with the reach of ``bl``."""
+        return _B | self._imm26(pc, target)
+
+    def call_target(self, pc: int, word: int) -> int | None:
+        """The target of a ``bl``."""
+        if word & _OPCODE != _BL:
+            return None
+        offset = (word & ~_OPCODE) * 4
+        if offset >= _REACH:
+            offset -= 2 * _REACH
+        return (pc + offset) & self.mask
+
+    def recognise(
+        self, address: int, words: Sequence[int], mcount: int | None, before: Sequence[int] = ()
+    ) -> Form | None:
+        """``bl _mcount``, or two nops at a patchable entry."""
+        if address % 4 or not words:
+            return None
+        if mcount is not None and self.call_target(address, words[0]) == mcount & self.mask:
+            return Form.MCOUNT
+        if tuple(words[:2]) == (self.nop, self.nop):
+            return Form.PATCHABLE_ENTRY
+        return None
+
+    def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
+        """One word, or two at a patchable entry: there ``x9`` carries the caller's ``x30``."""
+        if site.form is not Form.PATCHABLE_ENTRY:
+            if state is SiteState.NOP:
+                return (self.nop,)
+            return (self.encode_call(site.address, target),)
+        if state is SiteState.BOOT:
+            return self.nop, self.nop
+        if state is SiteState.NOP:
+            return _MOV_X9_X30, self.nop
+        return _MOV_X9_X30, self.encode_call(site.address + 4, target)
+
+    def tracer_words(self, symbols: Mapping[str, int], tracer: int | None) -> dict[int, int]:
+        """The slot ``ftrace_call``: ``bl tracer``, or ``nop`` when off."""
+        slot = self._symbol(symbols, "ftrace_call")
+        return {slot: self.nop if tracer is None else self.encode_call(slot, tracer)}
+
+    def _imm26(self, pc: int, target: int) -> int:
+        offset = self._aligned(target) - self._aligned(pc)
+        if not -_REACH <= offset < _REACH:
+            raise RangeError(
+                f"a branch at {self._hex(pc)} cannot reach {self._hex(target)}",
+                "bl reaches 128 MiB in either direction; link the code closer together.",
+            )
+        return offset // 4 & ~_OPCODE
+
+    def _capstone(self) -> tuple[int, int]:
+        import capstone
+
+        return capstone.CS_ARCH_ARM64, capstone.CS_MODE_LITTLE_ENDIAN

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""What an instruction set must be able to do for the function tracer, and what all of them share."""
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from harness.errors import GuestError, RangeError
+from harness.units import ByteOrder
+
+MCOUNT = "_mcount"
+"""The symbol that gcc's ``-pg`` calls, on every architecture here."""
+
+
+class Form(StrEnum):
+    """How the compiler wrote a call site."""
+
+    MCOUNT = "mcount"
+    MCOUNT_RA_ADDRESS = "mcount-ra-address"
+    LONG_CALL = "long-call"
+    PATCHABLE_ENTRY = "patchable-entry"
+
+
+class SiteState(StrEnum):
+    """What the words at a call site do."""
+
+    BOOT = "boot"
+    NOP = "nop"
+    CALL = "call"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """One place where a function enters the tracer, as one ``dyn_ftrace`` record.
+
+    ``address`` is the record's ``ip``: the ``jal``, ``bl``, ``lui`` or first ``nop`` of the site.
+    ``as_built`` holds the words from there on as the linker left them; without them a site is
+    taken for the usual one of its form (a long call has no usual one and needs them).
+    """
+
+    address: int
+    form: Form
+    function: str
+    function_address: int
+    as_built: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One disassembled instruction; ``text`` is ``.word 0x...`` where the bytes are none."""
+
+    address: int
+    bytes_: bytes
+    text: str
+
+
+class Isa(ABC):
+    """One instruction set in one word size and byte order, with instructions of 32 bits.
+
+    Addresses may come sign-extended (as gdb gives those of 32-bit MIPS) and go out masked to
+    ``bits``.  Instruction words are integers as the manuals print them, whatever the byte order
+    they have in memory (``code_byteorder``).
+    """
+
+    name: ClassVar[str]
+    """The architecture's name in ``guests/arch/`` and in the machine configs."""
+    elf_machine: ClassVar[int]
+    """``e_machine`` of its ELF files."""
+    elf_flags_refused: ClassVar[Mapping[int, str]] = {}
+    """Bits of ``e_flags`` that stand for an ABI which is not supported, and its name."""
+    nop: ClassVar[int]
+    call_relocations: ClassVar[frozenset[int]]
+    """ELF relocation types that may make a call site where they name ``_mcount``."""
+    call_return_offset: ClassVar[int]
+    """The return address of a call lies this many bytes behind the call."""
+    words_before_site: ClassVar[int] = 2
+    """How many words in front of a site ``recognise`` likes to see."""
+    words_at_site: ClassVar[int] = 8
+    """How many words from a site on ``recognise`` likes to see."""
+
+    pc_register: ClassVar[str] = "pc"
+    stack_register: ClassVar[str] = "sp"
+    return_register: ClassVar[str]
+    """gdb's name of the register that holds the return address at a function's entry."""
+    status_registers: ClassVar[tuple[str, ...]]
+    """gdb's names of what a dump shows beside the general registers."""
+
+    def __init__(self, bits: int, byteorder: ByteOrder) -> None:
+        self.bits = bits
+        self.byteorder: ByteOrder = byteorder
+        self.word_size = bits // 8
+        self.mask = (1 << bits) - 1
+
+    def __repr__(self) -> str:
+        return f"<Isa {self.name} {self.bits} bits, {self.byteorder} endian>"
+
+    @property
+    def code_byteorder(self) -> ByteOrder:
+        """The byte order of instructions in memory."""
+        return self.byteorder
+
+    @property
+    @abstractmethod
+    def general_registers(self) -> tuple[str, ...]:
+        """gdb's names of the general registers in the order a dump shows them."""
+
+    @property
+    @abstractmethod
+    def argument_registers(self) -> tuple[str, ...]:
+        """gdb's names of the registers that carry integer arguments, first argument first."""
+
+    @abstractmethod
+    def encode_call(self, pc: int, target: int) -> int:
+        """The word that calls ``target`` when it stands at ``pc``; RangeError out of reach."""
+
+    @abstractmethod
+    def encode_jump(self, pc: int, target: int) -> int:
+        """The word that jumps to ``target`` without a return; RangeError out of reach."""
+
+    @abstractmethod
+    def call_target(self, pc: int, word: int) -> int | None:
+        """Where ``word`` calls to when it stands at ``pc``; None when it is no direct call."""
+
+    @abstractmethod
+    def recognise(
+        self, address: int, words: Sequence[int], mcount: int | None, before: Sequence[int] = ()
+    ) -> Form | None:
+        """The form of the call site at ``address`` in text as built; None when there is none.
+
+        ``words`` are those from ``address`` on and ``before`` those that end just in front of it;
+        either may be short where a section begins or ends.  ``mcount`` is the address of
+        ``_mcount``, None in a guest that has none.
+        """
+
+    @abstractmethod
+    def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
+        """The words that ``site`` holds from its address on in ``state``.
+
+        ``target`` is the address of ``_mcount`` for BOOT and of ``ftrace_caller`` for CALL; NOP
+        ignores it.  The length is the same in every state.  RangeError when out of reach.
+        """
+
+    @abstractmethod
+    def tracer_words(self, symbols: Mapping[str, int], tracer: int | None) -> dict[int, int]:
+        """What ``ftrace_update_ftrace_func()`` writes: the word for each address.
+
+        ``tracer`` is the address of the tracer's function; None switches tracing off.  GuestError
+        when the port lacks a symbol, RangeError when ``tracer`` is out of reach.
+        """
+
+    @abstractmethod
+    def _capstone(self) -> tuple[int, int]:
+        """capstone's architecture and mode."""
+
+    def site_state(
+        self, site: CallSite, words: Sequence[int], mcount: int, ftrace_caller: int
+    ) -> SiteState:
+        """What ``words``, read from the site's address on, do.
+
+        Where ``_mcount`` and ``ftrace_caller`` share an address (M5) BOOT and CALL are the same
+        words, and the answer is CALL.
+        """
+        for state, target in (
+            (SiteState.NOP, 0),
+            (SiteState.CALL, ftrace_caller),
+            (SiteState.BOOT, mcount),
+        ):
+            try:
+                expected = self.site_words(site, state, target)
+            except RangeError:
+                continue
+            if tuple(words[: len(expected)]) == expected:
+                return state
+        return SiteState.UNKNOWN
+
+    def words_to_bytes(self, words: Sequence[int]) -> bytes:
+        """Instruction words as they lie in memory."""
+        return struct.pack(f"{self._order}{len(words)}I", *words)
+
+    def bytes_to_words(self, code: bytes) -> tuple[int, ...]:
+        """Memory as instruction words; a length that is no multiple of 4 is a ValueError."""
+        if len(code) % 4:
+            raise ValueError(f"{len(code)} bytes are not a whole number of instructions")
+        return struct.unpack(f"{self._order}{len(code) // 4}I", code)
+
+    def disassemble(self, code: bytes, address: int) -> list[Instruction]:
+        """Disassemble ``code``, which lies at ``address``; every word gives one instruction."""
+        engine = self._disassembler()
+        listing = []
+        for offset in range(0, len(code) - 3, 4):
+            where, word = (address + offset) & self.mask, code[offset : offset + 4]
+            # One word at a time: capstone would stop at the first one that is no instruction.
+            text = next(
+                (f"{m} {o}".rstrip() for _, _, m, o in engine.disasm_lite(word, where)),
+                f".word 0x{self.bytes_to_words(word)[0]:08x}",
+            )
+            listing.append(Instruction(where, word, text))
+        return listing
+
+    def _disassembler(self) -> Any:
+        engine = getattr(self, "_engine", None)
+        if engine is None:
+            # Costly to import and needed only for what people read.
+            import capstone
+
+            engine = self._engine = capstone.Cs(*self._capstone())
+        return engine
+
+    @property
+    def _order(self) -> str:
+        return "<" if self.code_byteorder == "little" else ">"
+
+    def _hex(self, address: int) -> str:
+        return f"0x{address & self.mask:0{self.bits // 4}x}"
+
+    def _symbol(self, symbols: Mapping[str, int], name: str) -> int:
+        try:
+            return symbols[name]
+        except KeyError:
+            raise GuestError(
+                f"the port has no symbol {name}",
+                f"Define {name} as a global label in the port's mcount.S.",
+            ) from None
+
+    def _aligned(self, address: int) -> int:
+        address &= self.mask
+        if address % 4:
+            raise RangeError(f"{self._hex(address)} is not the address of an instruction")
+        return address

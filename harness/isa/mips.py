@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""MIPS o32 and n64: what gcc writes for ``-pg``, with and without ``-mmcount-ra-address``.
+
+A function of the kernel calls ``jal _mcount``.  On o32 the instruction ``addiu sp,sp,-8`` goes
+with the call and ``_mcount`` undoes it, so both must go when the call goes (bug B01).  Code that
+is too far away loads the address: ``lui v1; addiu v1; move at,ra; jalr v1``.
+
+Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from harness.errors import GuestError, RangeError
+from harness.isa.base import CallSite, Form, Isa, SiteState
+
+_J = 0x08000000
+_JAL = 0x0C000000
+_OPCODE = 0xFC000000
+_REGION = 256 << 20
+
+_LUI_V1 = 0x3C030000
+_ADDIU_V1_V1 = 0x24630000
+_DADDIU_V1_V1 = 0x64630000
+_JALR_V1 = 0x0060F809
+_B = 0x10000000
+_IMMEDIATE = 0xFFFF
+
+_ADDIU_SP_SP_MINUS_8 = 0x27BDFFF8
+_ADDIU_SP_SP_8 = 0x27BD0008
+# `move at,ra` is or, addu or daddu with zero, as the assembler likes.
+_MOVE_AT_RA = frozenset({0x03E00825, 0x03E00821, 0x03E0082D})
+
+_R_MIPS_26 = 4
+_R_MIPS_HI16 = 5
+_EF_MIPS_ABI2 = 0x20
+
+
+class Mips(Isa):
+    """MIPS with 32-bit instructions; 32 bits is the o32 ABI, 64 bits the n64 ABI."""
+
+    name = "mips"
+    elf_machine = 8
+    elf_flags_refused: ClassVar[Mapping[int, str]] = {_EF_MIPS_ABI2: "n32"}
+    nop = 0
+    # HI16 and not LO16: one record for each long call (M3).
+    call_relocations = frozenset({_R_MIPS_26, _R_MIPS_HI16})
+    call_return_offset = 8
+
+    return_register = "ra"
+    # gdb's own names: QEMU describes no MIPS registers to it.
+    status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
+
+    @property
+    def general_registers(self) -> tuple[str, ...]:
+        """The 32 registers by the names of the ABI, as gdb has them."""
+        if self.bits == 32:
+            temporaries = [f"a{n}" for n in range(4)] + [f"t{n}" for n in range(8)]
+        else:
+            temporaries = [f"a{n}" for n in range(8)] + [f"t{n}" for n in range(4)]
+        saved = [f"s{n}" for n in range(8)]
+        return (
+            *("zero", "at", "v0", "v1"),
+            *temporaries,
+            *saved,
+            *("t8", "t9", "k0", "k1", "gp", "sp", "s8", "ra"),
+        )
+
+    @property
+    def argument_registers(self) -> tuple[str, ...]:
+        """``a0`` to ``a3`` on o32, to ``a7`` on n64."""
+        return tuple(f"a{n}" for n in range(4 if self.bits == 32 else 8))
+
+    def encode_call(self, pc: int, target: int) -> int:
+        """``jal target``, which reaches the 256 MiB region of the delay slot."""
+        return _JAL | self._index(pc, target)
+
+    def encode_jump(self, pc: int, target: int) -> int:
+        """``j target``, with the reach of ``jal``."""
+        return _J | self._index(pc, target)
+
+    def encode_address(self, target: int) -> tuple[int, int]:
+        """``lui v1; addiu v1`` (``daddiu`` on n64) that load ``target``.
+
+        The low half is sign-extended, so the high half carries where bit 15 is set (B48).
+        RangeError for a 64-bit address that is not a sign-extended 32-bit one.
+        """
+        target &= self.mask
+        signed = target - (1 << self.bits) if target >> (self.bits - 1) else target
+        # 0x7fff8000 and up round to a high half of 0x8000, which a 64-bit lui sign-extends.
+        if self.bits == 64 and not -(1 << 31) <= signed < (1 << 31) - 0x8000:
+            raise RangeError(f"lui and daddiu cannot load {self._hex(target)}")
+        high = (target + 0x8000) >> 16 & _IMMEDIATE
+        return _LUI_V1 | high, self._load_low | target & _IMMEDIATE
+
+    def call_target(self, pc: int, word: int) -> int | None:
+        """The target of a ``jal``."""
+        if word & _OPCODE != _JAL:
+            return None
+        region = (pc + 4) & self.mask & -_REGION
+        return region | (word & ~_OPCODE) << 2
+
+    def recognise(
+        self, address: int, words: Sequence[int], mcount: int | None, before: Sequence[int] = ()
+    ) -> Form | None:
+        """``jal _mcount`` with its stack adjustment, or the long call at its ``lui``.
+
+        ``-mmcount-ra-address`` shows by what stands between ``move at,ra`` and the call, and on
+        n64 in the delay slot; without ``before`` the form is taken for plain ``mcount``.
+        """
+        if address % 4 or mcount is None or len(words) < 2:
+            return None
+        mcount &= self.mask
+        if self.call_target(address, words[0]) == mcount:
+            return self._recognise_call(words[1], list(before))
+        if self._long_call_length(words) and tuple(words[:2]) == self._load_or_none(mcount):
+            return Form.LONG_CALL
+        return None
+
+    def _recognise_call(self, slot: int, before: list[int]) -> Form | None:
+        plain = True
+        if self.bits == 32:
+            if slot == self.nop and before and before[-1] == _ADDIU_SP_SP_MINUS_8:
+                before.pop()
+            elif slot != _ADDIU_SP_SP_MINUS_8:
+                return None
+        else:
+            plain = slot == self.nop
+        if before and before[-1] not in _MOVE_AT_RA:
+            plain = False
+        return Form.MCOUNT if plain else Form.MCOUNT_RA_ADDRESS
+
+    def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
+        """Two words on o32 and of a long call, one word on n64.
+
+        An assembler that fills no delay slots (gcc -O0) leaves the o32 stack adjustment in front
+        of the ``jal``; there the site is switched off by undoing it.
+        A long call is switched off by ``b`` over the whole sequence; its second word, then in the
+        delay slot of the branch, stays.
+        """
+        if site.form is Form.LONG_CALL:
+            if state is not SiteState.NOP:
+                return self.encode_address(target)
+            length = self._long_call_length(site.as_built)
+            if not length:
+                raise GuestError(
+                    f"the long call at {self._hex(site.address)} is not known word for word"
+                )
+            return _B | length - 1, site.as_built[1]
+        if self.bits == 64:
+            return (self.nop if state is SiteState.NOP else self.encode_call(site.address, target),)
+        slot_filled = len(site.as_built) < 2 or site.as_built[1] == _ADDIU_SP_SP_MINUS_8
+        if state is SiteState.NOP:
+            return (self.nop if slot_filled else _ADDIU_SP_SP_8), self.nop
+        slot = _ADDIU_SP_SP_MINUS_8 if slot_filled else self.nop
+        return self.encode_call(site.address, target), slot
+
+    def tracer_words(self, symbols: Mapping[str, int], tracer: int | None) -> dict[int, int]:
+        """The gate in front of ``ftrace_caller`` (M5) and the slot ``ftrace_call``."""
+        gate = self._symbol(symbols, "ftrace_caller")
+        slot = self._symbol(symbols, "ftrace_call")
+        if tracer is None:
+            stub = self._symbol(symbols, "ftrace_stub")
+            return {gate: self.encode_jump(gate, stub), slot: self.nop}
+        return {gate: self.nop, slot: self.encode_call(slot, tracer)}
+
+    @property
+    def _load_low(self) -> int:
+        return _ADDIU_V1_V1 if self.bits == 32 else _DADDIU_V1_V1
+
+    def _load_or_none(self, target: int) -> tuple[int, int] | None:
+        try:
+            return self.encode_address(target)
+        except RangeError:
+            return None
+
+    def _long_call_length(self, words: Sequence[int]) -> int:
+        """Words from ``lui`` to the delay slot of ``jalr v1``; 0 when it is no long call."""
+        if len(words) < 5 or words[0] & ~_IMMEDIATE != _LUI_V1 or words[2] not in _MOVE_AT_RA:
+            return 0
+        for at, word in enumerate(words[3 : self.words_at_site - 1], 3):
+            if word == _JALR_V1 and at + 1 < len(words):
+                return at + 2
+        return 0
+
+    def _index(self, pc: int, target: int) -> int:
+        target = self._aligned(target)
+        slot = (self._aligned(pc) + 4) & self.mask
+        if (target ^ slot) >= _REGION:
+            raise RangeError(
+                f"a jump at {self._hex(pc)} cannot reach {self._hex(target)}",
+                "j and jal stay in the 256 MiB region of their delay slot.",
+            )
+        return (target & (_REGION - 1)) >> 2
+
+    def _capstone(self) -> tuple[int, int]:
+        import capstone
+
+        word = capstone.CS_MODE_MIPS32 if self.bits == 32 else capstone.CS_MODE_MIPS64
+        order = (
+            capstone.CS_MODE_BIG_ENDIAN
+            if self.byteorder == "big"
+            else capstone.CS_MODE_LITTLE_ENDIAN
+        )
+        return capstone.CS_ARCH_MIPS, word | order
