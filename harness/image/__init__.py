@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A guest's ELF file: what it is built for, its symbols, functions, text and call sites."""
+
+from harness.image.functions import Function
+from harness.image.image import Image
+
+__all__ = ["Function", "Image"]

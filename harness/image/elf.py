@@ -12,7 +12,6 @@ file specification, 2.9.1.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 
 from harness.errors import FormatError
@@ -21,21 +20,14 @@ from harness.units import ByteOrder
 ET_EXEC = 2
 EM_MIPS = 8
 PT_LOAD = 1
-SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_NOBITS, SHT_REL = 2, 4, 7, 8, 9
+SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_REL = 2, 4, 7, 9
 SHF_ALLOC, SHF_EXECINSTR = 2, 4
 SHN_UNDEF = 0
-STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE = 0, 1, 2, 3, 4
+STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
+STT_FUNC, STT_SECTION, STT_FILE = 2, 3, 4
 NT_GNU_BUILD_ID = 3
 
 _NAME_LIMIT = 4096
-
-
-class Binding(IntEnum):
-    """``STB_*`` of a symbol."""
-
-    LOCAL = 0
-    GLOBAL = 1
-    WEAK = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +126,10 @@ class Elf:
 
     @cached_property
     def symbols(self) -> list[Symbol]:
-        """The whole symbol table in the file's order, undefined symbols included."""
+        """The whole symbol table in the file's order, undefined symbols included.
+
+        Names are fit to print: what is not printable ASCII is escaped.
+        """
         table = self.sections[self.symtab]
         if table.link >= len(self.sections):
             raise self._broken("its symbol table names no string table")
@@ -153,7 +148,9 @@ class Elf:
             stop = find(b"\0", start, min(end, start + _NAME_LIMIT))
             if stop < 0:
                 raise self._broken("a symbol's name is not in the string table")
-            text = data[start:stop].decode("utf-8", "backslashreplace")
+            text = data[start:stop].decode("ascii", "backslashreplace")
+            if not text.isprintable():
+                text = text.encode("unicode_escape").decode()
             symbols.append(Symbol(text, value, size, info & 15, info >> 4, section))
         return symbols
 

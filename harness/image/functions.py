@@ -2,13 +2,23 @@
 """The functions of a guest by address, as its symbol table tells them."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.image.elf import SHN_UNDEF, STT_FILE, STT_FUNC, STT_SECTION, Binding, Elf, Symbol
+from harness.image.elf import (
+    SHN_UNDEF,
+    STB_GLOBAL,
+    STB_LOCAL,
+    STB_WEAK,
+    STT_FILE,
+    STT_FUNC,
+    STT_SECTION,
+    Elf,
+    Symbol,
+)
 
 # Which of several symbols speaks for an address: what other files can name comes first.
-_RANK = {Binding.GLOBAL: 0, Binding.WEAK: 1, Binding.LOCAL: 2}
+_RANK = {STB_GLOBAL: 0, STB_WEAK: 1, STB_LOCAL: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +66,17 @@ def addresses_of(elf: Elf) -> dict[str, int]:
     return {name: symbol.address for name, symbol in best.items()}
 
 
-class FunctionTable(Sequence[Function]):
+class FunctionTable:
     """Functions sorted by address, and which of them holds an address.
 
     Where one function lies inside another the inner one is the answer.
     """
 
     def __init__(self, functions: Iterable[Function]) -> None:
-        self._functions = sorted(functions, key=lambda f: (f.address, -f.size, f.name))
+        self.all = sorted(functions, key=lambda f: (f.address, -f.size, f.name))
         self._starts: list[int] = []
         self._holders: list[Function | None] = []
         self._sweep()
-
-    def __len__(self) -> int:
-        return len(self._functions)
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        return self._functions[index]
-
-    def __iter__(self) -> Iterator[Function]:
-        return iter(self._functions)
 
     def at(self, address: int) -> Function | None:
         """The function whose bytes hold ``address``; None in a gap, as behind the last one."""
@@ -85,7 +86,7 @@ class FunctionTable(Sequence[Function]):
     def _sweep(self) -> None:
         """Cut the addresses into pieces, each of which is held by one function or by none."""
         around: list[Function] = []
-        for function in self._functions:
+        for function in self.all:
             self._close(around, function.address)
             self._starts.append(function.address)
             self._holders.append(function)
@@ -107,7 +108,7 @@ class FunctionTable(Sequence[Function]):
 
 
 def _rank(symbol: Symbol) -> int:
-    return _RANK.get(Binding(symbol.binding), 3) if symbol.binding in tuple(Binding) else 3
+    return _RANK.get(symbol.binding, len(_RANK))
 
 
 def _preference(symbol: Symbol) -> tuple[int, int, str]:

@@ -82,6 +82,10 @@ class AArch64(Isa):
             return Form.PATCHABLE_ENTRY
         return None
 
+    def site_length(self, form: Form, words: Sequence[int]) -> int:
+        """Two words at a patchable entry, one elsewhere."""
+        return 2 if form is Form.PATCHABLE_ENTRY else 1
+
     def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
         """One word, or two at a patchable entry: there ``x9`` carries the caller's ``x30``."""
         if site.form is not Form.PATCHABLE_ENTRY:

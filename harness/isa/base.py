@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an instruction set must be able to do for the function tracer, and what all of them share."""
+"""What an instruction set must do for the function tracer, and what all of them share."""
 
 import struct
 from abc import ABC, abstractmethod
@@ -137,6 +137,10 @@ class Isa(ABC):
         """
 
     @abstractmethod
+    def site_length(self, form: Form, words: Sequence[int]) -> int:
+        """How many of ``words``, from a recognised site's address on, belong to the site."""
+
+    @abstractmethod
     def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
         """The words that ``site`` holds from its address on in ``state``.
 
@@ -195,11 +199,14 @@ class Isa(ABC):
             where, word = (address + offset) & self.mask, code[offset : offset + 4]
             # One word at a time: capstone would stop at the first one that is no instruction.
             text = next(
-                (f"{m} {o}".rstrip() for _, _, m, o in engine.disasm_lite(word, where)),
+                (self._text(m, o) for _, _, m, o in engine.disasm_lite(word, where)),
                 f".word 0x{self.bytes_to_words(word)[0]:08x}",
             )
             listing.append(Instruction(where, word, text))
         return listing
+
+    def _text(self, mnemonic: str, operands: str) -> str:
+        return f"{mnemonic} {operands}".rstrip()
 
     def _disassembler(self) -> Any:
         engine = getattr(self, "_engine", None)

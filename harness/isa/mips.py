@@ -8,6 +8,7 @@ is too far away loads the address: ``lui v1; addiu v1; move at,ra; jalr v1``.
 Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -130,6 +131,12 @@ class Mips(Isa):
             plain = False
         return Form.MCOUNT if plain else Form.MCOUNT_RA_ADDRESS
 
+    def site_length(self, form: Form, words: Sequence[int]) -> int:
+        """The call and its stack adjustment (o32), the call (n64), or the whole long call."""
+        if form is Form.LONG_CALL:
+            return self._long_call_length(words)
+        return 2 if self.bits == 32 else 1
+
     def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
         """Two words on o32 and of a long call, one word on n64.
 
@@ -203,3 +210,10 @@ class Mips(Isa):
             else capstone.CS_MODE_LITTLE_ENDIAN
         )
         return capstone.CS_ARCH_MIPS, word | order
+
+    def _text(self, mnemonic: str, operands: str) -> str:
+        # capstone prints 64-bit branch targets as negative numbers; no immediate has 5 digits.
+        return super()._text(
+            mnemonic,
+            re.sub(r"-0x[0-9a-f]{5,}", lambda target: self._hex(int(target[0], 16)), operands),
+        )

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""A guest as its ELF file describes it."""
+
+import struct
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from harness.errors import FormatError, GuestError
+from harness.image.elf import ET_EXEC, Elf
+from harness.image.functions import Function, addresses_of, functions_of
+from harness.image.text import words_around
+from harness.isa import MCOUNT, CallSite, Form, for_elf
+from harness.units import ByteOrder
+
+
+class Image:
+    """A linked guest, read from the bytes of its ELF file; ``name`` is for messages.
+
+    Addresses that are passed in may be sign-extended; those that come out are masked to the
+    guest's word size.  FormatError when the file is no ELF file, damaged, stripped, not linked,
+    or for a machine that cannot be traced.
+
+    ``symbols`` gives each symbol's address by name; of several with one name, the most public
+    one's.  ``functions`` are all functions with a size, by address, one for each address.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.name = name
+        self._elf = Elf(data, name)
+        elf = self._elf
+        self.isa = for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
+        if elf.type != ET_EXEC:
+            raise FormatError(f"{name} is not a linked guest", "Link it to an executable.")
+        self.bits = elf.bits
+        self.byteorder: ByteOrder = elf.byteorder
+        self.entry = elf.entry
+        self.symbols: Mapping[str, int] = MappingProxyType(addresses_of(elf))
+        self._functions = functions_of(elf)
+        self.functions: list[Function] = self._functions.all
+
+    def address_of(self, name: str) -> int:
+        """The address of the symbol ``name``; GuestError when the guest has none."""
+        try:
+            return self.symbols[name]
+        except KeyError:
+            raise GuestError(f"{self.name} has no symbol {name}") from None
+
+    def function_at(self, address: int) -> Function | None:
+        """The function whose bytes hold ``address``; None in a gap between functions."""
+        return self._functions.at(address & self.isa.mask)
+
+    def symbolize(self, address: int) -> str:
+        """``name``, ``name+0x10`` or, outside every function, the address in hex."""
+        address &= self.isa.mask
+        function = self.function_at(address)
+        if function is None:
+            return self._hex(address)
+        offset = address - function.address
+        return f"{function.name}+0x{offset:x}" if offset else function.name
+
+    @property
+    def text(self) -> range:
+        """The addresses from ``_text`` to ``_etext``."""
+        return range(self.address_of("_text"), self.address_of("_etext"))
+
+    def read(self, address: int, size: int) -> bytes:
+        """What the linker put at ``address``; GuestError where the file holds no bytes (bss)."""
+        address &= self.isa.mask
+        segment = self._elf.segment_at(address)
+        if segment is None or address + size > segment.address + segment.size:
+            raise GuestError(f"{self.name} holds no {size} bytes at {self._hex(address)}")
+        start = segment.offset + address - segment.address
+        return self._elf.data[start : start + size]
+
+    @property
+    def build_id(self) -> bytes:
+        """The linker's build id; GuestError when the guest was linked without one."""
+        return self._build_id[1]
+
+    @property
+    def build_id_address(self) -> int:
+        """Where the bytes of the build id lie in the guest's memory."""
+        return self._build_id[0]
+
+    @property
+    def sites(self) -> list[CallSite]:
+        """The call sites in the guest's table, by address.
+
+        GuestError when the table is none, or when one of its entries is not the address of a call
+        site as the compiler writes them.
+        """
+        return self._table[0]
+
+    @property
+    def ignored_sites(self) -> list[int]:
+        """Entries that lie in no function: patchable entries of overridden weak functions."""
+        return self._table[1]
+
+    def kallsyms(self) -> str:
+        """The functions in the layout of ``/proc/kallsyms``, for a trace file.
+
+        Ends with the symbol ``_end``, so that nothing behind the guest bears the name of its last
+        function.
+        """
+        digits = self.bits // 4
+        end = self.symbols.get("_end")
+        rows = [(function.address, function.name) for function in self.functions]
+        if end is not None:
+            rows.append((end, "_end"))
+        return "".join(f"{address:0{digits}x} T {name}\n" for address, name in rows)
+
+    @cached_property
+    def _build_id(self) -> tuple[int, bytes]:
+        found = self._elf.build_id()
+        if found is None:
+            raise GuestError(f"{self.name} has no build id", "Link it with --build-id=sha1.")
+        return found
+
+    @cached_property
+    def _table(self) -> tuple[list[CallSite], list[int]]:
+        mcount = self.symbols.get(MCOUNT)
+        sites: list[CallSite] = []
+        ignored: list[int] = []
+        previous = None
+        for address in sorted(self._table_entries()):
+            if address == previous:
+                raise self._bad_entry(address, "stands there twice")
+            previous = address
+            before, words = words_around(self._elf, self.isa, address)
+            form = self.isa.recognise(address, words, mcount, before)
+            if form is None:
+                raise self._bad_entry(address, "is no call site")
+            function = self.function_at(address)
+            if function is not None:
+                as_built = words[: self.isa.site_length(form, words)]
+                site = CallSite(address, form, function.name, function.address, as_built)
+                sites.append(site)
+            elif form is Form.PATCHABLE_ENTRY:
+                ignored.append(address)
+            else:
+                raise self._bad_entry(address, "lies in no function")
+        return sites, ignored
+
+    def _table_entries(self) -> tuple[int, ...]:
+        start = self.address_of("__start_mcount_loc")
+        size = self.address_of("__stop_mcount_loc") - start
+        word = self.isa.word_size
+        if size < 0 or size % word or start % word:
+            raise GuestError(
+                f"the table of call sites in {self.name} is damaged: "
+                f"{size} bytes at {self._hex(start)}",
+                f"It must be aligned to {word} bytes and hold {word} bytes for each site.",
+            )
+        order = "<" if self.byteorder == "little" else ">"
+        kind = "I" if word == 4 else "Q"
+        if not size:
+            return ()
+        return struct.unpack(f"{order}{size // word}{kind}", self.read(start, size))
+
+    def _bad_entry(self, address: int, what: str) -> GuestError:
+        before, words = words_around(self._elf, self.isa, address)
+        code = self.isa.words_to_bytes((*before, *words[:4]))
+        listing = [
+            f"{'=>' if at.address == address else '  '} {self._hex(at.address)}: {at.text}"
+            for at in self.isa.disassemble(code, address - 4 * len(before))
+        ]
+        place = self._hex(address)
+        if self.function_at(address) is not None:
+            place += f" ({self.symbolize(address)})"
+        return GuestError(
+            f"the table of call sites in {self.name} names {place}, which {what}",
+            "\n".join(["Found there:", *listing] if listing else ["There is no code there."]),
+        )
+
+    def _hex(self, address: int) -> str:
+        return f"0x{address:0{self.bits // 4}x}"
