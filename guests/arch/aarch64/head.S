@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entry from QEMU's loader: one CPU, MMU and caches off, at EL1, or at EL2 with
+ * `-machine virt,virtualization=on`. Leaves for start_kernel() at EL1 with the MMU and the caches
+ * on, floating point enabled, the exception vectors set and `current` the boot thread.
+ */
+#include <asm/sysreg.h>
+#include <linux/linkage.h>
+
+	.section .head.text, "ax"
+SYM_FUNC_START(_start)
+	msr	daifset, #0xf
+	mrs	x0, CurrentEL
+	cmp	x0, #CURRENT_EL2
+	b.eq	drop_to_el1
+	cmp	x0, #CURRENT_EL1
+	b.eq	at_el1
+0:	wfi				/* EL3: nothing here knows what to do with it */
+	b	0b
+
+drop_to_el1:
+	mov	x0, #HCR_RW
+	msr	hcr_el2, x0
+	mov	x0, #CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN
+	msr	cnthctl_el2, x0
+	msr	cntvoff_el2, xzr
+	mov	x0, #CPTR_EL2_RES1
+	msr	cptr_el2, x0
+	msr	hstr_el2, xzr
+	mrs	x0, midr_el1
+	msr	vpidr_el2, x0
+	mrs	x0, mpidr_el1
+	msr	vmpidr_el2, x0
+	ldr	x0, =SCTLR_RES1		/* EL1's own is unknown at reset */
+	msr	sctlr_el1, x0
+	mov	x0, #PSR_DAIF | PSR_MODE_EL1H
+	msr	spsr_el2, x0
+	adr	x0, at_el1
+	msr	elr_el2, x0
+	eret
+
+at_el1:
+	ldr	x0, =MAIR_VALUE
+	msr	mair_el1, x0
+	ldr	x0, =TCR_VALUE
+	msr	tcr_el1, x0
+	adrp	x0, page_table
+	msr	ttbr0_el1, x0
+	isb
+	tlbi	vmalle1
+	ic	iallu
+	dsb	nsh
+	isb
+	ldr	x0, =SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_I | SCTLR_SA | SCTLR_SA0
+	msr	sctlr_el1, x0
+	isb
+
+	mov	x0, #CPACR_FPEN
+	msr	cpacr_el1, x0
+	adrp	x0, vectors
+	add	x0, x0, :lo12:vectors
+	msr	vbar_el1, x0
+	isb
+
+	/* The linker script aligns both ends to 16 bytes. */
+	ldr	x0, =__bss_start
+	ldr	x1, =__bss_stop
+1:	cmp	x0, x1
+	b.hs	2f
+	stp	xzr, xzr, [x0], #16
+	b	1b
+
+2:	ldr	x0, =init_stack_top
+	mov	sp, x0
+	ldr	x0, =init_thread
+	msr	sp_el0, x0
+	mov	x29, xzr		/* the outermost frame record */
+	mov	x30, xzr
+	bl	uart_init
+	bl	start_kernel
+SYM_FUNC_END(_start)
+
+/* Large enough for workloads that recurse or have frames of tens of KiB. */
+	.bss
+	.balign	16
+	.skip	0x40000
+init_stack_top:
+

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * current: the thread_info of the running thread, in sp_el0. At EL1 sp_el0 has no other use, it
+ * survives exceptions, and one mrs reads it.
+ */
+#ifndef ASM_CURRENT_H
+#define ASM_CURRENT_H
+
+#include <linux/compiler.h>
+
+struct thread_info;
+
+static __always_inline struct thread_info *get_current(void)
+{
+	struct thread_info *thread;
+
+	/* Not volatile: a thread never sees another's value, so the compiler may keep the first. */
+	__asm__("mrs %0, sp_el0" : "=r"(thread));
+	return thread;
+}
+
+static __always_inline void set_current(struct thread_info *thread)
+{
+	__asm__ volatile("msr sp_el0, %0" : : "r"(thread) : "memory");
+}
+
+#define current get_current()
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System register fields that the boot code and the exception dump use.
+ * Source: Arm Architecture Reference Manual for A-profile (DDI 0487).
+ */
+#ifndef ASM_SYSREG_H
+#define ASM_SYSREG_H
+
+/* CurrentEL */
+#define CURRENT_EL1		(1 << 2)
+#define CURRENT_EL2		(2 << 2)
+
+/* SPSR_ELx, PSTATE */
+#define PSR_MODE_EL1H		0x5
+#define PSR_F_BIT		(1 << 6)
+#define PSR_I_BIT		(1 << 7)
+#define PSR_A_BIT		(1 << 8)
+#define PSR_D_BIT		(1 << 9)
+#define PSR_DAIF		(PSR_D_BIT | PSR_A_BIT | PSR_I_BIT | PSR_F_BIT)
+
+/* HCR_EL2: EL1 runs AArch64 */
+#define HCR_RW			(1 << 31)
+
+/* CNTHCTL_EL2: EL1 may read the counter and use the physical timer */
+#define CNTHCTL_EL1PCTEN	(1 << 0)
+#define CNTHCTL_EL1PCEN		(1 << 1)
+
+/* CPTR_EL2: the bits that read as one when no VHE; nothing traps */
+#define CPTR_EL2_RES1		0x33ff
+
+/* CPACR_EL1.FPEN: floating point and SIMD do not trap at EL1 and EL0 */
+#define CPACR_FPEN		(3 << 20)
+
+/* SCTLR_EL1. The RES1 bits are those of Armv8.0; later versions give them a meaning we want too. */
+#define SCTLR_M			(1 << 0)	/* MMU */
+#define SCTLR_C			(1 << 2)	/* data cache */
+#define SCTLR_SA		(1 << 3)	/* check the alignment of sp at EL1 */
+#define SCTLR_SA0		(1 << 4)	/* ... and at EL0 */
+#define SCTLR_I			(1 << 12)	/* instruction cache */
+#define SCTLR_RES1		((1 << 11) | (1 << 20) | (1 << 22) | (1 << 23) | (1 << 28) | (1 << 29))
+
+/* MAIR_EL1: the two kinds of memory, by index in a descriptor's AttrIndx */
+#define MT_DEVICE_NGNRNE	0
+#define MT_NORMAL		1
+#define MAIR_VALUE		((0x00 << (8 * MT_DEVICE_NGNRNE)) | (0xff << (8 * MT_NORMAL)))
+
+/* TCR_EL1: TTBR0 only, 39 bits of address, 4 KiB granule, write-back inner shareable walks */
+#define TCR_T0SZ(bits)		(64 - (bits))
+#define TCR_IRGN0_WBWA		(1 << 8)
+#define TCR_ORGN0_WBWA		(1 << 10)
+#define TCR_SH0_INNER		(3 << 12)
+#define TCR_EPD1		(1 << 23)
+#define TCR_IPS_40BITS		(2 << 32)
+#define TCR_VALUE		(TCR_T0SZ(39) | TCR_IRGN0_WBWA | TCR_ORGN0_WBWA | TCR_SH0_INNER | \
+				 TCR_EPD1 | TCR_IPS_40BITS)
+
+/* ESR_ELx */
+#define ESR_EC(esr)		(((esr) >> 26) & 0x3f)
+#define ESR_EC_IABT_LOWER	0x20
+#define ESR_EC_IABT		0x21
+#define ESR_EC_DABT_LOWER	0x24
+#define ESR_EC_DABT		0x25
+#define ESR_FNV			(1 << 10)	/* aborts: FAR is not valid */
+#define ESR_WNR			(1 << 6)	/* data aborts: a write */
+#define ESR_FSC(esr)		((esr) & 0x3f)	/* aborts: fault status */
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/* What the kernel says of an exception that it cannot handle, which so far is all of them. */
+#include <asm/ptrace.h>
+#include <asm/sysreg.h>
+#include <linux/arch.h>
+#include <linux/bug.h>
+#include <linux/printk.h>
+#include <linux/types.h>
+
+#define STACK_WORDS	16
+#define CODE_WORDS	8	/* half of them before pc */
+
+extern char _text[], _end[];
+
+/* Source of the names: Arm ARM (DDI 0487), ESR_EL1. */
+static const char *const exception_classes[64] = {
+	[0x00] = "unknown reason (undefined instruction)",
+	[0x01] = "trapped WFI or WFE",
+	[0x03] = "trapped MCR or MRC (coprocessor 15)",
+	[0x04] = "trapped MCRR or MRRC (coprocessor 15)",
+	[0x05] = "trapped MCR or MRC (coprocessor 14)",
+	[0x06] = "trapped LDC or STC",
+	[0x07] = "trapped floating point or SIMD",
+	[0x0a] = "trapped LD64B or ST64B",
+	[0x0c] = "trapped MRRC (coprocessor 14)",
+	[0x0d] = "branch target (BTI)",
+	[0x0e] = "illegal execution state",
+	[0x11] = "SVC (AArch32)",
+	[0x15] = "SVC",
+	[0x16] = "HVC",
+	[0x17] = "SMC",
+	[0x18] = "trapped MSR, MRS or system instruction",
+	[0x19] = "trapped SVE",
+	[0x1c] = "pointer authentication failure",
+	[0x20] = "instruction abort from a lower level",
+	[0x21] = "instruction abort",
+	[0x22] = "pc alignment fault",
+	[0x24] = "data abort from a lower level",
+	[0x25] = "data abort",
+	[0x26] = "sp alignment fault",
+	[0x28] = "floating point (AArch32)",
+	[0x2c] = "floating point",
+	[0x2f] = "SError",
+	[0x30] = "breakpoint from a lower level",
+	[0x31] = "breakpoint",
+	[0x32] = "software step from a lower level",
+	[0x33] = "software step",
+	[0x34] = "watchpoint from a lower level",
+	[0x35] = "watchpoint",
+	[0x38] = "BKPT (AArch32)",
+	[0x3c] = "BRK",
+};
+
+/* ESR's fault status: the kinds that have a level in the two lowest bits, then the others. */
+static const char *const fault_kinds[] = {
+	"address size fault", "translation fault", "access flag fault", "permission fault",
+};
+
+static const char *const vector_sources[] = { "EL1t", "EL1h", "EL0", "EL0 (AArch32)" };
+static const char *const vector_kinds[] = { "synchronous", "IRQ", "FIQ", "SError" };
+
+static void print_value(const char *name, unsigned long value)
+{
+	console_puts(name);
+	console_hex(value);
+}
+
+static void print_fault_status(unsigned long status)
+{
+	print_value("fault status ", status);
+	if (status < 0x10) {
+		const char level[] = { '0' + (status & 3), '\0' };
+
+		console_puts(": ");
+		console_puts(fault_kinds[status >> 2]);
+		console_puts(", level ");
+		console_puts(level);
+	} else if (status == 0x10) {
+		console_puts(": external abort, nothing answers there");
+	} else if (status == 0x21) {
+		console_puts(": alignment fault");
+	}
+	console_puts("\n");
+}
+
+/* Only what the kernel manages: reading elsewhere could fault again. */
+static bool readable(unsigned long address, unsigned long size)
+{
+	return address >= (unsigned long)_text && address < (unsigned long)_end &&
+	       size <= (unsigned long)_end - address;
+}
+
+static void print_stack(unsigned long sp)
+{
+	unsigned long address = sp & ~7ul;
+	int i;
+
+	if (!readable(address, STACK_WORDS * 8)) {
+		console_puts("stack: not readable\n");
+		return;
+	}
+	for (i = 0; i < STACK_WORDS; i += 2, address += 16) {
+		print_value("stack ", address);
+		print_value(": ", *(unsigned long *)address);
+		print_value(" ", *(unsigned long *)(address + 8));
+		console_puts("\n");
+	}
+}
+
+static void print_code(unsigned long pc)
+{
+	unsigned long address = (pc & ~3ul) - CODE_WORDS / 2 * 4;
+	int i;
+
+	if (!readable(address, CODE_WORDS * 4)) {
+		console_puts("code: not readable\n");
+		return;
+	}
+	for (i = 0; i < CODE_WORDS; i++, address += 4) {
+		print_value("code ", address);
+		print_value(": ", *(u32 *)address);
+		console_puts(address == pc ? " <-- elr\n" : "\n");
+	}
+}
+
+static void print_registers(const struct pt_regs *regs)
+{
+	int i;
+
+	for (i = 0; i < 31; i++) {
+		const char name[] = { 'x', i < 10 ? '0' + i : '0' + i / 10,
+				      i < 10 ? ' ' : '0' + i % 10, ' ', '\0' };
+
+		print_value(name, regs->regs[i]);
+		console_puts(i % 3 == 2 ? "\n" : "  ");
+	}
+	print_value("sp  ", regs->sp);
+	print_value("\nelr ", regs->pc);
+	print_value("  spsr ", regs->pstate);
+	console_puts("\n");
+}
+
+static bool class_has_fault_status(unsigned long class)
+{
+	return class == ESR_EC_DABT || class == ESR_EC_DABT_LOWER || class == ESR_EC_IABT ||
+	       class == ESR_EC_IABT_LOWER;
+}
+
+/* The vectors are set since head.S. */
+void arch_trap_init(void)
+{
+}
+
+/**
+ * unhandled_exception() - report an exception and stop (called by vectors.S)
+ * @regs: the interrupted registers, on the exception stack
+ * @vector: number of the vector, 0 to 15
+ * @esr: ESR_EL1, the reason
+ * @far: FAR_EL1, the address at fault where the reason has one
+ */
+__noreturn void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned long esr,
+				    unsigned long far);
+
+void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned long esr,
+			 unsigned long far)
+{
+	static bool reporting;
+	const char *reason = exception_classes[ESR_EC(esr)];
+
+	_Static_assert(sizeof(*regs) == S_FRAME_SIZE, "S_FRAME_SIZE");
+	_Static_assert(offsetof(struct pt_regs, sp) == S_SP, "S_SP");
+	_Static_assert(offsetof(struct pt_regs, pc) == S_PC, "S_PC");
+
+	/* A fault inside the report would report for ever: the second one says little and stops. */
+	if (reporting) {
+		print_value("Unhandled exception: again, in the report: esr ", esr);
+		print_value(" elr ", regs->pc);
+		print_value(" far ", far);
+		console_puts("\n");
+		panic_plain("exception in the exception report");
+	}
+	reporting = true;
+
+	if (vector & 3)
+		reason = vector_kinds[vector & 3];
+	else if (!reason)
+		reason = "reserved exception class";
+	console_puts("Unhandled exception: ");
+	console_puts(reason);
+	console_puts(" at ");
+	console_hex(regs->pc);
+	console_puts(", taken from ");
+	console_puts(vector_sources[vector >> 2 & 3]);
+	console_puts("\n");
+
+	print_value("esr ", esr);
+	print_value("  class ", ESR_EC(esr));
+	print_value("  far ", far);
+	if (class_has_fault_status(ESR_EC(esr))) {
+		if (esr & ESR_FNV)
+			console_puts(" (not valid)");
+		if (ESR_EC(esr) == ESR_EC_DABT || ESR_EC(esr) == ESR_EC_DABT_LOWER)
+			console_puts(esr & ESR_WNR ? " write\n" : " read\n");
+		else
+			console_puts(" instruction fetch\n");
+		print_fault_status(ESR_FSC(esr));
+	} else {
+		console_puts("\n");
+	}
+	print_registers(regs);
+	print_stack(regs->sp);
+	print_code(regs->pc);
+	panic_plain(reason);
+}

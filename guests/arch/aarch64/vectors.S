@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exception vectors. Nothing is handled yet: every exception is saved and reported, and the kernel
+ * stops. The registers go to a stack of their own, so that a report does not depend on the
+ * interrupted sp; until x0 has that address no memory is touched, and x0 itself waits in
+ * tpidrro_el0, which has no other use.
+ */
+#include <asm/ptrace.h>
+#include <linux/linkage.h>
+
+	/* A vector has room for 32 instructions. Out: x0 = the frame, w1 = the vector's number. */
+	.macro	unhandled, number
+	.balign	0x80
+	msr	tpidrro_el0, x0
+	adrp	x0, exception_stack_top - S_FRAME_SIZE
+	add	x0, x0, :lo12:exception_stack_top - S_FRAME_SIZE
+	str	x1, [x0, #S_X(1)]
+	mov	w1, #\number
+	b	report_exception
+	.endm
+
+	.text
+	.balign	0x800
+SYM_FUNC_START(vectors)
+	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	unhandled \number
+	.endr
+SYM_FUNC_END(vectors)
+
+	/*
+	 * x0 = struct pt_regs to fill, w1 = number of the vector. x1 is saved, x0 is in tpidrro_el0.
+	 * The unwind information says that the caller's pc (which gdb takes from x30) is elr: so a
+	 * backtrace goes on in the function that was interrupted.
+	 */
+SYM_FUNC_START(report_exception)
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa x0, 0
+	stp	x2, x3, [x0, #S_X(2)]
+	stp	x4, x5, [x0, #S_X(4)]
+	stp	x6, x7, [x0, #S_X(6)]
+	stp	x8, x9, [x0, #S_X(8)]
+	stp	x10, x11, [x0, #S_X(10)]
+	stp	x12, x13, [x0, #S_X(12)]
+	stp	x14, x15, [x0, #S_X(14)]
+	stp	x16, x17, [x0, #S_X(16)]
+	stp	x18, x19, [x0, #S_X(18)]
+	stp	x20, x21, [x0, #S_X(20)]
+	stp	x22, x23, [x0, #S_X(22)]
+	stp	x24, x25, [x0, #S_X(24)]
+	stp	x26, x27, [x0, #S_X(26)]
+	stp	x28, x29, [x0, #S_X(28)]
+	str	x30, [x0, #S_X(30)]
+	mrs	x2, tpidrro_el0
+	str	x2, [x0, #S_X(0)]
+
+	mrs	x2, elr_el1
+	mrs	x3, spsr_el1
+	stp	x2, x3, [x0, #S_PC]
+	mov	x4, sp			/* the sp that was in use: SPSR's lowest bit says which */
+	mrs	x5, sp_el0
+	tst	x3, #1
+	csel	x4, x4, x5, ne
+	str	x4, [x0, #S_SP]
+
+	mov	sp, x0
+	.cfi_def_cfa sp, S_FRAME_SIZE
+	.cfi_offset x29, S_X(29) - S_FRAME_SIZE
+	.cfi_offset x30, S_PC - S_FRAME_SIZE
+	.cfi_offset sp, S_SP - S_FRAME_SIZE
+	mrs	x2, esr_el1
+	mrs	x3, far_el1
+	bl	unhandled_exception	/* (regs, vector, esr, far); does not return */
+	.cfi_endproc
+SYM_FUNC_END(report_exception)
+
+	.bss
+	.balign	16
+	.skip	8192
+exception_stack_top:

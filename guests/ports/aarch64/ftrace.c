@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rewriting call sites and the tracer's slot while the kernel runs. Every change is one aligned
+ * store of one instruction between nop and bl, a pair that the architecture allows to be changed
+ * under a CPU that executes it (Arm ARM, "Concurrent modification and execution of instructions").
+ * The words of a site are checked before the first is written: a refused site stays as it was.
+ */
+#include <asm/cacheflush.h>
+#include <asm/ftrace.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/types.h>
+
+#define INSN_NOP		0xd503201fu
+#define INSN_MOV_X9_X30		0xaa1e03e9u
+#define INSN_BL			0x94000000u
+#define INSN_BL_MASK		0xfc000000u
+#define INSN_BL_IMM26		0x03ffffffu
+#define BL_RANGE		0x08000000l	/* 128 MiB back, and forward one word less */
+
+/* The `bl target` for address pc; -EINVAL for a target that is no instruction, -ERANGE. */
+static int encode_bl(unsigned long pc, unsigned long target, u32 *insn)
+{
+	long offset = (long)(target - pc);
+
+	if (target & (AARCH64_INSN_SIZE - 1))
+		return -EINVAL;
+	if (offset < -BL_RANGE || offset >= BL_RANGE)
+		return -ERANGE;
+	*insn = INSN_BL | ((u32)(offset >> 2) & INSN_BL_IMM26);
+	return 0;
+}
+
+/* C9: flush exactly the word that was written, after the store and before anyone runs it. */
+static void write_insn(u32 *insn, u32 word)
+{
+	WRITE_ONCE(*insn, word);
+	flush_icache_range((unsigned long)insn, (unsigned long)(insn + 1));
+}
+
+static int modify_insn(u32 *insn, u32 old, u32 new)
+{
+	if (READ_ONCE(*insn) != old)
+		return -EINVAL;
+	write_insn(insn, new);
+	return 0;
+}
+
+/*
+ * The word of a site that changes between nop and bl, or NULL when this is no site: not aligned,
+ * or, for a patchable entry, not prepared by ftrace_init_nop(). Without the return address in x9 a
+ * bl there would lose it.
+ */
+static u32 *call_insn(const struct dyn_ftrace *rec)
+{
+	u32 *insn = (u32 *)rec->ip;
+
+	if (rec->ip & (AARCH64_INSN_SIZE - 1))
+		return NULL;
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	if (READ_ONCE(*insn) != INSN_MOV_X9_X30)
+		return NULL;
+	insn++;
+#endif
+	return insn;
+}
+
+int ftrace_dyn_arch_init(void)
+{
+	return 0;
+}
+
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+/* The compiler left two nops; the first one becomes the half of the call that stays. */
+int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
+{
+	u32 *insn = (u32 *)rec->ip;
+
+	if (rec->ip & (AARCH64_INSN_SIZE - 1) || READ_ONCE(insn[1]) != INSN_NOP)
+		return -EINVAL;
+	return modify_insn(insn, INSN_NOP, INSN_MOV_X9_X30);
+}
+#endif
+
+/* Switch a site off that calls addr. */
+int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
+{
+	u32 *insn = call_insn(rec);
+	u32 old;
+	int error;
+
+	if (!insn)
+		return -EINVAL;
+	error = encode_bl((unsigned long)insn, addr, &old);
+	if (error)
+		return error;
+	return modify_insn(insn, old, INSN_NOP);
+}
+
+/* Let a site that is switched off call addr. */
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
+{
+	u32 *insn = call_insn(rec);
+	u32 new;
+	int error;
+
+	if (!insn)
+		return -EINVAL;
+	error = encode_bl((unsigned long)insn, addr, &new);
+	if (error)
+		return error;
+	return modify_insn(insn, INSN_NOP, new);
+}
+
+/* C10: what ftrace_caller calls. ftrace_stub stands for nothing, which takes no call. */
+int ftrace_update_ftrace_func(ftrace_func_t func)
+{
+	u32 *insn = (u32 *)ftrace_call;
+	u32 old = READ_ONCE(*insn);
+	u32 new = INSN_NOP;
+	int error;
+
+	if (old != INSN_NOP && (old & INSN_BL_MASK) != INSN_BL)
+		return -EINVAL;
+	if (func != (ftrace_func_t)ftrace_stub) {
+		error = encode_bl((unsigned long)insn, (unsigned long)func, &new);
+		if (error)
+			return error;
+	}
+	write_insn(insn, new);
+	return 0;
+}
