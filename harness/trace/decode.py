@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""From the payload of a ring buffer record to a `TraceEvent`, as the event's format says."""
+
+import struct
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+from harness.errors import FormatError
+from harness.ring import PageFormat
+from harness.trace.events import EVENT_CLASSES, FieldValue, TraceEvent
+from harness.trace.formats import EventFormat, Field, c_type_size
+from harness.trace.symbols import Symbols
+from harness.units import escape
+
+_CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
+_TEXT_LIMIT = 4096
+_COMMONS = ("common_flags", "common_preempt_count", "common_pid")
+
+Decoder = Callable[[int, int, bytes, int, int, int], TraceEvent]
+"""(stamp, cpu, page, offset of the payload, bytes of payload, lost) -> event."""
+
+FieldReader = Callable[[bytes], FieldValue]
+
+
+def task_name(pid: int, cmdlines: Mapping[int, str]) -> str:
+    """A task's name as the kernel prints it."""
+    if pid == 0:
+        return "<idle>"
+    return cmdlines.get(pid, "<...>" if pid > 0 else "<XXX>")
+
+
+def event_decoder(
+    form: EventFormat, page_format: PageFormat, symbols: Symbols, cmdlines: Mapping[int, str]
+) -> Decoder:
+    """A function that decodes the events of one format."""
+    scalars = sorted((f for f in form.fields if _code(f)), key=lambda field: field.offset)
+    # Fields that lie over one another (a union) cannot share one struct.
+    overlap = {b.name for a, b in pairwise(scalars) if a.offset + a.size > b.offset}
+    scalars = [field for field in scalars if field.name not in overlap]
+    readers = {
+        field.name: _field_reader(field, page_format)
+        for field in form.fields
+        if field not in scalars and not field.name.startswith("common_")
+    }
+    unpack_from, needed = _scalar_struct(scalars, page_format)
+    names = [field.name for field in scalars]
+    if not set(_COMMONS) <= set(names):
+        raise FormatError(f"the format of the event {form.name!r} has overlapping common fields")
+    flags_at, preempt_at, pid_at = (names.index(name) for name in _COMMONS)
+    common = {name for name in names if name.startswith("common_")}
+    own = [(name, index) for index, name in enumerate(names) if name not in common]
+    first_own = own[0][1] if own else len(names)
+    # The usual layout has the common fields in front; then the others are one slice.
+    own_names = [name for name, _ in own]
+    contiguous = [index for _, index in own] == list(range(first_own, len(names)))
+    event_class, relies_on = EVENT_CLASSES.get(form.name, (TraceEvent, frozenset()))
+    if not relies_on <= set(own_names):
+        event_class = TraceEvent
+    title = form.name
+    smallest = max(needed, 8)
+
+    def decode(stamp: int, cpu: int, page: bytes, offset: int, size: int, lost: int) -> TraceEvent:
+        if size < smallest:
+            raise FormatError(
+                f"an event {title!r} at byte {offset:#x} of a page of CPU {cpu} has {size} bytes; "
+                f"its format needs {smallest}"
+            )
+        values = unpack_from(page, offset)
+        fields: dict[str, FieldValue]
+        if contiguous:
+            fields = dict(zip(own_names, values[first_own:], strict=True))
+        else:
+            fields = {name: values[index] for name, index in own}
+        if readers:
+            payload = page[offset : offset + size]
+            for name, reader in readers.items():
+                fields[name] = reader(payload)
+        pid = values[pid_at]
+        return event_class(
+            stamp,
+            cpu,
+            title,
+            pid,
+            cmdlines[pid] if pid in cmdlines else task_name(pid, cmdlines),
+            values[flags_at],
+            values[preempt_at],
+            fields,
+            lost,
+            symbols,
+        )
+
+    return decode
+
+
+def unknown_decoder(number: int, symbols: Symbols) -> Decoder:
+    """For events whose format is not in the file: they keep their place and their bytes."""
+
+    def decode(stamp: int, cpu: int, page: bytes, offset: int, size: int, lost: int) -> TraceEvent:
+        fields: dict[str, FieldValue] = {
+            "common_type": number,
+            "data": page[offset : offset + size],
+        }
+        return TraceEvent(stamp, cpu, "unknown", -1, "<...>", 0, 0, fields, lost, symbols)
+
+    return decode
+
+
+def _code(field: Field) -> str:
+    """The field as `struct` names it, empty if it is not one integer."""
+    if field.is_array or field.type_name.startswith(("__data_loc", "__rel_loc")):
+        return ""
+    code = _CODES.get(field.size, "")
+    return code if field.signed else code.upper()
+
+
+def _scalar_struct(
+    scalars: list[Field], form: PageFormat
+) -> tuple[Callable[[bytes, int], tuple[int, ...]], int]:
+    layout, position = form.order, 0
+    for field in scalars:
+        layout += f"{field.offset - position}x{_code(field)}"
+        position = field.offset + field.size
+    return struct.Struct(layout).unpack_from, position
+
+
+def _field_reader(field: Field, form: PageFormat) -> FieldReader:
+    """How to read a field that is not one integer; what lies outside the payload reads as empty."""
+    kind, _, element = field.type_name.partition(" ")
+    if kind in ("__data_loc", "__rel_loc") and field.size == 4:
+        convert = _converter(element.removesuffix("[]").strip(), field.signed, form)
+        base = field.offset + 4 if kind == "__rel_loc" else 0
+
+        def read_located(payload: bytes) -> FieldValue:
+            word = int.from_bytes(payload[field.offset : field.offset + 4], form.byteorder)
+            start = base + (word & 0xFFFF)
+            return convert(payload[start : start + (word >> 16)])
+
+        return read_located
+
+    convert = _converter(field.type_name, field.signed, form)
+    end = field.offset + field.size if field.size else None
+    return lambda payload: convert(payload[field.offset : end])
+
+
+def _converter(type_name: str, signed: bool, form: PageFormat) -> FieldReader:
+    if type_name in ("char", "const char"):
+        return _text
+    size = c_type_size(type_name, form.long_size)
+    if size is None:
+        return lambda data: data
+    code = _CODES[size] if signed else _CODES[size].upper()
+
+    def integers(data: bytes) -> tuple[int, ...]:
+        count = len(data) // size
+        return struct.unpack_from(f"{form.order}{count}{code}", data)
+
+    return integers
+
+
+def _text(data: bytes) -> str:
+    return escape(data.split(b"\0", 1)[0].decode("utf-8", "backslashreplace"), _TEXT_LIMIT)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Event formats: how each event's fields lie in its payload, as the kernel's format files say it.
+
+Our own events are declared once, as C fields, and laid out for the guest's word size; the events
+of a file are parsed from its format texts, whose ids, offsets and sizes are authoritative.
+"""
+
+import re
+from dataclasses import dataclass
+
+from harness.errors import FormatError
+from harness.units import align_up, escape
+
+MAX_FIELDS = 512
+MAX_PAYLOAD = 1 << 16
+
+_SIZES = {"char": 1, "short": 2, "int": 4, "long long": 8}
+_SIZES |= {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s8": 1, "s16": 2, "s32": 4, "s64": 8}
+_SIZES |= {"pid_t": 4}
+_SIGNED = frozenset(
+    {"char", "short", "int", "long", "long long", "s8", "s16", "s32", "s64", "pid_t"}
+)
+
+_DECLARATION = re.compile(r"(.*?)\s*([A-Za-z_]\w*)\s*(\[[^\[\]]*\])?$", re.DOTALL)
+_FIELD = re.compile(
+    r"^[ \t]*field(?: special)?:([^;\n]{1,512});[ \t]*offset:[ \t]*(\d{1,6});"
+    r"[ \t]*size:[ \t]*(\d{1,6});(?:[ \t]*signed:[ \t]*(\d);)?",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"^name:[ \t]*(\S{1,128})[ \t]*$", re.MULTILINE)
+_ID = re.compile(r"^ID:[ \t]*(\d{1,5})[ \t]*$", re.MULTILINE)
+_PRINT = re.compile(r"^print fmt:[ \t]*(.*)\Z", re.MULTILINE | re.DOTALL)
+
+_COMMON = (
+    "unsigned short common_type",
+    "unsigned char common_flags",
+    "unsigned char common_preempt_count",
+    "int common_pid",
+)
+
+
+def c_type_size(type_name: str, long_size: int) -> int | None:
+    """Bytes of a C integer type, ``None`` for types that are not integers we know."""
+    bare = type_name.removeprefix("unsigned ").removeprefix("signed ").strip()
+    if bare in ("long", "unsigned") or bare.endswith("*"):
+        return 4 if bare == "unsigned" else long_size
+    return _SIZES.get(bare)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a payload: its C declaration (``unsigned long ip``), where it lies, its sign."""
+
+    declaration: str
+    offset: int
+    size: int
+    signed: bool
+
+    @property
+    def type_name(self) -> str:
+        """The C type, without the name and without array brackets."""
+        match = _DECLARATION.match(self.declaration)
+        return match[1].strip() if match else self.declaration
+
+    @property
+    def name(self) -> str:
+        """The field's name."""
+        match = _DECLARATION.match(self.declaration)
+        return match[2] if match else self.declaration
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the declaration ends in brackets."""
+        return self.declaration.rstrip().endswith("]")
+
+    @property
+    def line(self) -> str:
+        """The field as a line of a format file."""
+        return (
+            f"\tfield:{self.declaration};\toffset:{self.offset};"
+            f"\tsize:{self.size};\tsigned:{int(self.signed)};"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EventFormat:
+    """One event's format for one word size.  ``fields`` begins with the common ones."""
+
+    name: str
+    id: int
+    system: str
+    fields: tuple[Field, ...]
+    print_fmt: str
+
+    @property
+    def text(self) -> str:
+        """The format file of this event, as the kernel prints it."""
+        common = [f.line for f in self.fields if f.name.startswith("common_")]
+        own = [f.line for f in self.fields if not f.name.startswith("common_")]
+        return "\n".join(
+            (
+                f"name: {self.name}",
+                f"ID: {self.id}",
+                "format:",
+                *common,
+                "",
+                *own,
+                "",
+                f"print fmt: {self.print_fmt}",
+                "",
+            )
+        )
+
+    @classmethod
+    def parse(cls, text: str, system: str) -> "EventFormat":
+        """Read a format file; `FormatError` names what is missing or too large."""
+        name, number = _NAME.search(text), _ID.search(text)
+        if name is None or number is None or int(number[1]) > 0xFFFF:
+            raise FormatError(
+                f"a format of the event system {escape(system, 64)!r} has no name or no ID"
+            )
+        title = escape(name[1], 64)
+        fields: list[Field] = []
+        for match in _FIELD.finditer(text):
+            field = Field(match[1].strip(), int(match[2]), int(match[3]), match[4] == "1")
+            if field.offset + field.size > MAX_PAYLOAD or len(fields) == MAX_FIELDS:
+                raise FormatError(
+                    f"the format of the event {title!r} is too large at its field "
+                    f"{escape(field.name, 64)!r}"
+                )
+            fields.append(field)
+        sizes = {field.name: field.size for field in fields}
+        for declaration, size in zip(_COMMON, (2, 1, 1, 4), strict=True):
+            common = declaration.split()[-1]
+            if sizes.get(common) != size:
+                raise FormatError(f"the format of the event {title!r} has no usable {common}")
+        fmt = _PRINT.search(text)
+        return cls(title, int(number[1]), system, tuple(fields), fmt[1].strip() if fmt else "")
+
+
+@dataclass(frozen=True, slots=True)
+class EventDeclaration:
+    """An event of ours, before it is laid out: C declarations of the fields behind the common ones.
+
+    ``packed`` leaves no padding between fields, as Linux's funcgraph_exit does.
+    """
+
+    name: str
+    id: int
+    fields: tuple[str, ...]
+    print_fmt: str
+    system: str = "ftrace"
+    packed: bool = False
+
+    def layout(self, long_size: int) -> EventFormat:
+        """Lay the fields out as the guest's compiler does."""
+        fields: list[Field] = []
+        offset = 0
+        for declaration in (*_COMMON, *self.fields):
+            match = _DECLARATION.match(declaration)
+            size = c_type_size(match[1], long_size) if match else None
+            if match is None or size is None:
+                raise ValueError(f"{self.name}: {declaration!r} cannot be laid out")
+            if not self.packed:
+                offset = align_up(offset, size)
+            count = int(match[3][1:-1] or 0) if match[3] else 1
+            fields.append(Field(declaration, offset, size * count, match[1] in _SIGNED))
+            offset += size * count
+        return EventFormat(self.name, self.id, self.system, tuple(fields), self.print_fmt)
+
+
+FUNCTION = EventDeclaration(
+    "function",
+    1,
+    ("unsigned long ip", "unsigned long parent_ip"),
+    '" %ps <-- %ps", (void *)REC->ip, (void *)REC->parent_ip',
+)
+
+DECLARATIONS = (FUNCTION,)
+"""Every event that a guest of ours can write."""
+
+
+def event_formats(long_size: int) -> list[EventFormat]:
+    """The formats of all our events for a guest whose ``long`` has 4 or 8 bytes."""
+    return [declaration.layout(long_size) for declaration in DECLARATIONS]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Names of addresses, from text in the form of /proc/kallsyms."""
+
+from bisect import bisect_right
+
+from harness.units import escape
+
+# Addresses come from a stranger; the cache of their names must not grow without bound.
+_CACHE_LIMIT = 1 << 16
+_NAME_LIMIT = 256
+
+
+class Symbols:
+    """A symbol table made of lines ``address type name [module]``.
+
+    Lines of other forms are skipped, and so are absolute and mapping symbols.  A symbol reaches up
+    to the next one.  The last has no end, so it names nothing: tables end in a terminator such as
+    ``_end``, which is how trace-cmd reads them too.  Names come escaped.
+    """
+
+    def __init__(self, kallsyms: str = "") -> None:
+        symbols = []
+        for line in kallsyms.splitlines():
+            parts = line.split(None, 3)
+            if len(parts) < 3 or parts[1] in "Aa" or parts[2].startswith("$"):
+                continue
+            try:
+                address = int(parts[0], 16)
+            except ValueError:
+                continue
+            name = f"{parts[2]} {parts[3].strip()}" if len(parts) == 4 else parts[2]
+            symbols.append((address, name))
+        symbols.sort(key=lambda symbol: symbol[0])
+        self._addresses = [address for address, _ in symbols]
+        self._names = [name for _, name in symbols]
+        self._cache: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._addresses)
+
+    def lookup(self, address: int) -> tuple[str, int] | None:
+        """The symbol that holds ``address`` and the offset in it, or ``None``."""
+        index = bisect_right(self._addresses, address)
+        if index == 0 or index == len(self._addresses):
+            return None
+        # Of several names for one address the first is shown, as in the file.
+        start = self._addresses[index - 1]
+        first = bisect_right(self._addresses, start - 1)
+        return escape(self._names[first], _NAME_LIMIT), address - start
+
+    def name(self, address: int) -> str:
+        """The name as ``%ps`` prints it: the symbol alone, or the bare address."""
+        try:
+            return self._cache[address]
+        except KeyError:
+            found = self.lookup(address)
+            name = found[0] if found else f"{address:#x}"
+            if len(self._cache) >= _CACHE_LIMIT:
+                self._cache.clear()
+            self._cache[address] = name
+            return name
