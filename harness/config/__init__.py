@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Machine configs and ports: TOML files, read and checked.
+
+The models need pydantic, whose import takes longer than most commands; they are imported when a
+file is read, so that listing names stays quick.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.config.names import list_configs, list_ports, list_workloads
+
+if TYPE_CHECKING:
+    from harness.config.models import BuildConfig, MachineConfig, Port, QemuConfig
+
+__all__ = [
+    "BuildConfig",
+    "MachineConfig",
+    "Port",
+    "QemuConfig",
+    "list_configs",
+    "list_ports",
+    "list_workloads",
+    "load_config",
+    "load_port",
+]
+
+
+def load_config(name_or_path: str | Path) -> "MachineConfig":
+    """The machine config of a name in ``qemu-configs/``, or of a path.
+
+    A text that ends in ``.toml`` or holds a slash is a path.  Raises UsageError, naming the file,
+    the key, what was found and what is allowed.
+    """
+    from harness.config.loading import load_config as load
+
+    return load(name_or_path)
+
+
+def load_port(name_or_directory: str | Path) -> "Port":
+    """The port of a name in ``guests/ports/``, or of a directory (a text that holds a slash).
+
+    Raises UsageError when a file that every port has is missing, or ``port.toml`` is wrong.
+    """
+    from harness.config.loading import load_port as load
+
+    return load(name_or_directory)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("BuildConfig", "MachineConfig", "Port", "QemuConfig"):
+        from harness.config import models
+
+        return getattr(models, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

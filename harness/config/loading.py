@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""TOML files to models, and pydantic's complaints to sentences."""
+
+import difflib
+import json
+import os
+import re
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from harness.config import resources
+from harness.config.models import ConfigFile, MachineConfig, Port, PortFile
+from harness.config.names import list_configs, list_ports, unknown_name
+from harness.errors import UsageError
+from harness.units import KIB, escape
+
+FILE_LIMIT = 64 * KIB  # a config is a page of text; anything longer is not one
+PORT_FILES = ("port.toml", "mcount.S", "ftrace.c", "include/asm/ftrace.h")
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*\.toml")
+
+
+def load_config(name_or_path: str | Path) -> MachineConfig:
+    """See :func:`harness.config.load_config`."""
+    text = str(name_or_path)
+    if "/" in text or text.endswith(".toml"):
+        file = Path(text).expanduser()
+    else:
+        known = list_configs()
+        if text not in known:
+            raise unknown_name(
+                "config",
+                text,
+                known,
+                path_hint="A path to a config ends in .toml.",
+            )
+        file = resources.configs_directory() / f"{text}.toml"
+    data = _read_toml(file)
+    if not _FILE_NAME.fullmatch(file.name):
+        raise UsageError(
+            f"{escape(str(file), 500)}: the file's name is the config's name, and this one has "
+            "characters that a name cannot have.",
+            "Use letters, digits, dots, dashes, plus signs and underscores, and end in .toml.",
+        )
+    checked = _validated(ConfigFile, data, file)
+    fields: dict[str, Any] = dict(checked)
+    if "/" in checked.port:
+        # Meant from where the file lies, so that a config works from any directory.
+        fields["port"] = str((file.parent / Path(checked.port).expanduser()).resolve())
+    return MachineConfig(name=file.stem, **fields)
+
+
+def load_port(name_or_directory: str | Path) -> Port:
+    """See :func:`harness.config.load_port`."""
+    text = str(name_or_directory)
+    if isinstance(name_or_directory, Path) or "/" in text or text in (".", ".."):
+        directory = Path(text).expanduser().resolve()
+    else:
+        known = list_ports()
+        if text not in known:
+            raise unknown_name(
+                "port",
+                text,
+                known,
+                path_hint="A path to a port directory holds a slash.",
+                here=Path(text),
+            )
+        directory = resources.guests_directory() / "ports" / text
+    for required in PORT_FILES:
+        if not (directory / required).is_file():
+            raise UsageError(
+                f"{escape(str(directory), 500)} is not a port directory: {required} is missing.",
+                f"A port has {', '.join(PORT_FILES)}.",
+            )
+    file = directory / "port.toml"
+    checked = _validated(PortFile, _read_toml(file), file)
+    fields: dict[str, Any] = dict(checked)
+    fields["name"] = checked.name or escape(directory.name, 100)
+    return Port.model_construct(directory=directory, **fields)
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    shown = escape(str(file), 500)
+    try:
+        # Without O_NONBLOCK the open of a FIFO would wait for a writer for ever.
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise UsageError(f"{shown} is not a regular file.", "Give the path of a TOML file.")
+            content = stream.read(FILE_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(
+            f"{shown} cannot be read: {reason}.", "Give the path of a TOML file."
+        ) from error
+    if len(content) > FILE_LIMIT:
+        raise UsageError(f"{shown} is longer than {FILE_LIMIT} bytes.", "This is not a config.")
+    try:
+        return tomllib.loads(content.decode())
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{shown}: line {line} is not UTF-8 text.", "TOML files are written in UTF-8."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        reason = escape(str(error), 300)
+        raise UsageError(f"{shown} is not TOML: {reason}.", "See https://toml.io/.") from error
+
+
+def _validated(model: type[_Model], data: dict[str, Any], file: Path) -> _Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        shown = escape(str(file), 500)
+        problems = [f"{shown}: {_problem(detail, model)}" for detail in error.errors()]
+        raise UsageError(
+            "\n".join(problems[:10]), "docs/configs.rst describes every key."
+        ) from error
+
+
+def _problem(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    """One complaint of pydantic as ``KEY: found VALUE; allowed: ...``."""
+    key = ""
+    allowed = ""
+    keys: list[str] = []
+    table: type[BaseModel] | None = model
+    for part in detail["loc"]:
+        if isinstance(part, int):
+            key += f"[{part}]"
+            continue
+        key += f".{part}" if key else part
+        if table is None:
+            continue
+        keys = list(table.model_fields)
+        field = table.model_fields.get(part)
+        allowed = (field.description or "") if field else ""
+        inner = field.annotation if field else None
+        table = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+    key = escape(json.dumps(key, ensure_ascii=False)[1:-1], 100)
+    if detail["type"] == "extra_forbidden":
+        word = str(detail["loc"][-1])
+        close = difflib.get_close_matches(word, keys, n=1)
+        hint = f', did you mean "{close[0]}"?' if close else ";"
+        return f"{key}: there is no such key{hint} allowed here: {', '.join(keys)}"
+    if detail["type"] == "missing":
+        return f"{key}: the key is missing; allowed: {allowed}"
+    if detail["type"] == "value_error":
+        allowed = str(detail["ctx"]["error"])
+    found = escape(json.dumps(detail["input"], default=str, ensure_ascii=False), 80)
+    return f"{key}: found {found}; allowed: {allowed}"

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""What a machine config and a port may say.
+
+Each field's description is the text that an error shows after "allowed:", so it says what may be
+written, not what the field is for; docs/configs.rst says that.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from harness.config import resources
+from harness.isa import Form
+
+# make and its shell see these words without quotes, so nothing that either would act upon.
+FLAG = re.compile(r"-[\w./=,+:@-]+", re.ASCII)
+PROGRAM = re.compile(r"[\w./+-]+", re.ASCII)
+
+# Word of a QEMU command line.  There is no shell in between; a leading dash would be an option.
+_QEMU_WORD = r"^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$"
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"
+
+Feature = Literal[
+    "FUNCTION_TRACER",
+    "FUNCTION_GRAPH_TRACER",
+    "FUNCTION_GRAPH_FP_TEST",
+    "FUNCTION_GRAPH_RET_ADDR_PTR",
+    "SYSCALL_TRACEPOINTS",
+    "FTRACE_MCOUNT_RECORD",
+    "DYNAMIC_FTRACE",
+    "FUNCTION_TRACE_MCOUNT_TEST",
+    "FTRACE_NMI_ENTER",
+]
+
+# A guest's code passes through these; the long call is a form of modules, not of a whole guest.
+ConfigForm = Literal[Form.MCOUNT, Form.MCOUNT_RA_ADDRESS, Form.PATCHABLE_ENTRY]
+
+
+def one_of(choices: object) -> str:
+    """The choices of an enumeration as a TOML file would write them."""
+    return ", ".join(f'"{choice!s}"' for choice in get_args(choices))
+
+
+def _known_architecture(name: str) -> str:
+    known = resources.architectures()
+    if name not in known:
+        raise ValueError(", ".join(f'"{architecture}"' for architecture in known))
+    return name
+
+
+def _flag(text: str) -> str:
+    if not FLAG.fullmatch(text):
+        raise ValueError(
+            "compiler flags that begin with a dash, one a string, without blanks or quotes"
+        )
+    return text
+
+
+Word = Annotated[str, StringConstraints(pattern=_QEMU_WORD, max_length=200)]
+Program = Annotated[str, StringConstraints(pattern=f"^{PROGRAM.pattern}$", max_length=200)]
+Package = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9+.-]+)?$", max_length=100)]
+Argument = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=1000)]
+Architecture = Annotated[str, AfterValidator(_known_architecture)]
+Flag = Annotated[str, AfterValidator(_flag)]
+
+
+class Model(BaseModel):
+    """Frozen, and closed to keys that it does not name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class QemuConfig(Model):
+    """The machine as QEMU knows it."""
+
+    binary: Program = Field(description='a program, such as "qemu-system-mips"')
+    package: Package = Field(default="", description="the Debian package that has the program")
+    machine: Word = Field(description='a machine of QEMU, such as "malta" or "virt"')
+    cpu: Word = Field(description='a CPU of that machine, such as "24Kf"')
+    memory: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}[MG]$")] = Field(
+        default="128M", description='a size in M or G, such as "128M"'
+    )
+    smp: int = Field(
+        default=1, ge=1, le=64, strict=True, description="a whole number of CPUs from 1 to 64"
+    )
+    arguments: tuple[Argument, ...] = Field(
+        default=(), description='more arguments of QEMU, one a string, such as ["-semihosting"]'
+    )
+
+
+class BuildConfig(Model):
+    """How a guest for the machine is compiled."""
+
+    cross_compile: Annotated[
+        str, StringConstraints(pattern=f"^({PROGRAM.pattern})?$", max_length=200)
+    ] = Field(description='what stands before "gcc", such as "mips-linux-gnu-"; may be empty')
+    package: Package = Field(default="", description="the Debian package that has the compiler")
+    cflags: tuple[Flag, ...] = Field(default=(), description='strings, such as ["-mabi=32"]')
+    form: ConfigForm = Field(description=one_of(ConfigForm))
+
+
+class ConfigFile(Model):
+    """The keys of a TOML file in ``qemu-configs/``."""
+
+    description: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")] = Field(
+        description="one line of text"
+    )
+    architecture: Architecture = Field(description="the name of a directory in guests/arch")
+    port: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")] = Field(
+        description="the name of a directory in guests/ports, or a path with a slash"
+    )
+    qemu: QemuConfig = Field(description="a table [qemu]")
+    build: BuildConfig = Field(description="a table [build]")
+
+
+class MachineConfig(ConfigFile):
+    """A machine config: the file's keys, and its name (the file's, without ``.toml``)."""
+
+    name: Annotated[str, StringConstraints(pattern=_NAME)]
+
+
+class PortFile(Model):
+    """The keys of ``port.toml``."""
+
+    name: Annotated[str, StringConstraints(pattern=f"({_NAME})|^$")] = Field(
+        default="", description="letters, digits, dots, dashes, plus signs and underscores"
+    )
+    description: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")] = Field(
+        default="a port of ftrace", description="one line of text"
+    )
+    architecture: Architecture = Field(description="the name of a directory in guests/arch")
+    forms: tuple[ConfigForm, ...] = Field(
+        default=get_args(ConfigForm), description=one_of(ConfigForm)
+    )
+    features: tuple[Feature, ...] = Field(description=one_of(Feature))
+
+
+class Port(PortFile):
+    """A port directory: what ``port.toml`` says, and where it lies."""
+
+    directory: Path

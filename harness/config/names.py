@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Names of configs, ports and workloads: which there are, and which was meant."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness.config import resources
+from harness.errors import UsageError
+from harness.units import escape
+
+
+def list_configs() -> list[str]:
+    """Names of the machine configs in ``qemu-configs/``, sorted."""
+    return sorted(path.stem for path in resources.configs_directory().glob("*.toml"))
+
+
+def list_ports() -> list[str]:
+    """Names of the ports in ``guests/ports/``, sorted."""
+    ports = resources.guests_directory() / "ports"
+    return sorted(path.parent.name for path in ports.glob("*/port.toml"))
+
+
+def list_workloads() -> list[str]:
+    """Names of the workloads in ``guests/workloads/``, sorted."""
+    return sorted(path.stem for path in (resources.guests_directory() / "workloads").glob("*.c"))
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """``Did you mean 'a' or 'b'? `` for the names that resemble the word, or nothing."""
+    names = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
+    if not close:
+        return ""
+    return f"Did you mean {' or '.join(repr(names[name]) for name in close)}? "
+
+
+def unknown_name(
+    kind: str, name: str, known: Sequence[str], *, path_hint: str, here: Path | None = None
+) -> UsageError:
+    """The error for a name that is not among ``known``.
+
+    ``path_hint`` says how to give a file instead; ``here`` is a file or directory of that name in
+    the current directory, which the user may have meant.
+    """
+    meant = f"Write ./{here} for the one in this directory. " if here and here.exists() else ""
+    names = ", ".join(known) or "none"
+    return UsageError(
+        f"There is no {kind} {escape(repr(name), 200)}.",
+        f"{meant}{near(name, known)}The {kind}s are: {names}. {path_hint}",
+    )

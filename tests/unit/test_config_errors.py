@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Files that are wrong: the error names file, key, what was found and what is allowed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.config import load_config, load_port, resources
+from harness.errors import HostError, UsageError
+
+GOOD = """\
+description = "a machine"
+architecture = "mips"
+port = "mips"
+[qemu]
+binary = "qemu-system-mips"
+machine = "malta"
+cpu = "24Kf"
+[build]
+cross_compile = "mips-linux-gnu-"
+cflags = ["-mabi=32"]
+form = "mcount"
+"""
+
+
+@pytest.fixture(autouse=True)
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small installation, so that these tests stand on no real config or port."""
+    root = tmp_path / "installation"
+    (root / "guests/arch/mips").mkdir(parents=True)
+    (root / "guests/arch/unheard-of").mkdir()
+    (root / "guests/ports").mkdir()
+    (root / "qemu-configs").mkdir()
+    monkeypatch.setattr(resources, "root", lambda: root)
+    return root
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "mine.toml"
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        load_config(path)
+    assert str(path) in caught.value.message
+    assert caught.value.advice
+    return caught.value.message
+
+
+def test_a_good_file_anywhere_loads(file: Path) -> None:
+    file.write_text(GOOD)
+    loaded = load_config(str(file))
+    assert loaded.name == "mine"
+    assert loaded.qemu.memory == "128M"
+    with pytest.raises(ValueError, match="frozen"):
+        loaded.port = "other"  # type: ignore[misc]
+
+
+def test_a_path_needs_no_suffix_when_it_has_a_slash(tmp_path: Path) -> None:
+    assert "cannot be read: No such file or directory" in refused(tmp_path / "absent")
+
+
+def test_a_relative_file_name_is_a_path(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    assert load_config("mine.toml").name == "mine"
+
+
+def test_a_port_with_a_slash_is_meant_from_the_file(file: Path, tmp_path: Path) -> None:
+    file.write_text(GOOD.replace('port = "mips"', 'port = "./my-port"'))
+    assert load_config(file).port == str(tmp_path / "my-port")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            'form = "mcount"',
+            'form = "mcuont"',
+            'build.form: found "mcuont"; allowed: "mcount", "mcount-ra-address", "patchable-entry"',
+        ),
+        ('form = "mcount"', 'form = "long-call"', 'build.form: found "long-call"; allowed: "mc'),
+        ('form = "mcount"', "", "build.form: the key is missing; allowed: "),
+        (
+            'machine = "malta"',
+            'machin = "malta"',
+            'qemu.machin: there is no such key, did you mean "machine"? allowed here: binary, ',
+        ),
+        ("[qemu]", 'name = "x"\n[qemu]', "name: there is no such key"),
+        (
+            '"mips"\nport',
+            '"sparc"\nport',
+            'architecture: found "sparc"; allowed: "mips"',
+        ),
+        (
+            '"mips"\nport',
+            '"unheard-of"\nport',  # in guests/arch, but the harness cannot decode it
+            'architecture: found "unheard-of"; allowed: "mips"',
+        ),
+        ("cpu =", 'smp = "two"\ncpu =', 'qemu.smp: found "two"; allowed: a whole number'),
+        ("cpu =", "smp = true\ncpu =", "qemu.smp: found true; allowed: a whole number"),
+        ("cpu =", "smp = 0\ncpu =", "qemu.smp: found 0; allowed: a whole number"),
+        ("cpu =", 'memory = "128"\ncpu =', 'qemu.memory: found "128"; allowed: a size in M or G'),
+        ("cpu =", "memory = 128\ncpu =", "qemu.memory: found 128; allowed: a size in M or G"),
+        ("cpu =", 'arguments = "-s"\ncpu =', 'qemu.arguments: found "-s"; allowed: '),
+        ('"malta"', '"-S"', 'qemu.machine: found "-S"; allowed: a machine of QEMU'),
+        ('"malta"', '""', 'qemu.machine: found ""; allowed: a machine of QEMU'),
+        ('"-mabi=32"', '"-mabi=32 -G0"', 'build.cflags[0]: found "-mabi=32 -G0"; allowed: '),
+        ('"-mabi=32"', '"-O1", "$(shell id)"', 'build.cflags[1]: found "$(shell id)"; allowed: '),
+        ('"-mabi=32"', "5", "build.cflags[0]: found 5; allowed: "),
+        ('"mips-linux-gnu-"', '"x;id;"', 'build.cross_compile: found "x;id;"; allowed: '),
+        ("[qemu]", "[[qemu]]", "qemu: found [{"),
+        ('"a machine"', r'"a\u001b[31m"', r'description: found "a\u001b[31m"; allowed: one line'),
+        ('"a machine"', "1979-05-27", 'description: found "1979-05-27"; allowed: one line'),
+    ],
+)
+def test_a_wrong_value_is_named(file: Path, old: str, new: str, expected: str) -> None:
+    assert old in GOOD
+    file.write_text(GOOD.replace(old, new))
+    assert f"{file}: {expected}" in refused(file)
+
+
+def test_every_wrong_key_is_told_at_once(file: Path) -> None:
+    file.write_text(GOOD.replace('"malta"', "1").replace('"mcount"', "2"))
+    message = refused(file)
+    assert "qemu.machine: found 1" in message
+    assert "build.form: found 2" in message
+
+
+def test_malformed_toml_tells_line_and_column(file: Path) -> None:
+    file.write_text(GOOD.replace('cpu = "24Kf"', "cpu = 24Kf"))
+    assert "is not TOML: " in refused(file)
+    assert "line 7, column" in refused(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "architecture: the key is missing"),
+        (b"# one\n\xff = 1\n", "line 2 is not UTF-8"),
+        (b"#" * 100_000, "longer than 65536 bytes"),
+        (b"a = " + b"[" * 20_000, "is not TOML"),
+        (b"a = " + b"9" * 5_000, "is not TOML"),
+        (b"\0", "is not TOML"),
+        (b'"\\u001b[2J\\u009b" = 1', r"\u001b[2J"),
+    ],
+)
+def test_files_that_are_no_configs(file: Path, content: bytes, expected: str) -> None:
+    file.write_bytes(content)
+    message = refused(file)
+    assert expected in message
+    assert message.replace("\n", "").isprintable()
+
+
+def test_things_that_are_no_files(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo.toml"
+    os.mkfifo(fifo)
+    assert "is not a regular file" in refused(fifo)
+    directory = tmp_path / "directory.toml"
+    directory.mkdir()
+    assert "directory.toml" in refused(directory)
+    assert "is not a regular file" in refused(Path("/dev/zero"))
+
+
+def test_a_name_that_cannot_be_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "a,debug-threads=on.toml"
+    file.write_text(GOOD)
+    assert "characters that a name cannot have" in refused(file)
+
+
+@pytest.mark.parametrize("name", ["", "x\0.toml", "\x1b[2J", "../" * 2000 + "x.toml"])
+def test_strange_names_are_refused_and_escaped(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_config(name)
+    assert "\x1b" not in str(caught.value)
+
+
+def port_directory(path: Path, toml: str) -> Path:
+    (path / "include/asm").mkdir(parents=True)
+    for name in ("mcount.S", "ftrace.c", "include/asm/ftrace.h"):
+        (path / name).write_text("")
+    (path / "port.toml").write_text(toml)
+    return path
+
+
+def test_a_port_directory_loads(tmp_path: Path) -> None:
+    toml = 'architecture = "mips"\nfeatures = ["FUNCTION_TRACER", "DYNAMIC_FTRACE"]\n'
+    port = load_port(port_directory(tmp_path / "port", toml))
+    assert port.name == "port"
+    assert port.architecture == "mips"
+    assert port.features == ("FUNCTION_TRACER", "DYNAMIC_FTRACE")
+
+
+def test_a_port_without_a_required_file(tmp_path: Path) -> None:
+    directory = port_directory(tmp_path / "port", "")
+    (directory / "mcount.S").unlink()
+    with pytest.raises(UsageError, match=r"not a port directory: mcount.S is missing"):
+        load_port(str(directory))
+
+
+def test_a_feature_that_is_none(tmp_path: Path) -> None:
+    toml = 'architecture = "mips"\nfeatures = ["FUNCTION_TRACE"]\n'
+    directory = port_directory(tmp_path / "port", toml)
+    with pytest.raises(UsageError) as caught:
+        load_port(directory)
+    assert f"{directory}/port.toml: features[0]: found" in caught.value.message
+    assert '"FUNCTION_TRACER", "FUNCTION_GRAPH_TRACER"' in caught.value.message
+
+
+def test_a_port_in_this_directory_is_pointed_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port_directory(tmp_path / "mine", "")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as caught:
+        load_port("mine")
+    assert "Write ./mine" in caught.value.advice
+
+
+def test_an_installation_without_guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "root", lambda: tmp_path)
+    with pytest.raises(HostError, match=r"installation is incomplete: .*qemu-configs is missing"):
+        load_config("mips-malta")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The configs that ship: which there are, how long they are, and that what they name exists."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import config
+from harness.config import resources
+from harness.errors import UsageError
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONFIGS = REPOSITORY / "qemu-configs"
+
+
+def test_the_seven_configs_are_listed() -> None:
+    assert config.list_configs() == [
+        "aarch64-virt",
+        "aarch64-virt-patchable",
+        "mips-malta",
+        "mips-malta-ra",
+        "mips64-malta",
+        "mips64el-malta",
+        "mipsel-malta",
+    ]
+
+
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.toml")), ids=lambda file: file.stem)
+def test_a_config_is_short_and_loads(file: Path) -> None:
+    assert len(file.read_text().splitlines()) <= 20
+    loaded = config.load_config(file)
+    assert loaded.name == file.stem
+    assert loaded.port in config.list_ports()
+    assert loaded.qemu.package
+    assert loaded.build.package
+
+
+def test_a_config_says_what_its_file_says() -> None:
+    loaded = config.load_config("mips64-malta")
+    assert loaded.architecture == "mips"
+    assert loaded.qemu.binary == "qemu-system-mips64"
+    assert loaded.qemu.cpu == "MIPS64R2-generic"
+    assert loaded.qemu.smp == 1
+    assert loaded.qemu.arguments == ()
+    assert loaded.build.cross_compile == "mips64-linux-gnuabi64-"
+    assert loaded.build.cflags == ("-mabi=64", "-msym32", "-march=mips64r2")
+    assert loaded.build.form == "mcount"
+
+
+def test_every_port_is_in_order() -> None:
+    for name in config.list_ports():
+        port = config.load_port(name)
+        assert port.name == name
+        assert port.directory == resources.guests_directory() / "ports" / name
+        assert port.architecture in resources.architectures()
+        assert "FUNCTION_TRACER" in port.features
+
+
+def test_bindep_has_the_packages_of_every_config() -> None:
+    lines = (REPOSITORY / "bindep.txt").read_text().splitlines()
+    packages = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    for name in config.list_configs():
+        loaded = config.load_config(name)
+        assert {loaded.qemu.package, loaded.build.package} <= packages
+
+
+def test_an_unknown_config_suggests_the_near_name() -> None:
+    with pytest.raises(UsageError) as caught:
+        config.load_config("mips-maltta")
+    assert "no config 'mips-maltta'" in caught.value.message
+    assert "Did you mean 'mips-malta'" in caught.value.advice
+    assert "aarch64-virt-patchable" in caught.value.advice
+
+
+def test_an_unknown_port_suggests_the_near_name() -> None:
+    with pytest.raises(UsageError, match=r"no port 'mipps'") as caught:
+        config.load_port("mipps")
+    assert "Did you mean 'mips'" in caught.value.advice
