@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The key of a guest: a digest of everything that can change its bytes."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness.config import resources
+from harness.errors import UsageError
+from harness.units import escape
+
+# Directories of guests/ of which a build uses one entry at most, which is digested by itself.
+_CHOICES = ("arch", "ports", "workloads")
+
+# Python that has a part in a build: it finds the call sites.
+_PYTHON_INPUTS = ("image/*.py", "isa/*.py", "errors.py", "units.py")
+
+_INCLUDE = re.compile(
+    rb"^[ \t]*(?:#[ \t]*(?:include|include_next|import)\b[ \t]*|\.incbin[ \t]*)"
+    rb'(?:["<]([^">\n]+)[">]|(\S))?',
+    re.MULTILINE,
+)
+_SEARCH_FLAG = re.compile(r"-(?:I|iquote|isystem|idirafter|include|imacros)(.+)")
+
+
+class Digest:
+    """SHA-256 over labelled parts: each is framed, so that no two lists of parts collide."""
+
+    def __init__(self) -> None:
+        self._sha = hashlib.sha256()
+
+    def add(self, label: str, content: bytes | str) -> None:
+        """One part; text is taken as UTF-8."""
+        data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        self._sha.update(f"{label}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
+        self._sha.update(data)
+
+    def hex(self) -> str:
+        """32 digits; half of SHA-256 is more than no accident meets, and paths stay readable."""
+        return self._sha.hexdigest()[:32]
+
+
+def guest_key(
+    *, architecture: str, port: Path, workload: Path, flags: Sequence[str], settings: Sequence[str]
+) -> str:
+    """The key of a build.
+
+    ``flags`` are all compiler flags (an include directory among them is searched); ``settings``
+    is whatever else decides over the result: the form, the identity of the toolchain.  Files
+    enter with their content, not with their path, so that a moved source finds its guest again.
+    """
+    digest = Digest()
+    for setting in settings:
+        digest.add("setting", setting)
+    for flag in flags:
+        digest.add("flag", flag)
+    guests = resources.guests_directory()
+    for path in sorted(guests.iterdir()):
+        if path.name not in _CHOICES:
+            _add_tree(digest, "guests", guests, path)
+    _add_tree(digest, "arch", guests / "arch", guests / "arch" / architecture)
+    _add_tree(digest, "port", port, port)
+    for pattern in _PYTHON_INPUTS:
+        for path in sorted(resources.PACKAGE.glob(pattern)):
+            digest.add(f"python/{path.relative_to(resources.PACKAGE)}", _read(path))
+    # The file's name reaches the image through debug information and __FILE__.
+    digest.add(f"workload/{workload.name}", _read(workload))
+    search = [guests / match[1] for flag in flags if (match := _SEARCH_FLAG.fullmatch(flag))]
+    _add_included(digest, [workload, *_files(port), *filter(Path.is_file, search)], search)
+    return digest.hex()
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+def _add_tree(digest: Digest, label: str, base: Path, path: Path) -> None:
+    for file in [path] if path.is_file() else _files(path):
+        digest.add(f"{label}/{file.relative_to(base)}", _read(file))
+
+
+def _add_included(digest: Digest, start: Iterable[Path], search: Sequence[Path]) -> None:
+    """Add what the files include, and what that includes, beyond the guests' own headers.
+
+    This takes more than the preprocessor would (both sides of every ``#if``), which costs a build
+    too many at worst.  An include whose name is a macro cannot be followed: such a guest gets a
+    key of its own each time.
+    """
+    waiting = list(start)
+    seen = {file.resolve() for file in waiting}
+    while waiting:
+        file = waiting.pop()
+        for match in _INCLUDE.finditer(_read(file)):
+            if match[2]:
+                digest.add("unknown include", os.urandom(16))
+            if not match[1]:
+                continue
+            name = os.fsdecode(match[1])
+            for directory in (file.parent, *search):
+                found = directory / name
+                if found.is_file() and found.resolve() not in seen:
+                    seen.add(found.resolve())
+                    digest.add(f"include/{name}", _read(found))
+                    waiting.append(found)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{escape(str(file), 500)} cannot be read: {error.strerror}.",
+            "Every source of a guest must be readable.",
+        ) from error

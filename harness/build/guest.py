@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""From a machine config, a port and a workload to the image of a guest."""
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.build import cache
+from harness.build.contents import guest_key
+from harness.build.make import MakeResult, Progress, run_make
+from harness.build.toolchain import toolchain_identity
+from harness.build.workload import find_workload
+from harness.config import MachineConfig, Port, load_port, resources
+from harness.config.models import FLAG
+from harness.errors import HarnessError, HostError, UsageError
+from harness.units import escape
+
+# What make and the shell below it take as one plain word.
+_PLAIN = re.compile(r"[\w./+,@-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A guest that can be built: every decision made, nothing run yet."""
+
+    config: MachineConfig
+    port: Port
+    workload: Path
+    cflags: tuple[str, ...]
+    key: str
+    command: tuple[str, ...]
+    # (link, target): plain names for paths that make cannot take
+    links: tuple[tuple[Path, Path], ...]
+
+    @property
+    def command_line(self) -> str:
+        """The shell line that builds the same image by hand, from any directory."""
+        steps: list[Sequence[str]] = []
+        for link, target in self.links:
+            steps += [
+                ("mkdir", "-p", str(link.parent)),
+                ("ln", "-sfn", str(target), str(link)),
+            ]
+        return " && ".join(shlex.join(step) for step in (*steps, self.command))
+
+    @property
+    def cached(self) -> bool:
+        """Whether the image is there already."""
+        return cache.find(self.key) is not None
+
+    def run(self, progress: Progress | None = None) -> Path:
+        """The image, built if it is not there yet.
+
+        ``progress`` gets the command line, then make's output, line by line; nothing when there
+        is nothing to do.  Raises UsageError when what the user brought does not compile, and
+        HostError when the toolchain, the disk or the harness's own sources fail.
+        """
+        report = progress or _silent
+        if found := cache.find(self.key):
+            return found
+        with cache.locked(
+            self.key, lambda: report("waiting for another build of the same guest")
+        ) as work:
+            if found := cache.find(self.key):
+                return found
+            with cache.host_errors(work):
+                for link, target in self.links:
+                    link.parent.mkdir(exist_ok=True)
+                    link.symlink_to(target)
+            report(self.command_line)
+            result = run_make(self.command, report)
+            image = work / "out" / cache.IMAGE
+            if result.status != 0 or not image.is_file():
+                raise self._failure(result)
+            return cache.publish(self.key, image)
+
+    def _failure(self, result: MakeResult) -> HarnessError:
+        text = "\n".join(result.complaints) or f"make ended with status {result.status}"
+        advice = f"Repeat the build by hand with:\n{self.command_line}"
+        own = resources.guests_directory()
+        brought = [
+            (f"The workload {escape(str(self.workload), 500)}", self.workload),
+            (f"The port {escape(str(self.port.directory), 500)}", self.port.directory),
+        ]
+        theirs = [(what, path) for what, path in brought if not path.is_relative_to(own)]
+        for what, path in theirs:
+            if str(path) in text or f"workload/{path.name}" in text:
+                return UsageError(f"{what} does not build for {self.config.name}:\n{text}", advice)
+        message = f"The guest does not build for {self.config.name}:\n{text}"
+        if "No space left on device" in text:
+            return HostError(message, "Make room on the disk, then try again.")
+        if theirs or self.cflags:
+            return UsageError(message, advice)
+        return HostError(message, advice)
+
+
+def plan_build(
+    config: MachineConfig,
+    workload: str | Path = "calls",
+    port: str | Path | None = None,
+    cflags: Sequence[str] = (),
+) -> Build:
+    """Decide how to build a guest; UsageError for a bad workload, port or flag.
+
+    ``workload`` is a name in ``guests/workloads/`` or a C file; ``port`` a name in
+    ``guests/ports/`` or a directory, by default the config's; ``cflags`` come behind the
+    config's.  A relative path in a flag is relative to the guests' sources, where make runs.
+    """
+    source = find_workload(workload)
+    chosen = load_port(config.port if port is None else port)
+    if chosen.architecture != config.architecture:
+        raise UsageError(
+            f"The port {chosen.name} is for {chosen.architecture}, and the config {config.name} "
+            f"is for {config.architecture}.",
+            "Choose a config and a port of one architecture.",
+        )
+    if config.build.form not in chosen.forms:
+        raise UsageError(
+            f"The port {chosen.name} has no stub for the form {config.build.form}, "
+            f"which the config {config.name} asks for.",
+            f"The port has: {', '.join(chosen.forms)}.",
+        )
+    for flag in cflags:
+        if not FLAG.fullmatch(flag):
+            raise UsageError(
+                f"{escape(repr(flag), 200)} is not a compiler flag that a guest can be built with.",
+                "Flags begin with a dash and have no blanks or quotes; give each one separately.",
+            )
+    identity = toolchain_identity(config)
+    key = guest_key(
+        architecture=config.architecture,
+        port=chosen.directory,
+        workload=source,
+        flags=[*config.build.cflags, "", *cflags],
+        settings=[config.architecture, config.build.form, *identity],
+    )
+    paths = _PlainPaths(cache.work_directory(key))
+    command = (
+        "make",
+        "-C",
+        paths.guests(),
+        f"-j{len(os.sched_getaffinity(0))}",
+        f"ARCH={config.architecture}",
+        f"CROSS_COMPILE={config.build.cross_compile}",
+        f"CFLAGS_ABI={' '.join(config.build.cflags)}",
+        f"CFLAGS_EXTRA={' '.join(cflags)}",
+        f"FORM={config.build.form}",
+        f"PORT={paths.directory(chosen.directory, 'port')}",
+        f"WORKLOAD={paths.file(source, 'workload')}",
+        f"PYTHON={paths.python()}",
+        f"O={paths.work / 'out'}",
+    )
+    return Build(config, chosen, source, tuple(cflags), key, command, tuple(paths.links))
+
+
+def build_guest(
+    config: MachineConfig,
+    workload: str | Path = "calls",
+    port: str | Path | None = None,
+    cflags: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Path:
+    """The image (``vmlinux``, an ELF file) of a guest, built if it is not in the cache yet.
+
+    See :func:`plan_build` for the arguments and :meth:`Build.run` for errors and ``progress``.
+    """
+    return plan_build(config, workload, port, cflags).run(progress)
+
+
+class _PlainPaths:
+    """Paths as make can take them: those with blanks and the like by links without."""
+
+    def __init__(self, work: Path) -> None:
+        if not _PLAIN.fullmatch(str(work)):
+            raise UsageError(
+                f"make cannot work in {escape(str(work.parent), 500)}: the path has blanks or "
+                "signs that make acts upon.",
+                "Set XDG_CACHE_HOME to a directory with a plain path.",
+            )
+        self.work = work
+        self.links: list[tuple[Path, Path]] = []
+
+    def directory(self, path: Path, name: str) -> Path:
+        if _PLAIN.fullmatch(str(path)):
+            return path
+        self.links.append((self.work / name, path))
+        return self.work / name
+
+    def file(self, path: Path, name: str) -> Path:
+        # The directory is what gets the link, so that the file finds what it includes.
+        if not _PLAIN.fullmatch(path.name):
+            raise UsageError(
+                f"make cannot take a file called {escape(repr(path.name), 300)}.",
+                "Give the file a name of letters, digits, dots, dashes and underscores.",
+            )
+        return self.directory(path.parent, name) / path.name
+
+    def guests(self) -> str:
+        guests = resources.guests_directory()
+        if _PLAIN.fullmatch(str(guests)):
+            return str(guests)
+        # make finds the true path of its directory out, so that must be plain itself.
+        plain = self.work / "guests"
+        self.links += [(plain / path.name, path) for path in sorted(guests.iterdir())]
+        # The guests' Makefile looks for a source tree's package beside them.
+        self.links.append((self.work / "harness", resources.PACKAGE))
+        return str(plain)
+
+    def python(self) -> Path:
+        python = Path(sys.executable or "/usr/bin/python3")
+        # Python knows its virtual environment by the directory above the program's.
+        return self.directory(python.parent.parent, "python") / python.parent.name / python.name
+
+
+def _silent(_line: str) -> None:
+    pass

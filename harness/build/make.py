@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""One run of make: bounded in time and output, and what to say when it fails."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.errors import HostError
+from harness.units import escape
+
+Progress = Callable[[str], None]
+
+DEADLINE = 600.0  # seconds; a guest takes some ten
+LINE_LIMIT = 1000  # characters
+
+# What the result depends on is in the key; a variable that gcc or make reads is not.
+_ENVIRONMENT = ("PATH", "HOME", "TMPDIR")
+
+_COMPLAINT = re.compile(
+    r"error:|Error:|undefined reference|multiple definition|No space left|recordmcount|"
+    r"overflowed|cannot (?:find|represent)|relocation truncated|^(?!make).*\*\*\* "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeResult:
+    """The exit status and the lines worth showing: the first complaints, else the last lines."""
+
+    status: int
+    complaints: list[str]
+
+
+def run_make(command: Sequence[str], progress: Progress, deadline: float = DEADLINE) -> MakeResult:
+    """Run make to its end; HostError when it cannot run or misses the deadline (seconds).
+
+    Each line of output goes, escaped and bounded, to ``progress``.  Make and everything that it
+    started end with this call, however it ends.
+    """
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**environment, "LC_ALL": "C"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise HostError(
+            f"{command[0]} cannot be run: {error.strerror}.",
+            "Install the Debian package make, or run harness doctor.",
+        ) from error
+    late = threading.Event()
+
+    def end_late() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(deadline, end_late)
+    timer.daemon = True
+    timer.start()
+    first: list[str] = []
+    last: deque[str] = deque(maxlen=10)
+    try:
+        assert process.stdout is not None
+        with process.stdout:
+            while line := process.stdout.readline(LINE_LIMIT):
+                shown = escape(line.rstrip("\n"))
+                progress(shown)
+                last.append(shown)
+                if len(first) < 10 and _COMPLAINT.search(shown):
+                    first.append(shown)
+        status = process.wait()
+    finally:
+        timer.cancel()
+        _kill(process)
+        process.wait()
+    if late.is_set():
+        raise HostError(
+            f"The build did not end within {deadline:.0f} seconds.",
+            "Look for a compiler that hangs, then try again.",
+        )
+    return MakeResult(status, first or list(last))
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    # Once reaped, the number may be somebody else's.
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGKILL)
