@@ -1,4 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""A QEMU-backed live tracing harness for ports of the Linux function tracer."""
+"""A QEMU-backed live tracing harness for ports of the Linux function tracer.
+
+>>> from harness import boot
+>>> with boot("mips-malta", workload="calls") as guest:
+...     guest.tracer.set_filter("do_*", "leaf")
+...     guest.tracer.current = "function"
+...     guest.run(until="workload_done")
+...     for event in guest.tracer.events():
+...         print(event)
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.guest import Guest, Outcome, boot
 
 __version__ = "0.1.0"
+
+__all__ = ["Guest", "Outcome", "boot"]
+
+
+def __getattr__(name: str) -> object:
+    # Late, so that the lower floors and the command line do not pay for what they do not use.
+    if name in __all__:
+        from harness import guest
+
+        return getattr(guest, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What to change: patches with the words they must find, grouped into few transfers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from harness.errors import UsageError
 
@@ -82,20 +83,20 @@ class Span:
         return bytes(image)
 
 
-class PatchPlan(Sequence[Patch]):
+class PatchPlan:
     """Patches in address order, none of which overlaps another."""
 
     def __init__(self, patches: Iterable[Patch]) -> None:
         self._patches = sorted(patches, key=lambda patch: patch.address)
-        for before, after in zip(self._patches, self._patches[1:], strict=False):
+        for before, after in pairwise(self._patches):
             if after.address < before.end:
                 raise UsageError(f"the patches of {before.what} and {after.what} overlap")
 
     def __len__(self) -> int:
         return len(self._patches)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        return self._patches[index]
+    def __iter__(self) -> Iterator[Patch]:
+        return iter(self._patches)
 
     def spans(self, gap: int = GAP) -> Iterator[Span]:
         """The patches grouped so that no two groups lie closer than ``gap`` bytes."""

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""harness doctor"""
+
+import click
+
+
+@click.command()
+def doctor() -> None:
+    """Say what is installed, what is missing, and the one command that mends it."""
+    from harness.doctor import check_all, mend_command
+
+    checks = check_all()
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        click.echo(f"{'ok' if check.ok else 'MISSING':8}{check.name:{width}}  {check.detail}")
+    command = mend_command(checks)
+    if command:
+        click.echo(f"\nTo install what is missing:\n  {command}")
+        raise click.exceptions.Exit(3)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Options and output that several commands share."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+config_option = click.option(
+    "-c", "--config", required=True, metavar="CONFIG", help="A machine config: a name or a file."
+)
+workload_option = click.option(
+    "--workload",
+    default="calls",
+    show_default=True,
+    metavar="NAME|FILE.c",
+    help="What the guest runs: a workload of the harness, or a C file of yours.",
+)
+port_option = click.option(
+    "--port", metavar="DIR", help="The port under test; the config's reference port otherwise."
+)
+cflags_option = click.option(
+    "--cflags", default="", metavar="FLAGS", help="More compiler flags for the guest."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Say what takes long: a live line on a terminal, plain lines elsewhere, both on stderr."""
+    if not sys.stderr.isatty():
+        yield lambda line: click.echo(line, err=True)
+        return
+    from rich.console import Console
+    from rich.markup import escape as escape_markup
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda line: status.update(escape_markup(line))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], as_json: bool) -> None:
+    """Rows under a header, aligned; as JSON a list of objects with the header's names as keys."""
+    if as_json:
+        click.echo(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
+        return
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())

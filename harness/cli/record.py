@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""harness record"""
+
+import shlex
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from harness.cli.options import (
+    cflags_option,
+    config_option,
+    port_option,
+    progress,
+    workload_option,
+)
+from harness.units import KIB
+
+
+@click.command()
+@config_option
+@click.option("-p", "tracer", default="function", show_default=True, help="The tracer.")
+@click.option("-l", "filters", multiple=True, metavar="GLOB", help="Trace only these functions.")
+@click.option("-n", "notrace", multiple=True, metavar="GLOB", help="Do not trace these functions.")
+@workload_option
+@port_option
+@cflags_option
+@click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Stop after SECONDS.")
+@click.option("--events", type=click.IntRange(min=1), help="Stop after so many events.")
+@click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
+@click.option(
+    "--lane",
+    type=click.Choice(["auto", "stub"]),
+    default="auto",
+    show_default=True,
+    help="How guest memory is read.",
+)
+@click.option(
+    "--buffer-size", type=click.IntRange(min=1), metavar="KB", help="Ring buffer size per CPU."
+)
+@click.option("--overwrite", is_flag=True, help="Keep the newest events when the buffer is full.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which a guest that has not come to its end counts as hung.",
+)
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("trace.dat"),
+    show_default=True,
+    help="The trace.dat to write.",
+)
+def record(
+    config: str,
+    tracer: str,
+    filters: tuple[str, ...],
+    notrace: tuple[str, ...],
+    workload: str,
+    port: str | None,
+    cflags: str,
+    duration: float | None,
+    events: int | None,
+    until: str | None,
+    lane: str,
+    buffer_size: int | None,
+    overwrite: bool,
+    timeout: float,
+    output: Path,
+) -> None:
+    """Record a trace of a live guest into a trace.dat.
+
+    The guest boots, is stopped in front of its workload, gets its call sites rewritten and runs on
+    until the workload is done or an option ends it.  Ctrl-C ends it too; the file is whole then.
+
+    Example: harness record -c mips-malta -p function -l 'do_*' --workload calls
+    """
+    from harness.record import Request
+    from harness.record import record as run
+    from harness.record.recording import END
+
+    del lane  # the stub is the only lane so far, so auto picks it
+    began = time.monotonic()
+    request = Request(
+        config=config,
+        output=output,
+        tracer=tracer,
+        filters=filters,
+        notrace=notrace,
+        workload=workload,
+        port=port,
+        cflags=tuple(shlex.split(cflags)),
+        duration=duration,
+        events=events,
+        until=until or END,
+        buffer_size=None if buffer_size is None else buffer_size * KIB,
+        overwrite=overwrite,
+        timeout=timeout,
+    )
+    with _signals() as wake, progress() as tell:
+        recording = run(request, wake=wake, progress=tell)
+    click.echo(
+        f"{recording.path}: {recording.events} events, {recording.lost} lost, "
+        f"ended by {recording.ended}, {time.monotonic() - began:.1f} s"
+    )
+    if recording.workload_status:
+        click.echo(f"harness: workload() returned {recording.workload_status}", err=True)
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _signals() -> Iterator[int]:
+    """A descriptor that becomes readable at the first SIGINT or SIGTERM; a second one interrupts."""
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+
+    def first(number: int, frame: object) -> None:
+        for wanted in saved:
+            signal.signal(wanted, second)
+
+    def second(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    saved = {number: signal.signal(number, first) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = signal.set_wakeup_fd(writer.fileno())
+    try:
+        yield reader.fileno()
+    finally:
+        signal.set_wakeup_fd(previous)
+        for number, handler in saved.items():
+            signal.signal(number, handler)
+        reader.close()
+        writer.close()

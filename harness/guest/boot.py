@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""From a config's name to a live guest, and back to nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.build import build_guest
+from harness.config import MachineConfig, load_config
+from harness.debugger import Debugger
+from harness.errors import WrongGuest
+from harness.guest.guest import Guest
+from harness.image import Image
+from harness.machine import Machine
+
+
+@contextmanager
+def boot(
+    config: str | MachineConfig,
+    workload: str = "calls",
+    *,
+    port: str | None = None,
+    cflags: Sequence[str] = (),
+    until: str | None = "workload",
+    deterministic: bool = False,
+    plugins: Sequence[str] = (),
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Guest]:
+    """Build a guest (or take it from the cache), start it and stop it in front of its workload.
+
+    Args:
+        config: the name of a machine config, a path to one, or one already loaded.
+        workload: the name of a workload of the harness, or a C file that defines ``workload()``.
+        port: the name of a port of the harness, or a port directory; None for the config's own.
+        until: the function to stop at; None leaves the guest at its very first instruction.
+        deterministic: count guest instructions instead of host time, so that runs repeat exactly.
+        plugins: QEMU ``-plugin`` arguments.
+        progress: told in one line what takes long.
+
+    When the ``with`` block ends, however it ends, QEMU and gdb are gone.
+    """
+    if not isinstance(config, MachineConfig):
+        config = load_config(config)
+    kernel = build_guest(config, workload, port=port, cflags=cflags, progress=progress)
+    with run_kernel(config, kernel, deterministic=deterministic, plugins=plugins) as guest:
+        if until is not None:
+            guest.run(until=until)
+        yield guest
+
+
+@contextmanager
+def run_kernel(
+    config: MachineConfig,
+    kernel: Path,
+    *,
+    deterministic: bool = False,
+    plugins: Sequence[str] = (),
+) -> Iterator[Guest]:
+    """A guest from an image that is already built, stopped at its very first instruction."""
+    image = Image(kernel.read_bytes(), str(kernel))
+    with (
+        Machine(config, kernel, deterministic=deterministic, plugins=plugins) as machine,
+        Debugger() as debugger,
+    ):
+        debugger.load(kernel)
+        debugger.connect(str(machine.gdb_socket))
+        prove_identity(debugger, image)
+        yield Guest(config, image, machine, debugger)
+
+
+def prove_identity(debugger: Debugger, image: Image) -> None:
+    """Compare the build id in the guest's memory with the image's.
+
+    Raises:
+        WrongGuest: they differ; nothing has been changed.
+    """
+    found = debugger.read_memory(image.build_id_address, len(image.build_id))
+    if found != image.build_id:
+        raise WrongGuest(
+            f"the guest that runs has build id {found.hex()}, but {image.name} has "
+            f"{image.build_id.hex()}",
+            "Attach with the ELF file that the guest was started from.",
+        )

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""What is known about a guest that failed: its CPUs, the code they run, the console's tail."""
+
+from harness.debugger import Debugger
+from harness.errors import HarnessError
+from harness.image import Image
+from harness.machine import Console
+
+BEFORE, AFTER = 4, 6
+"""Words disassembled in front of a program counter and from it on."""
+
+CONSOLE_LINES = 30
+
+
+def describe(debugger: Debugger, image: Image, console: Console) -> str:
+    """A report in plain text.  What cannot be read is named in its place; nothing is raised."""
+    sections = []
+    for title, section in (("CPUs", _cpus), ("Registers", _registers), ("Code", _code)):
+        try:
+            sections.append(f"{title}:\n{section(debugger, image)}")
+        except HarnessError as error:
+            sections.append(f"{title}: cannot be read: {error.message}")
+    sections.append(f"Console:\n{console.tail(CONSOLE_LINES) or '(nothing printed)'}")
+    return "\n\n".join(sections)
+
+
+def _cpus(debugger: Debugger, image: Image) -> str:
+    lines = [
+        f"  CPU {thread.id - 1} at {image.symbolize(thread.pc)} ({thread.pc:#x})"
+        for thread in debugger.threads()
+    ]
+    return "\n".join(lines + [f"    {frame}" for frame in debugger.backtrace()])
+
+
+def _registers(debugger: Debugger, image: Image) -> str:
+    isa, values = image.isa, debugger.registers()
+    names = [*isa.general_registers, isa.pc_register, *isa.status_registers]
+    shown = [
+        f"{name:>8} {values[name]:0{isa.bits // 4}x}" for name in names if name in values
+    ]
+    return "\n".join("  " + " ".join(shown[i : i + 4]) for i in range(0, len(shown), 4))
+
+
+def _code(debugger: Debugger, image: Image) -> str:
+    isa = image.isa
+    pc = debugger.read_register(isa.pc_register)
+    size = len(isa.words_to_bytes([0]))
+    start = pc - BEFORE * size
+    code = debugger.read_memory(start, (BEFORE + AFTER) * size)
+    return "\n".join(
+        ("=>" if instruction.address == pc else "  ") + f" {instruction}"
+        for instruction in isa.disassemble(code, start)
+    )

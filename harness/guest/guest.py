@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""A live guest: run control over its machine, its debugger and its console together."""
+
+import difflib
+import select
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from enum import StrEnum
+
+from harness.config import MachineConfig
+from harness.debugger import Debugger, Stop
+from harness.errors import (
+    DeadlineMissed,
+    DebuggerDied,
+    GuestDied,
+    HarnessError,
+    HostError,
+    UsageError,
+)
+from harness.guest.cpus import StubCpus
+from harness.guest.evidence import describe
+from harness.image import Image
+from harness.machine import Machine
+from harness.readout import Collector, StubLane
+from harness.tracer import Tracer
+
+TIMEOUT = 60.0
+"""Seconds that a guest may run without reaching what is waited for."""
+
+DYING = 2.0
+"""Seconds from a death string on the console to the end of ``panic()``."""
+
+DRAIN_EVERY = 0.5
+"""Seconds between two drains of a running guest, so that a killed QEMU takes little with it."""
+
+INTERRUPT = 10.0
+"""Seconds that QEMU may take to stop the guest."""
+
+SETTLE_STEPS = 1000
+"""More instructions than one event takes from its reserve to its commit."""
+
+
+class Outcome(StrEnum):
+    """Why ``run`` came back."""
+
+    REACHED = "reached"
+    ELAPSED = "elapsed"
+    STOPPED = "stopped"
+
+
+class Guest:
+    """One guest, stopped whenever no method of this class is running."""
+
+    def __init__(
+        self, config: MachineConfig, image: Image, machine: Machine, debugger: Debugger
+    ) -> None:
+        self.config = config
+        self.image = image
+        self.machine = machine
+        self.debugger = debugger
+        self.cpus = StubCpus(debugger)
+        self.collector = Collector(
+            StubLane(debugger), image.symbols["ring_buffer"], image.byteorder, machine.directory
+        )
+        self.tracer = Tracer(image, debugger, self.cpus, self.collector)
+        self.on_drain: Callable[[], bool] = lambda: True
+        """Called after each drain of full buffers; False ends the run."""
+        self._watermark = self._break_at("ring_buffer_watermark")
+        self._panic = self._break_at("panic_stop")
+
+    @property
+    def console(self) -> str:
+        """The last lines that the guest printed, escaped."""
+        self.machine.console.drain()
+        return self.machine.console.tail()
+
+    @property
+    def workload_status(self) -> int:
+        """What ``workload()`` returned."""
+        raw = self.debugger.read_memory(self.image.symbols["workload_status"], 4)
+        return int.from_bytes(raw, self.image.byteorder, signed=True)
+
+    def address_of(self, symbol: str) -> int:
+        """The address of a symbol of the guest; `UsageError` with near names if there is none."""
+        try:
+            return self.image.symbols[symbol]
+        except KeyError:
+            near = difflib.get_close_matches(symbol, self.image.symbols, n=3)
+            advice = f"Did you mean {', '.join(near)}?" if near else ""
+            raise UsageError(f"the guest has no symbol {symbol!r}", advice) from None
+
+    def describe(self) -> str:
+        """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
+        return describe(self.debugger, self.image, self.machine.console)
+
+    def run(
+        self,
+        until: str | int | None = "workload_done",
+        *,
+        seconds: float | None = None,
+        timeout: float = TIMEOUT,
+        wake: int | None = None,
+    ) -> Outcome:
+        """Let the guest run until it reaches a function or address, and drain full buffers.
+
+        Args:
+            until: a function's name or an address; None for no such end.
+            seconds: come back after so long, whether ``until`` is reached or not.
+            timeout: the deadline where ``seconds`` is not given.
+            wake: a file descriptor; the guest is stopped as soon as it is readable.
+
+        Raises:
+            GuestDied: the guest panicked.
+            DeadlineMissed: ``timeout`` passed; the guest is stopped.
+            HostError: QEMU or gdb died.
+        """
+        number = None if until is None else self._break_at(until)
+        deadline = time.monotonic() + (timeout if seconds is None else seconds)
+        try:
+            return self._run(number, deadline, wake)
+        except _Elapsed:
+            if seconds is not None:
+                return Outcome.ELAPSED
+            raise DeadlineMissed(
+                f"the guest did not reach {until} within {timeout:g} s",
+                "It hangs, or needs longer: see where it is below, or raise the timeout.",
+                self.describe(),
+            ) from None
+        finally:
+            if number is not None:
+                with suppress(HarnessError):
+                    self.debugger.delete_breakpoint(number)
+
+    def settle(self) -> None:
+        """Finish the event that a CPU is writing, so that counters and pages agree."""
+        for _ in range(SETTLE_STEPS):
+            if not self.collector.writing():
+                return
+            self.debugger.step_instruction()
+        raise DeadlineMissed(
+            f"an event is still being written after {SETTLE_STEPS} instructions",
+            "The guest's ring buffer is damaged, or the guest hangs inside it.",
+            self.describe(),
+        )
+
+    def _break_at(self, place: str | int) -> int:
+        """By address: gdb would move a breakpoint on a name behind the prologue."""
+        address = place if isinstance(place, int) else self.address_of(place)
+        return self.debugger.insert_breakpoint(address)
+
+    def _run(self, number: int | None, deadline: float, wake: int | None) -> Outcome:
+        while True:
+            self.debugger.resume()
+            stop = self._wait(deadline, wake)
+            if stop is not None and stop.breakpoint == self._panic:
+                raise self._died("the guest panicked")
+            if stop is not None and number is not None and stop.breakpoint == number:
+                return Outcome.REACHED
+            if wake is not None and _readable(wake):
+                return Outcome.STOPPED
+            if time.monotonic() >= deadline:
+                raise _Elapsed
+            self.collector.drain(full=self._full_cpus())
+            if not self.on_drain():
+                return Outcome.STOPPED
+
+    def _wait(self, deadline: float, wake: int | None) -> Stop | None:
+        """The next stop of the guest's own, or None: stopped because it is time to look."""
+        machine, console = self.machine, self.machine.console
+        also = [console.fileno(), machine.process_fd, *([] if wake is None else [wake])]
+        limit = min(deadline, time.monotonic() + DRAIN_EVERY)
+        dying = False
+        while True:
+            try:
+                stop = self.debugger.wait_stop(max(0.0, limit - time.monotonic()), also=also)
+            except DebuggerDied:
+                self._check_machine()
+                raise
+            console.drain()
+            if stop is not None:
+                return stop
+            self._check_machine()
+            if console.died and not dying:
+                dying, limit = True, time.monotonic() + DYING
+            if time.monotonic() >= limit or (wake is not None and _readable(wake)):
+                stop = self._interrupt()
+                if dying:
+                    raise self._died(f"the guest printed {console.died!r} and went no further")
+                # The guest may have reached a breakpoint of its own in that very moment.
+                return stop if stop.breakpoint is not None else None
+
+    def _interrupt(self) -> Stop:
+        self.debugger.interrupt()
+        stop = self.debugger.wait_stop(INTERRUPT)
+        if stop is None:
+            self._check_machine()
+            raise HostError("QEMU did not stop the guest when it was asked to")
+        self.machine.console.drain()
+        return stop
+
+    def _check_machine(self) -> None:
+        if not self.machine.alive:
+            raise HostError("QEMU ended while the guest ran", "", self.machine.exit_report())
+
+    def _died(self, what: str) -> GuestDied:
+        return GuestDied(what, "See the dump on its console below.", self.describe())
+
+    def _full_cpus(self) -> set[int]:
+        watermark = self.image.symbols["ring_buffer_watermark"]
+        return {cpu for cpu, pc in self.cpus.program_counters().items() if pc == watermark}
+
+
+class _Elapsed(Exception):
+    """The deadline of a run passed and the guest has been stopped."""
+
+
+def _readable(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0])

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""Bring the guest's ring buffer to the host: lanes to its memory, and the draining of its pages."""
+
+from harness.readout.collector import Collector, Counts, Spool
+from harness.readout.lanes import Lane, StubLane
+
+__all__ = ["Collector", "Counts", "Lane", "Spool", "StubLane"]

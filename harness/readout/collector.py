@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Drain the guest's per-CPU ring buffers into spool files, and account for every event.
+
+The layout is the guest's own header (docs/ring-buffer.rst).  A page that the guest has finished is
+read once, appended to the CPU's spool and given back by moving ``head``; the page that is being
+written is read up to its ``commit`` and read again the next time.  The guest must be stopped
+during every call.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from harness.errors import FormatError, GuestError, UsageError
+from harness.readout.lanes import Lane
+from harness.ring import FIXED_SIZE, RingCpu, RingHeader, header_length, mark_lost
+from harness.ring.header import OVERWRITE
+from harness.units import KIB, ByteOrder
+
+COUNTER_MASK = 0xFFFFFFFF
+"""The guest's counters and sequence numbers are 32 bits wide and wrap."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """The guest's own counters of one CPU, extended beyond their 32 bits."""
+
+    entries: int = 0
+    overrun: int = 0
+    dropped: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Overwritten before they were read, and refused because the buffer was full."""
+        return self.overrun + self.dropped
+
+    def advance(self, cpu: RingCpu) -> int:
+        """Take over the guest's counters; returns the events overwritten since the last time."""
+        overwritten = (cpu.overrun - self.overrun) & COUNTER_MASK
+        self.entries += (cpu.entries - self.entries) & COUNTER_MASK
+        self.dropped += (cpu.dropped - self.dropped) & COUNTER_MASK
+        self.overrun += overwritten
+        return overwritten
+
+
+class Spool:
+    """The pages that have been read of one CPU's buffer, oldest first, in a file.
+
+    ``stream`` holds whole pages only; the last one may still grow in the guest, and is then
+    written over by the next drain.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.stream: BinaryIO = path.open("w+b")
+        self.counts = Counts()
+        self._finished = 0
+
+    def append(self, finished: bytes, unfinished: bytes) -> None:
+        """Add pages that the guest has finished, and the one that it is writing, if any."""
+        self.stream.seek(self._finished)
+        self.stream.write(finished)
+        self._finished += len(finished)
+        self.stream.write(unfinished)
+        self.stream.truncate()
+        self.stream.flush()
+
+    def clear(self) -> None:
+        """Forget everything read so far."""
+        self.counts, self._finished = Counts(), 0
+        self.append(b"", b"")
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.stream.close()
+
+
+class Collector:
+    """Reads the ring buffer that a guest describes at ``address`` of its memory."""
+
+    def __init__(self, lane: Lane, address: int, byteorder: ByteOrder, directory: Path) -> None:
+        self._lane = lane
+        self._address = address
+        self._byteorder: ByteOrder = byteorder
+        header = self.header()
+        self.format = header.page_format
+        self.spools = [
+            Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus
+        ]
+
+    def header(self) -> RingHeader:
+        """The guest's header as it stands now; `GuestError` when it cannot be one."""
+        try:
+            fixed = self._lane.read(self._address, FIXED_SIZE)
+            size = header_length(fixed, self._byteorder)
+            return RingHeader.parse(self._lane.read(self._address, size), self._byteorder)
+        except FormatError as error:
+            raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
+
+    def configure(self, buffer_size: int | None = None, overwrite: bool = False) -> None:
+        """Empty the buffer; set its size (bytes per CPU) and what it does when it is full."""
+        header = self.header()
+        page_size = self.format.page_size
+        for cpu in header.cpus:
+            pages = cpu.nr_pages if buffer_size is None else buffer_size // page_size
+            if not 2 <= pages <= cpu.max_pages:
+                raise UsageError(
+                    f"a buffer of {pages * page_size // KIB} KB per CPU is not possible",
+                    f"Choose {2 * page_size // KIB} to {cpu.max_pages * page_size // KIB} KB.",
+                )
+            self._reset(cpu, pages)
+        flags = header.flags | OVERWRITE if overwrite else header.flags & ~OVERWRITE
+        self._store(header.field_offset("flags"), flags)
+        for spool in self.spools:
+            spool.clear()
+
+    def clear(self) -> None:
+        """Forget every event, in the guest and here."""
+        for cpu in self.header().cpus:
+            self._reset(cpu, cpu.nr_pages)
+        for spool in self.spools:
+            spool.clear()
+
+    @property
+    def recording(self) -> bool:
+        """``tracing_on``: whether the guest's ring buffer takes events."""
+        return not self.header().record_disabled
+
+    @recording.setter
+    def recording(self, on: bool) -> None:
+        self._store(RingHeader.field_offset("record_disabled"), int(not on))
+
+    def drain(self, full: Collection[int] = ()) -> None:
+        """Read what is new on every CPU.
+
+        ``full`` names the CPUs that stand in ``ring_buffer_watermark()``: their tail page is
+        finished too.
+        """
+        for cpu, spool in zip(self.header().cpus, self.spools, strict=True):
+            unread = cpu.unread_pages
+            pages = self._read_pages(cpu, unread)
+            finished = unread if cpu.index in full else cpu.complete_pages
+            if finished:
+                self._store(cpu.field_offset("head"), (finished[-1] + 1) & COUNTER_MASK)
+            overwritten = spool.counts.advance(cpu)
+            if overwritten:
+                pages = self._mark(pages, overwritten)
+            boundary = len(finished) * self.format.page_size
+            spool.append(pages[:boundary], pages[boundary:])
+
+    def writing(self) -> bool:
+        """Whether any CPU stands between the reserve and the commit of an event."""
+        return any(cpu.writing for cpu in self.header().cpus)
+
+    @property
+    def counts(self) -> Counts:
+        """The counters of all CPUs together, as of the last drain."""
+        every = [spool.counts for spool in self.spools]
+        return Counts(
+            sum(counts.entries for counts in every),
+            sum(counts.overrun for counts in every),
+            sum(counts.dropped for counts in every),
+        )
+
+    def close(self) -> None:
+        """Give the spools back."""
+        for spool in self.spools:
+            spool.close()
+
+    def _read_pages(self, cpu: RingCpu, sequences: list[int]) -> bytes:
+        """Pages in order: one transfer for each stretch that lies together in memory."""
+        size = self.format.page_size
+        stretches: list[tuple[int, int]] = []
+        for address in map(cpu.page_address, sequences):
+            if stretches and address == stretches[-1][0] + stretches[-1][1]:
+                stretches[-1] = (stretches[-1][0], stretches[-1][1] + size)
+            else:
+                stretches.append((address, size))
+        return b"".join(self._lane.read(address, size) for address, size in stretches)
+
+    def _mark(self, pages: bytes, lost: int) -> bytes:
+        """The first of ``pages`` marked as coming after ``lost`` events that nobody read."""
+        size = self.format.page_size
+        try:
+            return mark_lost(pages[:size], self.format, lost) + pages[size:] if pages else pages
+        except FormatError as error:
+            raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
+
+    def _reset(self, cpu: RingCpu, pages: int) -> None:
+        for field in ("head", "tail", "entries", "overrun", "dropped"):
+            self._store(cpu.field_offset(field), 0)
+        self._store(cpu.field_offset("nr_pages"), pages)
+        self._lane.write(cpu.first_entry_address(0), bytes(4))
+        self._lane.write(cpu.page_address(0), bytes(self.format.data_offset))
+
+    def _store(self, offset: int, value: int) -> None:
+        self._lane.write(self._address + offset, value.to_bytes(4, self._byteorder))

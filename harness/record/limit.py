@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Count the events in streams of ring buffer pages, and cut the streams after the first so many."""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import BinaryIO
+
+from harness.ring import PageFormat, count_events, scan_page, truncate_page
+
+
+def read_pages(stream: BinaryIO, form: PageFormat) -> Iterator[bytes]:
+    """The whole pages of a seekable stream, from its beginning."""
+    position = 0
+    while True:
+        stream.seek(position)
+        page = stream.read(form.page_size)
+        if len(page) < form.page_size:
+            return
+        position += form.page_size
+        yield page
+
+
+def total_events(streams: Sequence[BinaryIO], form: PageFormat) -> int:
+    """How many events all streams hold together."""
+    return sum(count_events(page, form) for stream in streams for page in read_pages(stream, form))
+
+
+def keep_first(streams: Sequence[BinaryIO], form: PageFormat, count: int) -> None:
+    """Cut the streams, one a CPU, so that the ``count`` earliest events of all of them remain."""
+    kept = [0] * len(streams)
+    merged = heapq.merge(*(_stamps(cpu, stream, form) for cpu, stream in enumerate(streams)))
+    for _, cpu in islice(merged, count):
+        kept[cpu] += 1
+    for stream, events in zip(streams, kept, strict=True):
+        _cut(stream, form, events)
+
+
+def _stamps(cpu: int, stream: BinaryIO, form: PageFormat) -> Iterator[tuple[int, int]]:
+    for page in read_pages(stream, form):
+        for stamp, _, _ in scan_page(page, form):
+            yield stamp, cpu
+
+
+def _cut(stream: BinaryIO, form: PageFormat, events: int) -> None:
+    position = 0
+    for page in read_pages(stream, form):
+        if events <= 0:
+            break
+        held = count_events(page, form)
+        if held > events:
+            stream.seek(position)
+            stream.write(truncate_page(page, form, events))
+        events -= held
+        position += form.page_size
+    stream.truncate(position)

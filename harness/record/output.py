@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""An output file that is either complete under its name or not there at all."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from harness.errors import HostError, UsageError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A writable stream that appears as ``path`` when the block ends well, and never otherwise.
+
+    Raises:
+        UsageError: the file cannot be made there.
+        HostError: the disk is full, or fails.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        stream = part.open("w+b")
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}", "Choose another file with -o."
+        ) from error
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except OSError as error:
+        advice = "Make room, or choose another place with -o." if _full(error) else ""
+        raise HostError(f"{path} cannot be written: {error.strerror}", advice) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _full(error: OSError) -> bool:
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""One recording: boot, switch the tracer on in the live guest, run, switch it off, close the file.
+
+Whatever ends the run, the events that were read up to then are in the file.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import GuestError, HarnessError
+from harness.guest import TIMEOUT, Guest, Outcome, boot
+from harness.record.limit import keep_first, total_events
+from harness.record.output import whole_file
+from harness.trace import write_trace_dat
+
+END = "workload_done"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to record; the fields are the options of ``harness record``.
+
+    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU.
+    """
+
+    config: str
+    output: Path
+    tracer: str = "function"
+    filters: tuple[str, ...] = ()
+    notrace: tuple[str, ...] = ()
+    workload: str = "calls"
+    port: str | None = None
+    cflags: tuple[str, ...] = ()
+    duration: float | None = None
+    events: int | None = None
+    until: str = END
+    buffer_size: int | None = None
+    overwrite: bool = False
+    timeout: float = TIMEOUT
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was recorded: events in the file, events lost, and why it ended."""
+
+    path: Path
+    events: int
+    lost: int
+    ended: str
+    workload_status: int | None
+
+
+def record(
+    request: Request,
+    *,
+    wake: int | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> Recording:
+    """Record as requested into ``request.output``.
+
+    ``wake`` is a file descriptor that ends the recording early when it becomes readable.
+
+    Raises:
+        UsageError: a name, glob or file of the request is wrong; no file is left.
+        GuestError: the guest is at fault; what it had recorded is in the file.
+        HostError: QEMU, gdb or the disk failed.
+    """
+    failure: HarnessError | None = None
+    with (
+        whole_file(request.output) as stream,
+        boot(
+            request.config,
+            request.workload,
+            port=request.port,
+            cflags=request.cflags,
+            progress=progress,
+        ) as guest,
+    ):
+        _switch_on(guest, request)
+        progress(f"recording {request.tracer} on {guest.config.name}")
+        outcome = None
+        try:
+            outcome = _run(guest, request, wake)
+            guest.tracer.current = "nop"
+            guest.settle()
+            guest.collector.drain()
+        except HarnessError as error:
+            failure = error
+            with suppress(HarnessError):
+                guest.collector.drain()
+        spools = [spool.stream for spool in guest.collector.spools]
+        form = guest.collector.format
+        if request.events is not None:
+            keep_first(spools, form, request.events)
+        events = total_events(spools, form)
+        write_trace_dat(stream, guest.tracer.description(), spools)
+        counts = guest.collector.counts
+        status = guest.workload_status if outcome is Outcome.REACHED else None
+    if failure is not None:
+        failure.advice = (
+            f"The {events} events recorded up to then are in {request.output}. {failure.advice}"
+        ).rstrip()
+        raise failure
+    if request.events is None and events != counts.entries - counts.overrun:
+        raise GuestError(
+            f"the guest counted {counts.entries - counts.overrun} events in its ring buffer, "
+            f"but its pages hold {events}",
+            f"The ring buffer of the guest is damaged; the pages are in {request.output}.",
+        )
+    ended = {Outcome.REACHED: request.until, Outcome.ELAPSED: "duration"}.get(outcome, "stopped")
+    return Recording(
+        request.output, events, counts.lost, ended, status if request.until == END else None
+    )
+
+
+def _switch_on(guest: Guest, request: Request) -> None:
+    guest.collector.configure(request.buffer_size, request.overwrite)
+    if request.filters:
+        guest.tracer.set_filter(*request.filters)
+    if request.notrace:
+        guest.tracer.set_notrace(*request.notrace)
+    guest.tracer.current = request.tracer
+    if request.events is not None:
+        wanted = request.events
+        guest.on_drain = lambda: (
+            guest.collector.counts.entries - guest.collector.counts.overrun < wanted
+        )
+
+
+def _run(guest: Guest, request: Request, wake: int | None) -> Outcome:
+    return guest.run(
+        request.until,
+        seconds=request.duration,
+        timeout=request.timeout,
+        wake=wake,
+    )
