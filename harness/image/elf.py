@@ -18,7 +18,6 @@ from harness.errors import FormatError
 from harness.units import ByteOrder
 
 ET_EXEC = 2
-EM_MIPS = 8
 PT_LOAD = 1
 SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_REL = 2, 4, 7, 9
 SHF_ALLOC, SHF_EXECINSTR = 2, 4
@@ -154,11 +153,11 @@ class Elf:
             symbols.append(Symbol(text, value, size, info & 15, info >> 4, section))
         return symbols
 
-    def relocations(self) -> Iterator[tuple[Section, int, int, int]]:
-        """Each relocation as (relocated section, offset, symbol index, type).
+    def relocations(self, composed: bool) -> Iterator[tuple[int, int, int]]:
+        """Each relocation of a loaded, executable section as (offset, symbol index, type).
 
-        Only of sections that are executable and loaded.  Of a MIPS64 relocation, which composes
-        up to three types, the type is the first one.
+        ``composed`` says that those of 64-bit files compose up to three types; the type is then
+        the first one.
         """
         tables = [s for s in self.sections if s.type in (SHT_REL, SHT_RELA)]
         if sum(table.size for table in tables) > len(self.data):
@@ -168,19 +167,18 @@ class Elf:
                 continue
             if table.link != self.symtab:
                 raise self._broken("relocations refer to another symbol table")
-            target = self.sections[table.info]
             addend = table.type == SHT_RELA
             if self.bits == 32:
                 for offset, info in self._rows("II" + "4x" * addend, table, "relocations"):
-                    yield target, offset, info >> 8, info & 0xFF
-            elif self.machine == EM_MIPS:
+                    yield offset, info >> 8, info & 0xFF
+            elif composed:
                 for offset, symbol, kind in self._rows(
                     "QI3xB" + "8x" * addend, table, "relocations"
                 ):
-                    yield target, offset, symbol, kind
+                    yield offset, symbol, kind
             else:
                 for offset, info in self._rows("QQ" + "8x" * addend, table, "relocations"):
-                    yield target, offset, info >> 32, info & 0xFFFFFFFF
+                    yield offset, info >> 32, info & 0xFFFFFFFF
 
     def segment_at(self, address: int) -> Segment | None:
         """The loaded segment of which the file holds the byte at ``address``."""

@@ -75,6 +75,9 @@ class Isa(ABC):
     nop: ClassVar[int]
     call_relocations: ClassVar[frozenset[int]]
     """ELF relocation types that may make a call site where they name ``_mcount``."""
+    elf_composed_relocations: ClassVar[bool] = False
+    """Whether a relocation of a 64-bit file composes up to three types, in an ``r_info`` of its
+    own layout."""
     call_return_offset: ClassVar[int]
     """The return address of a call lies this many bytes behind the call."""
     words_before_site: ClassVar[int] = 2
@@ -194,15 +197,21 @@ class Isa(ABC):
     def disassemble(self, code: bytes, address: int) -> list[Instruction]:
         """Disassemble ``code``, which lies at ``address``; every word gives one instruction."""
         engine = self._disassembler()
-        listing = []
-        for offset in range(0, len(code) - 3, 4):
-            where, word = (address + offset) & self.mask, code[offset : offset + 4]
-            # One word at a time: capstone would stop at the first one that is no instruction.
-            text = next(
-                (self._text(m, o) for _, _, m, o in engine.disasm_lite(word, where)),
-                f".word 0x{self.bytes_to_words(word)[0]:08x}",
-            )
-            listing.append(Instruction(where, word, text))
+        listing: list[Instruction] = []
+        end = len(code) // 4 * 4
+        offset = 0
+        while offset < end:
+            where = (address + offset) & self.mask
+            for at, _, mnemonic, operands in engine.disasm_lite(code[offset:end], where):
+                word = code[offset : offset + 4]
+                listing.append(Instruction(at & self.mask, word, self._text(mnemonic, operands)))
+                offset += 4
+            if offset < end:
+                # capstone stops at the first word that is no instruction.
+                word = code[offset : offset + 4]
+                text = f".word 0x{self.bytes_to_words(word)[0]:08x}"
+                listing.append(Instruction((address + offset) & self.mask, word, text))
+                offset += 4
         return listing
 
     def _text(self, mnemonic: str, operands: str) -> str:

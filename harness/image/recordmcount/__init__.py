@@ -36,7 +36,7 @@ def recordmcount(data: bytes, name: str) -> Records:
     isa = for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
     if elf.type != ET_EXEC:
         raise FormatError(f"{name} is not a final link", "Link it to an executable first.")
-    relocations = list(elf.relocations())
+    relocations = list(elf.relocations(isa.elf_composed_relocations))
     if not relocations:
         raise FormatError(f"{name} holds no relocations of its text", "Link with --emit-relocs.")
     mcount = addresses_of(elf).get(MCOUNT)
@@ -44,7 +44,7 @@ def recordmcount(data: bytes, name: str) -> Records:
     named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == MCOUNT}
     sites: set[int] = set()
     ignored: dict[int, str] = {}
-    for _, address, symbol, kind in relocations:
+    for address, symbol, kind in relocations:
         if symbol not in named or kind not in isa.call_relocations:
             continue
         before, words = words_around(elf, isa, address)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""The house rules: rooms look only down, pure floors touch nothing, only isa knows architectures."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.isa import architectures
+
+PACKAGE = Path(harness.__file__).parent
+
+FLOORS = {
+    "errors": -1,
+    "units": 0,
+    "isa": 1,
+    "ring": 1,
+    "image": 2,
+    "trace": 2,
+    "config": 3,
+    "process": 3,
+    "machine": 4,
+    "debugger": 4,
+    "build": 4,
+    "oracle": 4,
+    "patcher": 5,
+    "readout": 5,
+    "tracer": 6,
+    "guest": 7,
+    "record": 8,
+    "doctor": 8,
+    "cli": 9,
+}
+PURE = 2
+"""The highest floor that does no input or output."""
+COMMANDS = {Path("image/recordmcount/__main__.py")}
+"""Command-line entries on a pure floor: all that they may do is to read and to write files."""
+
+SIDE_EFFECTS = {
+    *("asyncio", "ctypes", "fcntl", "glob", "http", "logging", "mmap", "multiprocessing"),
+    *("os", "pathlib", "select", "selectors", "shutil", "signal", "socket", "subprocess"),
+    *("tempfile", "threading", "time", "urllib"),
+}
+IO_CALLS = {"open", "print", "input", "eval", "exec", "breakpoint"}
+# Names of variables that say which architecture something is for.
+ARCHITECTURE_VARIABLES = {"arch", "architecture", "e_machine"}
+
+
+def sources() -> list[Path]:
+    """Every Python file of the package, relative to it; data in a wheel is not ours to judge."""
+    found = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+    return sorted(path for path in found if path.parts[0] != "data")
+
+
+def room_of(path: Path) -> str:
+    """The room that a file belongs to; empty for the package's own ``__init__``."""
+    room = path.parts[0].removesuffix(".py")
+    return "" if room == "__init__" else room
+
+
+def imported(path: Path, tree: ast.AST) -> Iterator[str]:
+    """Absolute names of all modules, or names in modules, that a file imports anywhere."""
+    package = ("harness", *path.parent.parts)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join((*base, *([node.module] if node.module else [])))
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def looks_up(path: Path, tree: ast.AST) -> list[str]:
+    """Imports from the room's own floor or a higher one."""
+    room = room_of(path)
+    if not room:
+        return []
+    found = []
+    for name in imported(path, tree):
+        parts = name.split(".")
+        if parts[0] != "harness" or parts[1:] == ["__version__"]:
+            continue
+        other = parts[1] if len(parts) > 1 else ""
+        if other != room and FLOORS.get(other, 99) >= FLOORS[room]:
+            found.append(name)
+    return found
+
+
+def does_io(path: Path, tree: ast.AST) -> list[str]:
+    """Imports and calls with side effects, in a file that must be pure."""
+    if FLOORS.get(room_of(path), 99) > PURE or path in COMMANDS:
+        return []
+    found = [name for name in imported(path, tree) if name.split(".")[0] in SIDE_EFFECTS]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found += [node.func.id] * (node.func.id in IO_CALLS)
+    return found
+
+
+def asks_architecture(path: Path, tree: ast.AST) -> list[str]:
+    """Branches on which architecture something is for, outside ``isa``.
+
+    That two things are for the same architecture, or that a name is one of those supported, may
+    be asked anywhere; what may not is to know one of them by name.
+    """
+    if room_of(path) == "isa":
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            suspect = any(is_constant(side) for side in sides) and any(map(is_variable, sides))
+            suspect = suspect or any(map(is_name_of_one, sides))
+        elif isinstance(node, ast.Match):
+            suspect = is_variable(node.subject)
+        else:
+            suspect = isinstance(node, ast.MatchValue) and is_name_of_one(node.value)
+        if suspect:
+            found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(map(is_constant, node.elts))
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
+
+
+def is_name_of_one(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(map(is_name_of_one, node.elts))
+    names = tuple(architectures())
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.startswith(names)
+    )
+
+
+def is_variable(node: ast.expr) -> bool:
+    return getattr(node, "id", getattr(node, "attr", "")) in ARCHITECTURE_VARIABLES
+
+
+@pytest.mark.parametrize("path", sources(), ids=str)
+def test_file_keeps_the_house_rules(path: Path) -> None:
+    tree = ast.parse((PACKAGE / path).read_text(encoding="utf-8"))
+    room = room_of(path)
+    assert not room or room in FLOORS, f"{room} has no floor: give it one in {Path(__file__).name}"
+    assert looks_up(path, tree) == []
+    assert does_io(path, tree) == []
+    assert asks_architecture(path, tree) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "rule"),
+    [
+        ("isa/x.py", "from harness.image import Image", looks_up),
+        ("isa/x.py", "from harness import ring", looks_up),
+        ("isa/x.py", "import harness.ring.pages", looks_up),
+        ("image/x.py", "from ..trace import events", looks_up),
+        ("image/x.py", "from ...harness import trace", looks_up),
+        ("image/x.py", "import harness", looks_up),
+        ("ring/x.py", "def f():\n    import os.path", does_io),
+        ("trace/x.py", "from pathlib import Path", does_io),
+        ("units.py", "open('x')", does_io),
+        ("guest/x.py", "if config.architecture == 'mips': pass", asks_architecture),
+        ("cli/x.py", "x = arch in ('a', 'b')", asks_architecture),
+        ("cli/x.py", "x = name in ('mips64', 'b')", asks_architecture),
+        ("cli/x.py", "x = elf.e_machine == EM_MIPS", asks_architecture),
+        ("cli/x.py", "match arch:\n    case _: pass", asks_architecture),
+        ("cli/x.py", "match x:\n    case 'aarch64': pass", asks_architecture),
+    ],
+)
+def test_rule_catches(path: str, source: str, rule) -> None:
+    assert rule(Path(path), ast.parse(source))
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("image/x.py", "from harness.image.elf import Elf\nfrom .elf import Elf"),
+        ("image/x.py", "from harness.isa import Isa\nimport struct"),
+        ("machine/x.py", "import os\nfrom harness.config import MachineConfig"),
+        ("trace/x.py", "from harness import __version__"),
+        ("isa/x.py", "x = arch == 'mips'"),
+        ("cli/x.py", "x = port.architecture != config.architecture"),
+        ("cli/x.py", "x = port.architecture in architectures()"),
+    ],
+)
+def test_rules_allow(path: str, source: str) -> None:
+    tree = ast.parse(source)
+    assert not looks_up(Path(path), tree)
+    assert not does_io(Path(path), tree)
+    assert not asks_architecture(Path(path), tree)
