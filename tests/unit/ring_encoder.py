@@ -100,7 +100,7 @@ def function_payload(
 def function_pages(
     byteorder: str, long_size: int, events: list[tuple[int, int, int]], *, start: int = 0
 ) -> bytes:
-    """Pages of function events: (time stamp, ip, parent ip), in order of time, as our guests write."""
+    """Pages of function events (time stamp, ip, parent ip), sorted by time, as guests write."""
     pages = []
     encoder: PageEncoder | None = None
     last = start

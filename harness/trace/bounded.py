@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Numbers and texts out of a stranger's file: nothing longer than the file itself is believed."""
+
+import struct
+from typing import BinaryIO
+
+from harness.errors import FormatError
+from harness.units import ByteOrder, escape
+
+MAX_NAME = 256
+_BROKEN = "The file is damaged, or its recording was cut short."
+
+
+class BoundedReader:
+    """Reads a seekable binary stream; a `FormatError` says what was being read, and where.
+
+    ``byteorder`` is set by the caller as soon as the file has told it; ``size`` is the file's.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.size = stream.seek(0, 2)
+        stream.seek(0)
+        self.byteorder: ByteOrder = "little"
+
+    @property
+    def order(self) -> str:
+        """The byte order as `struct` writes it."""
+        return ">" if self.byteorder == "big" else "<"
+
+    def bytes(self, length: int, what: str) -> bytes:
+        """The next ``length`` bytes."""
+        position = self._stream.tell()
+        if length > self.size - position:
+            raise self.error(f"{what} has {length} bytes, more than the rest of the file", position)
+        data = self._stream.read(length)
+        if len(data) != length:
+            raise self.error(f"{what} is cut short", position)
+        return data
+
+    def at(self, position: int, length: int, what: str) -> bytes:
+        """``length`` bytes at ``position``."""
+        self._stream.seek(position)
+        return self.bytes(length, what)
+
+    def u16(self, what: str) -> int:
+        """An unsigned number of two bytes."""
+        return int(struct.unpack(f"{self.order}H", self.bytes(2, what))[0])
+
+    def u32(self, what: str) -> int:
+        """An unsigned number of four bytes."""
+        return int(struct.unpack(f"{self.order}I", self.bytes(4, what))[0])
+
+    def u64(self, what: str) -> int:
+        """An unsigned number of eight bytes."""
+        return int(struct.unpack(f"{self.order}Q", self.bytes(8, what))[0])
+
+    def text(self, length: int, what: str) -> str:
+        """A text of known length, as it is: escape what is shown of it."""
+        return decode_text(self.bytes(length, what))
+
+    def name(self, what: str) -> str:
+        """A short text that ends in NUL, escaped."""
+        position = self._stream.tell()
+        data, end, _ = self._stream.read(MAX_NAME).partition(b"\0")
+        if not end:
+            raise self.error(f"the {what} does not end", position)
+        self._stream.seek(position + len(data) + 1)
+        return escape(decode_text(data), MAX_NAME)
+
+    def expect(self, expected: bytes) -> None:
+        """Skip ``expected``, which must come next."""
+        position = self._stream.tell()
+        found = self.bytes(len(expected), shown(expected))
+        if found != expected:
+            raise self.error(f"{shown(expected)} was expected, found {shown(found)}", position)
+
+    def error(self, message: str, position: int | None = None) -> FormatError:
+        """What is wrong, with the place in the file."""
+        where = self._stream.tell() if position is None else position
+        return FormatError(f"trace.dat, at byte {where}: {message}", _BROKEN)
+
+
+def decode_text(data: bytes) -> str:
+    """Text up to the first NUL; what is not UTF-8 becomes escapes."""
+    return data.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
+
+
+def shown(data: bytes) -> str:
+    """Bytes that should be a word, fit to print."""
+    return repr(data.rstrip(b"\0 ").decode("ascii", "backslashreplace"))
