@@ -17,7 +17,7 @@
 #define __packed	__attribute__((packed))
 #define __aligned(n)	__attribute__((aligned(n)))
 #define __section(name)	__attribute__((section(name)))
-#define __printf(format, arguments)	__attribute__((format(printf, format, arguments)))
+#define __printf(text, arguments)	__attribute__((format(printf, text, arguments)))
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include <asm/cacheflush.h>
+
+void flush_icache_range(unsigned long start, unsigned long end)
+{
+	unsigned long line, address;
+
+	/* The bytes that one synci covers; 0: this CPU's caches need none. */
+	__asm__ volatile("rdhwr %0, $1" : "=r"(line));
+	if (line)
+		for (address = start & -line; address < end; address += line)
+			__asm__ volatile("synci 0(%0)" : : "r"(address) : "memory");
+	/* The stores before the fetches, and nothing fetched ahead: jr.hb starts over. */
+	__asm__ volatile(
+		".set push\n\t"
+		".set noreorder\n\t"
+		".set noat\n\t"
+		"sync\n\t"
+		"bal 1f\n\t"
+		" nop\n"
+		"1:\n\t"
+#ifdef CONFIG_64BIT
+		"daddiu $31, $31, 12\n\t"
+#else
+		"addiu $31, $31, 12\n\t"
+#endif
+		"jr.hb $31\n\t"
+		" nop\n\t"
+		".set pop"
+		: : : "$31", "memory");
+}

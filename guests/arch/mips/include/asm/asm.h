@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _ASM_ASM_H
+#define _ASM_ASM_H
+
+/* For assembler files: operations on a register's full width, so that one source is both ABIs. */
+#include <linux/linkage.h>
+
+#if _MIPS_SIM == _ABI64
+#define SZREG		8
+#define LONG_S		sd
+#define LONG_L		ld
+#define LONG_ADDIU	daddiu
+#define LONG_MFC0	dmfc0
+#else
+#define SZREG		4
+#define LONG_S		sw
+#define LONG_L		lw
+#define LONG_ADDIU	addiu
+#define LONG_MFC0	mfc0
+#endif
+
+#endif

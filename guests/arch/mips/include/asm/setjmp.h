@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _ASM_SETJMP_H
+#define _ASM_SETJMP_H
+
+/* s0-s7, sp, fp, ra: 11 words of 8 bytes at most; then the callee-saved floating point: 8 doubles. */
+typedef unsigned long long jmp_buf[11 + 8];
+
+#endif

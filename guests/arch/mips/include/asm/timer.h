@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _ASM_TIMER_H
+#define _ASM_TIMER_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include <asm/mipsregs.h>
+
+/*
+ * QEMU's Malta runs the CPU at 320 MHz and Count at half of that. QEMU 7.2 keeps the period of
+ * Count in whole nanoseconds: 6, not 6.25.
+ */
+#define COUNT_NS	6
+
+/**
+ * struct count_clock - Count made 64 bits wide
+ * @ns:		nanoseconds up to @count
+ * @count:	Count when the clock was last read
+ *
+ * A pause of more than 2^32 ticks (25 s) between two readings is seen as its remainder: the clock
+ * loses time then, but never runs backwards.
+ */
+struct count_clock {
+	u64 ns;
+	u32 count;
+};
+
+extern struct count_clock count_clock;
+
+static __always_inline u64 sched_clock(void)
+{
+	u32 count = read_c0_32(CP0_COUNT);
+
+	count_clock.ns += (u64)(count - count_clock.count) * COUNT_NS;
+	count_clock.count = count;
+	return count_clock.ns;
+}
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Exceptions: print the CPU and panic. Only untraced code, so that it works inside the tracer.
+ */
+#include <linux/arch.h>
+#include <linux/bug.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+
+#include <asm/mipsregs.h>
+#include <asm/ptrace.h>
+
+#define SZREG	sizeof(long)
+_Static_assert(offsetof(struct pt_regs, lo) == PT_LO, "ptrace.h");
+_Static_assert(offsetof(struct pt_regs, badvaddr) == PT_BADVADDR, "ptrace.h");
+_Static_assert(sizeof(struct pt_regs) == PT_SIZE, "ptrace.h");
+
+void do_exception(const struct pt_regs *regs) __noreturn;
+
+extern const char _text[], _end[];
+
+/* Cause.ExcCode, MIPS Architecture For Programmers, volume III. */
+static const char *const exception_names[32] = {
+	[0] = "Int (interrupt)",
+	[1] = "Mod (store to a read-only page)",
+	[2] = "TLBL (load or fetch from an unmapped address)",
+	[3] = "TLBS (store to an unmapped address)",
+	[4] = "AdEL (load or fetch from an unaligned or forbidden address)",
+	[5] = "AdES (store to an unaligned or forbidden address)",
+	[6] = "IBE (bus error on a fetch)",
+	[7] = "DBE (bus error on a load or store)",
+	[8] = "Sys (system call)",
+	[9] = "Bp (breakpoint)",
+	[10] = "RI (reserved instruction)",
+	[11] = "CpU (coprocessor unusable)",
+	[12] = "Ov (arithmetic overflow)",
+	[13] = "Tr (trap, as for a division by zero)",
+	[15] = "FPE (floating point)",
+	[23] = "WATCH (watchpoint)",
+	[24] = "MCheck (machine check)",
+};
+
+static const char register_names[32][5] = {
+	"zero", "at", "v0", "v1", "a0", "a1", "a2", "a3",
+#ifdef CONFIG_64BIT
+	"a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3",
+#else
+	"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7",
+#endif
+	"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7",
+	"t8", "t9", "k0", "k1", "gp", "sp", "fp", "ra",
+};
+
+static void print_register(const char *name, unsigned long value, bool last)
+{
+	const char *c = name;
+
+	console_puts(name);
+	while (*c)
+		c++;
+	while (c++ < name + 9)
+		console_puts(" ");
+	console_hex(value);
+	console_puts(last ? "\n" : "  ");
+}
+
+static void print_stack(unsigned long sp)
+{
+	const unsigned long *word = (const unsigned long *)sp;
+	int i;
+
+	console_puts("stack at ");
+	console_hex(sp);
+	/* Only what is certainly there: a fault here would end the dump. */
+	if (sp % sizeof(long) || sp < (unsigned long)_text ||
+	    sp > (unsigned long)_end - 16 * sizeof(long)) {
+		console_puts(": not in the kernel's memory\n");
+		return;
+	}
+	for (i = 0; i < 16; i++) {
+		console_puts(i % 4 ? "  " : "\n  ");
+		console_hex(word[i]);
+	}
+	console_puts("\n");
+}
+
+void do_exception(const struct pt_regs *regs)
+{
+	static bool dying;
+	const char *name = exception_names[(regs->cause & CAUSE_EXCCODE) >> CAUSE_EXCCODE_SHIFT];
+	int i;
+
+	console_puts("\nUnhandled exception: ");
+	console_puts(name ? name : "reserved code");
+	console_puts("\n");
+	/* The second one comes from the dump itself or from panic(): say where, no more. */
+	print_register("epc", regs->epc, false);
+	print_register("ra", regs->regs[31], true);
+	if (dying)
+		panic_plain("exception within an exception");
+	dying = true;
+
+	print_register("status", regs->status, false);
+	print_register("cause", regs->cause, false);
+	print_register("badvaddr", regs->badvaddr, true);
+	print_register("hi", regs->hi, false);
+	print_register("lo", regs->lo, true);
+	for (i = 0; i < 32; i++)
+		print_register(register_names[i], regs->regs[i], i % 4 == 3);
+	print_stack(regs->regs[29]);
+	panic_plain(name ? name : "reserved exception code");
+}
+
+void arch_trap_init(void)
+{
+	/* head.S has moved the vectors here already: an exception must not find the boot ROM. */
+}

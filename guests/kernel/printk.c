@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <linux/arch.h>
+#include <linux/printk.h>
+
+static notrace void console_putc(char c)
+{
+	if (c == '\n')
+		arch_console_putc('\r');
+	arch_console_putc(c);
+}
+
+notrace void console_puts(const char *text)
+{
+	while (*text)
+		console_putc(*text++);
+}
+
+notrace void console_hex(unsigned long value)
+{
+	int shift;
+
+	for (shift = 8 * (int)sizeof(value) - 4; shift >= 0; shift -= 4)
+		console_putc("0123456789abcdef"[value >> shift & 15]);
+}
+
+void console_write(const char *text, size_t length)
+{
+	while (length--)
+		console_putc(*text++);
+}
+
+int printk(const char *format, ...)
+{
+	char line[256];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length >= (int)sizeof(line))
+		length = sizeof(line) - 1;
+	console_write(line, length);
+	return length;
+}

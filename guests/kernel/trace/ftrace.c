@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The kernel's list of call sites.
+ */
+#include <stdlib.h>
+
+#include <linux/bug.h>
+#include <linux/ftrace.h>
+#include <linux/printk.h>
+
+extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
+
+struct dyn_ftrace *ftrace_records;
+unsigned long ftrace_record_count;
+
+void ftrace_init(void)
+{
+	unsigned long count = __stop_mcount_loc - __start_mcount_loc;
+	const unsigned long *location;
+	struct dyn_ftrace *record;
+	int error;
+
+	error = ftrace_dyn_arch_init();
+	if (error)
+		panic("ftrace_dyn_arch_init: error %d", error);
+
+	ftrace_records = calloc(count, sizeof(*ftrace_records));
+	if (!ftrace_records && count)
+		panic("ftrace: no memory for %lu call sites", count);
+
+	record = ftrace_records;
+	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++) {
+		record->ip = ftrace_call_adjust(*location);
+		error = ftrace_init_nop(NULL, record);
+		if (error)
+			panic("ftrace: call site %#lx cannot be turned off: error %d",
+			      record->ip, error);
+		record++;
+	}
+	ftrace_record_count = count;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _TRACE_H
+#define _TRACE_H
+
+#include <linux/irqflags.h>
+#include <linux/sched.h>
+
+/* Numbers of the events; their names and layouts are Linux's. */
+#define TRACE_FN	1
+
+#define TRACE_FLAG_IRQS_OFF	1
+
+/**
+ * struct trace_entry - what every event begins with
+ * @type:		TRACE_*
+ * @flags:		TRACE_FLAG_*
+ * @preempt_count:	of the thread
+ * @pid:		of the thread
+ */
+struct trace_entry {
+	u16 type;
+	u8 flags;
+	u8 preempt_count;
+	s32 pid;
+};
+
+struct ftrace_entry {
+	struct trace_entry entry;
+	unsigned long ip;
+	unsigned long parent_ip;
+} __packed __aligned(4);	/* events are aligned to 4 bytes where the machine permits */
+
+static __always_inline void trace_entry_fill(struct trace_entry *entry, u16 type,
+					     const struct thread_info *thread,
+					     unsigned long irq_flags)
+{
+	entry->type = type;
+	entry->flags = arch_irqs_disabled_flags(irq_flags) ? TRACE_FLAG_IRQS_OFF : 0;
+	entry->preempt_count = thread->preempt_count;
+	entry->pid = thread->pid;
+}
+
+#endif
