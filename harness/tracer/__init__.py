@@ -3,5 +3,6 @@
 
 from harness.tracer.control import TRACERS, TracerControl
 from harness.tracer.filters import matching, select
+from harness.tracer.tracer import Tracer
 
-__all__ = ["TRACERS", "TracerControl", "matching", "select"]
+__all__ = ["TRACERS", "Tracer", "TracerControl", "matching", "select"]

@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: MIT
 """The tracer of a live guest: its controls and the events that it has recorded."""
 
+import tempfile
 from collections.abc import Iterator
 
+from harness import __version__
 from harness.image import Image
 from harness.patcher import Cpus, Text
 from harness.readout import Collector
-from harness.trace import TraceDescription, TraceEvent
+from harness.trace import (
+    CpuStatistics,
+    TraceDatReader,
+    TraceDescription,
+    TraceEvent,
+    event_formats,
+    write_trace_dat,
+)
 from harness.tracer.control import TracerControl
+
+TASKS = {1: "workload"}
+"""Names of the guest's threads; 0 is the boot thread, which every reader knows as idle."""
 
 
 class Tracer(TracerControl):
@@ -32,8 +44,31 @@ class Tracer(TracerControl):
     def events(self) -> Iterator[TraceEvent]:
         """Every event since the trace was cleared, of all CPUs, by time; reading takes none away."""
         self._collector.drain()
-        return self._collector.events(self.description())
+        with tempfile.TemporaryFile() as stream:
+            spools = [spool.stream for spool in self._collector.spools]
+            write_trace_dat(stream, self.description(), spools)
+            yield from TraceDatReader(stream).events()
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""
         self._collector.clear()
+
+    def description(self) -> TraceDescription:
+        """What a trace.dat says about this guest besides its events."""
+        form = self._collector.format
+        return TraceDescription(
+            page_format=form,
+            events=event_formats(form.long_size),
+            kallsyms=self._image.kallsyms(),
+            cmdlines=TASKS,
+            machine=f"{self._image.isa.name} guest, build id {self._image.build_id.hex()}",
+            version=f"ftrace-harness {__version__}",
+            statistics=[
+                CpuStatistics(
+                    read=counts.entries - counts.overrun,
+                    overrun=counts.overrun,
+                    dropped=counts.dropped,
+                )
+                for counts in (spool.counts for spool in self._collector.spools)
+            ],
+        )
