@@ -39,13 +39,14 @@ class Build:
     @property
     def command_line(self) -> str:
         """The shell line that builds the same image by hand, from any directory."""
-        steps: list[Sequence[str]] = []
-        for link, target in self.links:
-            steps += [
-                ("mkdir", "-p", str(link.parent)),
-                ("ln", "-sfn", str(target), str(link)),
+        steps: list[Sequence[str]] = [self.command]
+        if self.links:
+            steps = [
+                ("mkdir", "-p", *sorted({str(link.parent) for link, _ in self.links})),
+                *(("ln", "-sfn", str(target), str(link)) for link, target in self.links),
+                self.command,
             ]
-        return " && ".join(shlex.join(step) for step in (*steps, self.command))
+        return " && ".join(shlex.join(step) for step in steps)
 
     @property
     def cached(self) -> bool:
@@ -141,6 +142,7 @@ def plan_build(
     paths = _PlainPaths(cache.work_directory(key))
     command = (
         "make",
+        "--no-print-directory",
         "-C",
         paths.guests(),
         f"-j{len(os.sched_getaffinity(0))}",
