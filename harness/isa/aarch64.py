@@ -14,7 +14,7 @@ from harness.units import ByteOrder
 
 _BL = 0x94000000
 _B = 0x14000000
-_OPCODE = 0xFC000000
+_IMM26 = 0x03FFFFFF
 _MOV_X9_X30 = 0xAA1E03E9
 _REACH = 128 << 20
 
@@ -63,9 +63,9 @@ class AArch64(Isa):
 
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``bl``."""
-        if word & _OPCODE != _BL:
+        if word & ~_IMM26 != _BL:
             return None
-        offset = (word & ~_OPCODE) * 4
+        offset = (word & _IMM26) * 4
         if offset >= _REACH:
             offset -= 2 * _REACH
         return (pc + offset) & self.mask
@@ -110,7 +110,7 @@ class AArch64(Isa):
                 f"a branch at {self._hex(pc)} cannot reach {self._hex(target)}",
                 "bl reaches 128 MiB in either direction; link the code closer together.",
             )
-        return offset // 4 & ~_OPCODE
+        return offset // 4 & _IMM26
 
     def _capstone(self) -> tuple[int, int]:
         import capstone

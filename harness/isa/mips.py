@@ -17,7 +17,7 @@ from harness.isa.base import CallSite, Form, Isa, SiteState
 
 _J = 0x08000000
 _JAL = 0x0C000000
-_OPCODE = 0xFC000000
+_INDEX = 0x03FFFFFF
 _REGION = 256 << 20
 
 _LUI_V1 = 0x3C030000
@@ -97,10 +97,10 @@ class Mips(Isa):
 
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``jal``."""
-        if word & _OPCODE != _JAL:
+        if word & ~_INDEX != _JAL:
             return None
         region = (pc + 4) & self.mask & -_REGION
-        return region | (word & ~_OPCODE) << 2
+        return region | (word & _INDEX) << 2
 
     def recognise(
         self, address: int, words: Sequence[int], mcount: int | None, before: Sequence[int] = ()

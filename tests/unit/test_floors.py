@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The house rules: rooms look only down, pure floors touch nothing, only isa knows architectures."""
+"""The house rules: rooms look only down, low floors are pure, only isa knows architectures."""
 
 import ast
 from collections.abc import Iterator

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""AArch64 call sites; capstone is the judge of every encoding."""
+
+import capstone
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import FormatError, GuestError, RangeError
+from harness.isa import CallSite, Form, SiteState, for_elf
+
+MACHINE = 183
+ISA = for_elf(MACHINE, 64, "little")
+REACH = 128 << 20
+MASK = (1 << 64) - 1
+
+NOP = 0xD503201F
+MOV_X9_X30 = 0xAA1E03E9
+BTI_C = 0xD503245F
+
+addresses = st.integers(0, 1 << 48).map(lambda index: index * 4)
+in_reach = st.integers(-REACH // 4, REACH // 4 - 1).map(lambda index: index * 4)
+
+
+def judge(word: int, address: int) -> tuple[str, int]:
+    """Mnemonic and target according to capstone."""
+    engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_LITTLE_ENDIAN)
+    engine.detail = True
+    (found,) = engine.disasm(word.to_bytes(4, "little"), address)
+    return found.mnemonic, found.operands[0].imm & MASK
+
+
+@given(addresses, in_reach)
+def test_encoded_branches_go_where_they_should(pc: int, offset: int) -> None:
+    pc += REACH
+    target = pc + offset
+    call, jump = ISA.encode_call(pc, target), ISA.encode_jump(pc, target)
+    assert judge(call, pc) == ("bl", target)
+    assert judge(jump, pc) == ("b", target)
+    assert ISA.call_target(pc, call) == target
+    assert ISA.call_target(pc, jump) is None
+
+
+@given(addresses, addresses, st.booleans())
+def test_branches_out_of_reach_are_refused(low: int, gap: int, forward: bool) -> None:
+    pc, target = (low, low + REACH + gap) if forward else (low + REACH + 4 + gap, low)
+    for encode in (ISA.encode_call, ISA.encode_jump):
+        with pytest.raises(RangeError, match="cannot reach"):
+            encode(pc, target)
+
+
+@pytest.mark.parametrize(
+    ("offset", "reaches"),
+    [
+        (-REACH - 4, False),
+        (-REACH, True),
+        (-REACH + 4, True),
+        (REACH - 8, True),
+        (REACH - 4, True),
+        (REACH, False),
+    ],
+)
+def test_reach_at_its_ends(offset: int, reaches: bool) -> None:
+    pc = 0x4020_0000
+    if reaches:
+        assert judge(ISA.encode_call(pc, pc + offset), pc) == ("bl", pc + offset)
+    else:
+        with pytest.raises(RangeError):
+            ISA.encode_call(pc, pc + offset)
+
+
+@pytest.mark.parametrize(("pc", "target"), [(0x1002, 0x1000), (0x1000, 0x1001)])
+def test_unaligned_branch_is_refused(pc: int, target: int) -> None:
+    with pytest.raises(RangeError, match="not the address of an instruction"):
+        ISA.encode_call(pc, target)
+
+
+def test_mcount_site() -> None:
+    site = CallSite(0x40200010, Form.MCOUNT, "f", 0x40200000)
+    mcount, caller = 0x40300000, 0x40300010
+    for state, target, word in (
+        (SiteState.BOOT, mcount, 0x9403FFFC),
+        (SiteState.CALL, caller, 0x94040000),
+        (SiteState.NOP, 0, NOP),
+    ):
+        assert ISA.site_words(site, state, target) == (word,)
+        assert ISA.site_state(site, (word,), mcount, caller) is state
+    assert ISA.site_state(site, (MOV_X9_X30,), mcount, caller) is SiteState.UNKNOWN
+    assert ISA.site_state(site, (), mcount, caller) is SiteState.UNKNOWN
+
+
+def test_patchable_site() -> None:
+    site = CallSite(0x40200010, Form.PATCHABLE_ENTRY, "f", 0x4020000C)
+    caller = 0x40300014
+    # The call is the second word, and its reach counts from there.
+    for state, words in (
+        (SiteState.BOOT, (NOP, NOP)),
+        (SiteState.NOP, (MOV_X9_X30, NOP)),
+        (SiteState.CALL, (MOV_X9_X30, 0x94040000)),
+    ):
+        assert ISA.site_words(site, state, caller) == words
+        assert ISA.site_state(site, words, 0, caller) is state
+    assert judge(0x94040000, site.address + 4) == ("bl", caller)
+    half = (NOP, 0x94040000)
+    assert ISA.site_state(site, half, 0, caller) is SiteState.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        ((0x9403FFFC, NOP), Form.MCOUNT),
+        ((0x9403FFFD, NOP), None),
+        ((0x1403FFFC, NOP), None),
+        ((NOP, NOP), Form.PATCHABLE_ENTRY),
+        ((NOP, BTI_C), None),
+        ((BTI_C, NOP), None),
+        ((NOP,), None),
+        ((), None),
+    ],
+)
+def test_recognise(words: tuple[int, ...], form: Form | None) -> None:
+    assert ISA.recognise(0x40200010, words, 0x40300000) is form
+    assert ISA.recognise(0x40200012, words, 0x40300000) is None
+
+
+def test_patchable_guest_has_no_mcount() -> None:
+    assert ISA.recognise(0x40200010, (NOP, NOP), None) is Form.PATCHABLE_ENTRY
+    assert ISA.recognise(0x40200010, (0x9403FFFC, NOP), None) is None
+
+
+def test_tracer_words() -> None:
+    symbols = {"ftrace_call": 0x40300020}
+    assert ISA.tracer_words(symbols, None) == {0x40300020: NOP}
+    ((slot, word),) = ISA.tracer_words(symbols, 0x40200000).items()
+    assert judge(word, slot) == ("bl", 0x40200000)
+    with pytest.raises(GuestError, match="no symbol ftrace_call"):
+        ISA.tracer_words({}, None)
+
+
+def test_code_is_little_endian_in_a_big_endian_guest() -> None:
+    isa = for_elf(MACHINE, 64, "big")
+    assert isa.byteorder == "big"
+    assert isa.words_to_bytes((NOP,)) == bytes.fromhex("1f2003d5")
+    assert isa.disassemble(bytes.fromhex("1f2003d5"), 0)[0].text == "nop"
+
+
+def test_32_bit_abi_is_refused() -> None:
+    with pytest.raises(FormatError, match="ILP32"):
+        for_elf(MACHINE, 32, "little")
+
+
+def test_registers() -> None:
+    assert len(ISA.general_registers) == 32
+    assert ISA.argument_registers == tuple(f"x{n}" for n in range(8))
+    assert ISA.return_register in ISA.general_registers

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""MIPS call sites; capstone is the judge of every encoding."""
+
+import capstone
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import GuestError, RangeError
+from harness.isa import CallSite, Form, Isa, SiteState, for_elf
+
+MACHINE = 8
+KINDS = [(bits, order) for bits in (32, 64) for order in ("big", "little")]
+MIB = 1 << 20
+REGION = 256 * MIB
+
+JAL_MCOUNT = 0x0C040400
+"""``jal 0x80101000`` anywhere in the region of KSEG0's first 256 MiB."""
+ADJUST = 0x27BDFFF8
+UNDO = 0x27BD0008
+MOVE_AT_RA = 0x03E00825
+LA_T4 = 0x27AC0014
+JALR_V1 = 0x0060F809
+NOP = 0
+
+kinds = st.sampled_from(KINDS).map(lambda kind: for_elf(MACHINE, *kind))
+
+
+def kseg(isa: Isa, address: int) -> int:
+    """A 32-bit kernel address as the guest's pointers hold it."""
+    return address | (0xFFFFFFFF << 32 if isa.bits == 64 else 0)
+
+
+def judge(isa: Isa, words: tuple[int, ...], address: int) -> list[tuple[str, int]]:
+    """Mnemonic and last operand, unsigned, of each word according to capstone."""
+    mode = capstone.CS_MODE_MIPS32 if isa.bits == 32 else capstone.CS_MODE_MIPS64
+    big = isa.byteorder == "big"
+    engine = capstone.Cs(
+        capstone.CS_ARCH_MIPS,
+        mode | (capstone.CS_MODE_BIG_ENDIAN if big else capstone.CS_MODE_LITTLE_ENDIAN),
+    )
+    engine.detail = True
+    code = b"".join(word.to_bytes(4, isa.byteorder) for word in words)
+    return [
+        (i.mnemonic, i.operands[-1].imm & isa.mask if i.operands else 0)
+        for i in engine.disasm(code, address)
+    ]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1]}")
+def isa(request: pytest.FixtureRequest) -> Isa:
+    return for_elf(MACHINE, *request.param)
+
+
+def addresses(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(0, (1 << bits) // 4 - 1).map(lambda index: index * 4)
+
+
+@given(kinds, st.data())
+def test_encoded_jumps_go_where_they_should(isa: Isa, data: st.DataObject) -> None:
+    pc = data.draw(addresses(isa.bits))
+    index = data.draw(st.integers(0, REGION // 4 - 1))
+    target = (pc + 4 & isa.mask) // REGION * REGION + index * 4
+    call, jump = isa.encode_call(pc, target), isa.encode_jump(pc, target)
+    assert judge(isa, (call,), pc) == [("jal", target)]
+    assert judge(isa, (jump,), pc) == [("j", target)]
+    assert isa.call_target(pc, call) == target
+    assert isa.call_target(pc, jump) is None
+
+
+@given(kinds, st.data())
+def test_jumps_across_a_region_are_refused(isa: Isa, data: st.DataObject) -> None:
+    pc = data.draw(addresses(isa.bits))
+    regions = data.draw(st.integers(1, (isa.mask + 1) // REGION - 1))
+    index = data.draw(st.integers(0, REGION // 4 - 1))
+    target = (pc + 4) // REGION * REGION + regions * REGION + index * 4 & isa.mask
+    for encode in (isa.encode_call, isa.encode_jump):
+        with pytest.raises(RangeError, match="cannot reach"):
+            encode(pc, target)
+
+
+@pytest.mark.parametrize(
+    ("pc", "target", "reaches"),
+    [
+        (0x8FFFFFF8, 0x80000000, True),
+        (0x8FFFFFF8, 0x90000000, False),
+        # The delay slot of this one lies in the next region already (B13).
+        (0x8FFFFFFC, 0x80000000, False),
+        (0x8FFFFFFC, 0x9FFFFFFC, True),
+        (0x80000000, 0x7FFFFFFC, False),
+        (0x80000000, 0x8FFFFFFC, True),
+    ],
+)
+def test_region_is_that_of_the_delay_slot(isa: Isa, pc: int, target: int, reaches: bool) -> None:
+    pc, target = kseg(isa, pc), kseg(isa, target)
+    if reaches:
+        assert isa.call_target(pc, isa.encode_call(pc, target)) == target
+    else:
+        with pytest.raises(RangeError):
+            isa.encode_call(pc, target)
+
+
+def test_sign_extended_addresses_of_32_bit_guests_are_taken() -> None:
+    isa = for_elf(MACHINE, 32, "big")
+    high = 0xFFFFFFFF << 32
+    assert isa.encode_call(high | 0x80100000, high | 0x80101000) == JAL_MCOUNT
+
+
+def test_unaligned_target_is_refused(isa: Isa) -> None:
+    with pytest.raises(RangeError, match="not the address of an instruction"):
+        isa.encode_call(kseg(isa, 0x80100000), kseg(isa, 0x80100002))
+
+
+@given(kinds, st.integers(1 << 31, (1 << 32) - 1))
+def test_address_load_carries_into_the_high_half(isa: Isa, low: int) -> None:
+    target = kseg(isa, low)
+    (lui, high), (add, offset) = judge(isa, isa.encode_address(target), 0)
+    assert (lui, add) == ("lui", "addiu" if isa.bits == 32 else "daddiu")
+    # As the processor adds them up: both halves are sign-extended.
+    high = (high & 0x7FFF) - (high & 0x8000) << 16
+    assert high + offset & isa.mask == target
+
+
+@pytest.mark.parametrize("low", [0x7FFC, 0x8000, 0xFFFC, 0x0000])
+def test_high_half_at_the_carry(isa: Isa, low: int) -> None:
+    lui, add = isa.encode_address(kseg(isa, 0x80100000 | low))
+    assert lui & 0xFFFF == (0x8011 if low >= 0x8000 else 0x8010)
+    assert add & 0xFFFF == low
+
+
+@pytest.mark.parametrize("target", [1 << 32, 0x7FFFFFFF, 0x7FFF8000, 0x9000000080100000])
+def test_address_that_two_instructions_cannot_load(target: int) -> None:
+    with pytest.raises(RangeError, match="cannot load"):
+        for_elf(MACHINE, 64, "big").encode_address(target)
+
+
+class TestSites:
+    """The states of each form of call site."""
+
+    address, mcount, caller = 0x80100010, 0x80101000, 0x80102004
+
+    def site(self, isa: Isa, form: Form = Form.MCOUNT, as_built: tuple[int, ...] = ()) -> CallSite:
+        address = kseg(isa, self.address)
+        return CallSite(address, form, "f", address - 16, as_built)
+
+    @pytest.mark.parametrize("form", [Form.MCOUNT, Form.MCOUNT_RA_ADDRESS])
+    def test_words(self, isa: Isa, form: Form) -> None:
+        site = self.site(isa, form)
+        mcount, caller = kseg(isa, self.mcount), kseg(isa, self.caller)
+        slot = (ADJUST,) if isa.bits == 32 else ()
+        boot = isa.site_words(site, SiteState.BOOT, mcount)
+        call = isa.site_words(site, SiteState.CALL, caller)
+        nop = isa.site_words(site, SiteState.NOP, 0)
+        assert boot == (JAL_MCOUNT, *slot)
+        assert judge(isa, call, site.address)[0] == ("jal", caller)
+        assert call[1:] == slot
+        assert nop == (NOP, NOP)[: len(call)]
+        for words, state in (
+            (boot, SiteState.BOOT),
+            (call, SiteState.CALL),
+            (nop, SiteState.NOP),
+            ((JAL_MCOUNT + 1, *slot), SiteState.UNKNOWN),
+            ((), SiteState.UNKNOWN),
+        ):
+            assert isa.site_state(site, words, mcount, caller) is state
+
+    def test_half_of_an_o32_site_is_no_state(self) -> None:
+        isa = for_elf(MACHINE, 32, "big")
+        # B01: the delay slot that stays when the call goes.
+        half = (NOP, ADJUST)
+        assert isa.site_state(self.site(isa), half, self.mcount, self.caller) is SiteState.UNKNOWN
+
+    def test_unfilled_delay_slot_is_switched_off_by_undoing_it(self) -> None:
+        isa = for_elf(MACHINE, 32, "big")
+        site = self.site(isa, as_built=(JAL_MCOUNT, NOP))
+        assert isa.site_words(site, SiteState.BOOT, self.mcount) == (JAL_MCOUNT, NOP)
+        assert isa.site_words(site, SiteState.NOP, 0) == (UNDO, NOP)
+        assert isa.site_words(site, SiteState.CALL, self.mcount) == (JAL_MCOUNT, NOP)
+
+    def test_gate_makes_boot_and_call_the_same(self, isa: Isa) -> None:
+        site, mcount = self.site(isa), kseg(isa, self.mcount)
+        words = isa.site_words(site, SiteState.BOOT, mcount)
+        assert isa.site_state(site, words, mcount, mcount) is SiteState.CALL
+
+    def test_caller_out_of_reach(self, isa: Isa) -> None:
+        site, mcount, far = self.site(isa), kseg(isa, self.mcount), kseg(isa, 0xC0000000)
+        with pytest.raises(RangeError):
+            isa.site_words(site, SiteState.CALL, far)
+        words = isa.site_words(site, SiteState.BOOT, mcount)
+        assert isa.site_state(site, words, mcount, far) is SiteState.BOOT
+
+    @pytest.mark.parametrize("extra", [(), (LA_T4,)], ids=["plain", "ra-address"])
+    def test_long_call(self, isa: Isa, extra: tuple[int, ...]) -> None:
+        mcount, caller = kseg(isa, 0x80108000), kseg(isa, 0xC0101234)
+        built = (*isa.encode_address(mcount), MOVE_AT_RA, *extra, JALR_V1, ADJUST)
+        site = self.site(isa, Form.LONG_CALL, built)
+        assert isa.recognise(site.address, built, mcount) is Form.LONG_CALL
+        assert isa.site_length(Form.LONG_CALL, (*built, JALR_V1, 0)) == len(built)
+        assert isa.site_words(site, SiteState.BOOT, mcount) == built[:2]
+        assert isa.site_words(site, SiteState.CALL, caller) == isa.encode_address(caller)
+        nop = isa.site_words(site, SiteState.NOP, 0)
+        # M1: the branch leaves out the whole sequence; a plain one is 0x10000004 (B06).
+        assert nop == (0x10000004 + len(extra), built[1])
+        assert judge(isa, nop, site.address)[0] == ("b", site.address + 4 * len(built))
+
+    def test_long_call_of_which_nothing_is_known(self, isa: Isa) -> None:
+        with pytest.raises(GuestError, match="not known"):
+            isa.site_words(self.site(isa, Form.LONG_CALL), SiteState.NOP, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "form"),
+    [
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, ADJUST), Form.MCOUNT),
+        ((MOVE_AT_RA, LA_T4), (JAL_MCOUNT, ADJUST), Form.MCOUNT_RA_ADDRESS),
+        ((), (JAL_MCOUNT, ADJUST), Form.MCOUNT),
+        # No delay slot filled, as by gcc -O0.
+        ((MOVE_AT_RA, ADJUST), (JAL_MCOUNT, NOP), Form.MCOUNT),
+        ((LA_T4, ADJUST), (JAL_MCOUNT, NOP), Form.MCOUNT_RA_ADDRESS),
+        # A call that somebody wrote in C: nothing adjusts the stack.
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, NOP), None),
+        ((), (JAL_MCOUNT, NOP), None),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, MOVE_AT_RA), None),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT + 1, ADJUST), None),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT,), None),
+        ((0, MOVE_AT_RA), (), None),
+        # Takes the address, calls nothing.
+        ((), (0x3C038010, 0x24631000, NOP, NOP, NOP, NOP, NOP, NOP), None),
+        ((), (0x3C038010, 0x24631000, MOVE_AT_RA, NOP, NOP, NOP, NOP, JALR_V1), None),
+        ((), (0x3C038010, 0x24631000, MOVE_AT_RA, JALR_V1), None),
+        ((), (0x3C038010, 0x24631004, MOVE_AT_RA, JALR_V1, NOP), None),
+        ((), (0x3C038010, 0x24631000, MOVE_AT_RA, JALR_V1, NOP), Form.LONG_CALL),
+    ],
+)
+def test_recognise_o32(before: tuple[int, ...], words: tuple[int, ...], form: Form | None) -> None:
+    isa = for_elf(MACHINE, 32, "big")
+    assert isa.recognise(0x80100010, words, 0x80101000, before) is form
+    assert isa.recognise(0x80100012, words, 0x80101000, before) is None
+    assert isa.recognise(0x80100010, words, None, before) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "form"),
+    [
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, NOP), Form.MCOUNT),
+        ((0, 0x03E0082D), (JAL_MCOUNT, NOP), Form.MCOUNT),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, 0x67AC0008), Form.MCOUNT_RA_ADDRESS),
+        ((MOVE_AT_RA, 0x67AC0018), (JAL_MCOUNT, NOP), Form.MCOUNT_RA_ADDRESS),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT + 4, NOP), None),
+    ],
+)
+def test_recognise_n64(before: tuple[int, ...], words: tuple[int, ...], form: Form | None) -> None:
+    isa = for_elf(MACHINE, 64, "little")
+    mcount = kseg(isa, 0x80101000)
+    assert isa.recognise(kseg(isa, 0x80100010), words, mcount, before) is form
+
+
+def test_tracer_words(isa: Isa) -> None:
+    symbols = {
+        "ftrace_caller": kseg(isa, 0x80101000),
+        "ftrace_call": kseg(isa, 0x80101040),
+        "ftrace_stub": kseg(isa, 0x80101080),
+    }
+    tracer = kseg(isa, 0x80102000)
+    gate, slot = symbols["ftrace_caller"], symbols["ftrace_call"]
+    off = isa.tracer_words(symbols, None)
+    on = isa.tracer_words(symbols, tracer)
+    assert list(off) == list(on) == [gate, slot]
+    assert judge(isa, (off[gate],), gate) == [("j", symbols["ftrace_stub"])]
+    assert judge(isa, (on[slot],), slot) == [("jal", tracer)]
+    assert (on[gate], off[slot]) == (NOP, NOP)
+
+
+@pytest.mark.parametrize("missing", ["ftrace_caller", "ftrace_call", "ftrace_stub"])
+def test_port_without_a_patch_point(isa: Isa, missing: str) -> None:
+    symbols = {"ftrace_caller": 0, "ftrace_call": 0, "ftrace_stub": 0}
+    del symbols[missing]
+    with pytest.raises(GuestError, match=f"no symbol {missing}"):
+        isa.tracer_words(symbols, None)
+
+
+def test_disassembles_release_2(isa: Isa) -> None:
+    words = [0x7C8220C0, 0x7C041420, 0x00231102, 0x049F0000, 0xBC950000, 0x41606000]
+    texts = [i.text.split()[0] for i in isa.disassemble(isa.words_to_bytes(words), 0)]
+    assert texts == ["ext", "seb", "rotr", "synci", "cache", "di"]
+
+
+def test_disassembles_64_bit_instructions() -> None:
+    isa = for_elf(MACHINE, 64, "big")
+    words = [0x7C8220C3, 0x7C0410A4, 0x002410FA, 0x64420004]
+    texts = [i.text.split()[0] for i in isa.disassemble(isa.words_to_bytes(words), 0)]
+    assert texts == ["dext", "dsbh", "drotr", "daddiu"]
+
+
+def test_branch_targets_are_addresses(isa: Isa) -> None:
+    pc = kseg(isa, 0x80100000)
+    jump, branch = isa.disassemble(isa.words_to_bytes([JAL_MCOUNT, 0x1000FFFF]), pc)
+    assert jump.text == f"jal {kseg(isa, 0x80101000):#x}"
+    assert branch.text == f"b {kseg(isa, 0x80100004):#x}"
+
+
+def test_registers() -> None:
+    o32, n64 = (for_elf(MACHINE, bits, "big") for bits in (32, 64))
+    for isa in (o32, n64):
+        assert len(isa.general_registers) == len(set(isa.general_registers)) == 32
+        assert set(isa.argument_registers) < set(isa.general_registers)
+        assert isa.return_register == isa.general_registers[31]
+        assert isa.general_registers[29] == isa.stack_register
+    assert o32.general_registers[8:12] == ("t0", "t1", "t2", "t3")
+    assert n64.general_registers[8:16] == ("a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3")

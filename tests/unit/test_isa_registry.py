@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""What all instruction sets share: the choice of one, words and bytes, disassembly."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import FormatError
+from harness.isa import architectures, for_elf
+
+KINDS = [(8, 32, "big"), (8, 32, "little"), (8, 64, "big"), (8, 64, "little"), (183, 64, "little")]
+kinds = st.sampled_from(KINDS).map(lambda kind: for_elf(*kind))
+
+
+def test_architectures() -> None:
+    assert architectures() == ["aarch64", "mips"]
+
+
+def test_one_instance_for_each_kind() -> None:
+    isa = for_elf(8, 32, "big")
+    assert isa is for_elf(8, 32, "big")
+    assert (isa.name, isa.bits, isa.byteorder, isa.word_size) == ("mips", 32, "big", 4)
+
+
+def test_unknown_machine() -> None:
+    with pytest.raises(FormatError, match=r"ELF machine 62 is not supported\nSupported: aarch64"):
+        for_elf(62, 64, "little")
+
+
+def test_unsupported_abi() -> None:
+    assert for_elf(8, 32, "big", 0x70001005).bits == 32
+    with pytest.raises(FormatError, match="n32 ABI of mips"):
+        for_elf(8, 32, "big", 0x80000027)
+
+
+@given(kinds, st.lists(st.integers(0, 0xFFFFFFFF), max_size=20))
+def test_words_survive_memory(isa, words: list[int]) -> None:
+    code = isa.words_to_bytes(words)
+    assert isa.bytes_to_words(code) == tuple(words)
+    assert code[:4] == b"".join(w.to_bytes(4, isa.code_byteorder) for w in words[:1])
+
+
+def test_bytes_that_are_no_words() -> None:
+    with pytest.raises(ValueError, match="7 bytes"):
+        for_elf(8, 32, "big").bytes_to_words(bytes(7))
+
+
+@given(kinds, st.binary(max_size=100), st.integers(0, (1 << 64) - 1))
+def test_every_word_gives_one_printable_line(isa, code: bytes, address: int) -> None:
+    listing = isa.disassemble(code, address)
+    assert len(listing) == len(code) // 4
+    assert b"".join(at.bytes_ for at in listing) == code[: len(listing) * 4]
+    for index, at in enumerate(listing):
+        assert at.address == address + 4 * index & isa.mask
+        assert at.text
+        assert at.text.isprintable()
+
+
+def test_what_is_no_instruction_does_not_end_a_listing() -> None:
+    isa = for_elf(8, 32, "big")
+    texts = [at.text for at in isa.disassemble(bytes.fromhex("ffffffff0000000041431000"), 0)]
+    assert texts == [".word 0xffffffff", "nop", ".word 0x41431000"]
+
+
+def test_capstone_is_loaded_only_to_disassemble() -> None:
+    code = (
+        "import sys; from harness.isa import for_elf; from harness.image import Image;"
+        "isa = for_elf(8, 32, 'big'); isa.encode_call(0, 0); assert 'capstone' not in sys.modules;"
+        "isa.disassemble(bytes(4), 0); assert 'capstone' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
