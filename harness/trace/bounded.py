@@ -28,7 +28,7 @@ class BoundedReader:
         """The byte order as `struct` writes it."""
         return ">" if self.byteorder == "big" else "<"
 
-    def bytes(self, length: int, what: str) -> bytes:
+    def take(self, length: int, what: str) -> bytes:
         """The next ``length`` bytes."""
         position = self._stream.tell()
         if length > self.size - position:
@@ -41,23 +41,23 @@ class BoundedReader:
     def at(self, position: int, length: int, what: str) -> bytes:
         """``length`` bytes at ``position``."""
         self._stream.seek(position)
-        return self.bytes(length, what)
+        return self.take(length, what)
 
     def u16(self, what: str) -> int:
         """An unsigned number of two bytes."""
-        return int(struct.unpack(f"{self.order}H", self.bytes(2, what))[0])
+        return int(struct.unpack(f"{self.order}H", self.take(2, what))[0])
 
     def u32(self, what: str) -> int:
         """An unsigned number of four bytes."""
-        return int(struct.unpack(f"{self.order}I", self.bytes(4, what))[0])
+        return int(struct.unpack(f"{self.order}I", self.take(4, what))[0])
 
     def u64(self, what: str) -> int:
         """An unsigned number of eight bytes."""
-        return int(struct.unpack(f"{self.order}Q", self.bytes(8, what))[0])
+        return int(struct.unpack(f"{self.order}Q", self.take(8, what))[0])
 
     def text(self, length: int, what: str) -> str:
         """A text of known length, as it is: escape what is shown of it."""
-        return decode_text(self.bytes(length, what))
+        return decode_text(self.take(length, what))
 
     def name(self, what: str) -> str:
         """A short text that ends in NUL, escaped."""
@@ -71,7 +71,7 @@ class BoundedReader:
     def expect(self, expected: bytes) -> None:
         """Skip ``expected``, which must come next."""
         position = self._stream.tell()
-        found = self.bytes(len(expected), shown(expected))
+        found = self.take(len(expected), shown(expected))
         if found != expected:
             raise self.error(f"{shown(expected)} was expected, found {shown(found)}", position)
 

@@ -65,7 +65,7 @@ class TraceDatReader:
         self.page_format = self._read_page_format()
         self.formats = self._read_formats()
         self.symbols = Symbols(file.text(file.u32("kallsyms"), "kallsyms"))
-        file.bytes(file.u32("printk_formats"), "printk_formats")
+        file.take(file.u32("printk_formats"), "printk_formats")
         self.cmdlines = _parse_cmdlines(file.text(file.u64("saved_cmdlines"), "saved_cmdlines"))
         self.cpu_count = file.u32("the number of CPUs")
         if self.cpu_count > _MAX_CPUS:
@@ -128,7 +128,7 @@ class TraceDatReader:
 
     def _read_initial(self) -> None:
         file = self._file
-        if file.size < len(MAGIC) or file.bytes(len(MAGIC), "the beginning") != MAGIC:
+        if file.size < len(MAGIC) or file.take(len(MAGIC), "the beginning") != MAGIC:
             raise FormatError("this is not a trace.dat file: it does not begin as one", _NOT_OURS)
         version = file.name("version")
         if version == "7":
@@ -138,7 +138,7 @@ class TraceDatReader:
             )
         if version != "6":
             raise FormatError(f"this trace.dat has version {version!r}, not 6", _NOT_OURS)
-        byteorder, long_size = file.bytes(2, "byte order and word size")
+        byteorder, long_size = file.take(2, "byte order and word size")
         if byteorder > 1 or long_size not in (4, 8):
             raise file.error(f"byte order {byteorder} and word size {long_size} are not possible")
         file.byteorder = "big" if byteorder else "little"
@@ -159,7 +159,7 @@ class TraceDatReader:
         if not MIN_PAGE_SIZE <= page_size <= MAX_PAGE_SIZE or page_size % 8:
             raise file.error(f"ring buffer pages of {page_size} bytes are not possible")
         file.expect(b"header_event\0")
-        file.bytes(file.u64("header_event"), "header_event")
+        file.take(file.u64("header_event"), "header_event")
         return PageFormat(file.byteorder, long_size, page_size)
 
     def _read_formats(self) -> dict[int, EventFormat]:
@@ -179,11 +179,11 @@ class TraceDatReader:
 
     def _read_until_pages(self) -> None:
         file = self._file
-        announced = file.bytes(10, "what follows the number of CPUs")
+        announced = file.take(10, "what follows the number of CPUs")
         if announced == b"options  \0":
             while (option := file.u16("an option")) != OPTION_DONE:
-                self._read_option(option, file.bytes(file.u32("an option"), f"option {option}"))
-            announced = file.bytes(10, "what follows the options")
+                self._read_option(option, file.take(file.u32("an option"), f"option {option}"))
+            announced = file.take(10, "what follows the options")
         if announced == b"latency  \0":
             raise FormatError(
                 "this trace.dat holds the text of a latency tracer and no events",

@@ -2,6 +2,7 @@
 """Names of addresses, from text in the form of /proc/kallsyms."""
 
 from bisect import bisect_right
+from collections.abc import Callable
 
 from harness.units import escape
 
@@ -33,7 +34,7 @@ class Symbols:
         symbols.sort(key=lambda symbol: symbol[0])
         self._addresses = [address for address, _ in symbols]
         self._names = [name for _, name in symbols]
-        self._cache: dict[int, str] = {}
+        self._shown = _ShownNames(self.lookup)
 
     def __len__(self) -> int:
         return len(self._addresses)
@@ -50,12 +51,20 @@ class Symbols:
 
     def name(self, address: int) -> str:
         """The name as ``%ps`` prints it: the symbol alone, or the bare address."""
-        try:
-            return self._cache[address]
-        except KeyError:
-            found = self.lookup(address)
-            name = found[0] if found else f"{address:#x}"
-            if len(self._cache) >= _CACHE_LIMIT:
-                self._cache.clear()
-            self._cache[address] = name
-            return name
+        return self._shown[address]
+
+
+class _ShownNames(dict[int, str]):
+    """What to print for an address, remembered: few addresses make up most of a trace."""
+
+    def __init__(self, lookup: Callable[[int], tuple[str, int] | None]) -> None:
+        super().__init__()
+        self._lookup = lookup
+
+    def __missing__(self, address: int) -> str:
+        found = self._lookup(address)
+        name = found[0] if found else f"{address:#x}"
+        if len(self) >= _CACHE_LIMIT:
+            self.clear()
+        self[address] = name
+        return name
