@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""No event is lost without being counted, and none is read twice, whenever the guest is stopped."""
+
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import GuestError, UsageError
+from harness.readout import Collector
+from harness.ring import PageFormat, decode_page, page_header
+from ring_model import BASE, RingModel
+
+FORM = PageFormat("big", 4)
+PER_PAGE = (4096 - 12) // 20
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    return tmp_path_factory.mktemp("spools")
+
+
+def pages(collector):
+    stream = collector.spools[0].stream
+    stream.seek(0)
+    data = stream.read()
+    assert len(data) % 4096 == 0
+    return [data[i : i + 4096] for i in range(0, len(data), 4096)]
+
+
+def ips(collector):
+    return [
+        struct.unpack_from(">I", record.payload, 8)[0]
+        for page in pages(collector)
+        for record in decode_page(page, FORM)
+    ]
+
+
+def collect(model, directory):
+    return Collector(model, BASE, "big", directory)
+
+
+def drained_at_watermark(model, collector):
+    model.watermark = lambda: collector.drain(full={0})
+
+
+def test_a_partly_filled_page_is_read_again_and_never_twice(directory):
+    model = RingModel()
+    collector = collect(model, directory)
+    for ip in range(10):
+        model.event(ip)
+        collector.drain()
+    assert ips(collector) == list(range(10))
+
+
+def test_nothing_is_lost_with_a_drain_at_each_watermark(directory):
+    model = RingModel(nr_pages=2)
+    collector = collect(model, directory)
+    drained_at_watermark(model, collector)
+    count = 25 * PER_PAGE + 3
+    assert all([model.event(ip) for ip in range(count)])
+    collector.drain()
+    assert ips(collector) == list(range(count))
+    assert (collector.counts.entries, collector.counts.lost) == (count, 0)
+
+
+def test_stopped_again_before_the_writer_left_the_watermark(directory):
+    model = RingModel(nr_pages=2)
+    collector = collect(model, directory)
+
+    def twice():
+        collector.drain(full={0})
+        collector.drain()
+
+    model.watermark = twice
+    for ip in range(5 * PER_PAGE):
+        model.event(ip)
+    collector.drain()
+    assert ips(collector) == list(range(5 * PER_PAGE))
+
+
+def test_refused_events_are_counted(directory):
+    model = RingModel(nr_pages=2)
+    collector = collect(model, directory)
+    taken = [model.event(ip) for ip in range(3 * PER_PAGE)]
+    collector.drain()
+    assert ips(collector) == list(range(2 * PER_PAGE))
+    assert collector.counts.dropped == taken.count(False) == PER_PAGE
+
+
+def test_overwritten_events_are_counted_and_marked_in_the_page(directory):
+    model = RingModel(nr_pages=3, overwrite=True)
+    collector = collect(model, directory)
+    for ip in range(10 * PER_PAGE):
+        model.event(ip)
+    collector.drain()
+    assert ips(collector) == list(range(7 * PER_PAGE, 10 * PER_PAGE))
+    assert collector.counts.overrun == 7 * PER_PAGE
+    assert page_header(pages(collector)[0], FORM).lost == 7 * PER_PAGE
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    nr_pages=st.integers(2, 5),
+    overwrite=st.booleans(),
+    watermark=st.booleans(),
+    bursts=st.lists(st.integers(1, 900), max_size=12),
+)
+def test_written_is_read_plus_lost(directory, nr_pages, overwrite, watermark, bursts):
+    model = RingModel(nr_pages, overwrite)
+    collector = collect(model, directory)
+    if watermark:
+        drained_at_watermark(model, collector)
+    attempts = 0
+    for burst in bursts:
+        for _ in range(burst):
+            model.event(attempts)
+            attempts += 1
+        collector.drain()
+    collector.drain()
+    read, counts = ips(collector), collector.counts
+    assert read == sorted(set(read))
+    assert attempts == counts.entries + counts.dropped
+    assert len(read) == counts.entries - counts.overrun
+    if watermark and not overwrite:
+        assert read == list(range(attempts))
+
+
+def test_counters_that_wrap_keep_counting(directory):
+    model = RingModel()
+    collector = collect(model, directory)
+    for name in ("entries", "dropped"):
+        model.set(name, 0xFFFFFFFF)
+    collector.drain()
+    model.set("entries", 4)
+    collector.drain()
+    assert collector.counts.entries == 0x100000004
+
+
+def test_sequence_numbers_that_wrap_keep_the_order(directory):
+    model = RingModel(nr_pages=4)
+    model.set("head", 0xFFFFFFFE)
+    model.set("tail", 0xFFFFFFFE)
+    collector = collect(model, directory)
+    drained_at_watermark(model, collector)
+    for ip in range(12 * PER_PAGE):
+        model.event(ip)
+    collector.drain()
+    assert ips(collector) == list(range(12 * PER_PAGE))
+
+
+def test_configure_empties_and_resizes(directory):
+    model = RingModel(nr_pages=4)
+    collector = collect(model, directory)
+    for ip in range(3 * PER_PAGE):
+        model.event(ip)
+    collector.drain()
+    collector.configure(buffer_size=2 * 4096, overwrite=True)
+    assert ips(collector) == []
+    assert (model.get("nr_pages"), model.get("flags")) == (2, 1)
+    model.event(1234)
+    collector.drain()
+    assert ips(collector) == [1234]
+    collector.configure(overwrite=False)
+    assert (model.get("nr_pages"), model.get("flags")) == (2, 0)
+
+
+@pytest.mark.parametrize("size", [0, 4096, 9 * 4096, 1 << 40])
+def test_an_impossible_size_is_refused(directory, size):
+    model = RingModel(nr_pages=4)
+    with pytest.raises(UsageError, match="not possible"):
+        collect(model, directory).configure(buffer_size=size)
+    assert model.get("nr_pages") == 4
+
+
+def test_a_damaged_header_is_the_guests_fault(directory):
+    model = RingModel()
+    collector = collect(model, directory)
+    model.set("tail", 1000)
+    with pytest.raises(GuestError, match="damaged"):
+        collector.drain()
