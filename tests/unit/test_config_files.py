@@ -43,7 +43,7 @@ def test_a_config_says_what_its_file_says() -> None:
     assert loaded.qemu.smp == 1
     assert loaded.qemu.arguments == ()
     assert loaded.build.cross_compile == "mips64-linux-gnuabi64-"
-    assert loaded.build.cflags == ("-mabi=64", "-msym32", "-march=mips64r2")
+    assert loaded.build.cflags == ("-mabi=64", "-march=mips64r2", "-EB")
     assert loaded.build.form == "mcount"
 
 
