@@ -7,8 +7,11 @@
 #include <asm/sysreg.h>
 #include <linux/linkage.h>
 
+	.cfi_sections .debug_frame
 	.section .head.text, "ax"
 SYM_FUNC_START(_start)
+	.cfi_startproc
+	.cfi_undefined x30		/* a backtrace ends here */
 	msr	daifset, #0xf
 	mrs	x0, CurrentEL
 	cmp	x0, #CURRENT_EL2
@@ -78,6 +81,7 @@ at_el1:
 	mov	x30, xzr
 	bl	uart_init
 	bl	start_kernel
+	.cfi_endproc
 SYM_FUNC_END(_start)
 
 /* Large enough for workloads that recurse or have frames of tens of KiB. */

@@ -8,6 +8,8 @@
 #include <asm/ptrace.h>
 #include <linux/linkage.h>
 
+	.cfi_sections .debug_frame
+
 	/* A vector has room for 32 instructions. Out: x0 = the frame, w1 = the vector's number. */
 	.macro	unhandled, number
 	.balign	0x80

@@ -26,6 +26,7 @@
 #define FRAME_SIZE	96
 #endif
 
+	.cfi_sections .debug_frame	/* for the debugger; nothing here unwinds by .eh_frame */
 	.text
 
 /*
