@@ -18,22 +18,25 @@ _Static_assert(sizeof(struct ring_buffer_page) == RING_BUFFER_PAGE_SIZE, "page l
 _Static_assert(sizeof(struct ring_buffer_header) == 48, "header layout");
 _Static_assert(offsetof(struct ring_buffer_per_cpu, last_stamp) == 48, "per-CPU layout");
 
-static u32 page_index(const struct ring_buffer_per_cpu *cpu, u32 sequence)
-{
-	return sequence % cpu->nr_pages;
-}
-
-static u32 *page_first_entry(const struct ring_buffer_per_cpu *cpu, u32 sequence)
-{
-	return (u32 *)(unsigned long)cpu->first_entry + page_index(cpu, sequence);
-}
-
-static void find_tail_page(struct ring_buffer_per_cpu *cpu)
+static struct ring_buffer_page *page_at(const struct ring_buffer_per_cpu *cpu, u32 sequence)
 {
 	struct ring_buffer_page *pages = (void *)(unsigned long)cpu->pages;
 
-	cpu->tail_page = pages + page_index(cpu, cpu->tail);
-	cpu->tail_cached = cpu->tail;
+	return pages + sequence % cpu->nr_pages;
+}
+
+static u32 *first_entry_at(const struct ring_buffer_per_cpu *cpu, u32 sequence)
+{
+	u32 *entries = (void *)(unsigned long)cpu->first_entry;
+
+	return entries + sequence % cpu->nr_pages;
+}
+
+static void set_tail(struct ring_buffer_per_cpu *cpu, u32 sequence)
+{
+	cpu->tail_page = page_at(cpu, sequence);
+	cpu->tail_cached = sequence;
+	cpu->tail = sequence;
 }
 
 static bool is_full(const struct ring_buffer_per_cpu *cpu)
@@ -46,56 +49,69 @@ notrace noinline void ring_buffer_watermark(void)
 	barrier();
 }
 
-/* The tail page is full: go to the next one if there is any. */
-static bool next_page(struct ring_buffer_per_cpu *cpu)
+/* Make the oldest page free, by whatever means this buffer has. */
+static bool free_page(struct ring_buffer_per_cpu *cpu)
 {
-	if (is_full(cpu)) {
-		if (ring_buffer.header.flags & RB_FL_OVERWRITE) {
-			cpu->overrun += *page_first_entry(cpu, cpu->head + 1) -
-					*page_first_entry(cpu, cpu->head);
-			cpu->head++;
-		} else {
-			ring_buffer_watermark();
-			if (is_full(cpu)) {
-				cpu->dropped++;
-				return false;
-			}
-		}
+	if (ring_buffer.header.flags & RB_FL_OVERWRITE) {
+		cpu->overrun += *first_entry_at(cpu, cpu->head + 1) -
+				*first_entry_at(cpu, cpu->head);
+		cpu->head++;
+		return true;
 	}
-	cpu->tail++;
-	find_tail_page(cpu);
-	cpu->tail_page->commit = 0;
+	/* A debugger that reads here is to find nothing half done. */
+	WRITE_ONCE(cpu->writing, 0);
+	ring_buffer_watermark();
+	WRITE_ONCE(cpu->writing, 1);
+	return !is_full(cpu);
+}
+
+static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now)
+{
+	u64 delta = now - cpu->last_stamp;
+	struct ring_buffer_page *page;
+	u32 extend, *event;
+
+	/* The debugger has emptied the buffer and started over. */
+	if (cpu->tail_cached != cpu->tail)
+		set_tail(cpu, cpu->tail);
+
+	page = cpu->tail_page;
+	if (page->commit) {
+		extend = delta > RB_DELTA_MASK ? RB_TIME_EXTEND_SIZE : 0;
+		if (page->commit + extend + size <= RB_DATA_SIZE) {
+			if (extend) {
+				event = (u32 *)(page->data + page->commit);
+				event[0] = RB_EVENT(RB_TYPE_TIME_EXTEND, 0);
+				event[1] = delta >> RB_DELTA_BITS;
+				page->commit += extend;
+			}
+			return true;
+		}
+		if (is_full(cpu) && !free_page(cpu))
+			return false;
+		page = page_at(cpu, cpu->tail + 1);
+		page->commit = 0;
+		barrier();
+		set_tail(cpu, cpu->tail + 1);
+	}
+
+	/* The first event of a page: the page's own time stamp says when. */
+	page->time_stamp = now;
+	*first_entry_at(cpu, cpu->tail) = cpu->entries;
+	cpu->last_stamp = now;
 	return true;
 }
 
 bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now)
 {
-	u64 delta = now - cpu->last_stamp;
-	u32 extend, *event;
+	bool found;
 
-	if (cpu->tail_cached != cpu->tail)
-		find_tail_page(cpu);
-
-	if (cpu->tail_page->commit) {
-		extend = delta > RB_DELTA_MASK ? RB_TIME_EXTEND_SIZE : 0;
-		if (cpu->tail_page->commit + extend + size <= RB_DATA_SIZE) {
-			if (extend) {
-				event = (u32 *)(cpu->tail_page->data + cpu->tail_page->commit);
-				event[0] = RB_EVENT(RB_TYPE_TIME_EXTEND, 0);
-				event[1] = delta >> RB_DELTA_BITS;
-				cpu->tail_page->commit += extend;
-			}
-			return true;
-		}
-		if (!next_page(cpu))
-			return false;
-	}
-
-	/* The first event of a page: the page's own time stamp says when. */
-	*page_first_entry(cpu, cpu->tail) = cpu->entries;
-	cpu->tail_page->time_stamp = now;
-	cpu->last_stamp = now;
-	return true;
+	WRITE_ONCE(cpu->writing, 1);
+	found = find_room(cpu, size, now);
+	if (!found)
+		cpu->dropped++;
+	WRITE_ONCE(cpu->writing, 0);
+	return found;
 }
 
 void ring_buffer_init(void)
@@ -110,7 +126,7 @@ void ring_buffer_init(void)
 		cpu->first_entry = (unsigned long)first_entry[i];
 		cpu->max_pages = RING_BUFFER_MAX_PAGES;
 		cpu->nr_pages = RING_BUFFER_PAGES;
-		find_tail_page(cpu);
+		set_tail(cpu, 0);
 		cpu->tail_page->time_stamp = 0;
 		cpu->tail_page->commit = 0;
 	}

@@ -43,62 +43,105 @@
 #define RB_DATA_SIZE		((u32)sizeof(((struct ring_buffer_page *)0)->data))
 
 /**
+ * struct ring_buffer_event - an event that is being written
+ * @page:	the page it is in
+ * @begin:	the bytes of the page that are in use without it
+ */
+struct ring_buffer_event {
+	struct ring_buffer_page *page;
+	u32 begin;
+};
+
+static __always_inline u32 ring_buffer_event_size(u32 length)
+{
+	return ALIGN(RB_HEADER_SIZE + length, RB_ALIGNMENT);
+}
+
+static __always_inline void *ring_buffer_event_data(const struct ring_buffer_event *event)
+{
+	return event->page->data + event->begin + RB_HEADER_SIZE;
+}
+
+static __always_inline struct ring_buffer_per_cpu *ring_buffer_this_cpu(void)
+{
+	struct ring_buffer_per_cpu *cpu = &ring_buffer.cpu[current->cpu];
+
+	/* Else the compiler works it out again for every use. */
+	__asm__("" : "+r"(cpu));
+	return cpu;
+}
+
+/* Write the word before the payload. There is room. */
+static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u32 length,
+					      u64 now, struct ring_buffer_event *event)
+{
+	u32 delta = (u32)(now - cpu->last_stamp) & RB_DELTA_MASK;
+	u32 *header;
+
+	event->page = cpu->tail_page;
+	event->begin = event->page->commit;
+	header = (u32 *)(event->page->data + event->begin);
+	WRITE_ONCE(cpu->writing, 1);
+	header[0] = RB_EVENT(RB_TYPE_LEN(length), delta);
+	if (RB_HEADER_SIZE == 8)
+		header[1] = length + 4;
+	cpu->last_stamp = now;
+}
+
+/**
+ * ring_buffer_try_reserve - begin an event, if nothing unusual is in the way
+ * @cpu:	this CPU's buffer
+ * @length:	bytes of payload, a constant: a multiple of 4, at most 112
+ * @event:	where it is
+ *
+ * Calls nothing: a tracer that ends with a call of ring_buffer_reserve() in another function if
+ * this one fails saves no registers.
+ *
+ * Return: false if it takes ring_buffer_reserve().
+ */
+static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
+						    struct ring_buffer_event *event)
+{
+	u64 now = sched_clock();
+
+	if (unlikely(cpu->tail != cpu->tail_cached || now - cpu->last_stamp > RB_DELTA_MASK))
+		return false;
+	/* An empty page and a full one in one comparison: 0 - 1 is a lot. */
+	if (unlikely((u32)cpu->tail_page->commit - 1 >=
+		     RB_DATA_SIZE - ring_buffer_event_size(length)))
+		return false;
+	ring_buffer_begin(cpu, length, now, event);
+	return true;
+}
+
+/**
  * ring_buffer_make_room - everything that is rare: a new page, a long pause, a full buffer
  * @cpu:	this CPU's buffer
  * @size:	bytes that the event takes, with its header
  * @now:	the time of the event
  *
- * Afterwards cpu->tail_page has room, and the low RB_DELTA_BITS of @now - cpu->last_stamp are what
- * belongs into the event's header.
- *
- * Return: false if the event is refused; it has been counted.
+ * Return: false if the event is refused; that has been counted.
  */
 bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now);
 
-/**
- * ring_buffer_reserve - begin an event
- * @cpu:	this CPU's buffer
- * @length:	bytes of payload, a constant: a multiple of 4, at most 112
- *
- * Return: where the payload goes, or NULL if the event is refused. After NULL there is no commit.
- */
-static __always_inline void *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu, u32 length)
+/** ring_buffer_reserve - begin an event; arguments and return value as above, but always */
+static __always_inline bool ring_buffer_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
+						struct ring_buffer_event *event)
 {
-	const u32 size = ALIGN(RB_HEADER_SIZE + length, RB_ALIGNMENT);
-	struct ring_buffer_page *page = cpu->tail_page;
 	u64 now = sched_clock();
-	u64 delta = now - cpu->last_stamp;
-	u32 *event;
 
-	WRITE_ONCE(cpu->writing, 1);
-	/* An empty page (commit 0) and a full one are told apart from the rest in one comparison. */
-	if (unlikely(cpu->tail != cpu->tail_cached || delta > RB_DELTA_MASK ||
-		     (u32)page->commit - 1 >= RB_DATA_SIZE - size)) {
-		if (!ring_buffer_make_room(cpu, size, now)) {
-			WRITE_ONCE(cpu->writing, 0);
-			return NULL;
-		}
-		page = cpu->tail_page;
-		delta = (now - cpu->last_stamp) & RB_DELTA_MASK;
-	}
-
-	event = (u32 *)(page->data + page->commit);
-	*event = RB_EVENT(RB_TYPE_LEN(length), (u32)delta);
-	if (RB_HEADER_SIZE == 8)
-		event[1] = length + 4;
-	cpu->last_stamp = now;
-	return (u8 *)event + RB_HEADER_SIZE;
+	if (!ring_buffer_make_room(cpu, ring_buffer_event_size(length), now))
+		return false;
+	ring_buffer_begin(cpu, length, now, event);
+	return true;
 }
 
-/**
- * ring_buffer_commit - the event is complete and may be read
- * @cpu:	as for ring_buffer_reserve()
- * @length:	as for ring_buffer_reserve()
- */
-static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu, u32 length)
+/** ring_buffer_commit - the event is complete and may be read; arguments as they were */
+static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu, u32 length,
+					       const struct ring_buffer_event *event)
 {
 	barrier();
-	cpu->tail_page->commit += ALIGN(RB_HEADER_SIZE + length, RB_ALIGNMENT);
+	WRITE_ONCE(event->page->commit, event->begin + ring_buffer_event_size(length));
 	cpu->entries++;
 	barrier();
 	WRITE_ONCE(cpu->writing, 0);

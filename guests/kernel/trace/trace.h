@@ -5,6 +5,8 @@
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 
+#include "ring_buffer_write.h"
+
 /* Numbers of the events; their names and layouts are Linux's. */
 #define TRACE_FN	1
 
@@ -28,7 +30,7 @@ struct ftrace_entry {
 	struct trace_entry entry;
 	unsigned long ip;
 	unsigned long parent_ip;
-} __packed __aligned(4);	/* events are aligned to 4 bytes where the machine permits */
+} __packed __aligned(RB_ALIGNMENT);
 
 static __always_inline void trace_entry_fill(struct trace_entry *entry, u16 type,
 					     const struct thread_info *thread,

@@ -4,33 +4,56 @@
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
-#include <linux/kernel.h>
 #include <linux/ring_buffer.h>
 #include <linux/sched.h>
 
-#include "ring_buffer_write.h"
 #include "trace.h"
+
+static __always_inline void function_event(struct ring_buffer_per_cpu *cpu,
+					   const struct ring_buffer_event *event,
+					   unsigned long ip, unsigned long parent_ip,
+					   unsigned long flags)
+{
+	struct ftrace_entry *entry = ring_buffer_event_data(event);
+
+	trace_entry_fill(&entry->entry, TRACE_FN, current, flags);
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	ring_buffer_commit(cpu, sizeof(*entry), event);
+}
+
+/* A function of its own, so that function_trace_call() needs no stack. */
+static noinline void function_trace_slow(unsigned long ip, unsigned long parent_ip,
+					 unsigned long flags)
+{
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
+	struct ring_buffer_event event;
+
+	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_entry), &event))
+		function_event(cpu, &event, ip, parent_ip, flags);
+	current->trace_recursion = 0;
+	local_irq_restore(flags);
+}
 
 void function_trace_call(unsigned long ip, unsigned long parent_ip)
 {
-	struct thread_info *thread = current;
 	struct ring_buffer_per_cpu *cpu;
-	struct ftrace_entry *event;
+	struct ring_buffer_event event;
 	unsigned long flags;
 
 	/* Interrupts first: an interrupt between the two would find the guard up and lose events. */
 	local_irq_save(flags);
-	if (likely(!thread->trace_recursion && !ring_buffer.header.record_disabled)) {
-		thread->trace_recursion = 1;
-		cpu = &ring_buffer.cpu[thread->cpu];
-		event = ring_buffer_reserve(cpu, sizeof(*event));
-		if (likely(event)) {
-			trace_entry_fill(&event->entry, TRACE_FN, thread, flags);
-			event->ip = ip;
-			event->parent_ip = parent_ip;
-			ring_buffer_commit(cpu, sizeof(*event));
-		}
-		thread->trace_recursion = 0;
+	if (unlikely(current->trace_recursion | ring_buffer.header.record_disabled)) {
+		local_irq_restore(flags);
+		return;
 	}
+	current->trace_recursion = 1;
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_entry), &event))) {
+		function_trace_slow(ip, parent_ip, flags);
+		return;
+	}
+	function_event(cpu, &event, ip, parent_ip, flags);
+	current->trace_recursion = 0;
 	local_irq_restore(flags);
 }
