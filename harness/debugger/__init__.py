@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""A gdb that is driven through its machine interface: memory, registers and run control."""
+
+from harness.debugger.debugger import Debugger
+from harness.debugger.state import Stop, Thread
+
+__all__ = ["Debugger", "Stop", "Thread"]

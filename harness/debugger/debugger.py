@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: MIT
+"""A debug session with the stub of one machine."""
+
+import contextlib
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.debugger.memory import SMALL, Memory, TransferFile
+from harness.debugger.records import Kind, Record
+from harness.debugger.registers import Registers
+from harness.debugger.session import Attendant, Session
+from harness.debugger.state import Stop, Thread, frame_address, number, stop_from, thread_from
+from harness.errors import DebuggerDied, GdbError, UsageError
+from harness.units import escape
+
+DEADLINE = 10.0
+"""Seconds a command may take unless its caller says otherwise."""
+
+# Breakpoints stay out of the stub while the target is stopped (gdb's default): a raw step from the
+# address of an inserted one would hit it again and get nowhere.
+_SETTINGS = (
+    "confirm off",
+    "pagination off",
+    "width 0",
+    "height 0",
+    "mi-async on",
+    "remotetimeout 15",
+    "history save off",
+    "auto-solib-add off",
+    "backtrace limit 64",
+    "print frame-info location",
+    "breakpoint always-inserted off",
+)
+
+_TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
+_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
+_STOP_REPLY = re.compile(r'received: "[TS]05')
+
+
+class Debugger:
+    """One gdb and the target it is connected to, seen as all-stop: every CPU runs or none does.
+
+    Addresses are the target's own; on a 32-bit target sign-extended ones, as ELF files of MIPS have
+    them, are cut to 32 bits.  What is read is remembered until the target runs or is written to.
+    Every method that talks to gdb raises DebuggerDied when gdb ends or does not answer in time, and
+    GdbError with gdb's own words when gdb refuses.
+    """
+
+    def __init__(self, gdb: str = "gdb-multiarch") -> None:
+        """Start gdb; it gets ready while the caller does something else."""
+        self._directory = tempfile.TemporaryDirectory(prefix="harness-gdb-")
+        self._transfer = TransferFile()
+        self.running = False
+        self.connected = False
+        self.stop: Stop | None = None
+        self.generation = 0
+        """Counts stops and changes of the target: what was read before the last one is stale."""
+        self._address_mask = (1 << 64) - 1
+        try:
+            self._session = Session(
+                gdb,
+                self._on_news,
+                directory=Path(self._directory.name),
+                pass_fds=(self._transfer.descriptor,),
+            )
+        except BaseException:
+            self._transfer.close()
+            self._directory.cleanup()
+            raise
+        self._memory = Memory(self._command, self._console, self._transfer)
+        self._registers = Registers(self._command, self._console)
+        self._threads: list[Thread] | None = None
+        self._target_ids: dict[int, tuple[int, int]] = {}
+        self._backtraces: dict[int, list[str]] = {}
+        self._start = [self._session.send(f"-gdb-set {setting}") for setting in _SETTINGS]
+
+    # The conversation
+
+    def command(self, mi: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
+        """Give one MI command (without token) and return its results.
+
+        ``deadline`` is in seconds from now.  A command may change anything, so everything that was
+        read is forgotten.
+        """
+        self.forget()
+        return self._command(mi, deadline=deadline)
+
+    def commands(self, mi: Iterable[str], *, deadline: float = DEADLINE) -> list[dict[str, Any]]:
+        """Give many MI commands without waiting in between; every one is tried.
+
+        The first error is raised when all have been answered.
+        """
+        self.forget()
+        return [results for results, _ in self._exchange(list(mi), deadline)]
+
+    def cli(self, text: str, *, deadline: float = DEADLINE) -> str:
+        """Give a command of gdb's own command line and return what it prints."""
+        self.forget()
+        return self._console(text, deadline)
+
+    def poll(self) -> None:
+        """Handle what gdb has said so far, without waiting."""
+        self._session.pump(0)
+
+    def fileno(self) -> int:
+        """Readable when gdb has said something; :meth:`poll` handles it."""
+        return self._session.fileno()
+
+    @property
+    def process_fd(self) -> int:
+        """Readable when gdb has ended."""
+        return self._session.process_fd
+
+    def attend(self, descriptor: int, attendant: Attendant) -> None:
+        """Have ``attendant`` called whenever ``descriptor`` is readable while gdb is waited for.
+
+        Meant for the console: QEMU can block while nobody reads it, and the debug stub with it.  An
+        attendant that returns False is not called again.
+        """
+        self._session.attend(descriptor, attendant)
+
+    def leave(self, descriptor: int) -> None:
+        """Stop attending to ``descriptor``."""
+        self._session.leave(descriptor)
+
+    # Connecting
+
+    def load(self, elf: Path) -> None:
+        """Read the symbols of ``elf``.
+
+        Before :meth:`connect`, because QEMU's MIPS stubs do not say which architecture they have.
+        """
+        try:
+            with elf.open("rb") as file:
+                identification = file.read(16)
+        except OSError as error:
+            raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
+        if identification[:4] != b"\x7fELF":
+            raise UsageError(f"{elf} is not an ELF file")
+        self.command(f"-file-exec-and-symbols {self._link('kernel', elf)}", deadline=60.0)
+        self._address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
+
+    def connect(self, endpoint: str | Path) -> None:
+        """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards."""
+        if Path(endpoint).is_socket():
+            target = self._link("stub", Path(endpoint))
+        elif _TCP.fullmatch(str(endpoint)):
+            target = str(endpoint)
+        else:
+            raise UsageError(
+                f"{endpoint} is neither a unix socket nor HOST:PORT",
+                "Give the socket of a stub, such as the one that QEMU's -gdb option opens.",
+            )
+        self.stop = None
+        try:
+            self.command(f"-target-select remote {target}", deadline=30.0)
+        except GdbError as error:
+            raise GdbError(f"cannot connect to the stub at {endpoint}: {error.message}") from None
+        self.connected = True
+        self._registers.reset()
+        if self.wait_stop(DEADLINE) is None:
+            raise GdbError(f"the stub at {endpoint} did not say where the target is stopped")
+
+    def disconnect(self, *, resume: bool = False) -> None:
+        """Leave the target stopped, or with ``resume`` running, without any breakpoint."""
+        if not self.connected:
+            return
+        if self.running:
+            self.interrupt()
+            self.wait_stop(DEADLINE)
+        self.command("-break-delete")
+        self.command("-target-detach" if resume else "-target-disconnect")
+        self._lost()
+
+    def close(self) -> None:
+        """End gdb.  It detaches from the target, which runs on if it is still there."""
+        self._session.close()
+        self._lost()
+        self._transfer.close()
+        self._directory.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Memory
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address`` on.
+
+        Small reads fetch whole blocks and keep them until the target runs or is written to; so this
+        is not for device registers.  GdbError when a byte cannot be read.
+        """
+        if size > SMALL:
+            return self.dump_memory(address, size)
+        return self._memory.read(address & self._address_mask, size)
+
+    def write_memory(self, address: int, data: bytes) -> None:
+        """Write ``data`` to memory from ``address`` on."""
+        if len(data) > SMALL:
+            self.restore_memory(address, data)
+        elif data:
+            self.forget()
+            self._memory.write(address & self._address_mask, data)
+
+    def dump_memory(self, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address`` on, fresh from the target: the fast way for many."""
+        return self._memory.dump(address & self._address_mask, size) if size > 0 else b""
+
+    def restore_memory(self, address: int, data: bytes) -> None:
+        """Write ``data`` to memory from ``address`` on: the fast way for many bytes."""
+        if data:
+            self.forget()
+            self._memory.restore(address & self._address_mask, data)
+
+    # Registers
+
+    def registers(self) -> dict[str, int]:
+        """The general registers of the selected thread, by gdb's names, in gdb's order."""
+        return dict(self._registers.general())
+
+    def read_register(self, name: str) -> int:
+        """Any register that holds a number, system registers included."""
+        return self._registers.read(name)
+
+    def write_register(self, name: str, value: int) -> None:
+        """Set a register of the selected thread."""
+        self.forget()
+        self._registers.write(name, value)
+
+    # Breakpoints
+
+    def insert_breakpoint(self, place: int | str, temporary: bool = False) -> int:
+        """Stop at an address, or at the first instruction of a function; gdb's number of it.
+
+        The target has to be stopped: gdb would not tell a running one.
+        """
+        self._need_stopped("set a breakpoint")
+        if isinstance(place, int):
+            location = f"*0x{place & self._address_mask:x}"
+        elif _NAME.fullmatch(place):
+            location = f"*{place}"
+        else:
+            raise UsageError(f"{place!r} is not the name of a function")
+        answer = self._command(f"-break-insert {'-t ' if temporary else ''}{location}")
+        breakpoint_ = answer.get("bkpt")
+        found = number(breakpoint_.get("number")) if isinstance(breakpoint_, dict) else 0
+        if not found:
+            raise GdbError(f"gdb did not number the breakpoint at {location}")
+        return found
+
+    def delete_breakpoint(self, breakpoint_number: int) -> None:
+        """Take a breakpoint away."""
+        self._need_stopped("delete a breakpoint")
+        self._command(f"-break-delete {breakpoint_number}")
+
+    # Running
+
+    def resume(self) -> None:
+        """Let every CPU run."""
+        self._need_stopped("resume")
+        self._command("-exec-continue")
+
+    def interrupt(self) -> None:
+        """Ask a running target to stop; :meth:`wait_stop` tells when it has."""
+        if self.running:
+            self._command("-exec-interrupt")
+
+    def wait_stop(self, deadline: float, *, also: Sequence[int] = ()) -> Stop | None:
+        """Wait at most ``deadline`` seconds until the target is stopped.
+
+        Returns None when that time is over, or when one of the file descriptors in ``also`` becomes
+        readable first.  DebuggerDied when the stub goes away, with QEMU most likely.
+        """
+        end = time.monotonic() + deadline
+        while True:
+            if self.stop is not None:
+                return self.stop
+            if not self.connected:
+                raise DebuggerDied(
+                    "the debug stub closed the connection", "", self._session.last_words()
+                )
+            left = end - time.monotonic()
+            if self._session.pump(max(left, 0.0), also) or left <= 0:
+                return self.stop
+
+    def step_instruction(self, thread: int | None = None) -> Stop:
+        """Execute exactly one instruction on one thread, by default the one that stopped.
+
+        gdb's own step lets interrupts in on MIPS and skips an exclusive-load sequence on AArch64,
+        so the stub is told to step, and gdb to look again.  With QEMU's default settings interrupts
+        and timers wait during the step; no other CPU moves.  A step can end in a delay slot of
+        MIPS.  The thread is the selected one afterwards.
+        """
+        stop = self._need_stopped("step")
+        number_ = stop.thread if thread is None else thread
+        if number_ not in self._target_ids:
+            self._target_ids = {t.id: t.target_id for t in self.threads() if t.target_id}
+        process, cpu = self._target_ids.get(number_, (0, number_))
+        name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
+        self.forget()
+        _, (_, reply), _, (results, _) = self._exchange(
+            [
+                f"-thread-select {number_}",
+                _console_command(f"maintenance packet vCont;s:{name}"),
+                _console_command("maintenance flush register-cache"),
+                "-stack-info-frame",
+            ],
+            DEADLINE,
+        )
+        if not _STOP_REPLY.search(reply):
+            raise GdbError(f"the stub did not step: {escape(reply.strip(), 200)}")
+        self.stop = Stop("step", None, number_, frame_address(results.get("frame")) or 0, None)
+        return self.stop
+
+    # Looking around
+
+    def threads(self) -> list[Thread]:
+        """Every thread of the target: with QEMU, one for each CPU."""
+        if self._threads is None:
+            found = self._command("-thread-info").get("threads")
+            entries = found if isinstance(found, list) else []
+            self._threads = [thread_from(entry) for entry in entries if isinstance(entry, dict)]
+        return list(self._threads)
+
+    def select_thread(self, thread: int) -> None:
+        """Make registers and backtraces those of ``thread`` until the target has run."""
+        self._registers.forget()
+        self._backtraces.clear()
+        self._command(f"-thread-select {thread}")
+
+    def backtrace(self, limit: int = 20) -> list[str]:
+        """The frames of the selected thread, innermost first, as gdb unwinds them; escaped.
+
+        A stack that cannot be unwound ends the list with gdb's complaint.
+        """
+        if limit not in self._backtraces:
+            try:
+                stack = self._command(f"-stack-list-frames 0 {limit - 1}").get("stack")
+            except GdbError as error:
+                return [f"<{escape(error.message, 200)}>"]
+            frames = stack if isinstance(stack, list) else []
+            self._backtraces[limit] = [_frame_text(frame) for frame in frames]
+        return list(self._backtraces[limit])
+
+    def forget(self) -> None:
+        """Drop what was read: something outside of this class has changed the target."""
+        self.generation += 1
+        self._memory.forget()
+        self._registers.forget()
+        self._backtraces.clear()
+        self._threads = None
+
+    # Inside
+
+    def _command(self, mi: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
+        return self._exchange([mi], deadline)[0][0]
+
+    def _console(self, text: str, deadline: float) -> str:
+        return self._exchange([_console_command(text)], deadline)[0][1]
+
+    def _exchange(
+        self, commands: Sequence[str], deadline: float
+    ) -> list[tuple[dict[str, Any], str]]:
+        self._finish_start()
+        end = time.monotonic() + deadline
+        tokens = [self._session.send(text) for text in commands]
+        answers = [
+            self._session.collect(token, end, text)
+            for token, text in zip(tokens, commands, strict=True)
+        ]
+        return [(_results(record), text) for record, text in answers]
+
+    def _finish_start(self) -> None:
+        end = time.monotonic() + 30.0
+        while self._start:
+            token = self._start.pop(0)
+            _results(self._session.collect(token, end, "-gdb-set")[0])
+
+    def _on_news(self, record: Record) -> None:
+        if record.message == "stopped":
+            self.forget()
+            self.running = False
+            if frame_address(record.payload.get("frame")) is None:
+                self._lost()
+            else:
+                self.stop = stop_from(record.payload)
+        elif record.message == "running":
+            self._started()
+        elif record.message == "thread-created":
+            self._target_ids.clear()
+        elif record.message == "thread-group-exited":
+            self._lost()
+
+    def _started(self) -> None:
+        self.forget()
+        self.running = True
+        self.stop = None
+
+    def _lost(self) -> None:
+        self.connected = False
+        self.running = False
+        self.stop = None
+
+    def _need_stopped(self, what: str) -> Stop:
+        if not self.connected:
+            raise DebuggerDied(f"cannot {what}: there is no connection to a debug stub")
+        if self.stop is None:
+            raise UsageError(f"cannot {what} while the guest runs", "Interrupt it first.")
+        return self.stop
+
+    def _link(self, name: str, target: Path) -> str:
+        # gdb knows no quoting for sockets, takes a colon for a port and inherits the limit on the
+        # length of a socket's path; a link in its own directory has none of these troubles.
+        link = Path(self._directory.name) / name
+        with contextlib.suppress(FileNotFoundError):
+            link.unlink()
+        link.symlink_to(target.absolute())
+        return name
+
+
+def _frame_text(frame: object) -> str:
+    if not isinstance(frame, dict):
+        return "?"
+    text = f"#{frame.get('level', '?')} {frame.get('addr', '?')} in {frame.get('func', '??')}"
+    if "file" in frame:
+        text += f" at {frame['file']}:{frame.get('line', '?')}"
+    return escape(text, 300)
+
+
+def _console_command(text: str) -> str:
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'-interpreter-exec console "{quoted}"'
+
+
+def _results(record: Record) -> dict[str, Any]:
+    if record.kind is Kind.MALFORMED:
+        raise GdbError(f"gdb's answer makes no sense: {escape(record.text, 200)}")
+    if record.message == "error":
+        message = record.payload.get("msg")
+        raise GdbError(escape(message, 1000) if isinstance(message, str) else "gdb gave no reason")
+    return record.payload

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Guest memory through gdb: small reads out of cached blocks, large transfers through gdb's files.
+
+MI writes memory as hexadecimal text: it is slow per byte, and slower the more there is.  gdb's own
+``dump`` and ``restore`` move the bytes to and from a file.  The file here is a memory file
+that gdb inherits: nothing touches a disk, and its name needs no quoting (``dump`` knows none).
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from harness.debugger.records import MemoryBlock
+from harness.errors import GdbError, HostError
+from harness.units import KIB
+
+BLOCK = 1 * KIB
+"""Bytes read at once for a small read: one packet of QEMU's stub carries it."""
+
+SMALL = 4 * KIB
+"""Largest transfer that goes through MI's own commands."""
+
+SLOWEST_RATE = 500_000
+"""Bytes a second that even a loaded host moves: it sets the deadline of a large transfer."""
+
+
+class TransferFile:
+    """A file without a name that gdb inherits and opens through /proc."""
+
+    def __init__(self) -> None:
+        self.descriptor = os.memfd_create("gdb-transfer")
+        self.path = f"/proc/self/fd/{self.descriptor}"
+
+    def take(self) -> bytes:
+        """Everything in the file, which is empty afterwards."""
+        size = os.fstat(self.descriptor).st_size
+        parts = []
+        offset = 0
+        while part := os.pread(self.descriptor, size - offset, offset):
+            parts.append(part)
+            offset += len(part)
+        os.ftruncate(self.descriptor, 0)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def put(self, data: bytes) -> None:
+        """Replace what is in the file."""
+        os.ftruncate(self.descriptor, 0)
+        view = memoryview(data)
+        offset = 0
+        while offset < len(data):
+            offset += os.pwrite(self.descriptor, view[offset:], offset)
+
+    def empty(self) -> None:
+        """Give the memory back."""
+        os.ftruncate(self.descriptor, 0)
+
+    def close(self) -> None:
+        """Close the file, which frees it."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+class Commander(Protocol):
+    """What this module needs of a debugger: a command, and a command line of gdb's own."""
+
+    def __call__(self, mi: str, *, deadline: float = ...) -> dict[str, Any]: ...
+
+
+class Memory:
+    """Memory of the stopped target.  ``forget`` has to be called whenever it may have changed."""
+
+    def __init__(
+        self, command: Commander, console: Callable[[str, float], str], transfer: TransferFile
+    ) -> None:
+        self._command = command
+        self._console = console
+        self._transfer = transfer
+        self._blocks: dict[int, bytes] = {}
+
+    def forget(self) -> None:
+        """Drop everything that was read."""
+        self._blocks.clear()
+
+    def read(self, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address`` on, out of blocks already read where possible."""
+        if size <= 0:
+            return b""
+        first = address - address % BLOCK
+        blocks = range(first, address + size, BLOCK)
+        missing = [block for block in blocks if block not in self._blocks]
+        if missing:
+            begin, length = missing[0], missing[-1] + BLOCK - missing[0]
+            try:
+                data = self._fetch(begin, length)
+            except GdbError:
+                # A neighbour in the block may not be mapped; what was asked for may well be.
+                return self._fetch(address, size)
+            for offset in range(0, length, BLOCK):
+                self._blocks[begin + offset] = data[offset : offset + BLOCK]
+        data = b"".join(self._blocks[block] for block in blocks)
+        return data[address - first : address - first + size]
+
+    def _fetch(self, address: int, size: int) -> bytes:
+        try:
+            answer = self._command(f"-data-read-memory-bytes 0x{address:x} {size}")
+        except GdbError as error:
+            raise _unreadable(address, size, error.message) from None
+        found = answer.get("memory")
+        if (
+            not isinstance(found, list)
+            or len(found) != 1
+            or not isinstance(found[0], MemoryBlock)
+            or len(found[0].data) != size
+        ):
+            raise _unreadable(address, size, "a part of it is not mapped")
+        return found[0].data
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write a few bytes."""
+        self._command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
+
+    def dump(self, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address`` on, fresh from the target, in one go."""
+        command = f"dump binary memory {self._transfer.path} 0x{address:x} 0x{address + size:x}"
+        try:
+            self._console(command, transfer_deadline(size))
+        except GdbError as error:
+            self._transfer.empty()
+            raise _unreadable(address, size, error.message) from None
+        data = self._transfer.take()
+        if len(data) != size:
+            raise HostError(
+                f"gdb wrote {len(data)} of {size} bytes of guest memory at 0x{address:x}",
+                "The host may be out of memory.",
+            )
+        return data
+
+    def restore(self, address: int, data: bytes) -> None:
+        """Write ``data`` from ``address`` on, in one go."""
+        self._transfer.put(data)
+        try:
+            self._console(
+                f"restore {self._transfer.path} binary 0x{address:x}", transfer_deadline(len(data))
+            )
+        finally:
+            self._transfer.empty()
+
+
+def transfer_deadline(size: int) -> float:
+    """Seconds that a transfer of ``size`` bytes may take."""
+    return 10.0 + size / SLOWEST_RATE
+
+
+def _unreadable(address: int, size: int, why: str) -> GdbError:
+    return GdbError(f"cannot read {size} bytes at 0x{address:x}: {why}")

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Records of gdb's machine interface, read from lines of its output.
+
+pygdbmi's parser does the work.  Two things are done around it: it loops for ever on a list that
+does not end, so every record is checked for being well formed before; and it needs 0.1 s for a
+mebibyte of memory, so the contents of memory are sliced out of the line instead.
+"""
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from pygdbmi import gdbmiparser
+
+MAX_DEPTH = 32
+
+_MEMORY = re.compile(rb"(\d*)\^done,memory=\[")
+_BLOCK = re.compile(
+    rb'\{begin="0x([0-9a-f]{1,16})",offset="0x[0-9a-f]{1,16}",end="0x([0-9a-f]{1,16})",contents="'
+)
+_HEAD = re.compile(r"(\d{0,18})([\^*=+])([A-Za-z-]+)(,|$)")
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|[\w-]+=')
+_OPENING = {"]": "[", "}": "{"}
+
+
+class Kind(Enum):
+    """What a line of gdb's output is."""
+
+    RESULT = auto()
+    """The answer to a command."""
+    ASYNC = auto()
+    """News: ``*stopped``, ``*running``, ``=thread-created``, ..."""
+    CONSOLE = auto()
+    """Text that gdb's own command line would print."""
+    LOG = auto()
+    """gdb's messages, errors among them."""
+    TARGET = auto()
+    """Text that the stub sent."""
+    PROMPT = auto()
+    OTHER = auto()
+    """Not a record at all."""
+    MALFORMED = auto()
+    """Begins like a record and is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of gdb's output; ``text`` is a stream's text, or the line if it is no record."""
+
+    kind: Kind
+    token: int | None = None
+    message: str = ""
+    payload: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBlock:
+    """A range of memory as -data-read-memory-bytes answers; its payload is a list of these."""
+
+    begin: int
+    data: bytes
+
+
+_STREAMS = {"~": Kind.CONSOLE, "&": Kind.LOG, "@": Kind.TARGET}
+
+
+def parse_record(line: bytes) -> Record:
+    """Read one line of gdb's output, without its newline.  Never raises: see Kind.MALFORMED."""
+    if memory := _MEMORY.match(line):
+        return _memory_record(line, memory)
+    text = line.decode(errors="replace").rstrip("\r")
+    if text.rstrip() == "(gdb)":
+        return Record(Kind.PROMPT)
+    if text[:1] in _STREAMS:
+        return _stream_record(text)
+    head = _HEAD.match(text)
+    if head is None:
+        return Record(Kind.OTHER, text=text)
+    token = int(head[1]) if head[1] else None
+    kind = Kind.RESULT if head[2] == "^" else Kind.ASYNC
+    payload = _parse_results(text, head.end()) if head[4] else {}
+    if payload is None:
+        return _malformed(text, token if kind is Kind.RESULT else None)
+    return Record(kind, token, head[3], payload)
+
+
+def _malformed(text: str, token: int | None) -> Record:
+    return Record(Kind.MALFORMED, token, text=text[:200])
+
+
+def _stream_record(text: str) -> Record:
+    parsed = _parse(text) if re.fullmatch(r'.(?:"(?:[^"\\]|\\.)*")', text, re.DOTALL) else None
+    if parsed is None or not isinstance(parsed.get("payload"), str):
+        return _malformed(text, None)
+    return Record(_STREAMS[text[0]], text=parsed["payload"])
+
+
+def _parse_results(text: str, start: int) -> dict[str, Any] | None:
+    if not _well_formed(text, start):
+        return None
+    parsed = _parse(text)
+    payload = parsed.get("payload") if parsed else None
+    return payload if isinstance(payload, dict) else None
+
+
+def _parse(text: str) -> dict[str, Any] | None:
+    try:
+        parsed: dict[str, Any] = gdbmiparser.parse_response(text)
+    except (ValueError, IndexError, TypeError, AssertionError):
+        return None
+    return parsed
+
+
+def _well_formed(text: str, position: int) -> bool:
+    """Whether ``text`` from ``position`` on is pieces of MI with brackets that match."""
+    open_brackets: list[str] = []
+    before = ","
+    while position < len(text):
+        piece = _PIECE.match(text, position)
+        if piece is None:
+            return False
+        token = piece[0]
+        if before.endswith("=") and token[0] not in '"[{':
+            return False
+        if token in _OPENING.values():
+            open_brackets.append(token)
+            if len(open_brackets) > MAX_DEPTH:
+                return False
+        elif token in _OPENING:
+            if not open_brackets or open_brackets.pop() != _OPENING[token]:
+                return False
+        elif token[0] == '"' and not before.endswith("=") and open_brackets[-1:] != ["["]:
+            return False
+        before = token
+        position = piece.end()
+    return not open_brackets and not before.endswith("=")
+
+
+def _memory_record(line: bytes, head: re.Match[bytes]) -> Record:
+    token = int(head[1]) if head[1] else None
+    blocks: list[MemoryBlock] = []
+    position = head.end()
+    while (block := _BLOCK.match(line, position)) is not None:
+        begin, end = int(block[1], 16), int(block[2], 16)
+        stop = line.find(b'"}', block.end())
+        try:
+            data = bytes.fromhex(line[block.end() : max(stop, 0)].decode("ascii"))
+        except ValueError:
+            break
+        if stop < 0 or len(data) != end - begin:
+            break
+        blocks.append(MemoryBlock(begin, data))
+        position = stop + 2
+        if line[position : position + 1] != b",":
+            break
+        position += 1
+    if line[position:].strip() != b"]":
+        return _malformed(line[:200].decode(errors="replace"), token)
+    return Record(Kind.RESULT, token, "done", {"memory": blocks})

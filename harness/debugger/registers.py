@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Registers of the selected thread, read by gdb's names for them."""
+
+import re
+from collections.abc import Callable
+
+from harness.debugger.memory import Commander
+from harness.debugger.state import number
+from harness.errors import GdbError, UsageError
+
+DEADLINE = 10.0
+
+_INTEGER = re.compile(r"0x[0-9a-fA-F]+")
+
+# A line of gdb's `maintenance print register-groups`: name, number, ..., groups.
+_GROUP_LINE = re.compile(r"^ *([A-Za-z_]\w*) +(\d+) .* ([\w,]+)$", re.MULTILINE)
+
+# Each of these would cost a packet of its own, and there are hundreds: QEMU's system registers.
+_NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
+
+
+class Registers:
+    """General registers in one transfer, any other by name; remembered until ``forget``."""
+
+    def __init__(self, command: Commander, console: Callable[[str, float], str]) -> None:
+        self._command = command
+        self._console = console
+        self._general: dict[int, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._values: dict[str, int] = {}
+        self._complete = False
+
+    def reset(self) -> None:
+        """Learn the names again: another target may have others."""
+        self._general.clear()
+        self._numbers.clear()
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop every value."""
+        self._values.clear()
+        self._complete = False
+
+    def general(self) -> dict[str, int]:
+        """Every register of gdb's group `general` that is not a system register."""
+        if not self._general:
+            self._general = general_registers(
+                self._console("maintenance print register-groups", DEADLINE)
+            )
+            if not self._general:
+                raise GdbError("gdb names no general registers")
+        if not self._complete:
+            for register, value in self._fetch(*self._general).items():
+                self._values[self._general[register]] = value
+            self._complete = True
+        return {name: self._values[name] for name in self._general.values() if name in self._values}
+
+    def read(self, name: str) -> int:
+        """One register, of whatever group."""
+        if name not in self._values:
+            register = self._register_number(name)
+            values = self._fetch(register)
+            if register not in values:
+                raise GdbError(f"register {name} holds no number that gdb could read")
+            self._values[name] = values[register]
+        return self._values[name]
+
+    def write(self, name: str, value: int) -> None:
+        """Set one register."""
+        self._register_number(name)
+        self._command(f"-gdb-set var ${name} = {value}")
+
+    def _register_number(self, name: str) -> int:
+        if not self._numbers:
+            names = self._command("-data-list-register-names").get("register-names", [])
+            self._numbers = {name: register for register, name in enumerate(names) if name}
+        if name not in self._numbers:
+            raise UsageError(f"{name!r} is not a register of this target")
+        return self._numbers[name]
+
+    def _fetch(self, *wanted: int) -> dict[int, int]:
+        numbers = " ".join(map(str, wanted))
+        answer = self._command(f"-data-list-register-values x {numbers}")
+        return {
+            number(entry.get("number"), -1): int(entry["value"], 16)
+            for entry in answer.get("register-values", [])
+            if _INTEGER.fullmatch(str(entry.get("value")))
+        }
+
+
+def general_registers(table: str) -> dict[int, str]:
+    """Number and name of every general register out of gdb's table of register groups."""
+    found = {}
+    for name, register, groups in _GROUP_LINE.findall(table):
+        names = set(groups.split(","))
+        if "general" in names and not names & _NOT_GENERAL:
+            found[int(register)] = name
+    return found

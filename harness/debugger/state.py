@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What gdb reports of the target: stops and threads."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why and where the target stopped.
+
+    ``reason`` is gdb's own word (``breakpoint-hit``, ``signal-received``, ...), ``step`` after
+    :meth:`Debugger.step_instruction` and ``attached`` after :meth:`Debugger.connect`.  ``thread``
+    is gdb's number of the thread, for QEMU a CPU.  ``address`` is its program counter.
+    """
+
+    reason: str
+    breakpoint: int | None
+    thread: int
+    address: int
+    signal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread as gdb numbers them; QEMU shows each CPU as one, named as ``CPU#0 [running]``.
+
+    ``pc`` is 0 while the thread runs.  ``target_id`` is the stub's name of it: process, thread.
+    """
+
+    id: int
+    name: str
+    pc: int
+    target_id: tuple[int, int] | None
+
+
+def number(text: object, default: int = 0) -> int:
+    """A decimal or hexadecimal number out of a record; ``default`` for anything else."""
+    if not isinstance(text, str):
+        return default
+    try:
+        return int(text, 0)
+    except ValueError:
+        return default
+
+
+def frame_address(frame: object) -> int | None:
+    """The program counter of a frame."""
+    address = frame.get("addr") if isinstance(frame, Mapping) else None
+    if isinstance(address, str) and _ADDRESS.fullmatch(address):
+        return int(address, 16)
+    return None
+
+
+def stop_from(payload: Mapping[str, Any]) -> Stop:
+    """The stop that a ``*stopped`` record reports."""
+    signal = payload.get("signal-name")
+    reason = payload.get("reason", "attached")
+    return Stop(
+        reason=reason if isinstance(reason, str) else "unknown",
+        breakpoint=number(payload["bkptno"]) if "bkptno" in payload else None,
+        thread=number(payload.get("thread-id"), 1),
+        address=frame_address(payload.get("frame")) or 0,
+        signal=signal if isinstance(signal, str) else None,
+    )
+
+
+_TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
+
+
+def thread_from(entry: Mapping[str, Any]) -> Thread:
+    """A thread out of the answer to ``-thread-info``."""
+    target = str(entry.get("target-id", ""))
+    match = _TARGET_ID.match(target)
+    return Thread(
+        id=number(entry.get("id")),
+        name=str(entry.get("details") or entry.get("name") or target),
+        pc=frame_address(entry.get("frame")) or 0,
+        target_id=(int(match[1] or 0), int(match[2])) if match else None,
+    )

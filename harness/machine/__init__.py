@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""One running QEMU: process, monitor, console and the socket of its debug stub."""
+
+from harness.machine.console import Console
+from harness.machine.machine import Machine
+
+__all__ = ["Console", "Machine"]

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""QEMU's command line for a machine config."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.config import MachineConfig
+
+NAME = "ftrace-harness"
+
+# One guest instruction is one nanosecond, and the clock begins at one date: two runs are the same.
+DETERMINISTIC = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01T00:00:00")
+
+
+def qemu_command(
+    config: MachineConfig,
+    kernel: Path,
+    *,
+    console_fd: int,
+    monitor_fd: int,
+    gdb_fd: int,
+    deterministic: bool = False,
+    plugins: Sequence[str] = (),
+) -> list[str]:
+    """The command line of a machine that waits at its first instruction.
+
+    ``console_fd`` and ``monitor_fd`` are connected sockets, ``gdb_fd`` is one that listens; QEMU
+    inherits all three, so there is no moment at which a socket is not there yet.  ``plugins`` are
+    arguments of ``-plugin``.
+
+    ``-nodefaults``: Debian's QEMU lacks the option ROMs of default devices.  ``-no-reboot``: a
+    guest that resets its machine ends QEMU instead of starting over unseen.
+    """
+    qemu = config.qemu
+    command = [qemu.binary, "-no-user-config", "-nodefaults", "-display", "none", "-no-reboot"]
+    command += ["-name", NAME, "-machine", qemu.machine, "-cpu", qemu.cpu]
+    command += ["-m", qemu.memory, "-smp", str(qemu.smp), "-kernel", str(kernel), "-S"]
+    command += ["-chardev", f"socket,id=console,fd={console_fd}", "-serial", "chardev:console"]
+    command += ["-chardev", f"socket,id=monitor,fd={monitor_fd}"]
+    command += ["-mon", "chardev=monitor,mode=control"]
+    command += ["-chardev", f"socket,id=gdb,fd={gdb_fd},server=on,wait=off", "-gdb", "chardev:gdb"]
+    if deterministic:
+        command += DETERMINISTIC
+    for plugin in plugins:
+        command += ["-plugin", plugin]
+    return [*command, *qemu.arguments]

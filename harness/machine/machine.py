@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""The life of one QEMU."""
+
+import contextlib
+import os
+import select
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.config import MachineConfig
+from harness.errors import HostError
+from harness.machine.command import qemu_command
+from harness.machine.console import Console
+from harness.machine.monitor import Monitor, MonitorLost
+from harness.process import Child
+
+START = 30.0
+"""Seconds that QEMU may take to answer for the first time."""
+
+QUIT = 3.0
+"""Seconds that QEMU may take to go when it is asked to."""
+
+SOCKET_PATH_LIMIT = 107
+"""Longest path that a unix socket can have."""
+
+
+class Machine:
+    """A QEMU that is started paused, dies with this process, and leaves nothing behind.
+
+    As a context manager it starts on entry and stops on exit.  It has to be started by a thread
+    that lives as long as the machine is wanted: the kernel ends QEMU when that thread ends.
+    """
+
+    def __init__(
+        self,
+        config: MachineConfig,
+        kernel: Path,
+        *,
+        deterministic: bool = False,
+        plugins: Sequence[str] = (),
+        keep: Path | None = None,
+    ) -> None:
+        """Prepare to run ``kernel``.
+
+        ``plugins`` are arguments of QEMU's ``-plugin``.  ``keep`` is a directory for the console's
+        log; without it the log goes with the machine's own directory.
+        """
+        self.config = config
+        self.kernel = kernel
+        self._deterministic = deterministic
+        self._plugins = tuple(plugins)
+        self._keep = keep
+        self._child: Child | None = None
+        self._console: Console | None = None
+        self._monitor: Monitor | None = None
+        self._monitor_socket: socket.socket | None = None
+        self._directory: Path | None = None
+
+    @property
+    def directory(self) -> Path:
+        """A private directory (mode 0700, short path) that goes when the machine stops."""
+        assert self._directory is not None, "the machine has not been started"
+        return self._directory
+
+    @property
+    def gdb_socket(self) -> Path:
+        """The unix socket of the debug stub."""
+        return self.directory / "gdb"
+
+    @property
+    def console(self) -> Console:
+        """What the guest prints."""
+        assert self._console is not None, "the machine has not been started"
+        return self._console
+
+    @property
+    def child(self) -> Child:
+        """QEMU's process."""
+        assert self._child is not None, "the machine has not been started"
+        return self._child
+
+    @property
+    def command(self) -> list[str]:
+        """QEMU's command line."""
+        return self.child.command
+
+    @property
+    def pid(self) -> int:
+        """QEMU's process id."""
+        return self.child.pid
+
+    @property
+    def process_fd(self) -> int:
+        """Readable when QEMU has ended."""
+        return self.child.process_fd
+
+    @property
+    def alive(self) -> bool:
+        """Whether QEMU runs.  False as soon as its sockets close, which is just before it ends."""
+        if self._child is None or not self._child.alive:
+            return False
+        return not (self._hung_up() and self._child.wait(1.0))
+
+    def exit_report(self) -> str:
+        """How QEMU ended (or that it runs), its command line and its last words."""
+        if self._hung_up():
+            self.child.wait(1.0)
+        return self.child.report()
+
+    def start(self) -> None:
+        """Start QEMU; the guest waits at its first instruction.
+
+        HostError with the exit status, the command line and what QEMU said when it does not start.
+        """
+        assert self._child is None, "a machine starts once"
+        try:
+            self._launch()
+        except BaseException:
+            self.stop()
+            raise
+
+    def qmp(self, command: str, /, deadline: float = 10.0, **arguments: object) -> object:
+        """Give a QMP command and return its answer; ``deadline`` is in seconds.
+
+        HostError when QEMU refuses or is gone.  Names with a dash are passed as ``**{"a-b": 1}``.
+        """
+        assert self._monitor is not None, "the machine has not been started"
+        try:
+            return self._monitor.execute(command, arguments, deadline)
+        except MonitorLost as error:
+            raise HostError(error.message, "", self.exit_report()) from None
+
+    def drain(self) -> None:
+        """Take in what QEMU has to say on console and monitor, without waiting."""
+        self.console.drain()
+        if self._monitor is not None:
+            self._monitor.read_events()
+
+    def stop(self) -> None:
+        """End QEMU, politely first, and remove its directory.  Harmless when already stopped."""
+        child, self_ended = self._child, False
+        if child is not None and child.alive:
+            self_ended = self._quit(child)
+        if self._monitor is not None:
+            self._monitor.close()
+        elif self._monitor_socket is not None:
+            self._monitor_socket.close()
+        if child is not None:
+            if not self_ended:
+                child.end()
+            child.wait(0)
+        if self._console is not None:
+            self._console.close()
+        if child is not None:
+            child.close()
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _launch(self) -> None:
+        self._directory = _private_directory()
+        if self._keep is not None:
+            self._keep.mkdir(parents=True, exist_ok=True)
+        console, qemu_console = socket.socketpair()
+        self._console = Console(console, (self._keep or self._directory) / "console.log")
+        monitor, qemu_monitor = socket.socketpair()
+        self._monitor_socket = monitor
+        stub = socket.socket(socket.AF_UNIX)
+        try:
+            stub.bind(str(self.gdb_socket))
+            stub.listen(1)
+            ends = (qemu_console, qemu_monitor, stub)
+            self._child = Child(
+                qemu_command(
+                    self.config,
+                    self.kernel,
+                    console_fd=qemu_console.fileno(),
+                    monitor_fd=qemu_monitor.fileno(),
+                    gdb_fd=stub.fileno(),
+                    deterministic=self._deterministic,
+                    plugins=self._plugins,
+                ),
+                package=self.config.qemu.package,
+                pass_fds=[end.fileno() for end in ends],
+            )
+        finally:
+            for end in (qemu_console, qemu_monitor, stub):
+                end.close()
+        self._monitor = Monitor(monitor, self._console)
+        try:
+            self._monitor.connect(START)
+        except MonitorLost:
+            self._child.wait(1.0)
+            raise HostError("QEMU did not start", "", self.exit_report()) from None
+
+    def _quit(self, child: Child) -> bool:
+        """Ask QEMU to quit and wait for its end, with the console read: QEMU may wait for that."""
+        if self._monitor is None:
+            return False
+        with contextlib.suppress(HostError):
+            self._monitor.execute("quit", {}, QUIT)
+        poll = select.poll()
+        poll.register(child.process_fd, select.POLLIN)
+        if not self.console.hung_up:
+            poll.register(self.console, select.POLLIN)
+        end = time.monotonic() + QUIT
+        while (left := end - time.monotonic()) > 0:
+            ready = dict(poll.poll(left * 1000))
+            if child.process_fd in ready:
+                return True
+            if self.console.fileno() in ready and not self.console.drain():
+                poll.unregister(self.console)
+        return False
+
+    def _hung_up(self) -> bool:
+        if self._monitor_socket is None or self._monitor_socket.fileno() < 0:
+            return True
+        poll = select.poll()
+        poll.register(self._monitor_socket, select.POLLHUP)
+        return bool(poll.poll(0))
+
+
+def _private_directory() -> Path:
+    candidates = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]
+    for candidate in candidates:
+        # Room for the random part and the names of the sockets.
+        if candidate and len(os.fsencode(candidate)) < SOCKET_PATH_LIMIT - 40:
+            with contextlib.suppress(OSError):
+                return Path(tempfile.mkdtemp(prefix="harness-", dir=candidate))
+    raise HostError("no directory for sockets can be made", "Set TMPDIR to a short, writable path.")

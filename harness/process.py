@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Child processes that end when this one does, however it ends."""
+
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from harness.errors import HostError
+from harness.units import escape
+
+STDERR_TAIL = 4096
+
+
+def find_program(name: str, package: str) -> str:
+    """The path of a program; HostError names the Debian package that holds a missing one."""
+    found = shutil.which(name)
+    if found is None:
+        raise HostError(
+            f"{name} is not installed",
+            f"Install it: apt-get install {package}" if package else "See `harness doctor`.",
+        )
+    return found
+
+
+class Child:
+    """A process in a session of its own, killed by the kernel when its parent thread ends.
+
+    The own session keeps a Ctrl-C on the terminal from reaching it.  The kernel's parent-death
+    signal belongs to the thread that started the process, so that thread has to live as long as
+    the process is wanted.  What the process writes to standard error is kept for reports.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        package: str = "",
+        directory: Path | None = None,
+        stdin: int = subprocess.DEVNULL,
+        stdout: int | None = None,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
+        """Start ``command``; standard output joins standard error unless ``stdout`` is given."""
+        self.command = list(command)
+        self.name = Path(command[0]).name
+        program = find_program(command[0], package)
+        guard = [find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close())
+        try:
+            self._popen = subprocess.Popen(
+                [*guard, program, *command[1:]],
+                stdin=stdin,
+                stdout=self._stderr if stdout is None else stdout,
+                stderr=self._stderr,
+                cwd=directory,
+                pass_fds=tuple(pass_fds),
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            self._stderr.close()
+            raise HostError(f"{self.name} cannot be started: {error}") from error
+        self.pid = self._popen.pid
+        self._process_fd = os.pidfd_open(self.pid)
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """The pipe to the process, when it was asked for."""
+        assert self._popen.stdin is not None
+        return self._popen.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """The pipe from the process, when it was asked for."""
+        assert self._popen.stdout is not None
+        return self._popen.stdout
+
+    @property
+    def process_fd(self) -> int:
+        """A file descriptor that becomes readable when the process has ended; -1 after close()."""
+        return self._process_fd
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._popen.poll() is None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end of the process; False when it has not come after ``seconds``."""
+        if self._process_fd >= 0:
+            poll = select.poll()
+            poll.register(self._process_fd, select.POLLIN)
+            if not poll.poll(max(0.0, seconds) * 1000):
+                return False
+        self._popen.wait()
+        return True
+
+    def end(self, patience: float = 2.0) -> None:
+        """Have the process ended: SIGTERM, and SIGKILL after ``patience`` seconds."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not self.alive:
+                return
+            self._popen.send_signal(number)
+            if self.wait(patience):
+                return
+
+    def close(self) -> None:
+        """End the process and give back its pipes and file descriptors."""
+        self.end()
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            if pipe is not None:
+                pipe.close()
+        if self._process_fd >= 0:
+            os.close(self._process_fd)
+            self._process_fd = -1
+        self._stderr.close()
+
+    def stderr_tail(self, size: int = STDERR_TAIL) -> str:
+        """The last ``size`` bytes the process wrote to standard error, escaped."""
+        if self._stderr.closed:
+            return ""
+        descriptor = self._stderr.fileno()
+        length = os.fstat(descriptor).st_size
+        data = os.pread(descriptor, size, max(0, length - size))
+        return escape(data.decode(errors="replace").strip())
+
+    def ending(self) -> str:
+        """How the process ended, in words."""
+        status = self._popen.poll()
+        if status is None:
+            return f"{self.name} is running"
+        if status >= 0:
+            return f"{self.name} ended with exit status {status}"
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:
+            name = f"signal {-status}"
+        return f"{self.name} was killed by {name}"
+
+    def report(self) -> str:
+        """How the process ended, its whole command line, and its last words."""
+        lines = [self.ending(), f"command: {shlex.join(self.command)}"]
+        tail = self.stderr_tail()
+        if tail:
+            lines.append(f"stderr: {tail}")
+        return "\n".join(lines)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
