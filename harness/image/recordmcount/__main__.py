@@ -37,7 +37,8 @@ def write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="ascii")
     except OSError as error:
-        path.unlink(missing_ok=True)
+        if path.is_file():  # and no device, such as /dev/stdout
+            path.unlink()
         error.filename = str(path)
         raise
 
