@@ -61,16 +61,20 @@ static void put(struct output *output, const char *text, size_t size)
 
 static void pad(struct output *output, char with, int count)
 {
-	char spaces[16];
+	char piece[16];
 
-	memset(spaces, with, sizeof(spaces));
-	/* A string that is full needs no more than the count. */
-	if (count > 0 && !output->console && output->used == output->size) {
-		output->total += count;
-		return;
+	memset(piece, with, sizeof(piece));
+	while (count > 0) {
+		int part = count < (int)sizeof(piece) ? count : (int)sizeof(piece);
+
+		/* A string that is full needs no more than the count. */
+		if (!output->console && output->used == output->size) {
+			output->total += count;
+			return;
+		}
+		put(output, piece, part);
+		count -= part;
 	}
-	for (; count > 0; count -= (int)sizeof(spaces))
-		put(output, spaces, count < (int)sizeof(spaces) ? (size_t)count : sizeof(spaces));
 }
 
 /* A field: padding, prefix (sign or 0x), zeros, text, padding. */
