@@ -62,8 +62,10 @@ def run_kernel(
         Machine(config, kernel, deterministic=deterministic, plugins=plugins) as machine,
         Debugger() as debugger,
     ):
+        # QEMU stops serving gdb while a console that nobody reads is full.
+        debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
-        debugger.connect(str(machine.gdb_socket))
+        debugger.connect(machine.gdb_socket)
         prove_identity(debugger, image)
         yield Guest(config, image, machine, debugger)
 

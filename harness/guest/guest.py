@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
+from functools import cached_property
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger, Stop
@@ -60,14 +61,25 @@ class Guest:
         self.machine = machine
         self.debugger = debugger
         self.cpus = StubCpus(debugger)
-        self.collector = Collector(
-            StubLane(debugger), image.symbols["ring_buffer"], image.byteorder, machine.directory
-        )
-        self.tracer = Tracer(image, debugger, self.cpus, self.collector)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self._watermark = self._break_at("ring_buffer_watermark")
         self._panic = self._break_at("panic_stop")
+
+    @cached_property
+    def collector(self) -> Collector:
+        """Reads the ring buffer; `GuestError` before the guest has set it up."""
+        return Collector(
+            StubLane(self.debugger),
+            self.image.address_of("ring_buffer"),
+            self.image.byteorder,
+            self.machine.directory,
+        )
+
+    @cached_property
+    def tracer(self) -> Tracer:
+        """Tracers, filters and events; from the moment on that the guest has set up ftrace."""
+        return Tracer(self.image, self.debugger, self.cpus, self.collector)
 
     @property
     def console(self) -> str:
@@ -161,17 +173,20 @@ class Guest:
                 return Outcome.STOPPED
             if time.monotonic() >= deadline:
                 raise _Elapsed
-            self.collector.drain(full=self._full_cpus())
+            # Nobody has asked for events before the collector was.
+            if "collector" in vars(self):
+                self.collector.drain(full=self._full_cpus())
             if not self.on_drain():
                 return Outcome.STOPPED
 
     def _wait(self, deadline: float, wake: int | None) -> Stop | None:
         """The next stop of the guest's own, or None: stopped because it is time to look."""
-        machine, console = self.machine, self.machine.console
-        also = [console.fileno(), machine.process_fd, *([] if wake is None else [wake])]
+        console = self.machine.console
+        watched = [self.machine.process_fd, *([] if wake is None else [wake])]
         limit = min(deadline, time.monotonic() + DRAIN_EVERY)
         dying = False
         while True:
+            also = watched if console.hung_up else [console.fileno(), *watched]
             try:
                 stop = self.debugger.wait_stop(max(0.0, limit - time.monotonic()), also=also)
             except DebuggerDied:

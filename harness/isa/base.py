@@ -57,6 +57,9 @@ class Instruction:
     bytes_: bytes
     text: str
 
+    def __str__(self) -> str:
+        return f"{self.address:#x}: {self.text}"
+
 
 class Isa(ABC):
     """One instruction set in one word size and byte order, with instructions of 32 bits.

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""A ``guest`` fixture for pytest, so that a port's own repository can test with the harness.
+
+    @pytest.mark.guest(config="mips-malta", workload="calls", port="path/to/port")
+    def test_leaf_is_traced(guest):
+        guest.tracer.current = "function"
+        guest.run(until="workload_done")
+        assert "leaf" in [event.function for event in guest.tracer.events()]
+
+The marker takes what `harness.boot` takes.  Where a test has an argument ``config`` (a fixture, or
+a parameter), that is the config if the marker names none.  A test that fails shows where the guest
+stood: registers, backtrace, disassembly, and the tail of its console.
+"""
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.guest import Guest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers", "guest(config, workload, port, ...): boot this guest for the fixture `guest`"
+    )
+
+
+@pytest.fixture
+def guest(request: pytest.FixtureRequest) -> "Iterator[Guest]":
+    """A live guest, stopped in front of its workload; gone when the test ends."""
+    from harness.guest import boot
+
+    marker = request.node.get_closest_marker("guest")
+    arguments = dict(marker.kwargs) if marker else {}
+    if "config" not in arguments and "config" in request.fixturenames:
+        arguments["config"] = request.getfixturevalue("config")
+    if "config" not in arguments:
+        raise pytest.UsageError(
+            "the fixture `guest` needs a config: @pytest.mark.guest(config=...), "
+            "or a parameter `config`"
+        )
+    with boot(**arguments) as running:
+        yield running
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add what is known of the guest to the report of a test that failed."""
+    report = yield
+    running: Any = getattr(item, "funcargs", {}).get("guest")
+    if report.when == "call" and report.failed and hasattr(running, "describe"):
+        report.sections.append(("the guest at the failure", running.describe()))
+    return report

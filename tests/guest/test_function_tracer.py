@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The function tracer, switched on and off in a live guest."""
+
+import pytest
+
+from harness.build import build_guest
+from harness.config import load_config
+from harness.errors import SiteMismatch, UsageError, WrongGuest
+from harness.guest import prove_identity
+from harness.image import Image
+from harness.isa import SiteState
+
+pytestmark = pytest.mark.guest(workload="calls")
+
+
+def traced(guest):
+    return [event.function for event in guest.tracer.events()]
+
+
+def site_states(guest):
+    isa, symbols = guest.image.isa, guest.image.symbols
+    states = set()
+    for site in guest.image.sites:
+        size = len(isa.words_to_bytes(isa.site_words(site, SiteState.NOP, 0)))
+        words = isa.bytes_to_words(guest.debugger.read_memory(site.address, size))
+        states.add(isa.site_state(site, words, symbols["_mcount"], symbols["ftrace_caller"]))
+    return states
+
+
+def text(guest):
+    where = guest.image.text
+    return guest.debugger.dump_memory(where.start, len(where))
+
+
+def test_every_site_is_a_nop_after_boot(config, guest):
+    assert site_states(guest) == {SiteState.NOP}
+
+
+def test_a_filter_traces_only_what_it_matches(config, guest):
+    guest.tracer.set_filter("do_*", "leaf")
+    guest.tracer.current = "function"
+    guest.run(until="workload_done")
+    functions = traced(guest)
+    assert "leaf" in functions
+    assert all(name == "leaf" or name.startswith("do_") for name in functions)
+
+
+def test_switching_off_leaves_the_text_as_it_was(config, guest):
+    before = text(guest)
+    guest.tracer.current = "function"
+    assert text(guest) != before
+    guest.tracer.current = "nop"
+    assert text(guest) == before
+
+
+def test_nothing_is_recorded_while_off(config, guest):
+    guest.run(until="workload_done")
+    assert traced(guest) == []
+
+
+def test_notrace_wins_over_the_filter(config, guest):
+    guest.tracer.set_filter("*")
+    guest.tracer.set_notrace("leaf")
+    guest.tracer.current = "function"
+    guest.run(until="workload_done")
+    functions = traced(guest)
+    assert functions
+    assert "leaf" not in functions
+
+
+def test_a_filter_can_change_while_the_tracer_is_on(config, guest):
+    guest.tracer.current = "function"
+    guest.tracer.set_filter("leaf")
+    assert guest.tracer.enabled_functions == ["leaf"]
+    guest.tracer.set_filter("do_*", append=True)
+    assert "leaf" in guest.tracer.enabled_functions
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+
+
+def test_tracing_on_stops_recording_without_touching_the_text(config, guest):
+    guest.tracer.current = "function"
+    before = text(guest)
+    guest.tracer.on = False
+    guest.run(until="workload_done")
+    assert traced(guest) == []
+    assert text(guest) == before
+
+
+def test_clear_forgets_the_events(config, guest):
+    guest.tracer.current = "function"
+    guest.run(until="leaf")
+    assert traced(guest)
+    guest.tracer.clear()
+    assert traced(guest) == []
+    guest.run(until="workload_done")
+    assert traced(guest)[0] == "leaf"
+
+
+def test_a_corrupted_site_is_refused_and_nothing_changes(config, guest):
+    (site,) = (site for site in guest.image.sites if site.function == "leaf")
+    guest.debugger.write_memory(site.address, b"\xde\xad\xbe\xef")
+    before = text(guest)
+    with pytest.raises(SiteMismatch, match="call site of leaf") as caught:
+        guest.tracer.current = "function"
+    assert text(guest) == before
+    assert guest.tracer.current == "nop"
+    assert f"{site.address:x}" in caught.value.evidence
+
+
+def test_a_cpu_inside_a_site_is_moved_out_before_it_is_patched(config, guest):
+    (site,) = (site for site in guest.image.sites if site.function == "leaf")
+    isa = guest.image.isa
+    words = len(isa.site_words(site, SiteState.NOP, 0))
+    for word in range(words + 1):
+        guest.run(until="leaf" if word == 0 else site.address + 4 * word)
+        guest.tracer.current = "nop" if word % 2 else "function"
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+
+
+@pytest.mark.guest(config="mips-malta", workload="calls")
+def test_wrong_names_are_refused(guest):
+    with pytest.raises(UsageError, match="no tracer 'funktion'"):
+        guest.tracer.current = "funktion"
+    with pytest.raises(UsageError, match="no traceable function matches 'laef'"):
+        guest.tracer.set_filter("laef")
+    with pytest.raises(UsageError, match="no symbol 'workload_don'"):
+        guest.run(until="workload_don")
+
+
+@pytest.mark.guest(config="mips-malta", workload="calls")
+def test_another_elf_is_not_taken_for_the_guest(guest):
+    other = build_guest(load_config("mips-malta"), "sort")
+    with pytest.raises(WrongGuest, match="build id"):
+        prove_identity(guest.debugger, Image(other.read_bytes(), other.name))

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Run the installed ``harness`` command as a person would."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HARNESS = str(Path(sys.executable).with_name("harness"))
+
+
+def harness(*arguments, **options):
+    """The finished process, its output as text."""
+    return subprocess.run(
+        [HARNESS, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def start(*arguments, **options):
+    """The process, still running."""
+    return subprocess.Popen(
+        [HARNESS, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def children(pid, name):
+    """The processes called ``name`` that ``pid`` started, directly or not."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            stat = (process / "stat").read_text()
+        except OSError:
+            continue
+        comm, _, rest = stat.partition("(")[2].rpartition(")")
+        if int(rest.split()[1]) == pid and comm.startswith(name):
+            found.append(int(process.name))
+    return found
