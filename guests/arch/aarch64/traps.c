@@ -12,7 +12,7 @@
 
 extern char _text[], _end[];
 
-/* Source of the names: Arm ARM (DDI 0487), ESR_EL1. */
+/* Arm ARM (DDI 0487), ESR_EL1. */
 static const char *const exception_classes[64] = {
 	[0x00] = "unknown reason (undefined instruction)",
 	[0x01] = "trapped WFI or WFE",
@@ -51,7 +51,7 @@ static const char *const exception_classes[64] = {
 	[0x3c] = "BRK",
 };
 
-/* ESR's fault status: the kinds that have a level in the two lowest bits, then the others. */
+/* Fault status below 0x10; the two lowest bits are the level of the table. */
 static const char *const fault_kinds[] = {
 	"address size fault", "translation fault", "access flag fault", "permission fault",
 };
@@ -59,15 +59,23 @@ static const char *const fault_kinds[] = {
 static const char *const vector_sources[] = { "EL1t", "EL1h", "EL0", "EL0 (AArch32)" };
 static const char *const vector_kinds[] = { "synchronous", "IRQ", "FIQ", "SError" };
 
-static void print_value(const char *name, unsigned long value)
+static void print_digits(const char *name, unsigned long value, int digits)
 {
 	console_puts(name);
-	console_hex(value);
+	while (digits--)
+		arch_console_putc("0123456789abcdef"[value >> 4 * digits & 15]);
 }
 
-static void print_fault_status(unsigned long status)
+static void print_value(const char *name, unsigned long value)
 {
-	print_value("fault status ", status);
+	print_digits(name, value, 16);
+}
+
+static void print_fault_status(unsigned long esr)
+{
+	unsigned long status = ESR_FSC(esr);
+
+	print_digits("fault status ", status, 2);
 	if (status < 0x10) {
 		const char level[] = { '0' + (status & 3), '\0' };
 
@@ -80,6 +88,8 @@ static void print_fault_status(unsigned long status)
 	} else if (status == 0x21) {
 		console_puts(": alignment fault");
 	}
+	if (esr & ESR_FNV)
+		console_puts(" (far is not valid)");
 	console_puts("\n");
 }
 
@@ -118,7 +128,7 @@ static void print_code(unsigned long pc)
 	}
 	for (i = 0; i < CODE_WORDS; i++, address += 4) {
 		print_value("code ", address);
-		print_value(": ", *(u32 *)address);
+		print_digits(": ", *(u32 *)address, 8);
 		console_puts(address == pc ? " <-- elr\n" : "\n");
 	}
 }
@@ -140,10 +150,34 @@ static void print_registers(const struct pt_regs *regs)
 	console_puts("\n");
 }
 
-static bool class_has_fault_status(unsigned long class)
+static void print_syndrome(unsigned long esr, unsigned long far)
 {
-	return class == ESR_EC_DABT || class == ESR_EC_DABT_LOWER || class == ESR_EC_IABT ||
-	       class == ESR_EC_IABT_LOWER;
+	print_digits("esr ", esr, 8);
+	print_digits("  class ", ESR_EC(esr), 2);
+
+	/* FAR means nothing for the other classes. */
+	switch (ESR_EC(esr)) {
+	case ESR_EC_IABT:
+	case ESR_EC_IABT_LOWER:
+		print_value("  far ", far);
+		console_puts(" instruction fetch\n");
+		print_fault_status(esr);
+		break;
+	case ESR_EC_DABT:
+	case ESR_EC_DABT_LOWER:
+		print_value("  far ", far);
+		console_puts(esr & ESR_WNR ? " write\n" : " read\n");
+		print_fault_status(esr);
+		break;
+	case ESR_EC_PC_ALIGNMENT:
+	case ESR_EC_WATCHPOINT:
+	case ESR_EC_WATCHPOINT_LOWER:
+		print_value("  far ", far);
+		console_puts("\n");
+		break;
+	default:
+		console_puts("\n");
+	}
 }
 
 /* The vectors are set since head.S. */
@@ -187,26 +221,12 @@ void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned lon
 		reason = "reserved exception class";
 	console_puts("Unhandled exception: ");
 	console_puts(reason);
-	console_puts(" at ");
-	console_hex(regs->pc);
-	console_puts(", taken from ");
+	console_puts(" in ");
 	console_puts(vector_sources[vector >> 2 & 3]);
+	print_value(" at ", regs->pc);
 	console_puts("\n");
 
-	print_value("esr ", esr);
-	print_value("  class ", ESR_EC(esr));
-	print_value("  far ", far);
-	if (class_has_fault_status(ESR_EC(esr))) {
-		if (esr & ESR_FNV)
-			console_puts(" (not valid)");
-		if (ESR_EC(esr) == ESR_EC_DABT || ESR_EC(esr) == ESR_EC_DABT_LOWER)
-			console_puts(esr & ESR_WNR ? " write\n" : " read\n");
-		else
-			console_puts(" instruction fetch\n");
-		print_fault_status(ESR_FSC(esr));
-	} else {
-		console_puts("\n");
-	}
+	print_syndrome(esr, far);
 	print_registers(regs);
 	print_stack(regs->sp);
 	print_code(regs->pc);

@@ -58,8 +58,11 @@
 #define ESR_EC(esr)		(((esr) >> 26) & 0x3f)
 #define ESR_EC_IABT_LOWER	0x20
 #define ESR_EC_IABT		0x21
+#define ESR_EC_PC_ALIGNMENT	0x22
 #define ESR_EC_DABT_LOWER	0x24
 #define ESR_EC_DABT		0x25
+#define ESR_EC_WATCHPOINT_LOWER	0x34
+#define ESR_EC_WATCHPOINT	0x35
 #define ESR_FNV			(1 << 10)	/* aborts: FAR is not valid */
 #define ESR_WNR			(1 << 6)	/* data aborts: a write */
 #define ESR_FSC(esr)		((esr) & 0x3f)	/* aborts: fault status */
