@@ -43,13 +43,21 @@ class Digest:
 
 
 def guest_key(
-    *, architecture: str, port: Path, workload: Path, flags: Sequence[str], settings: Sequence[str]
+    *,
+    architecture: str,
+    port: Path,
+    workload: Path,
+    flags: Sequence[str],
+    settings: Sequence[str],
+    unique: bytes,
 ) -> str:
     """The key of a build.
 
     ``flags`` are all compiler flags (an include directory among them is searched); ``settings``
     is whatever else decides over the result: the form, the identity of the toolchain.  Files
     enter with their content, not with their path, so that a moved source finds its guest again.
+    ``unique`` makes a key like no other; it enters when a source cannot be followed to all that
+    it includes.
     """
     digest = Digest()
     for setting in settings:
@@ -68,7 +76,9 @@ def guest_key(
     # The file's name reaches the image through debug information and __FILE__.
     digest.add(f"workload/{workload.name}", _read(workload))
     search = [guests / match[1] for flag in flags if (match := _SEARCH_FLAG.fullmatch(flag))]
-    _add_included(digest, [workload, *_files(port), *filter(Path.is_file, search)], search)
+    start = [workload, *_files(port), *filter(Path.is_file, search)]
+    if not _add_included(digest, start, search):
+        digest.add("unique", unique)
     return digest.hex()
 
 
@@ -81,20 +91,20 @@ def _add_tree(digest: Digest, label: str, base: Path, path: Path) -> None:
         digest.add(f"{label}/{file.relative_to(base)}", _read(file))
 
 
-def _add_included(digest: Digest, start: Iterable[Path], search: Sequence[Path]) -> None:
+def _add_included(digest: Digest, start: Iterable[Path], search: Sequence[Path]) -> bool:
     """Add what the files include, and what that includes, beyond the guests' own headers.
 
     This takes more than the preprocessor would (both sides of every ``#if``), which costs a build
-    too many at worst.  An include whose name is a macro cannot be followed: such a guest gets a
-    key of its own each time.
+    too many at worst.  An include whose name is a macro cannot be followed: gives False then.
     """
+    followed = True
     waiting = list(start)
     seen = {file.resolve() for file in waiting}
     while waiting:
         file = waiting.pop()
         for match in _INCLUDE.finditer(_read(file)):
             if match[2]:
-                digest.add("unknown include", os.urandom(16))
+                followed = False
             if not match[1]:
                 continue
             name = os.fsdecode(match[1])
@@ -104,6 +114,7 @@ def _add_included(digest: Digest, start: Iterable[Path], search: Sequence[Path])
                     seen.add(found.resolve())
                     digest.add(f"include/{name}", _read(found))
                     waiting.append(found)
+    return followed
 
 
 def _read(file: Path) -> bytes:

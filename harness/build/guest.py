@@ -5,8 +5,9 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.build import cache
@@ -14,7 +15,7 @@ from harness.build.contents import guest_key
 from harness.build.make import MakeResult, Progress, run_make
 from harness.build.toolchain import toolchain_identity
 from harness.build.workload import find_workload
-from harness.config import MachineConfig, Port, load_port, resources
+from harness.config import MachineConfig, Port, list_configs, load_config, load_port, resources
 from harness.config.models import FLAG
 from harness.errors import HarnessError, HostError, UsageError
 from harness.units import escape
@@ -32,6 +33,7 @@ class Build:
     workload: Path
     cflags: tuple[str, ...]
     key: str
+    current_key: Callable[[], str]  # the key that the sources have now
     command: tuple[str, ...]
     # (link, target): plain names for paths that make cannot take
     links: tuple[tuple[Path, Path], ...]
@@ -77,24 +79,41 @@ class Build:
             image = work / "out" / cache.IMAGE
             if result.status != 0 or not image.is_file():
                 raise self._failure(result)
+            if self.current_key() != self.key:
+                raise UsageError("The sources changed while they were compiled.", "Build again.")
             return cache.publish(self.key, image)
 
     def _failure(self, result: MakeResult) -> HarnessError:
         text = "\n".join(result.complaints) or f"make ended with status {result.status}"
+        for link, target in self.links:
+            text = text.replace(str(link), escape(str(target), 500))
+        name = self.config.name
         advice = f"Repeat the build by hand with:\n{self.command_line}"
-        own = resources.guests_directory()
-        brought = [
-            (f"The workload {escape(str(self.workload), 500)}", self.workload),
-            (f"The port {escape(str(self.port.directory), 500)}", self.port.directory),
-        ]
-        theirs = [(what, path) for what, path in brought if not path.is_relative_to(own)]
-        for what, path in theirs:
-            if str(path) in text or f"workload/{path.name}" in text:
-                return UsageError(f"{what} does not build for {self.config.name}:\n{text}", advice)
-        message = f"The guest does not build for {self.config.name}:\n{text}"
+        workload = f"The workload {escape(str(self.workload), 500)}"
+        port = f"The port {escape(str(self.port.directory), 500)}"
         if "No space left on device" in text:
-            return HostError(message, "Make room on the disk, then try again.")
-        if theirs or self.cflags:
+            return HostError(
+                f"The guest does not build for {name}:\n{text}",
+                "Make room on the disk, then try again.",
+            )
+        if "undefined reference to `workload'" in text:
+            return UsageError(
+                f"{workload} does not define workload().", "Add a function: int workload(void)."
+            )
+        # (what, where, how the linker calls it: the guests' Makefile maps paths)
+        brought = [
+            (what, path, mapped)
+            for what, path, mapped in (
+                (workload, self.workload, f"workload/{self.workload.name}"),
+                (port, self.port.directory, "port/"),
+            )
+            if not path.is_relative_to(resources.guests_directory())
+        ]
+        for what, path, mapped in brought:
+            if str(path) in text or mapped in text:
+                return UsageError(f"{what} does not build for {name}:\n{text}", advice)
+        message = f"The guest does not build for {name}:\n{text}"
+        if brought or self.cflags or not _is_shipped(self.config):
             return UsageError(message, advice)
         return HostError(message, advice)
 
@@ -132,13 +151,16 @@ def plan_build(
                 "Flags begin with a dash and have no blanks or quotes; give each one separately.",
             )
     identity = toolchain_identity(config)
-    key = guest_key(
+    current_key = partial(
+        guest_key,
         architecture=config.architecture,
         port=chosen.directory,
         workload=source,
         flags=[*config.build.cflags, "", *cflags],
         settings=[config.architecture, config.build.form, *identity],
+        unique=os.urandom(16),
     )
+    key = current_key()
     paths = _PlainPaths(cache.work_directory(key))
     command = (
         "make",
@@ -156,7 +178,16 @@ def plan_build(
         f"PYTHON={paths.python()}",
         f"O={paths.work / 'out'}",
     )
-    return Build(config, chosen, source, tuple(cflags), key, command, tuple(paths.links))
+    return Build(
+        config=config,
+        port=chosen,
+        workload=source,
+        cflags=tuple(cflags),
+        key=key,
+        current_key=current_key,
+        command=command,
+        links=tuple(paths.links),
+    )
 
 
 def build_guest(
@@ -216,6 +247,10 @@ class _PlainPaths:
         python = Path(sys.executable or "/usr/bin/python3")
         # Python knows its virtual environment by the directory above the program's.
         return self.directory(python.parent.parent, "python") / python.parent.name / python.name
+
+
+def _is_shipped(config: MachineConfig) -> bool:
+    return config.name in list_configs() and load_config(config.name) == config
 
 
 def _silent(_line: str) -> None:

@@ -18,6 +18,8 @@ all:
 		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do \\
 			printf '%s:%d: error: \\033[31mbad %s\\n' $(WORKLOAD) $$i $(CFLAGS_EXTRA); \\
 		done; exit 1; fi
+	@if grep -q lacks $(WORKLOAD); then \\
+		echo "start.c:1: undefined reference to \\`workload'"; exit 1; fi
 	@if grep -q full $(WORKLOAD); then echo 'as: No space left on device'; exit 1; fi
 	@if grep -q hang $(WORKLOAD); then sleep 600; fi
 	mkdir -p $(O)

@@ -102,6 +102,40 @@ def test_a_port_that_does_not_compile(sources: Any, config: MachineConfig) -> No
         build_guest(config, port=port)
 
 
+def test_a_workload_that_lacks_its_function(config: MachineConfig, tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("lacks\n")
+    with pytest.raises(UsageError, match=r"mine.c does not define workload\(\)"):
+        build_guest(config, tmp_path / "mine.c")
+
+
+def test_paths_in_errors_are_the_users(config: MachineConfig, tmp_path: Path) -> None:
+    (tmp_path / "my works").mkdir()
+    (tmp_path / "my works/mine.c").write_text("bad\n")
+    with pytest.raises(UsageError, match=f"\n{tmp_path}/my works/mine.c:1: error"):
+        build_guest(config, tmp_path / "my works/mine.c")
+
+
+def test_a_config_of_the_users_that_does_not_build(
+    sources: Any, config: MachineConfig, cache: Path
+) -> None:
+    sources.write("workloads/calls.c", "bad\n")
+    build = config.build.model_copy(update={"cflags": ("-mabi=64",)})
+    with pytest.raises(UsageError, match="The guest does not build for fake"):
+        build_guest(config.model_copy(update={"build": build}))
+
+
+def test_sources_that_change_during_the_build(
+    sources: Any, config: MachineConfig, cache: Path
+) -> None:
+    def progress(line: str) -> None:
+        if line.startswith("mkdir"):
+            sources.write("kernel/start.c", "other\n")
+
+    with pytest.raises(UsageError, match="changed while they were compiled"):
+        build_guest(config, progress=progress)
+    assert nothing_left(cache)
+
+
 def test_our_own_sources_are_not_the_users_fault(sources: Any, config: MachineConfig) -> None:
     sources.write("workloads/calls.c", "bad\n")
     with pytest.raises(HostError, match="The guest does not build for fake"):
