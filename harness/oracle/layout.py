@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The control file that the host and the plugin share: the structures of plugin.c, seen from here.
+
+Everything in it is in the byte order and with the alignment of the host; only the host's two
+processes read it.
+"""
+
+import ctypes
+import struct
+
+MAGIC = 0x656C6361726F7466
+VERSION = 1
+MAX_CPUS = 64
+
+PATTERN = struct.Struct("=IIII")  # mask, value, kind, reserved
+RECORD = struct.Struct("=QQQII")  # site, parent, instructions, cpu, flags
+
+
+class Control(ctypes.Structure):
+    """``struct control`` at the beginning of the file."""
+
+    _fields_ = (
+        ("magic", ctypes.c_uint64),
+        ("version", ctypes.c_uint32),
+        ("size", ctypes.c_uint32),
+        ("attached", ctypes.c_uint32),
+        ("window", ctypes.c_uint32),
+        ("address_mask", ctypes.c_uint64),
+        ("code_big_endian", ctypes.c_uint32),
+        ("return_offset", ctypes.c_uint32),
+        ("nr_patterns", ctypes.c_uint64),
+        ("nr_vectors", ctypes.c_uint64),
+        ("nr_sites", ctypes.c_uint64),
+        ("patterns", ctypes.c_uint64),
+        ("vectors", ctypes.c_uint64),
+        ("sites", ctypes.c_uint64),
+        ("records", ctypes.c_uint64),
+        ("capacity", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+        ("lost_frames", ctypes.c_uint64),
+        ("instructions", ctypes.c_uint64 * MAX_CPUS),
+    )

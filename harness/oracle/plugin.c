@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The oracle: what a guest really executed, told by QEMU itself.
+ *
+ * The host makes a control file and passes it as control=FILE.  It lists the addresses to watch
+ * and the encodings that transfer control; the plugin appends a record each time that a watched
+ * instruction begins, with the CPU, the return address of the function it is in (its caller) and
+ * the number of instructions executed so far.  The host reads and writes the file through its own
+ * mapping, and only while the machine is stopped.
+ *
+ * A plugin of this interface version cannot read registers.  The caller therefore comes from the
+ * flow of control: each CPU has a shadow stack of return addresses.  A call instruction leaves a
+ * pending transfer, and so does an indirect jump; the transfer is settled where the next block
+ * begins, because only that tells where it went.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "qemu_plugin_api.h"
+
+#define ORACLE_MAGIC	0x656c6361726f7466ull
+#define ORACLE_VERSION	1
+#define MAX_CPUS	64
+#define STACK_DEPTH	65536
+#define EXCEPTION_DEPTH	16
+
+enum flow_kind {
+	FLOW_NONE,
+	FLOW_CALL,		/* leaves a return address, if it is taken */
+	FLOW_INDIRECT_JUMP,	/* a return, a jump through a table, the end of longjmp() */
+	FLOW_EXCEPTION_RETURN,
+	FLOW_KIND_MASK = 3,	/* instructions are four bytes: a kind fits below an address */
+};
+
+struct flow_pattern {
+	uint32_t mask;
+	uint32_t value;
+	uint32_t kind;
+	uint32_t reserved;
+};
+
+struct record {
+	uint64_t site;
+	uint64_t parent;	/* the return address, 0 when the CPU has not made a call yet */
+	uint64_t instructions;	/* executed by this CPU before the site */
+	uint32_t cpu;
+	uint32_t flags;
+};
+
+/* The beginning of the control file, in host byte order; layout.py has the same structure. */
+struct control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t size;			/* of this structure */
+	uint32_t attached;		/* set by the plugin: number of CPUs that it follows */
+	uint32_t window;		/* not 0: record */
+	uint64_t address_mask;		/* bits of an address that count: 32 bit MIPS sign-extends */
+	uint32_t code_big_endian;
+	uint32_t return_offset;		/* return address of a call, from its own address */
+	uint64_t nr_patterns;
+	uint64_t nr_vectors;
+	uint64_t nr_sites;
+	uint64_t patterns;		/* offsets in the file: struct flow_pattern[] */
+	uint64_t vectors;		/* uint64_t[], sorted: entries of exceptions */
+	uint64_t sites;			/* uint64_t[], sorted */
+	uint64_t records;		/* struct record[capacity] */
+	uint64_t capacity;
+	uint64_t count;			/* more than capacity: so many records found no room */
+	uint64_t lost_frames;		/* calls that were too deep for the shadow stack */
+	uint64_t instructions[MAX_CPUS];
+};
+
+/* A transfer of control that was executed; where it went is not known yet. */
+struct transfer {
+	uint64_t pc;
+	enum flow_kind kind;
+};
+
+struct cpu {
+	struct transfer pending;
+	struct transfer interrupted[EXCEPTION_DEPTH];
+	size_t exceptions;
+	size_t depth;
+	uint64_t stack[STACK_DEPTH];
+};
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
+
+static struct control *control;
+static const struct flow_pattern *patterns;
+static const uint64_t *vectors;
+static const uint64_t *sites;
+static struct record *records;
+static struct cpu *cpus;
+static bool single_cpu;
+
+_Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
+
+static void *to_userdata(uint64_t value)
+{
+	return (void *)value;
+}
+
+static uint64_t from_userdata(void *userdata)
+{
+	return (uint64_t)userdata;
+}
+
+static void push(struct cpu *cpu, uint64_t address)
+{
+	if (cpu->depth == STACK_DEPTH)
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+	else
+		cpu->stack[cpu->depth++] = address;
+}
+
+/*
+ * An indirect jump arrived at @address: if a frame returns there, that frame is gone, with all
+ * above it.  An address that no frame returns to was a jump inside the function.
+ */
+static void unwind(struct cpu *cpu, uint64_t address)
+{
+	for (size_t i = cpu->depth; i > 0; i--) {
+		if (cpu->stack[i - 1] == address) {
+			cpu->depth = i - 1;
+			return;
+		}
+	}
+}
+
+static void settle(struct cpu *cpu, uint64_t address)
+{
+	struct transfer pending = cpu->pending;
+	uint64_t back = (pending.pc + control->return_offset) & control->address_mask;
+
+	/*
+	 * A block can end between a branch and its delay slot: single steps, the end of a page, the
+	 * instruction budget of -icount.  The branch is taken only after the slot.
+	 */
+	if (address > pending.pc && address < pending.pc + control->return_offset)
+		return;
+
+	cpu->pending.kind = FLOW_NONE;
+	switch (pending.kind) {
+	case FLOW_CALL:
+		/* A conditional call that was not taken goes on; one undone by a fault starts over. */
+		if (address != back && address != pending.pc)
+			push(cpu, back);
+		break;
+	case FLOW_INDIRECT_JUMP:
+		if (address != pending.pc)
+			unwind(cpu, address);
+		break;
+	case FLOW_EXCEPTION_RETURN:
+		if (cpu->exceptions) {
+			cpu->pending = cpu->interrupted[--cpu->exceptions];
+			if (cpu->pending.kind != FLOW_NONE)
+				settle(cpu, address);
+		}
+		break;
+	case FLOW_NONE:
+		break;
+	}
+}
+
+static void block_begins(unsigned int vcpu, void *userdata)
+{
+	struct cpu *cpu = &cpus[vcpu];
+
+	if (cpu->pending.kind != FLOW_NONE)
+		settle(cpu, from_userdata(userdata));
+}
+
+/*
+ * An exception came between a transfer and its arrival: keep the transfer until the handler
+ * returns.  A handler that never does so, because it switched threads or panicked, is forgotten
+ * when the array is full.
+ */
+static void exception_begins(unsigned int vcpu, void *userdata)
+{
+	struct cpu *cpu = &cpus[vcpu];
+
+	(void)userdata;
+	if (cpu->exceptions == EXCEPTION_DEPTH) {
+		cpu->exceptions--;
+		memmove(&cpu->interrupted[0], &cpu->interrupted[1],
+			cpu->exceptions * sizeof(cpu->interrupted[0]));
+	}
+	cpu->interrupted[cpu->exceptions++] = cpu->pending;
+	cpu->pending.kind = FLOW_NONE;
+}
+
+static void transfer_executed(unsigned int vcpu, void *userdata)
+{
+	uint64_t value = from_userdata(userdata);
+
+	cpus[vcpu].pending.pc = value & ~(uint64_t)FLOW_KIND_MASK;
+	cpus[vcpu].pending.kind = value & FLOW_KIND_MASK;
+}
+
+static void instruction_executed(unsigned int vcpu, void *userdata)
+{
+	(void)userdata;
+	control->instructions[vcpu]++;
+}
+
+static void site_executed(unsigned int vcpu, void *userdata)
+{
+	struct cpu *cpu = &cpus[vcpu];
+	struct record *record;
+	uint64_t index;
+
+	if (!__atomic_load_n(&control->window, __ATOMIC_RELAXED))
+		return;
+
+	index = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
+	if (index >= control->capacity)
+		return;
+	record = &records[index];
+	record->site = from_userdata(userdata);
+	record->parent = cpu->depth ? cpu->stack[cpu->depth - 1] : 0;
+	record->instructions = control->instructions[vcpu];
+	record->cpu = vcpu;
+	record->flags = 0;
+}
+
+static uint32_t instruction_word(const struct qemu_plugin_insn *insn)
+{
+	const unsigned char *byte = qemu_plugin_insn_data(insn);
+
+	if (qemu_plugin_insn_size(insn) != 4)
+		return 0;
+	if (control->code_big_endian)
+		return (uint32_t)byte[0] << 24 | byte[1] << 16 | byte[2] << 8 | byte[3];
+	return (uint32_t)byte[3] << 24 | byte[2] << 16 | byte[1] << 8 | byte[0];
+}
+
+static enum flow_kind classify(uint32_t word)
+{
+	for (uint64_t i = 0; i < control->nr_patterns; i++)
+		if ((word & patterns[i].mask) == patterns[i].value)
+			return patterns[i].kind;
+	return FLOW_NONE;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static bool contains(const uint64_t *sorted, size_t count, uint64_t address)
+{
+	return bsearch(&address, sorted, count, sizeof(*sorted), compare_addresses);
+}
+
+/* The order matters: the count of a site's record does not include the site itself. */
+static void instruction_translated(struct qemu_plugin_insn *insn)
+{
+	uint64_t address = qemu_plugin_insn_vaddr(insn) & control->address_mask;
+	enum flow_kind kind = classify(instruction_word(insn));
+
+	if (contains(sites, control->nr_sites, address))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, site_executed, QEMU_PLUGIN_CB_NO_REGS,
+						       to_userdata(address));
+	if (kind != FLOW_NONE)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, transfer_executed,
+						       QEMU_PLUGIN_CB_NO_REGS,
+						       to_userdata(address | kind));
+	/* An inline add is cheaper, but CPUs in threads of their own would race in it. */
+	if (single_cpu)
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+							   &control->instructions[0], 1);
+	else
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, instruction_executed,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
+}
+
+static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	uint64_t address = qemu_plugin_tb_vaddr(tb) & control->address_mask;
+	bool exception = contains(vectors, control->nr_vectors, address);
+	size_t count = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, exception ? exception_begins : block_begins,
+					     QEMU_PLUGIN_CB_NO_REGS, to_userdata(address));
+	for (size_t i = 0; i < count; i++)
+		instruction_translated(qemu_plugin_tb_get_insn(tb, i));
+}
+
+static bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t file_size)
+{
+	return offset >= sizeof(struct control) && offset <= file_size && offset % 8 == 0 &&
+	       count <= (file_size - offset) / size;
+}
+
+static bool control_is_sound(uint64_t size)
+{
+	return size >= sizeof(*control) && control->magic == ORACLE_MAGIC &&
+	       control->version == ORACLE_VERSION && control->size == sizeof(*control) &&
+	       fits(control->patterns, control->nr_patterns, sizeof(*patterns), size) &&
+	       fits(control->vectors, control->nr_vectors, sizeof(*vectors), size) &&
+	       fits(control->sites, control->nr_sites, sizeof(*sites), size) &&
+	       fits(control->records, control->capacity, sizeof(*records), size);
+}
+
+static bool open_control(const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof(*control)) {
+		fprintf(stderr, "oracle: %s cannot be used as a control file\n", path);
+		return false;
+	}
+	control = mmap(NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (control == MAP_FAILED) {
+		perror("oracle: control file");
+		return false;
+	}
+	if (!control_is_sound(status.st_size)) {
+		fprintf(stderr, "oracle: %s is not a control file of version %d\n", path,
+			ORACLE_VERSION);
+		return false;
+	}
+	patterns = (void *)((char *)control + control->patterns);
+	vectors = (void *)((char *)control + control->vectors);
+	sites = (void *)((char *)control + control->sites);
+	records = (void *)((char *)control + control->records);
+	return true;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	static const char option[] = "control=";
+
+	if (argc != 1 || strncmp(argv[0], option, sizeof(option) - 1) != 0) {
+		fprintf(stderr, "oracle: exactly one argument is needed: control=FILE\n");
+		return -1;
+	}
+	if (!info->system_emulation || info->system.max_vcpus > MAX_CPUS) {
+		fprintf(stderr, "oracle: a whole machine of at most %d CPUs is needed\n", MAX_CPUS);
+		return -1;
+	}
+	if (!open_control(argv[0] + sizeof(option) - 1))
+		return -1;
+
+	cpus = calloc(info->system.max_vcpus, sizeof(*cpus));
+	if (!cpus) {
+		perror("oracle");
+		return -1;
+	}
+	single_cpu = info->system.max_vcpus == 1;
+	control->attached = info->system.max_vcpus;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+	return 0;
+}

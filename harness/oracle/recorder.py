@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""The host's side of the oracle: prepares the control file, opens windows, reads records."""
+
+import ctypes
+import mmap
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.errors import HostError
+from harness.image import Image
+from harness.oracle.compile import build_plugin
+from harness.oracle.flow import flow_patterns
+from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
+from harness.oracle.sites import find_sites
+from harness.units import align_up
+
+DEFAULT_CAPACITY = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One execution of a call site, as the machine saw it.
+
+    ``parent`` is the return address of the function that the site is in, 0 when the CPU had not
+    made a call yet; ``instructions`` is what the CPU had executed before the site.
+    """
+
+    cpu: int
+    site: int
+    parent: int
+    function: str
+    instructions: int
+
+
+class Oracle:
+    """Ground truth about one machine; make it before the machine and give it ``argument``.
+
+    Use it only while the machine is stopped: the plugin writes the same memory.  ``vectors`` are
+    the addresses at which the guest's exceptions begin; without them an interrupt that falls on
+    the very return of a function can disturb the callers of later tail calls.
+    """
+
+    def __init__(
+        self,
+        image: Image,
+        directory: Path,
+        *,
+        vectors: Iterable[int] = (),
+        capacity: int = DEFAULT_CAPACITY,
+    ) -> None:
+        self._image = image
+        self.sites: Sequence[int] = find_sites(image)
+        self._names = {site: _function_name(image, site) for site in self.sites}
+        self._path = directory / "oracle"
+        self._plugin = build_plugin()
+        self._memory = self._make_file(sorted(set(vectors)), capacity)
+        self._control = Control.from_buffer(self._memory)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the memory back and remove the file; a running machine keeps its own mapping."""
+        if self._memory.closed:
+            return
+        del self._control
+        self._memory.close()
+        self._path.unlink(missing_ok=True)
+
+    @property
+    def argument(self) -> str:
+        """What QEMU's ``-plugin`` takes; QEMU wants a comma inside a name doubled."""
+        plugin, control = (str(path).replace(",", ",,") for path in (self._plugin, self._path))
+        return f"{plugin},control={control}"
+
+    def window(self, enabled: bool) -> None:
+        """From now on record, or do not."""
+        self._require_plugin()
+        self._control.window = int(enabled)
+
+    def reset(self) -> None:
+        """Forget the records and begin to count instructions at 0; the window stays as it is."""
+        self._control.count = 0
+        ctypes.memset(self._control.instructions, 0, ctypes.sizeof(self._control.instructions))
+
+    @property
+    def instructions(self) -> int:
+        """Guest instructions executed by all CPUs since the start or the last reset."""
+        return sum(self._control.instructions)
+
+    @property
+    def dropped(self) -> int:
+        """Records that found no room in the file."""
+        return max(0, self._control.count - self._control.capacity)
+
+    def records(self) -> list[Call]:
+        """What was recorded, in the order of execution.
+
+        Errors: HostError when records are missing, or when callers may be wrong because the guest
+        called deeper than the plugin follows.
+        """
+        self._require_plugin()
+        if self.dropped:
+            raise HostError(
+                f"the oracle had no room for {self.dropped} of {self._control.count} records",
+                f"Make it with a larger capacity than {self._control.capacity}.",
+            )
+        if self._control.lost_frames:
+            raise HostError(
+                "the guest made calls deeper than the oracle's stack of return addresses",
+                "Raise STACK_DEPTH in harness/oracle/plugin.c.",
+            )
+        start = self._control.records
+        with memoryview(self._memory) as memory:
+            content = bytes(memory[start : start + self._control.count * RECORD.size])
+        return [
+            Call(cpu, site, parent, self._names[site], instructions)
+            for site, parent, instructions, cpu, _ in RECORD.iter_unpack(content)
+        ]
+
+    def _require_plugin(self) -> None:
+        if not self._control.attached:
+            raise HostError(
+                "the oracle's plugin is not in the machine",
+                f"Start QEMU with: -plugin {self.argument}",
+            )
+
+    def _make_file(self, vectors: Sequence[int], capacity: int) -> mmap.mmap:
+        """Lay out the file: control, patterns, vectors, sites, records (sparse)."""
+        isa = self._image.isa
+        patterns = flow_patterns(isa.name)
+        control = Control(
+            magic=MAGIC,
+            version=VERSION,
+            size=ctypes.sizeof(Control),
+            address_mask=(1 << isa.bits) - 1,
+            code_big_endian=int(isa.code_byteorder == "big"),
+            return_offset=isa.call_return_offset,
+            capacity=capacity,
+        )
+        content = bytearray(ctypes.sizeof(Control))
+
+        def append(name: str, count: int, data: bytes) -> None:
+            setattr(control, name, len(content))
+            setattr(control, f"nr_{name}", count)
+            content.extend(data)
+
+        append("patterns", len(patterns), b"".join(PATTERN.pack(*p, 0) for p in patterns))
+        append("vectors", len(vectors), struct.pack(f"={len(vectors)}Q", *vectors))
+        append("sites", len(self.sites), struct.pack(f"={len(self.sites)}Q", *self.sites))
+        control.records = align_up(len(content), mmap.PAGESIZE)
+        content[: ctypes.sizeof(Control)] = bytes(control)
+        return self._map(content, control.records + capacity * RECORD.size)
+
+    def _map(self, content: bytearray, size: int) -> mmap.mmap:
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                os.truncate(descriptor, size)
+                memory = mmap.mmap(descriptor, size)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise HostError(
+                f"the oracle's control file {self._path} cannot be made: {error.strerror}",
+                "Give the oracle a directory of its own on a file system with room.",
+            ) from error
+        memory[: len(content)] = bytes(content)
+        return memory
+
+
+def _function_name(image: Image, site: int) -> str:
+    function = image.function_at(site)
+    return function.name if function is not None else f"{site:#x}"
