@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The examination: common tools, each config's machine and compiler, and where guests are kept."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+from harness.build.cache import cache_directory
+from harness.config import MachineConfig, list_configs, load_config
+from harness.doctor.programs import check_program
+from harness.doctor.result import Check
+from harness.errors import HarnessError
+from harness.units import escape
+
+# (name, command that shows it works, Debian package); trace-cmd ends its --version with 255.
+TOOLS = (
+    ("gdb-multiarch", ("gdb-multiarch", "--version"), "gdb-multiarch"),
+    ("make", ("make", "--version"), "make"),
+    ("setpriv", ("setpriv", "--pdeathsig", "KILL", "--", "setpriv", "--version"), "util-linux"),
+    ("gcc", ("gcc", "--version"), "gcc"),
+    ("trace-cmd", ("trace-cmd", "list", "-P"), "trace-cmd"),
+)
+
+# Import names of the Python packages, by the names under which they are installed.
+PYTHON_PACKAGES = (
+    "capstone",
+    "click",
+    "pexpect",
+    "pydantic",
+    "pyelftools",
+    "pygdbmi",
+    "qemu.qmp",
+    "rich",
+)
+
+# Malta looks for a boot ROM, which Debian does not package, unless it is given one.
+_QEMU_PROOF = ("-nodefaults", "-display", "none", "-bios", "/dev/null", "-S", "-qmp", "stdio")
+_QMP_QUIT = '{"execute": "qmp_capabilities"}\n{"execute": "quit"}\n'
+
+
+def examine(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
+    """Check everything, side by side; by default for every config in ``qemu-configs/``.
+
+    A config is checked by starting its machine, halted and without a guest, and by compiling
+    a line with its flags.  Raises nothing for what is missing: that is what the checks tell.
+    """
+    waiting: list[Callable[[], Check]] = [check_python_packages, check_cache]
+    waiting += [partial(check_program, *tool) for tool in TOOLS]
+    broken: list[Check] = []
+    if configs is None:
+        configs, broken = _shipped_configs()
+    for config in configs:
+        waiting += [partial(check_machine, config), partial(check_compiler, config)]
+    with ThreadPoolExecutor() as pool:
+        return [*pool.map(lambda check: check(), waiting), *broken]
+
+
+def check_machine(config: MachineConfig) -> Check:
+    """Whether QEMU starts the config's machine with its CPU and memory."""
+    qemu = config.qemu
+    name = f"{config.name}: machine"
+    command = [qemu.binary, *_QEMU_PROOF, "-machine", qemu.machine, "-cpu", qemu.cpu]
+    command += ["-m", qemu.memory, "-smp", str(qemu.smp), *qemu.arguments]
+    proof = check_program(name, command, qemu.package, given=_QMP_QUIT)
+    if not proof.ok:
+        return proof
+    return check_program(name, [qemu.binary, "--version"], qemu.package)
+
+
+def check_compiler(config: MachineConfig) -> Check:
+    """Whether the config's compiler makes an object file with the config's flags."""
+    build = config.build
+    name = f"{config.name}: compiler"
+    gcc = f"{build.cross_compile}gcc"
+    with tempfile.TemporaryDirectory() as directory:
+        output = str(Path(directory, "proof.o"))
+        command = [gcc, *build.cflags, "-ffreestanding", "-c", "-x", "c", "-o", output, "-"]
+        proof = check_program(name, command, build.package, given="int proof(void);\n")
+    if not proof.ok:
+        return proof
+    return check_program(name, [gcc, "--version"], build.package)
+
+
+def check_python_packages() -> Check:
+    """Whether the Python packages that the harness imports are installed."""
+    missing = []
+    for package in PYTHON_PACKAGES:
+        try:
+            metadata.version(package)
+        except metadata.PackageNotFoundError:
+            missing.append(package)
+    if missing:
+        return Check(
+            "Python packages", False, f"missing: {', '.join(missing)}; pip install ftrace-harness"
+        )
+    return Check("Python packages", True, f"{len(PYTHON_PACKAGES)} found")
+
+
+def check_cache() -> Check:
+    """Whether built guests can be kept."""
+    directory = cache_directory()
+    shown = escape(str(directory), 300)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(b"proof")
+    except OSError as error:
+        return Check(
+            "cache", False, f"{shown} cannot be written: {error.strerror}; set XDG_CACHE_HOME"
+        )
+    return Check("cache", True, shown)
+
+
+def _shipped_configs() -> tuple[list[MachineConfig], list[Check]]:
+    good = []
+    bad = []
+    try:
+        names = list_configs()
+    except HarnessError as error:
+        return [], [Check("configs", False, error.message)]
+    for name in names:
+        try:
+            good.append(load_config(name))
+        except HarnessError as error:
+            bad.append(Check(f"{name}: config", False, error.message))
+    return good, bad

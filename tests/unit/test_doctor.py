@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""The doctor, on programs that are shell scripts."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.config import MachineConfig, resources
+from harness.doctor import Check, checks, examine, mend_command, programs
+
+Install = Callable[[str, str], None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Puts a program on a search path that has nothing else."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    monkeypatch.setenv("PATH", str(directory))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def put(name: str, script: str) -> None:
+        (directory / name).write_text(f"#!/bin/sh\n{script}\n")
+        (directory / name).chmod(0o755)
+
+    return put
+
+
+@pytest.fixture
+def config() -> MachineConfig:
+    return MachineConfig.model_validate(
+        {
+            "name": "mine",
+            "description": "a machine",
+            "architecture": "mips",
+            "port": "mips",
+            "qemu": {
+                "binary": "qemu-fake",
+                "package": "qemu-package",
+                "machine": "malta",
+                "cpu": "24Kf",
+                "arguments": ["-global", "x"],
+            },
+            "build": {
+                "cross_compile": "fake-",
+                "package": "gcc-package",
+                "cflags": ["-mabi=32"],
+                "form": "mcount",
+            },
+        }
+    )
+
+
+def test_an_empty_host_is_told_all_that_is_missing(
+    install: Install, config: MachineConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = examine([config])
+    missing = {check.name: check for check in found if not check.ok}
+    assert list(missing) == [
+        "gdb-multiarch",
+        "make",
+        "setpriv",
+        "gcc",
+        "trace-cmd",
+        "mine: machine",
+        "mine: compiler",
+    ]
+    assert missing["mine: machine"].detail == "qemu-fake is not installed"
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert mend_command(found) == (
+        "sudo apt-get install --yes gcc gcc-package gdb-multiarch make qemu-package trace-cmd"
+        " util-linux"
+    )
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert mend_command(found).startswith("apt-get install")
+
+
+def test_a_host_with_everything_needs_nothing(install: Install, config: MachineConfig) -> None:
+    for program in ("gdb-multiarch", "make", "setpriv", "gcc", "trace-cmd"):
+        install(program, f"echo; echo {program} 1.0; echo more")
+    install("qemu-fake", "echo QEMU 1.0")
+    install("fake-gcc", "echo gcc 1.0")
+    found = examine([config])
+    assert all(check.ok for check in found)
+    assert mend_command(found) == ""
+    details = {check.name: check.detail for check in found}
+    assert details["trace-cmd"] == "trace-cmd 1.0"
+    assert details["mine: machine"] == "QEMU 1.0"
+
+
+def test_the_machine_is_really_started(
+    install: Install, config: MachineConfig, tmp_path: Path
+) -> None:
+    install("qemu-fake", f'echo "$@" >>{tmp_path}/said; while read line; do echo "$line"; done')
+    assert checks.check_machine(config).ok
+    said = (tmp_path / "said").read_text()
+    assert "-machine malta -cpu 24Kf -m 128M -smp 1 -global x\n" in said
+    assert "-nodefaults" in said
+
+
+def test_a_machine_that_qemu_refuses(install: Install, config: MachineConfig) -> None:
+    install("qemu-fake", "echo 'qemu-fake: unsupported machine \033[31mtype' >&2; exit 1")
+    check = checks.check_machine(config)
+    assert not check.ok
+    assert check.detail == (
+        r"qemu-fake ended with status 1: qemu-fake: unsupported machine \x1b[31mtype"
+    )
+    assert mend_command([check]) == ""  # it is installed: no package would help
+
+
+def test_a_compiler_that_refuses_the_flags(install: Install, config: MachineConfig) -> None:
+    install("fake-gcc", 'test "$1" = -mabi=32 && exit 4')
+    check = checks.check_compiler(config)
+    assert check == Check("mine: compiler", False, "fake-gcc ended with status 4: it says nothing")
+
+
+def test_a_program_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "DEADLINE", 0.1)
+    install("hangs", "while :; do :; done")
+    assert "did not end within" in programs.check_program("x", ["hangs"], "y").detail
+
+
+def test_a_program_that_is_damaged(install: Install, tmp_path: Path) -> None:
+    (tmp_path / "bin/damaged").write_bytes(b"\x7fELF")
+    (tmp_path / "bin/damaged").chmod(0o755)
+    assert "damaged cannot be run: " in programs.check_program("x", ["damaged"], "y").detail
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    check = checks.check_cache()
+    assert not check.ok
+    assert "set XDG_CACHE_HOME" in check.detail
+
+
+def test_missing_python_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "PYTHON_PACKAGES", ("click", "no-such-thing"))
+    check = checks.check_python_packages()
+    assert not check.ok
+    assert "missing: no-such-thing; pip install" in check.detail
+
+
+def test_a_config_that_is_wrong_is_one_failed_check(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qemu-configs").mkdir()
+    (tmp_path / "qemu-configs/bad.toml").write_text("[\n")
+    monkeypatch.setattr(resources, "root", lambda: tmp_path)
+    check = examine()[-1]
+    assert check.name == "bad: config"
+    assert "is not TOML" in check.detail
+    shutil.rmtree(tmp_path / "qemu-configs")
+    assert "installation is incomplete" in examine()[-1].detail
+
+
+def test_python_packages_are_the_declared_ones() -> None:
+    project = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
+    declared = project.split("dependencies = [")[1].split("]")[0]
+    for package in checks.PYTHON_PACKAGES:
+        assert f'"{package}' in declared
+    assert declared.count('"') == 2 * len(checks.PYTHON_PACKAGES)
