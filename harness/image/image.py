@@ -61,8 +61,12 @@ class Image:
 
     @property
     def text(self) -> range:
-        """The addresses from ``_text`` to ``_etext``."""
-        return range(self.address_of("_text"), self.address_of("_etext"))
+        """The addresses from ``_text`` to ``_etext``; GuestError when they cannot be right."""
+        text = range(self.address_of("_text"), self.address_of("_etext"))
+        if not 0 <= text.stop - text.start <= len(self._elf.data):
+            bounds = f"{self._hex(text.start)} to {self._hex(text.stop)}"
+            raise GuestError(f"the text of {self.name} cannot reach from {bounds}")
+        return text
 
     def read(self, address: int, size: int) -> bytes:
         """What the linker put at ``address``; GuestError where the file holds no bytes (bss)."""

@@ -83,7 +83,7 @@ class Isa(ABC):
     own layout."""
     call_return_offset: ClassVar[int]
     """The return address of a call lies this many bytes behind the call."""
-    words_before_site: ClassVar[int] = 2
+    words_before_site: ClassVar[int] = 6
     """How many words in front of a site ``recognise`` likes to see."""
     words_at_site: ClassVar[int] = 8
     """How many words from a site on ``recognise`` likes to see."""

@@ -32,6 +32,11 @@ _ADDIU_SP_SP_8 = 0x27BD0008
 # `move at,ra` is or, addu or daddu with zero, as the assembler likes.
 _MOVE_AT_RA = frozenset({0x03E00825, 0x03E00821, 0x03E0082D})
 
+# What sets register 12 (t4 of o32, t0 of n64) to an address in the frame, or to zero.
+_SPECIAL = 0x00
+_SPECIAL_MOVES = frozenset({0x21, 0x25, 0x2D})  # addu, or, daddu
+_IMMEDIATE_MOVES = frozenset({0x09, 0x0D, 0x0F, 0x19})  # addiu, ori, lui, daddiu
+
 _R_MIPS_26 = 4
 _R_MIPS_HI16 = 5
 _EF_MIPS_ABI2 = 0x20
@@ -107,8 +112,9 @@ class Mips(Isa):
     ) -> Form | None:
         """``jal _mcount`` with its stack adjustment, or the long call at its ``lui``.
 
-        ``-mmcount-ra-address`` shows by what stands between ``move at,ra`` and the call, and on
-        n64 in the delay slot; without ``before`` the form is taken for plain ``mcount``.
+        In front of a call the profiler always writes ``move at,ra``, and with
+        ``-mmcount-ra-address`` what sets register 12 between that and the call, or on n64 in its
+        delay slot.  Without ``before`` only the latter is seen.
         """
         if address % 4 or mcount is None or len(words) < 2:
             return None
@@ -120,17 +126,23 @@ class Mips(Isa):
         return None
 
     def _recognise_call(self, slot: int, before: list[int]) -> Form | None:
-        plain = True
+        ra_address = False
         if self.bits == 32:
             if slot == self.nop and before and before[-1] == _ADDIU_SP_SP_MINUS_8:
                 before.pop()
             elif slot != _ADDIU_SP_SP_MINUS_8:
                 return None
-        else:
-            plain = slot == self.nop
-        if before and before[-1] not in _MOVE_AT_RA:
-            plain = False
-        return Form.MCOUNT if plain else Form.MCOUNT_RA_ADDRESS
+        elif slot != self.nop:
+            if not _sets_register_12(slot):
+                return None
+            ra_address = True
+        known = bool(before)
+        while before and _sets_register_12(before[-1]):
+            before.pop()
+            ra_address = True
+        if known and (not before or before[-1] not in _MOVE_AT_RA):
+            return None
+        return Form.MCOUNT_RA_ADDRESS if ra_address else Form.MCOUNT
 
     def site_length(self, form: Form, words: Sequence[int]) -> int:
         """The call and its stack adjustment (o32), the call (n64), or the whole long call."""
@@ -218,3 +230,10 @@ class Mips(Isa):
             mnemonic,
             re.sub(r"-0x[0-9a-f]{5,}", lambda target: self._hex(int(target[0], 16)), operands),
         )
+
+
+def _sets_register_12(word: int) -> bool:
+    opcode = word >> 26
+    if opcode == _SPECIAL:
+        return word & 0x3F in _SPECIAL_MOVES and word >> 11 & 31 == 12
+    return opcode in _IMMEDIATE_MOVES and word >> 16 & 31 == 12

@@ -31,6 +31,16 @@ def test_header(draft: Draft) -> None:
     assert image.text == range(kind.base, kind.base + 4 * SIZE)
 
 
+@pytest.mark.parametrize("end", [0x80000000, 0xF0000000])
+def test_text_that_cannot_be(end: int) -> None:
+    elf = ElfBuilder()
+    elf.section(0x80100000, bytes(16))
+    elf.symbol("_text", 0x80100000)
+    elf.symbol("_etext", end)
+    with pytest.raises(GuestError, match=f"cannot reach from 0x80100000 to 0x{end:08x}"):
+        Image(elf.build(), "vmlinux").text  # noqa: B018
+
+
 def test_functions(draft: Draft) -> None:
     image = open_image(draft)
     assert image.functions == [

@@ -98,6 +98,20 @@ def test_address_taken_in_text_is_no_call() -> None:
     assert [address for address, _ in records.ignored] == [MCOUNT + 28]
 
 
+def test_call_of_mcount_in_somebodys_code_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = mips_text(0x03E00825, 0x0C040000, 0x27BDFFF8, 0x0C040000, 0)
+    elf.relocation(1, MCOUNT + 20, "_mcount", R_MIPS_26)
+    elf.relocation(1, MCOUNT + 28, "_mcount", R_MIPS_26)
+    records = recordmcount(elf.build(), "vmlinux")
+    assert (records.sites, records.suspicious) == ([MCOUNT + 20], [MCOUNT + 28])
+    path = tmp_path / "vmlinux"
+    path.write_bytes(elf.build())
+    assert main([str(path), "-o", str(tmp_path / "mcount_loc.S")]) == 0
+    assert "0x8010001c is no call site: it calls _mcount, but not as" in capsys.readouterr().err
+
+
 def test_link_without_relocations() -> None:
     with pytest.raises(FormatError, match="--emit-relocs"):
         recordmcount(Draft(KINDS[0]).elf.build(), "vmlinux")
@@ -106,7 +120,7 @@ def test_link_without_relocations() -> None:
 def test_link_without_calls(draft: Draft) -> None:
     kind = draft.kind.call_relocation
     draft.elf.relocation(draft.text, draft.site(draft.first), "second", kind)
-    with pytest.raises(GuestError, match="calls _mcount nowhere"):
+    with pytest.raises(GuestError, match="no call of _mcount"):
         recordmcount(draft.elf.build(), "vmlinux")
 
 
@@ -129,8 +143,8 @@ def test_relocations_of_another_symbol_table(draft: Draft) -> None:
 @pytest.mark.parametrize(
     ("records", "expected"),
     [
-        (Records([0x80100010, 0x80100020], [], 4), "\t.balign 4\n\t.4byte 0x80100010\n"),
-        (Records([0xFFFFFFFF80100010], [], 8), "\t.balign 8\n\t.8byte 0xffffffff80100010\n"),
+        (Records([0x80100010, 0x80100020], [], [], 4), "\t.balign 4\n\t.4byte 0x80100010\n"),
+        (Records([0xFFFFFFFF80100010], [], [], 8), "\t.balign 8\n\t.8byte 0xffffffff80100010\n"),
     ],
 )
 def test_assembly(records: Records, expected: str) -> None:
@@ -157,7 +171,8 @@ def test_command(tmp_path: Path) -> None:
     path, output = linked(KINDS[0], tmp_path), tmp_path / "mcount_loc.S"
     done = run(path, "-o", output, "-v")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "ignored 0x801000c8: in no function" in done.stderr
+    assert f"{path}: 0x801000c8 is no call site: it lies in no function" in done.stderr
+    assert run(path, "-o", output).stderr == ""
     assert output.read_text() == assembly(recordmcount(path.read_bytes(), ""), "vmlinux")
 
 

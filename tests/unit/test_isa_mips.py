@@ -22,6 +22,7 @@ MOVE_AT_RA = 0x03E00825
 LA_T4 = 0x27AC0014
 JALR_V1 = 0x0060F809
 NOP = 0
+RA_ADDRESS = Form.MCOUNT_RA_ADDRESS
 
 kinds = st.sampled_from(KINDS).map(lambda kind: for_elf(MACHINE, *kind))
 
@@ -212,15 +213,21 @@ class TestSites:
     ("before", "words", "form"),
     [
         ((0, MOVE_AT_RA), (JAL_MCOUNT, ADJUST), Form.MCOUNT),
-        ((MOVE_AT_RA, LA_T4), (JAL_MCOUNT, ADJUST), Form.MCOUNT_RA_ADDRESS),
+        ((MOVE_AT_RA, LA_T4), (JAL_MCOUNT, ADJUST), RA_ADDRESS),
         ((), (JAL_MCOUNT, ADJUST), Form.MCOUNT),
         # No delay slot filled, as by gcc -O0.
         ((MOVE_AT_RA, ADJUST), (JAL_MCOUNT, NOP), Form.MCOUNT),
-        ((LA_T4, ADJUST), (JAL_MCOUNT, NOP), Form.MCOUNT_RA_ADDRESS),
+        ((MOVE_AT_RA, LA_T4, ADJUST), (JAL_MCOUNT, NOP), RA_ADDRESS),
         # A call that somebody wrote in C: nothing adjusts the stack.
         ((0, MOVE_AT_RA), (JAL_MCOUNT, NOP), None),
         ((), (JAL_MCOUNT, NOP), None),
         ((0, MOVE_AT_RA), (JAL_MCOUNT, MOVE_AT_RA), None),
+        ((0, 0), (JAL_MCOUNT, ADJUST), None),
+        ((0, LA_T4), (JAL_MCOUNT, ADJUST), None),
+        ((MOVE_AT_RA, 0), (JAL_MCOUNT, ADJUST), None),
+        ((MOVE_AT_RA, 0x3C0C0001, 0x018C6021, 0x258C8000), (JAL_MCOUNT, ADJUST), RA_ADDRESS),
+        ((MOVE_AT_RA, 0x00006025), (JAL_MCOUNT, ADJUST), RA_ADDRESS),
+        ((MOVE_AT_RA, 0x27AD0014), (JAL_MCOUNT, ADJUST), None),
         ((0, MOVE_AT_RA), (JAL_MCOUNT + 1, ADJUST), None),
         ((0, MOVE_AT_RA), (JAL_MCOUNT,), None),
         ((0, MOVE_AT_RA), (), None),
@@ -244,8 +251,13 @@ def test_recognise_o32(before: tuple[int, ...], words: tuple[int, ...], form: Fo
     [
         ((0, MOVE_AT_RA), (JAL_MCOUNT, NOP), Form.MCOUNT),
         ((0, 0x03E0082D), (JAL_MCOUNT, NOP), Form.MCOUNT),
-        ((0, MOVE_AT_RA), (JAL_MCOUNT, 0x67AC0008), Form.MCOUNT_RA_ADDRESS),
-        ((MOVE_AT_RA, 0x67AC0018), (JAL_MCOUNT, NOP), Form.MCOUNT_RA_ADDRESS),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, 0x67AC0008), RA_ADDRESS),
+        ((MOVE_AT_RA, 0x67AC0018), (JAL_MCOUNT, NOP), RA_ADDRESS),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, 0x00006025), RA_ADDRESS),
+        ((0, MOVE_AT_RA), (JAL_MCOUNT, ADJUST), None),
+        ((0, 0), (JAL_MCOUNT, NOP), None),
+        ((), (JAL_MCOUNT, NOP), Form.MCOUNT),
+        ((), (JAL_MCOUNT, 0x67AC0008), RA_ADDRESS),
         ((0, MOVE_AT_RA), (JAL_MCOUNT + 4, NOP), None),
     ],
 )

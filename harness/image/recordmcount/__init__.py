@@ -19,10 +19,15 @@ from harness.isa import MCOUNT, for_elf
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Addresses of call sites, sorted, and what names ``_mcount`` in text but is none."""
+    """Addresses of call sites, sorted, and what names ``_mcount`` in text but is none.
+
+    ``ignored`` holds addresses and reasons; those of them that are ``suspicious`` call
+    ``_mcount`` all the same, but not as the compiler does.
+    """
 
     sites: list[int]
     ignored: list[tuple[int, str]]
+    suspicious: list[int]
     word_size: int
 
 
@@ -43,21 +48,24 @@ def recordmcount(data: bytes, name: str) -> Records:
     functions = functions_of(elf)
     named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == MCOUNT}
     sites: set[int] = set()
+    suspicious: set[int] = set()
     ignored: dict[int, str] = {}
     for address, symbol, kind in relocations:
         if symbol not in named or kind not in isa.call_relocations:
             continue
         before, words = words_around(elf, isa, address)
         if functions.at(address) is None:
-            ignored[address] = "in no function: the body of an overridden weak one"
-        elif isa.recognise(address, words, mcount, before) is None:
-            found = f"0x{words[0]:08x}" if words else "nothing"
-            ignored[address] = f"names {MCOUNT} but is not a call of the profiler: {found}"
-        else:
+            ignored[address] = "it lies in no function, as the body of an overridden weak one"
+        elif isa.recognise(address, words, mcount, before) is not None:
             sites.add(address)
+        elif words and isa.call_target(address, words[0]) == mcount:
+            suspicious.add(address)
+            ignored[address] = f"it calls {MCOUNT}, but not as the compiler does for -pg"
+        else:
+            ignored[address] = f"it names {MCOUNT}, but does not call it"
     if not sites:
-        raise GuestError(f"{name} calls {MCOUNT} nowhere", "Compile it with -pg.")
-    return Records(sorted(sites), sorted(ignored.items()), isa.word_size)
+        raise GuestError(f"{name} has no call of {MCOUNT} for -pg", "Compile it with -pg.")
+    return Records(sorted(sites), sorted(ignored.items()), sorted(suspicious), isa.word_size)
 
 
 def assembly(records: Records, source: str) -> str:

@@ -14,7 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="recordmcount", description=__doc__)
     parser.add_argument("elf", type=Path, metavar="ELF", help="final link with --emit-relocs")
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="FILE.S")
-    parser.add_argument("-v", dest="verbose", action="store_true", help="say what was ignored")
+    parser.add_argument("-v", dest="verbose", action="store_true", help="say all that is ignored")
     options = parser.parse_args(arguments)
     try:
         records = recordmcount(options.elf.read_bytes(), str(options.elf))
@@ -26,9 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"recordmcount: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
-    if options.verbose:
-        for address, reason in records.ignored:
-            print(f"recordmcount: ignored 0x{address:x}: {reason}", file=sys.stderr)
+    for address, reason in records.ignored:
+        if options.verbose or address in records.suspicious:
+            message = f"{options.elf}: 0x{address:x} is no call site: {reason}"
+            print(f"recordmcount: {message}", file=sys.stderr)
     return 0
 
 
