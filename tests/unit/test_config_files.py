@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The configs that ship: which there are, how long they are, and that what they name exists."""
 
+import textwrap
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from harness import config
-from harness.config import resources
+from harness.config import models, resources
 from harness.errors import UsageError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -54,6 +56,34 @@ def test_every_port_is_in_order() -> None:
         assert port.directory == resources.guests_directory() / "ports" / name
         assert port.architecture in resources.architectures()
         assert "FUNCTION_TRACER" in port.features
+
+
+def test_the_document_describes_every_key() -> None:
+    document = (REPOSITORY / "docs/configs.rst").read_text()
+    for prefix, model in (
+        ("", models.ConfigFile),
+        ("qemu.", models.QemuConfig),
+        ("build.", models.BuildConfig),
+        ("", models.PortFile),
+    ):
+        for name, field in model.model_fields.items():
+            if name in ("qemu", "build"):
+                continue
+            heading = f"\n``{prefix}{name}`` : "
+            assert heading in document
+            described = document.split(heading)[1].split("\n")[0]
+            assert field.is_required() == ("default" not in described), name
+    for choices in (models.Feature, models.ConfigForm):
+        for choice in get_args(choices):
+            assert f'``"{choice!s}"``' in document
+    for name in config.list_configs():
+        assert f"\n{name} " in document
+
+
+def test_the_example_in_the_document_is_the_file() -> None:
+    document = (REPOSITORY / "docs/configs.rst").read_text()
+    example = document.split(".. code-block:: toml\n\n")[1].split("\nKeys\n")[0]
+    assert textwrap.dedent(example).strip() == (CONFIGS / "mips-malta.toml").read_text().strip()
 
 
 def test_bindep_has_the_packages_of_every_config() -> None:
