@@ -145,7 +145,9 @@ def page_header(page: Buffer, form: PageFormat) -> PageHeader:
             f"{form.data_offset + used:#x}, where no room is left for it"
         )
     (lost,) = form.long.unpack_from(page, form.data_offset + used)
-    return PageHeader(stamp, used, lost)
+    # trace-cmd split stores -1 where it does not know.
+    unknown = lost == (1 << 8 * form.long_size) - 1
+    return PageHeader(stamp, used, LOST_UNKNOWN if unknown else lost)
 
 
 def scan_page(

@@ -4,6 +4,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ring_encoder import PageEncoder
 
 from harness.errors import FormatError, UsageError
 from harness.ring import (
@@ -15,8 +16,6 @@ from harness.ring import (
     page_header,
     scan_page,
 )
-
-from .ring_encoder import PageEncoder
 
 FORMATS = [(order, size) for order in ("big", "little") for size in (4, 8)]
 formats = st.sampled_from(FORMATS)
@@ -114,11 +113,13 @@ def test_damaged_pages_raise_format_errors_only(form, script, damage):
 
 
 @pytest.mark.parametrize(("byteorder", "long_size"), FORMATS)
-@pytest.mark.parametrize(("stored", "lost"), [(None, LOST_UNKNOWN), (7, 7), (0, 0)])
+@pytest.mark.parametrize(
+    ("stored", "lost"), [(None, LOST_UNKNOWN), (7, 7), (0, 0), (-1, LOST_UNKNOWN)]
+)
 def test_lost_events(byteorder, long_size, stored, lost):
     encoder, page_format = both(byteorder, long_size)
     encoder.event(0, b"abcd")
-    encoder.lost(stored)
+    encoder.lost(None if stored is None else stored % 2 ** (8 * long_size))
     page = encoder.page()
     assert page_header(page, page_format).lost == lost
     assert count_events(page, page_format) == 1

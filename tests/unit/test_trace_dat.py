@@ -6,6 +6,18 @@ import io
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ring_encoder import PageEncoder, function_pages, function_payload
+from test_trace_formats import SCHED_SWITCH
+from trace_files import (
+    FORMATS,
+    FUNCTIONS,
+    address,
+    calls,
+    description,
+    function_trace,
+    kallsyms,
+    trace_file,
+)
 
 from harness.errors import FormatError
 from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
@@ -16,19 +28,6 @@ from harness.trace import (
     TraceDatReader,
     event_formats,
     write_trace_dat,
-)
-
-from .ring_encoder import PageEncoder, function_pages, function_payload
-from .test_trace_formats import SCHED_SWITCH
-from .trace_files import (
-    FORMATS,
-    FUNCTIONS,
-    address,
-    calls,
-    description,
-    function_trace,
-    kallsyms,
-    trace_file,
 )
 
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""KernelShark's library loads what we write and names everything in it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from trace_files import FORMATS, address, function_trace, trace_file
+
+from harness.ring import PageFormat, mark_lost
+from harness.trace import TraceDatReader
+
+SOURCE = Path(__file__).with_name("kshark_dump.c")
+HEADERS = Path("/usr/include/kernelshark")
+
+
+@pytest.fixture(scope="module")
+def kshark_dump(tmp_path_factory):
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler is installed (package gcc)")
+    if not (HEADERS / "libkshark.h").exists() or not Path("/usr/include/json-c").exists():
+        pytest.skip("libkshark is not installed (packages libkshark-dev and libjson-c-dev)")
+    program = tmp_path_factory.mktemp("kshark") / "a.out"
+    subprocess.run(
+        ["cc", "-Wall", "-Wextra", "-Werror", SOURCE, "-isystem", HEADERS, "-lkshark"],
+        cwd=program.parent,
+        check=True,
+        timeout=60,
+    )
+    return program
+
+
+@pytest.fixture(params=FORMATS, ids=lambda form: f"{form[0]}-{8 * form[1]}")
+def form(request):
+    return request.param
+
+
+@pytest.fixture
+def shown(kshark_dump, tmp_path):
+    def run(data):
+        path = tmp_path / "trace.dat"
+        path.write_bytes(data)
+        done = subprocess.run([kshark_dump, path], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_every_entry_is_shown(form, shown, tmp_path):
+    data = function_trace(form, 1000, 300)
+    lines = shown(data)
+    with (tmp_path / "trace.dat").open("rb") as stream:
+        expected = [
+            f"{e.cpu} {e.stamp} {e.pid} {e.comm} ftrace/function {e.function} <-- {e.parent}"
+            for e in TraceDatReader(stream).events()
+        ]
+    # KernelShark orders events of one time stamp in a way of its own.
+    assert sorted(lines) == sorted(expected)
+    assert len(lines) == 1300
+
+
+def test_lost_events_are_entries_of_their_own(form, shown):
+    data = function_trace(form, 3)
+    start = data.rindex(address("start", form[1]).to_bytes(form[1], form[0])) // 4096 * 4096
+    page = mark_lost(data[start : start + 4096], PageFormat(*form), 7)
+    lines = shown(trace_file(form, [page]))
+    assert [line for line in lines if "missed_events=7" in line]
+    assert len(lines) == 4
