@@ -11,35 +11,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness.debugger.memory import SMALL, Memory, TransferFile
-from harness.debugger.records import Kind, Record
+from harness.debugger.records import Record
 from harness.debugger.registers import Registers
-from harness.debugger.session import Attendant, Session
-from harness.debugger.state import Stop, Thread, frame_address, number, stop_from, thread_from
+from harness.debugger.session import DEADLINE, Attendant, Session
+from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
+from harness.debugger.threads import Threads
 from harness.errors import DebuggerDied, GdbError, UsageError
-from harness.units import escape
-
-DEADLINE = 10.0
-"""Seconds a command may take unless its caller says otherwise."""
-
-# Breakpoints stay out of the stub while the target is stopped (gdb's default): a raw step from the
-# address of an inserted one would hit it again and get nowhere.
-_SETTINGS = (
-    "confirm off",
-    "pagination off",
-    "width 0",
-    "height 0",
-    "mi-async on",
-    "remotetimeout 15",
-    "history save off",
-    "auto-solib-add off",
-    "backtrace limit 64",
-    "print frame-info location",
-    "breakpoint always-inserted off",
-)
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
-_STOP_REPLY = re.compile(r'received: "[TS]05')
 
 
 class Debugger:
@@ -72,12 +52,9 @@ class Debugger:
             self._transfer.close()
             self._directory.cleanup()
             raise
-        self._memory = Memory(self._command, self._console, self._transfer)
-        self._registers = Registers(self._command, self._console)
-        self._threads: list[Thread] | None = None
-        self._target_ids: dict[int, tuple[int, int]] = {}
-        self._backtraces: dict[int, list[str]] = {}
-        self._start = [self._session.send(f"-gdb-set {setting}") for setting in _SETTINGS]
+        self._memory = Memory(self._session, self._transfer)
+        self._registers = Registers(self._session)
+        self._threads = Threads(self._session)
 
     # The conversation
 
@@ -88,7 +65,7 @@ class Debugger:
         read is forgotten.
         """
         self.forget()
-        return self._command(mi, deadline=deadline)
+        return self._session.command(mi, deadline)
 
     def commands(self, mi: Iterable[str], *, deadline: float = DEADLINE) -> list[dict[str, Any]]:
         """Give many MI commands without waiting in between; every one is tried.
@@ -96,12 +73,12 @@ class Debugger:
         The first error is raised when all have been answered.
         """
         self.forget()
-        return [results for results, _ in self._exchange(list(mi), deadline)]
+        return [results for results, _ in self._session.exchange(list(mi), deadline)]
 
     def cli(self, text: str, *, deadline: float = DEADLINE) -> str:
         """Give a command of gdb's own command line and return what it prints."""
         self.forget()
-        return self._console(text, deadline)
+        return self._session.console(text, deadline)
 
     def poll(self) -> None:
         """Handle what gdb has said so far, without waiting."""
@@ -254,7 +231,7 @@ class Debugger:
             location = f"*{place}"
         else:
             raise UsageError(f"{place!r} is not the name of a function")
-        answer = self._command(f"-break-insert {'-t ' if temporary else ''}{location}")
+        answer = self._session.command(f"-break-insert {'-t ' if temporary else ''}{location}")
         breakpoint_ = answer.get("bkpt")
         found = number(breakpoint_.get("number")) if isinstance(breakpoint_, dict) else 0
         if not found:
@@ -264,19 +241,19 @@ class Debugger:
     def delete_breakpoint(self, breakpoint_number: int) -> None:
         """Take a breakpoint away."""
         self._need_stopped("delete a breakpoint")
-        self._command(f"-break-delete {breakpoint_number}")
+        self._session.command(f"-break-delete {breakpoint_number}")
 
     # Running
 
     def resume(self) -> None:
         """Let every CPU run."""
         self._need_stopped("resume")
-        self._command("-exec-continue")
+        self._session.command("-exec-continue")
 
     def interrupt(self) -> None:
         """Ask a running target to stop; :meth:`wait_stop` tells when it has."""
         if self.running:
-            self._command("-exec-interrupt")
+            self._session.command("-exec-interrupt")
 
     def wait_stop(self, deadline: float, *, also: Sequence[int] = ()) -> Stop | None:
         """Wait at most ``deadline`` seconds until the target is stopped.
@@ -302,92 +279,42 @@ class Debugger:
         gdb's own step lets interrupts in on MIPS and skips an exclusive-load sequence on AArch64,
         so the stub is told to step, and gdb to look again.  With QEMU's default settings interrupts
         and timers wait during the step; no other CPU moves.  A step can end in a delay slot of
-        MIPS.  The thread is the selected one afterwards.
+        MIPS.  The thread is the selected one afterwards.  DeadlineMissed when the CPU does not
+        finish: it has gone to sleep until an interrupt comes.
         """
         stop = self._need_stopped("step")
         number_ = stop.thread if thread is None else thread
-        if number_ not in self._target_ids:
-            self._target_ids = {t.id: t.target_id for t in self.threads() if t.target_id}
-        process, cpu = self._target_ids.get(number_, (0, number_))
-        name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
+        target_id = self._threads.target_id(number_)
         self.forget()
-        _, (_, reply), _, (results, _) = self._exchange(
-            [
-                f"-thread-select {number_}",
-                _console_command(f"maintenance packet vCont;s:{name}"),
-                _console_command("maintenance flush register-cache"),
-                "-stack-info-frame",
-            ],
-            DEADLINE,
-        )
-        if not _STOP_REPLY.search(reply):
-            raise GdbError(f"the stub did not step: {escape(reply.strip(), 200)}")
-        self.stop = Stop("step", None, number_, frame_address(results.get("frame")) or 0, None)
+        self.stop = Stop("step", None, number_, self._threads.step(number_, target_id), None)
         return self.stop
 
     # Looking around
 
     def threads(self) -> list[Thread]:
         """Every thread of the target: with QEMU, one for each CPU."""
-        if self._threads is None:
-            found = self._command("-thread-info").get("threads")
-            entries = found if isinstance(found, list) else []
-            self._threads = [thread_from(entry) for entry in entries if isinstance(entry, dict)]
-        return list(self._threads)
+        return self._threads.all()
 
     def select_thread(self, thread: int) -> None:
         """Make registers and backtraces those of ``thread`` until the target has run."""
         self._registers.forget()
-        self._backtraces.clear()
-        self._command(f"-thread-select {thread}")
+        self._threads.select(thread)
 
     def backtrace(self, limit: int = 20) -> list[str]:
         """The frames of the selected thread, innermost first, as gdb unwinds them; escaped.
 
         A stack that cannot be unwound ends the list with gdb's complaint.
         """
-        if limit not in self._backtraces:
-            try:
-                stack = self._command(f"-stack-list-frames 0 {limit - 1}").get("stack")
-            except GdbError as error:
-                return [f"<{escape(error.message, 200)}>"]
-            frames = stack if isinstance(stack, list) else []
-            self._backtraces[limit] = [_frame_text(frame) for frame in frames]
-        return list(self._backtraces[limit])
+        return self._threads.backtrace(limit)
 
     def forget(self) -> None:
         """Drop what was read: something outside of this class has changed the target."""
         self.generation += 1
         self._memory.forget()
         self._registers.forget()
-        self._backtraces.clear()
-        self._threads = None
+        self._threads.forget()
 
     # Inside
-
-    def _command(self, mi: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-        return self._exchange([mi], deadline)[0][0]
-
-    def _console(self, text: str, deadline: float) -> str:
-        return self._exchange([_console_command(text)], deadline)[0][1]
-
-    def _exchange(
-        self, commands: Sequence[str], deadline: float
-    ) -> list[tuple[dict[str, Any], str]]:
-        self._finish_start()
-        end = time.monotonic() + deadline
-        tokens = [self._session.send(text) for text in commands]
-        answers = [
-            self._session.collect(token, end, text)
-            for token, text in zip(tokens, commands, strict=True)
-        ]
-        return [(_results(record), text) for record, text in answers]
-
-    def _finish_start(self) -> None:
-        end = time.monotonic() + 30.0
-        while self._start:
-            token = self._start.pop(0)
-            _results(self._session.collect(token, end, "-gdb-set")[0])
 
     def _on_news(self, record: Record) -> None:
         if record.message == "stopped":
@@ -400,7 +327,7 @@ class Debugger:
         elif record.message == "running":
             self._started()
         elif record.message == "thread-created":
-            self._target_ids.clear()
+            self._threads.renumbered()
         elif record.message == "thread-group-exited":
             self._lost()
 
@@ -429,26 +356,3 @@ class Debugger:
             link.unlink()
         link.symlink_to(target.absolute())
         return name
-
-
-def _frame_text(frame: object) -> str:
-    if not isinstance(frame, dict):
-        return "?"
-    text = f"#{frame.get('level', '?')} {frame.get('addr', '?')} in {frame.get('func', '??')}"
-    if "file" in frame:
-        text += f" at {frame['file']}:{frame.get('line', '?')}"
-    return escape(text, 300)
-
-
-def _console_command(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'-interpreter-exec console "{quoted}"'
-
-
-def _results(record: Record) -> dict[str, Any]:
-    if record.kind is Kind.MALFORMED:
-        raise GdbError(f"gdb's answer makes no sense: {escape(record.text, 200)}")
-    if record.message == "error":
-        message = record.payload.get("msg")
-        raise GdbError(escape(message, 1000) if isinstance(message, str) else "gdb gave no reason")
-    return record.payload

@@ -7,10 +7,9 @@ that gdb inherits: nothing touches a disk, and its name needs no quoting (``dump
 """
 
 import os
-from collections.abc import Callable
-from typing import Any, Protocol
 
 from harness.debugger.records import MemoryBlock
+from harness.debugger.session import Session
 from harness.errors import GdbError, HostError
 from harness.units import KIB
 
@@ -61,20 +60,11 @@ class TransferFile:
             self.descriptor = -1
 
 
-class Commander(Protocol):
-    """What this module needs of a debugger: a command, and a command line of gdb's own."""
-
-    def __call__(self, mi: str, *, deadline: float = ...) -> dict[str, Any]: ...
-
-
 class Memory:
     """Memory of the stopped target.  ``forget`` has to be called whenever it may have changed."""
 
-    def __init__(
-        self, command: Commander, console: Callable[[str, float], str], transfer: TransferFile
-    ) -> None:
-        self._command = command
-        self._console = console
+    def __init__(self, session: Session, transfer: TransferFile) -> None:
+        self._session = session
         self._transfer = transfer
         self._blocks: dict[int, bytes] = {}
 
@@ -103,7 +93,7 @@ class Memory:
 
     def _fetch(self, address: int, size: int) -> bytes:
         try:
-            answer = self._command(f"-data-read-memory-bytes 0x{address:x} {size}")
+            answer = self._session.command(f"-data-read-memory-bytes 0x{address:x} {size}")
         except GdbError as error:
             raise _unreadable(address, size, error.message) from None
         found = answer.get("memory")
@@ -118,13 +108,13 @@ class Memory:
 
     def write(self, address: int, data: bytes) -> None:
         """Write a few bytes."""
-        self._command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
+        self._session.command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
 
     def dump(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on, fresh from the target, in one go."""
         command = f"dump binary memory {self._transfer.path} 0x{address:x} 0x{address + size:x}"
         try:
-            self._console(command, transfer_deadline(size))
+            self._session.console(command, transfer_deadline(size))
         except GdbError as error:
             self._transfer.empty()
             raise _unreadable(address, size, error.message) from None
@@ -140,7 +130,7 @@ class Memory:
         """Write ``data`` from ``address`` on, in one go."""
         self._transfer.put(data)
         try:
-            self._console(
+            self._session.console(
                 f"restore {self._transfer.path} binary 0x{address:x}", transfer_deadline(len(data))
             )
         finally:

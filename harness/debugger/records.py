@@ -30,7 +30,7 @@ class Kind(Enum):
     RESULT = auto()
     """The answer to a command."""
     ASYNC = auto()
-    """News: ``*stopped``, ``*running``, ``=thread-created``, ..."""
+    """News: ``*stopped``, ``*running``, or ``=thread-created`` and the like without its payload."""
     CONSOLE = auto()
     """Text that gdb's own command line would print."""
     LOG = auto()
@@ -80,6 +80,8 @@ def parse_record(line: bytes) -> Record:
         return Record(Kind.OTHER, text=text)
     token = int(head[1]) if head[1] else None
     kind = Kind.RESULT if head[2] == "^" else Kind.ASYNC
+    if head[2] == "=":
+        return Record(kind, token, head[3], text=text)
     payload = _parse_results(text, head.end()) if head[4] else {}
     if payload is None:
         return _malformed(text, token if kind is Kind.RESULT else None)

@@ -2,13 +2,10 @@
 """Registers of the selected thread, read by gdb's names for them."""
 
 import re
-from collections.abc import Callable
 
-from harness.debugger.memory import Commander
+from harness.debugger.session import Session
 from harness.debugger.state import number
 from harness.errors import GdbError, UsageError
-
-DEADLINE = 10.0
 
 _INTEGER = re.compile(r"0x[0-9a-fA-F]+")
 
@@ -22,9 +19,8 @@ _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
 class Registers:
     """General registers in one transfer, any other by name; remembered until ``forget``."""
 
-    def __init__(self, command: Commander, console: Callable[[str, float], str]) -> None:
-        self._command = command
-        self._console = console
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._general: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
         self._values: dict[str, int] = {}
@@ -45,7 +41,7 @@ class Registers:
         """Every register of gdb's group `general` that is not a system register."""
         if not self._general:
             self._general = general_registers(
-                self._console("maintenance print register-groups", DEADLINE)
+                self._session.console("maintenance print register-groups")
             )
             if not self._general:
                 raise GdbError("gdb names no general registers")
@@ -68,11 +64,11 @@ class Registers:
     def write(self, name: str, value: int) -> None:
         """Set one register."""
         self._register_number(name)
-        self._command(f"-gdb-set var ${name} = {value}")
+        self._session.command(f"-gdb-set var ${name} = {value}")
 
     def _register_number(self, name: str) -> int:
         if not self._numbers:
-            names = self._command("-data-list-register-names").get("register-names", [])
+            names = self._session.command("-data-list-register-names").get("register-names", [])
             self._numbers = {name: register for register, name in enumerate(names) if name}
         if name not in self._numbers:
             raise UsageError(f"{name!r} is not a register of this target")
@@ -80,7 +76,7 @@ class Registers:
 
     def _fetch(self, *wanted: int) -> dict[int, int]:
         numbers = " ".join(map(str, wanted))
-        answer = self._command(f"-data-list-register-values x {numbers}")
+        answer = self._session.command(f"-data-list-register-values x {numbers}")
         return {
             number(entry.get("number"), -1): int(entry["value"], 16)
             for entry in answer.get("register-values", [])

@@ -14,9 +14,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.debugger.records import Kind, Record, parse_record
-from harness.errors import DebuggerDied
+from harness.errors import DebuggerDied, GdbError
 from harness.process import Child
 from harness.units import MIB, escape
 
@@ -36,7 +37,30 @@ START_OPTIONS = (
     "set debuginfod enabled off",
 )
 
+DEADLINE = 10.0
+"""Seconds a command may take unless its caller says otherwise."""
+
+REMOTE_TIMEOUT = 15
+"""Seconds that gdb waits for the stub."""
+
+# Breakpoints stay out of the stub while the target is stopped (gdb's default): a raw step from the
+# address of an inserted one would hit it again and get nowhere.
+SETTINGS = (
+    "confirm off",
+    "pagination off",
+    "width 0",
+    "height 0",
+    "mi-async on",
+    f"remotetimeout {REMOTE_TIMEOUT}",
+    "history save off",
+    "auto-solib-add off",
+    "backtrace limit 64",
+    "print frame-info location",
+    "breakpoint always-inserted off",
+)
+
 Attendant = Callable[[], object]
+Results = dict[str, Any]
 
 
 class Session:
@@ -78,6 +102,7 @@ class Session:
         self._stream_size = 0
         self.messages: deque[str] = deque(maxlen=50)
         self.ended = False
+        self._starting = [self.send(f"-gdb-set {setting}") for setting in SETTINGS]
 
     @property
     def process_fd(self) -> int:
@@ -101,6 +126,34 @@ class Session:
         """Stop attending to ``descriptor``."""
         if self._attended.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
+
+    def command(self, mi: str, deadline: float = DEADLINE) -> Results:
+        """Give one MI command; its results.  ``deadline`` is in seconds from now."""
+        return self.exchange([mi], deadline)[0][0]
+
+    def console(self, text: str, deadline: float = DEADLINE) -> str:
+        """Give one command of gdb's own command line; what it prints."""
+        return self.exchange([console_command(text)], deadline)[0][1]
+
+    def exchange(
+        self, commands: Sequence[str], deadline: float = DEADLINE
+    ) -> list[tuple[Results, str]]:
+        """Give commands without waiting in between; the results and the console text of each.
+
+        GdbError for the first that gdb refused, after all have been answered.  DebuggerDied when
+        gdb ends or has not answered all of them in time.
+        """
+        if self._starting:
+            starting, self._starting = self._starting, []
+            end = time.monotonic() + 30.0
+            for token in starting:
+                results_of(self.collect(token, end, "-gdb-set")[0])
+        end = time.monotonic() + deadline
+        tokens = [self.send(text) for text in commands]
+        answers = [
+            self.collect(token, end, text) for token, text in zip(tokens, commands, strict=True)
+        ]
+        return [(results_of(record), text) for record, text in answers]
 
     def send(self, command: str) -> int:
         """Hand a command to gdb without waiting; the token to collect its answer with."""
@@ -235,3 +288,19 @@ class Session:
                 self._answers[record.token] = (record, text)
             elif record.kind is Kind.MALFORMED:
                 self.messages.append(record.text + "\n")
+
+
+def console_command(text: str) -> str:
+    """The MI command that runs a command of gdb's own command line."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'-interpreter-exec console "{quoted}"'
+
+
+def results_of(record: Record) -> Results:
+    """The results in an answer; GdbError with gdb's words if it is a refusal."""
+    if record.kind is Kind.MALFORMED:
+        raise GdbError(f"gdb's answer makes no sense: {escape(record.text, 200)}")
+    if record.message == "error":
+        message = record.payload.get("msg")
+        raise GdbError(escape(message, 1000) if isinstance(message, str) else "gdb gave no reason")
+    return record.payload

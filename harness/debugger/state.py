@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What gdb reports of the target: stops and threads."""
+"""What gdb reports of the target."""
 
 import re
 from collections.abc import Mapping
@@ -66,19 +66,4 @@ def stop_from(payload: Mapping[str, Any]) -> Stop:
         thread=number(payload.get("thread-id"), 1),
         address=frame_address(payload.get("frame")) or 0,
         signal=signal if isinstance(signal, str) else None,
-    )
-
-
-_TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
-
-
-def thread_from(entry: Mapping[str, Any]) -> Thread:
-    """A thread out of the answer to ``-thread-info``."""
-    target = str(entry.get("target-id", ""))
-    match = _TARGET_ID.match(target)
-    return Thread(
-        id=number(entry.get("id")),
-        name=str(entry.get("details") or entry.get("name") or target),
-        pc=frame_address(entry.get("frame")) or 0,
-        target_id=(int(match[1] or 0), int(match[2])) if match else None,
     )

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Threads of the stopped target: where they are, their stacks, and exact single steps."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from harness.debugger.session import REMOTE_TIMEOUT, Session, console_command
+from harness.debugger.state import Thread, frame_address, number
+from harness.errors import DeadlineMissed, GdbError
+from harness.units import escape
+
+STEP_TIMEOUT = 2
+"""Seconds that gdb waits for a step; when they are over it sends a byte, which stops QEMU."""
+
+_TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
+_STEPPED = re.compile(r'received: "[TS]05')
+_STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
+
+
+class Threads:
+    """QEMU's CPUs as gdb sees them; what was read is remembered until ``forget``."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._all: list[Thread] | None = None
+        self._target_ids: dict[int, tuple[int, int]] = {}
+        self._backtraces: dict[int, list[str]] = {}
+
+    def forget(self) -> None:
+        """Drop where the threads were."""
+        self._all = None
+        self._backtraces.clear()
+
+    def renumbered(self) -> None:
+        """Drop the stub's names of the threads too: there are other threads now."""
+        self._target_ids.clear()
+        self.forget()
+
+    def all(self) -> list[Thread]:
+        """Every thread, by gdb's numbers."""
+        if self._all is None:
+            found = self._session.command("-thread-info").get("threads")
+            entries = found if isinstance(found, list) else []
+            threads = [_thread(entry) for entry in entries if isinstance(entry, dict)]
+            self._all = sorted(threads, key=lambda thread: thread.id)
+        return list(self._all)
+
+    def target_id(self, thread: int) -> tuple[int, int]:
+        """The stub's name of a thread: process (0 for none) and thread."""
+        if thread not in self._target_ids:
+            self._target_ids = {t.id: t.target_id for t in self.all() if t.target_id}
+        return self._target_ids.get(thread, (0, thread))
+
+    def select(self, thread: int) -> None:
+        """Make a thread the one that registers and backtraces are of."""
+        self._backtraces.clear()
+        self._session.command(f"-thread-select {thread}")
+
+    def backtrace(self, limit: int) -> list[str]:
+        """The innermost frames of the selected thread."""
+        if limit not in self._backtraces:
+            try:
+                stack = self._session.command(f"-stack-list-frames 0 {limit - 1}").get("stack")
+            except GdbError as error:
+                return [f"<{escape(error.message, 200)}>"]
+            frames = stack if isinstance(stack, list) else []
+            self._backtraces[limit] = [_frame_text(frame) for frame in frames]
+        return list(self._backtraces[limit])
+
+    def step(self, thread: int, target_id: tuple[int, int]) -> int:
+        """Have the stub execute one instruction; the address of the next one."""
+        process, cpu = target_id
+        name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
+        _, _, (_, reply), _, _, (results, _) = self._session.exchange(
+            [
+                f"-thread-select {thread}",
+                f"-gdb-set remotetimeout {STEP_TIMEOUT}",
+                console_command(f"maintenance packet vCont;s:{name}"),
+                f"-gdb-set remotetimeout {REMOTE_TIMEOUT}",
+                console_command("maintenance flush register-cache"),
+                "-stack-info-frame",
+            ]
+        )
+        if _STOPPED_BY_GDB.search(reply):
+            raise DeadlineMissed(
+                f"thread {thread} did not finish one instruction within {STEP_TIMEOUT} s",
+                "Its CPU waits for an interrupt; let the guest run instead.",
+            )
+        if not _STEPPED.search(reply):
+            raise GdbError(f"the stub did not step: {escape(reply.strip(), 200)}")
+        return frame_address(results.get("frame")) or 0
+
+
+def _thread(entry: Mapping[str, Any]) -> Thread:
+    target = str(entry.get("target-id", ""))
+    match = _TARGET_ID.match(target)
+    return Thread(
+        id=number(entry.get("id")),
+        name=str(entry.get("details") or entry.get("name") or target),
+        pc=frame_address(entry.get("frame")) or 0,
+        target_id=(int(match[1] or 0), int(match[2])) if match else None,
+    )
+
+
+def _frame_text(frame: object) -> str:
+    if not isinstance(frame, dict):
+        return "?"
+    text = f"#{frame.get('level', '?')} {frame.get('addr', '?')} in {frame.get('func', '??')}"
+    if "file" in frame:
+        text += f" at {frame['file']}:{frame.get('line', '?')}"
+    return escape(text, 300)
