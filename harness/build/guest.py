@@ -166,7 +166,7 @@ def plan_build(
         "make",
         "--no-print-directory",
         "-C",
-        paths.guests(),
+        str(paths.guests()),
         f"-j{len(os.sched_getaffinity(0))}",
         f"ARCH={config.architecture}",
         f"CROSS_COMPILE={config.build.cross_compile}",
@@ -186,7 +186,7 @@ def plan_build(
         key=key,
         current_key=current_key,
         command=command,
-        links=tuple(paths.links),
+        links=paths.links,
     )
 
 
@@ -215,13 +215,23 @@ class _PlainPaths:
                 "Set XDG_CACHE_HOME to a directory with a plain path.",
             )
         self.work = work
-        self.links: list[tuple[Path, Path]] = []
+        self._links: dict[Path, Path] = {}
+
+    @property
+    def links(self) -> tuple[tuple[Path, Path], ...]:
+        return tuple(self._links.items())
+
+    def _link(self, link: Path, target: Path) -> Path:
+        self._links[link] = target
+        return link
 
     def directory(self, path: Path, name: str) -> Path:
         if _PLAIN.fullmatch(str(path)):
             return path
-        self.links.append((self.work / name, path))
-        return self.work / name
+        guests = resources.guests_directory()
+        if path.is_relative_to(guests):
+            return self.guests() / path.relative_to(guests)
+        return self._link(self.work / name, path)
 
     def file(self, path: Path, name: str) -> Path:
         # The directory is what gets the link, so that the file finds what it includes.
@@ -232,16 +242,17 @@ class _PlainPaths:
             )
         return self.directory(path.parent, name) / path.name
 
-    def guests(self) -> str:
+    def guests(self) -> Path:
         guests = resources.guests_directory()
         if _PLAIN.fullmatch(str(guests)):
-            return str(guests)
+            return guests
         # make finds the true path of its directory out, so that must be plain itself.
         plain = self.work / "guests"
-        self.links += [(plain / path.name, path) for path in sorted(guests.iterdir())]
+        for path in sorted(guests.iterdir()):
+            self._link(plain / path.name, path)
         # The guests' Makefile looks for a source tree's package beside them.
-        self.links.append((self.work / "harness", resources.PACKAGE))
-        return str(plain)
+        self._link(self.work / "harness", resources.PACKAGE)
+        return plain
 
     def python(self) -> Path:
         python = Path(sys.executable or "/usr/bin/python3")

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Guests built with the real compilers: every config, once, and by hand."""
+
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.build import list_workloads, plan_build
+from harness.config import list_configs, load_config, resources
+from harness.errors import UsageError
+from harness.image import Image
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/ftrace-harness/guests"
+
+
+@pytest.mark.parametrize("name", list_configs())
+def test_a_config_builds_once(name: str, empty_cache: Path) -> None:
+    config = load_config(name)
+    build = plan_build(config, "calls")
+    lines: list[str] = []
+    path = build.run(lines.append)
+    assert lines[0] == build.command_line
+    image = Image(path.read_bytes(), name)
+    assert image.isa.name == config.architecture
+    assert {site.form for site in image.sites} == {config.build.form}
+    assert image.build_id
+
+    lines.clear()
+    again = plan_build(config, "calls")
+    assert again.cached
+    assert again.run(lines.append) == path
+    assert lines == []
+
+
+@pytest.mark.parametrize("workload", list_workloads())
+@pytest.mark.parametrize("name", ["mips64el-malta", "aarch64-virt"])
+def test_every_workload_builds_without_a_warning(name: str, workload: str) -> None:
+    lines: list[str] = []
+    plan_build(load_config(name), workload).run(lines.append)
+    assert not [line for line in lines if "warning" in line]
+
+
+@pytest.mark.parametrize("name", ["mips-malta", "aarch64-virt-patchable"])
+def test_the_line_works_by_hand_on_a_read_only_tree(
+    name: str, empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = plan_build(load_config(name)).run().read_bytes()
+    shutil.rmtree(empty_cache)
+
+    # A copy as the wheel has it: what the harness's Python needs is installed, not beside it.
+    copy = tmp_path / "copy"
+    shutil.copytree(resources.guests_directory(), copy / "guests")
+    shutil.copytree(resources.configs_directory(), copy / "qemu-configs")
+    monkeypatch.setattr(resources, "root", lambda: copy)
+    before = _snapshot(copy)
+    _forbid_writing(copy)
+    try:
+        build = plan_build(load_config(name))
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(resources.PACKAGE.parent)}
+        subprocess.run(
+            ["sh", "-c", build.command_line], check=True, cwd="/", env=environment, timeout=300
+        )
+        out = next(word[2:] for word in build.command if word.startswith("O="))
+        assert Path(out, "vmlinux").read_bytes() == expected
+        assert _snapshot(copy) == before
+    finally:
+        _allow_writing(copy)
+
+
+def test_a_repository_in_a_directory_with_blanks(
+    empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = plan_build(load_config("mips-malta")).run().read_bytes()
+    shutil.rmtree(empty_cache)
+    copy = tmp_path / "my repository"
+    shutil.copytree(resources.guests_directory(), copy / "guests")
+    shutil.copytree(resources.configs_directory(), copy / "qemu-configs")
+    monkeypatch.setattr(resources, "root", lambda: copy)
+    assert plan_build(load_config("mips-malta")).run().read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "said"),
+    [
+        ("mips-malta", "int workload(void) { return 1 }\n", "mine.c:1:30: error: expected"),
+        (
+            "mips64-malta",
+            "int f(int);\nint workload(void) { return f(1); }\n",
+            "undefined reference to `f'",
+        ),
+        ("aarch64-virt", "int other(void) { return 1; }\n", "does not define workload()"),
+        ("aarch64-virt-patchable", '#include "absent.h"\n', "absent.h: No such file"),
+    ],
+)
+def test_a_workload_that_does_not_build(
+    name: str, source: str, said: str, tmp_path: Path, empty_cache: Path
+) -> None:
+    workload = tmp_path / "mine.c"
+    workload.write_text(source)
+    with pytest.raises(UsageError) as caught:
+        plan_build(load_config(name), workload).run()
+    assert caught.value.message.startswith(f"The workload {workload} does not ")
+    assert said in caught.value.message
+    assert {path.suffix for path in empty_cache.iterdir()} == {".lock"}
+
+
+def test_flags_reach_the_workload(tmp_path: Path) -> None:
+    workload = tmp_path / "mine.c"
+    workload.write_text(
+        '#include "mine.h"\n#include <stdio.h>\n'
+        "int workload(void) { return printf(TEXT) + FLAG; }\n"
+    )
+    (tmp_path / "mine.h").write_text('#define TEXT "a text that is found"\n')
+    image = plan_build(load_config("mipsel-malta"), workload, cflags=["-DFLAG=3", "-O0"]).run()
+    assert b"a text that is found" in image.read_bytes()
+
+
+def _snapshot(directory: Path) -> dict[str, int]:
+    return {
+        str(path.relative_to(directory)): path.stat().st_mtime_ns for path in directory.rglob("*")
+    }
+
+
+def _forbid_writing(directory: Path) -> None:
+    for path in [directory, *directory.rglob("*")]:
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o222)
+
+
+def _allow_writing(directory: Path) -> None:
+    for path in [directory, *directory.rglob("*")]:
+        path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o200)
