@@ -18,7 +18,7 @@ from harness.debugger.state import Stop, Thread, frame_address, number, stop_fro
 from harness.debugger.threads import Threads
 from harness.errors import DebuggerDied, GdbError, UsageError
 
-_TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
+_TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 
 
