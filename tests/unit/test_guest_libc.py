@@ -9,6 +9,7 @@ import ctypes
 import functools
 import math
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -73,8 +74,8 @@ long call(long (*function)(long, long, long, long), long a, long b, long c, long
 def library_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("libc")
 
-    def run(*command: str | Path) -> None:
-        subprocess.run(command, check=True, cwd=directory)
+    def run(*command: object) -> None:
+        subprocess.run([str(part) for part in command], check=True, cwd=directory)
 
     assert COMPILER is not None
     # -O3: where gcc looks hardest for loops that it could replace by a call to memcpy.
@@ -170,8 +171,8 @@ widths = st.one_of(st.just(b""), st.integers(0, 40).map(lambda width: b"%d" % wi
 precisions = st.one_of(
     st.just(b""), st.just(b"."), st.integers(0, 40).map(lambda precision: b".%d" % precision)
 )
-interesting = st.sampled_from([0, 1, -1, 7, 8, 127, 128, -128, 255, 2**31 - 1, 2**31, 2**63 - 1])
-integers = st.one_of(interesting, st.integers(-(2**63), 2**63 - 1))
+INTERESTING = [0, 1, -1, 7, 8, 127, 128, -128, 255, 2**15, 2**31 - 1, 2**31, 2**63 - 1, -(2**63)]
+integers = st.one_of(st.sampled_from(INTERESTING), st.integers(-(2**63), 2**63 - 1))
 
 
 @st.composite
@@ -182,8 +183,17 @@ def integer_directives(draw: st.DrawFn) -> tuple[bytes, Any]:
     return form, LENGTHS[length](draw(integers))
 
 
+@pytest.mark.parametrize("length", sorted(LENGTHS))
+def test_snprintf_lengths(guest: Guest, length: bytes) -> None:
+    for value in INTERESTING:
+        argument = LENGTHS[length](value)
+        for conversion in (b"d", b"i", b"u", b"o", b"x", b"X"):
+            arguments = (40, b"%#" + length + conversion, argument)
+            assert printed(guest.snprintf, *arguments) == printed(HOST.snprintf, *arguments)
+
+
 @given(integer_directives(), st.integers(0, 60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_snprintf_integers(guest: Guest, directive: tuple[bytes, Any], size: int) -> None:
     form, value = directive
     text = b"<" + form + b">"
@@ -363,6 +373,25 @@ def test_strdup(fresh: Guest) -> None:
     assert fresh.malloc_check() == 0
 
 
+def test_no_function_calls_itself(tmp_path: Path) -> None:
+    """Gcc replaces a loop that fills or copies memory by a call to memset or memcpy."""
+    for level in ("-O2", "-O3"):
+        for source in ("string.c", "libgcc.c"):
+            assert COMPILER is not None
+            command = [COMPILER, "-std=gnu11", level, "-ffreestanding", "-fPIC", "-c"]
+            include = ["-I", GUESTS / "kernel/include"]
+            target = tmp_path / "object.o"
+            subprocess.run(
+                [*command, *include, GUESTS / "kernel/lib" / source, "-o", target], check=True
+            )
+            listing = subprocess.run(
+                ["objdump", "-dr", target], capture_output=True, text=True, check=True
+            ).stdout
+            for body in re.split(r"\n(?=[0-9a-f]+ <)", listing)[1:]:
+                name = body[body.index("<") + 1 : body.index(">")]
+                assert name not in re.findall(r"R_\w+\s+(\w+)", body), f"{source} {level}"
+
+
 # --- stdlib.h and ctype.h -------------------------------------------------------------------------
 
 numbers = st.one_of(
@@ -384,6 +413,17 @@ def test_strtol_family(guest: Guest, text: str, base: int) -> None:
             value = function(string, ctypes.byref(end), base)
             results.append((value, end.value))
         assert results[0] == results[1], name
+
+
+@pytest.mark.parametrize("text", ["0x", "0xg", "-0X", "+", " - 1", "08", "0x0x1", ""])
+def test_strtol_prefix_without_digits(guest: Guest, text: str) -> None:
+    string = ctypes.create_string_buffer(text.encode())
+    for base in (0, 16):
+        results = []
+        for function in (guest.strtol, HOST.strtol):
+            end = ctypes.c_void_p()
+            results.append((function(string, ctypes.byref(end), base), end.value))
+        assert results[0] == results[1]
 
 
 def test_atoi_and_abs(guest: Guest) -> None:

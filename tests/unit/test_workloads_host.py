@@ -131,6 +131,30 @@ def test_calls_are_as_documented(level: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
+def test_every_documented_call_is_in_the_code(level: str, tmp_path: Path) -> None:
+    """Nothing is inlined or made a loop when functions are not instrumented, either."""
+    assert COMPILER is not None
+    target = tmp_path / "calls.o"
+    command = [COMPILER, "-std=gnu11", level, "-fPIC", "-c", WORKLOADS / "calls.c", "-o", target]
+    subprocess.run(command, check=True)
+    listing = subprocess.run(
+        ["objdump", "-dr", target], capture_output=True, text=True, check=True
+    ).stdout
+    calls = {
+        (body[body.index("<") + 1 : body.index(">")], callee)
+        for body in re.split(r"\n(?=[0-9a-f]+ <)", listing)[1:]
+        for callee in re.findall(r"R_\w+\s+(\w+)", body)
+    }
+    documented = {
+        (row.caller_without_sibling_calls, row.function)
+        for row in documented_calls()
+        # Not by the kernel, and not through a pointer.
+        if row.function != "workload" and not row.function.startswith("pointer_")
+    }
+    assert documented - calls == set()
+
+
 def test_events_makes_as_many_calls_as_it_says() -> None:
     source = (WORKLOADS / "events.c").read_text()
     constants = {

@@ -12,8 +12,8 @@ void panic(const char *format, ...) __attribute__((noreturn, cold, format(printf
 extern char __heap_start[], __heap_end[]; /* linker script */
 
 /*
- * gcc recognises the loops of these functions and would replace each by a call to the very
- * function that it is in.
+ * gcc recognises loops that copy or fill memory and replaces them by calls to memcpy and memset;
+ * before version 10 also in memcpy and memset themselves.
  */
 #define no_loop_idiom __attribute__((optimize("no-tree-loop-distribute-patterns")))
 
