@@ -5,8 +5,6 @@
 #include <asm/asm.h>
 #include <asm/mipsregs.h>
 
-#define BOOT_STACK_SIZE	0x40000
-
 #if _MIPS_SIM == _ABI64
 #define STATUS_KERNEL	(ST0_CU0 | ST0_CU1 | ST0_FR | ST0_KX | ST0_SX | ST0_UX)
 #else
@@ -36,14 +34,8 @@ SYM_FUNC_START(kernel_entry)
 	bne	$a0, $a1, 1b
 	 nop
 
-	la	$sp, boot_stack_end - 32	/* o32 callees own 16 bytes above sp */
+	la	$sp, __boot_stack_end - 32	/* o32 callees own 16 bytes above sp */
 	la	$gp, init_thread
 	jal	start_kernel
 	 move	$ra, $zero
 SYM_FUNC_END(kernel_entry)
-
-	.bss
-	.balign	16
-boot_stack:
-	.space	BOOT_STACK_SIZE
-boot_stack_end:

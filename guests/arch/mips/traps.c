@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct pt_regs) == PT_SIZE, "ptrace.h");
 
 void do_exception(const struct pt_regs *regs) __noreturn;
 
-extern const char _text[], _end[];
+extern const char __boot_stack_start[], _end[];
 
 /* Cause.ExcCode, MIPS Architecture For Programmers, volume III. */
 static const char *const exception_names[32] = {
@@ -72,7 +72,7 @@ static void print_stack(unsigned long sp)
 	console_puts("stack at ");
 	console_hex(sp);
 	/* Only what is certainly there: a fault here would end the dump. */
-	if (sp % sizeof(long) || sp < (unsigned long)_text ||
+	if (sp % sizeof(long) || sp < (unsigned long)__boot_stack_start ||
 	    sp > (unsigned long)_end - 16 * sizeof(long)) {
 		console_puts(": not in the kernel's memory\n");
 		return;

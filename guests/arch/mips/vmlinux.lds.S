@@ -6,12 +6,19 @@ ENTRY(kernel_entry)
 
 SECTIONS
 {
-	/* kseg0: unmapped and cached. The first megabyte belongs to QEMU's boot stub. */
+	/*
+	 * kseg0: unmapped and cached. The boot stack takes the first megabyte, for below kseg0 there
+	 * is nothing: a stack that overflows is an exception and not a corrupted kernel.
+	 */
 #ifdef CONFIG_64BIT
-	. = 0xffffffff80100000;
+	. = 0xffffffff80000000;
 #else
-	. = 0x80100000;
+	. = 0x80000000;
 #endif
+	__boot_stack_start = .;
+	. = . + 0x100000;
+	__boot_stack_end = .;
+
 	KERNEL_TEXT
 	KERNEL_RODATA
 	KERNEL_DATA

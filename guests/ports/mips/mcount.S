@@ -9,7 +9,7 @@
  * on entry
  *
  *	$at	the caller of the traced function: goes back into $ra		(frompc)
- *	$ra	behind the call site, MCOUNT_RETURN_OFFSET from the jal		(selfpc)
+ *	$ra	behind the call site, MCOUNT_INSN_SIZE from the jal		(selfpc)
  *	$v0	the static chain of a nested function
  *	$a0-$a3 (o32), $a0-$a7 (n64), $f12 and up: arguments of the traced function
  *
@@ -59,7 +59,7 @@ SYM_INNER_LABEL(ftrace_caller)
 
 	LONG_ADDIU $sp, $sp, -FRAME_SIZE
 	for_each_saved LONG_S
-	LONG_ADDIU $a0, $ra, -MCOUNT_RETURN_OFFSET	/* C2: ip, the jal itself, */
+	LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
 SYM_INNER_LABEL(ftrace_call)
 	nop					/* C10: jal tracer */
 	 move	$a1, $at			/* C2: and parent_ip, in its delay slot */

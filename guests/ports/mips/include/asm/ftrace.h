@@ -3,10 +3,9 @@
 #define _ASM_FTRACE_H
 
 #define MCOUNT_ADDR		((unsigned long)_mcount)
-#define MCOUNT_INSN_SIZE	4
 
-/* A call returns behind its delay slot: ra is the address of the jal plus this. */
-#define MCOUNT_RETURN_OFFSET	8
+/* From the call site to where _mcount returns: the jal and its delay slot. */
+#define MCOUNT_INSN_SIZE	8
 
 #ifndef __ASSEMBLER__
 
