@@ -2,31 +2,24 @@
 """The tools that a build needs: there, able to run, and known by their versions."""
 
 import os
-import shutil
 import subprocess
 
 from harness.config import MachineConfig
 from harness.errors import HostError
+from harness.process import find_program
 from harness.units import escape
 
 ANSWER_DEADLINE = 30.0  # seconds for a tool to say its version
-
-
-def require_program(program: str, package: str) -> None:
-    """HostError when a program is not installed; ``package`` is the Debian package that has it."""
-    if shutil.which(program) is None:
-        install = f"Install it with: apt-get install {package}" if package else "Install it"
-        raise HostError(f"{program} is not installed.", f"{install}, or run harness doctor.")
 
 
 def toolchain_identity(config: MachineConfig) -> list[str]:
     """What compiler, assembler and linker say of themselves; HostError when one is missing."""
     prefix = config.build.cross_compile
     package = config.build.package
-    require_program("make", "make")
+    find_program("make", "make")
     answers = []
     for program, argument in (("gcc", "-v"), ("as", "--version"), ("ld", "--version")):
-        require_program(prefix + program, package)
+        find_program(prefix + program, package)
         answers.append(_answer(prefix + program, argument))
     return answers
 

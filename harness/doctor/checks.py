@@ -41,7 +41,7 @@ _QEMU_PROOF = ("-nodefaults", "-display", "none", "-bios", "/dev/null", "-S", "-
 _QMP_QUIT = '{"execute": "qmp_capabilities"}\n{"execute": "quit"}\n'
 
 
-def examine(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
+def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
     """Check everything, side by side; by default for every config in ``qemu-configs/``.
 
     A config is checked by starting its machine, halted and without a guest, and by compiling

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.config import MachineConfig, resources
-from harness.doctor import Check, checks, examine, mend_command, programs
+from harness.doctor import Check, checks, check_all, mend_command, programs
 
 Install = Callable[[str, str], None]
 
@@ -56,7 +56,7 @@ def config() -> MachineConfig:
 def test_an_empty_host_is_told_all_that_is_missing(
     install: Install, config: MachineConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = examine([config])
+    found = check_all([config])
     missing = {check.name: check for check in found if not check.ok}
     assert list(missing) == [
         "gdb-multiarch",
@@ -82,7 +82,7 @@ def test_a_host_with_everything_needs_nothing(install: Install, config: MachineC
         install(program, f"echo; echo {program} 1.0; echo more")
     install("qemu-fake", "echo QEMU 1.0")
     install("fake-gcc", "echo gcc 1.0")
-    found = examine([config])
+    found = check_all([config])
     assert all(check.ok for check in found)
     assert mend_command(found) == ""
     details = {check.name: check.detail for check in found}
@@ -149,11 +149,11 @@ def test_a_config_that_is_wrong_is_one_failed_check(
     (tmp_path / "qemu-configs").mkdir()
     (tmp_path / "qemu-configs/bad.toml").write_text("[\n")
     monkeypatch.setattr(resources, "root", lambda: tmp_path)
-    check = examine()[-1]
+    check = check_all()[-1]
     assert check.name == "bad: config"
     assert "is not TOML" in check.detail
     shutil.rmtree(tmp_path / "qemu-configs")
-    assert "installation is incomplete" in examine()[-1].detail
+    assert "installation is incomplete" in check_all()[-1].detail
 
 
 def test_python_packages_are_the_declared_ones() -> None:
