@@ -38,9 +38,7 @@ for command in (doctor, list_, build, record, report):
 def main() -> None:
     """Run the command line; every error becomes a sentence and an exit status."""
     try:
-        harness.main(standalone_mode=False)
-    except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
+        sys.exit(harness.main(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -117,7 +117,7 @@ def record(
 
 @contextmanager
 def _signals() -> Iterator[int]:
-    """A descriptor that becomes readable at the first SIGINT or SIGTERM; a second one interrupts."""
+    """A descriptor that the first SIGINT or SIGTERM makes readable; a second one interrupts."""
     reader, writer = socket.socketpair()
     writer.setblocking(False)
 

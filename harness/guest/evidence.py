@@ -35,9 +35,7 @@ def _cpus(debugger: Debugger, image: Image) -> str:
 def _registers(debugger: Debugger, image: Image) -> str:
     isa, values = image.isa, debugger.registers()
     names = [*isa.general_registers, isa.pc_register, *isa.status_registers]
-    shown = [
-        f"{name:>8} {values[name]:0{isa.bits // 4}x}" for name in names if name in values
-    ]
+    shown = [f"{name:>8} {values[name]:0{isa.bits // 4}x}" for name in names if name in values]
     return "\n".join("  " + " ".join(shown[i : i + 4]) for i in range(0, len(shown), 4))
 
 

@@ -14,6 +14,7 @@ from harness.debugger import Debugger, Stop
 from harness.errors import (
     DeadlineMissed,
     DebuggerDied,
+    GdbError,
     GuestDied,
     HarnessError,
     HostError,
@@ -46,7 +47,7 @@ class Outcome(StrEnum):
     """Why ``run`` came back."""
 
     REACHED = "reached"
-    ELAPSED = "elapsed"
+    ELAPSED = "duration"
     STOPPED = "stopped"
 
 
@@ -131,6 +132,8 @@ class Guest:
         deadline = time.monotonic() + (timeout if seconds is None else seconds)
         try:
             return self._run(number, deadline, wake)
+        except (DebuggerDied, GdbError) as error:
+            raise self.cause(error) from error
         except _Elapsed:
             if seconds is not None:
                 return Outcome.ELAPSED
@@ -143,6 +146,12 @@ class Guest:
             if number is not None:
                 with suppress(HarnessError):
                     self.debugger.delete_breakpoint(number)
+
+    def cause(self, error: HarnessError) -> HarnessError:
+        """What is behind an error of the debugger: the end of QEMU, or the error itself."""
+        if isinstance(error, DebuggerDied | GdbError) and not self.machine.alive:
+            return self._machine_ended()
+        return error
 
     def settle(self) -> None:
         """Finish the event that a CPU is writing, so that counters and pages agree."""
@@ -187,11 +196,7 @@ class Guest:
         dying = False
         while True:
             also = watched if console.hung_up else [console.fileno(), *watched]
-            try:
-                stop = self.debugger.wait_stop(max(0.0, limit - time.monotonic()), also=also)
-            except DebuggerDied:
-                self._check_machine()
-                raise
+            stop = self.debugger.wait_stop(max(0.0, limit - time.monotonic()), also=also)
             console.drain()
             if stop is not None:
                 return stop
@@ -209,14 +214,16 @@ class Guest:
         self.debugger.interrupt()
         stop = self.debugger.wait_stop(INTERRUPT)
         if stop is None:
-            self._check_machine()
             raise HostError("QEMU did not stop the guest when it was asked to")
         self.machine.console.drain()
         return stop
 
     def _check_machine(self) -> None:
         if not self.machine.alive:
-            raise HostError("QEMU ended while the guest ran", "", self.machine.exit_report())
+            raise self._machine_ended()
+
+    def _machine_ended(self) -> HostError:
+        return HostError("QEMU ended while the guest ran", "", self.machine.exit_report())
 
     def _died(self, what: str) -> GuestDied:
         return GuestDied(what, "See the dump on its console below.", self.describe())

@@ -84,9 +84,7 @@ class Collector:
         self._byteorder: ByteOrder = byteorder
         header = self.header()
         self.format = header.page_format
-        self.spools = [
-            Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus
-        ]
+        self.spools = [Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus]
 
     def header(self) -> RingHeader:
         """The guest's header as it stands now; `GuestError` when it cannot be one."""

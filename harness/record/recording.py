@@ -87,7 +87,7 @@ def record(
             guest.settle()
             guest.collector.drain()
         except HarnessError as error:
-            failure = error
+            failure = guest.cause(error)
             with suppress(HarnessError):
                 guest.collector.drain()
         spools = [spool.stream for spool in guest.collector.spools]
@@ -97,7 +97,8 @@ def record(
         events = total_events(spools, form)
         write_trace_dat(stream, guest.tracer.description(), spools)
         counts = guest.collector.counts
-        status = guest.workload_status if outcome is Outcome.REACHED else None
+        reached_end = outcome is Outcome.REACHED and request.until == END
+        status = guest.workload_status if reached_end else None
     if failure is not None:
         failure.advice = (
             f"The {events} events recorded up to then are in {request.output}. {failure.advice}"
@@ -109,13 +110,12 @@ def record(
             f"but its pages hold {events}",
             f"The ring buffer of the guest is damaged; the pages are in {request.output}.",
         )
-    ended = {Outcome.REACHED: request.until, Outcome.ELAPSED: "duration"}.get(outcome, "stopped")
-    return Recording(
-        request.output, events, counts.lost, ended, status if request.until == END else None
-    )
+    ended = request.until if outcome is Outcome.REACHED else str(outcome)
+    return Recording(request.output, events, counts.lost, ended, status)
 
 
 def _switch_on(guest: Guest, request: Request) -> None:
+    guest.address_of(request.until)
     guest.collector.configure(request.buffer_size, request.overwrite)
     if request.filters:
         guest.tracer.set_filter(*request.filters)

@@ -102,8 +102,6 @@ class TracerControl:
                 site.address, words[old], words[new], f"the call site of {site.function}"
             )
 
-    def _patch(
-        self, address: int, old: tuple[int, ...], new: tuple[int, ...], what: str
-    ) -> Patch:
+    def _patch(self, address: int, old: tuple[int, ...], new: tuple[int, ...], what: str) -> Patch:
         to_bytes = self._image.isa.words_to_bytes
         return Patch(address, to_bytes(old), to_bytes(new), what)

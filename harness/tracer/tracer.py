@@ -42,7 +42,7 @@ class Tracer(TracerControl):
         self._collector.recording = on
 
     def events(self) -> Iterator[TraceEvent]:
-        """Every event since the trace was cleared, of all CPUs, by time; reading takes none away."""
+        """Every event since the trace was cleared, by time; reading takes none away."""
         self._collector.drain()
         with tempfile.TemporaryFile() as stream:
             spools = [spool.stream for spool in self._collector.spools]

@@ -4,16 +4,22 @@
 import os
 import re
 import signal
+import subprocess
 import time
 
 import pytest
-
-from command import children, harness, start
+from command import HARNESS, children, harness, start
 
 SUMMARY = re.compile(r"(\d+) events, (\d+) lost, ended by (\w+)")
 
-SPIN = "int step(int x) { return x + 1; }\nint workload(void) { int x = 0; for (;;) x = step(x); }\n"
-PANIC = "int before(void) { return 1; }\nint workload(void) { before(); return *(volatile int *)8; }\n"
+SPIN = """\
+__attribute__((noinline)) int step(int x) { return x + 1; }
+int workload(void) { volatile int x = 0; for (;;) x = step(x); }
+"""
+PANIC = """\
+__attribute__((noinline)) void before(void) { __asm__ volatile(""); }
+int workload(void) { before(); return *(volatile int *)8; }
+"""
 FAILS = "int workload(void) { return 3; }\n"
 
 
@@ -59,7 +65,9 @@ def test_filters_of_the_command_line(config, tmp_path):
 def test_events_ends_after_exactly_so_many(tmp_path, workload):
     file = tmp_path / "some.dat"
     source = workload(SPIN)
-    done = harness("record", "-c", "mipsel-malta", "--workload", source, "--events", 1234, "-o", file)
+    done = harness(
+        "record", "-c", "mipsel-malta", "--workload", source, "--events", 1234, "-o", file
+    )
     assert done.returncode == 0, done.stderr
     assert SUMMARY.search(done.stdout)[1] == "1234"
     assert len(lines(harness("report", file))) == 1234
@@ -86,7 +94,18 @@ def test_until_a_function(tmp_path):
 def test_overwrite_keeps_the_newest_and_counts_the_rest(config, tmp_path):
     file = tmp_path / "some.dat"
     done = harness(
-        *("record", "-c", config, "--workload", "sort", "--overwrite", "--buffer-size", 8, "-o", file)
+        *(
+            "record",
+            "-c",
+            config,
+            "--workload",
+            "sort",
+            "--overwrite",
+            "--buffer-size",
+            8,
+            "-o",
+            file,
+        )
     )
     assert done.returncode == 0, done.stderr
     events, lost, _ = SUMMARY.search(done.stdout).groups()
@@ -162,12 +181,24 @@ def test_a_failing_workload_is_the_guests_fault(tmp_path, workload):
     assert "returned 3" in done.stderr
 
 
-def test_a_full_disk_leaves_nothing_and_says_so(tmp_path, workload):
-    full = tmp_path / "full.dat"
-    full.symlink_to("/dev/full")
-    done = harness("record", "-c", "mips-malta", "-o", full.resolve())
-    assert done.returncode in (2, 3)
-    assert "cannot be written" in done.stderr
+def test_a_full_disk_leaves_nothing_and_says_so(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = 'mount -t tmpfs -o size=4k none "$1" && "$2" record -c mips-malta -o "$1/x.dat"; '
+    script += 'status=$?; ls -A "$1"; exit $status'
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", disk, HARNESS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"no file system of one's own here: {done.stderr.strip()}")
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_device_is_not_replaced(tmp_path):
+    done = harness("record", "-c", "mips-malta", "-o", "/dev/null")
+    assert done.returncode == 2
+    assert "not a regular file" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ class RingModel:
         self.memory[48 : 48 + len(cpu)] = cpu
 
     def read(self, address, size):
-        assert BASE <= address
+        assert address >= BASE
         assert address + size <= BASE + len(self.memory)
         return bytes(self.memory[address - BASE : address - BASE + size])
 
@@ -95,6 +95,8 @@ class RingModel:
                 self.set("dropped", self.get("dropped") + 1)
                 return False
         self.set("tail", self.get("tail") + 1)
-        struct.pack_into(">I", self.memory, self._first_entry(self.get("tail")), self.get("entries"))
+        struct.pack_into(
+            ">I", self.memory, self._first_entry(self.get("tail")), self.get("entries")
+        )
         struct.pack_into(">I", self.memory, self._page() + 8, 0)
         return True
