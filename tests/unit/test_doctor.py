@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.config import MachineConfig, resources
-from harness.doctor import Check, checks, check_all, mend_command, programs
+from harness.doctor import Check, check_all, checks, mend_command, programs
 
 Install = Callable[[str, str], None]
 
