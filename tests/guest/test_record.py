@@ -65,9 +65,8 @@ def test_filters_of_the_command_line(config, tmp_path):
 def test_events_ends_after_exactly_so_many(tmp_path, workload):
     file = tmp_path / "some.dat"
     source = workload(SPIN)
-    done = harness(
-        "record", "-c", "mipsel-malta", "--workload", source, "--events", 1234, "-o", file
-    )
+    options = ["--workload", source, "--events", 1234]
+    done = harness("record", "-c", "mipsel-malta", *options, "-o", file)
     assert done.returncode == 0, done.stderr
     assert SUMMARY.search(done.stdout)[1] == "1234"
     assert len(lines(harness("report", file))) == 1234
@@ -93,20 +92,8 @@ def test_until_a_function(tmp_path):
 
 def test_overwrite_keeps_the_newest_and_counts_the_rest(config, tmp_path):
     file = tmp_path / "some.dat"
-    done = harness(
-        *(
-            "record",
-            "-c",
-            config,
-            "--workload",
-            "sort",
-            "--overwrite",
-            "--buffer-size",
-            8,
-            "-o",
-            file,
-        )
-    )
+    options = ["--workload", "sort", "--overwrite", "--buffer-size", 8]
+    done = harness("record", "-c", config, *options, "-o", file)
     assert done.returncode == 0, done.stderr
     events, lost, _ = SUMMARY.search(done.stdout).groups()
     assert int(events) > 0

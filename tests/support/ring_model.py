@@ -94,9 +94,8 @@ class RingModel:
             if self._full():
                 self.set("dropped", self.get("dropped") + 1)
                 return False
-        self.set("tail", self.get("tail") + 1)
-        struct.pack_into(
-            ">I", self.memory, self._first_entry(self.get("tail")), self.get("entries")
-        )
+        tail = self.get("tail") + 1
+        self.set("tail", tail)
+        struct.pack_into(">I", self.memory, self._first_entry(tail), self.get("entries"))
         struct.pack_into(">I", self.memory, self._page() + 8, 0)
         return True

@@ -59,7 +59,7 @@ def test_nothing_is_lost_with_a_drain_at_each_watermark(directory):
     collector = collect(model, directory)
     drained_at_watermark(model, collector)
     count = 25 * PER_PAGE + 3
-    assert all([model.event(ip) for ip in range(count)])
+    assert all(model.event(ip) for ip in range(count))
     collector.drain()
     assert ips(collector) == list(range(count))
     assert (collector.counts.entries, collector.counts.lost) == (count, 0)
