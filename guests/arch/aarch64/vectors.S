@@ -72,7 +72,8 @@ SYM_FUNC_START(report_exception)
 	.cfi_offset sp, S_SP - S_FRAME_SIZE
 	mrs	x2, esr_el1
 	mrs	x3, far_el1
-	bl	unhandled_exception	/* (regs, vector, esr, far); does not return */
+	bl	unhandled_exception	/* (regs, vector, esr, far); does not return, but gdb */
+	b	.			/* looks up the unwind information of this address */
 	.cfi_endproc
 SYM_FUNC_END(report_exception)
 
