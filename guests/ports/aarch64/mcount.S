@@ -45,10 +45,11 @@ SYM_FUNC_END(_mcount)
  * is its return address. Patchable entry: x30 = rec->ip + 8, x9 = the traced function's return
  * address, x29 = its caller's frame record.
  *
- * Saves x0..x8, x29, x30 and, for patchable entries, x9 (C1): nothing has spilled the arguments
- * there, and gcc's -pg, which has, is no reason to rely on it. x10..x18 carry nothing into a
- * function; floating point and SIMD registers do, and survive because everything that is called
- * from here is compiled with -mgeneral-regs-only.
+ * Saves x0..x8, x29 and x30, and for patchable entries gives x30 the value of x9 back (C1, B41).
+ * Behind -pg the compiler has already put the arguments away; the stub does not rely on it.
+ * x9..x18 carry nothing into a function, and a caller keeps nothing there: gcc does not apply
+ * -fipa-ra to functions that have a call site (B105). Floating point and SIMD registers do carry
+ * arguments; they survive because everything called from here is built with -mgeneral-regs-only.
  *
  * Calls the tracer with x0 = ip = rec->ip and x1 = parent_ip = where the traced function returns
  * to (C2, Linux's order).
