@@ -89,6 +89,11 @@ class Debugger:
         return self._session.fileno()
 
     @property
+    def pid(self) -> int:
+        """gdb's process id."""
+        return self._session.pid
+
+    @property
     def process_fd(self) -> int:
         """Readable when gdb has ended."""
         return self._session.process_fd

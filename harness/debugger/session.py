@@ -105,6 +105,11 @@ class Session:
         self._starting = [self.send(f"-gdb-set {setting}") for setting in SETTINGS]
 
     @property
+    def pid(self) -> int:
+        """gdb's process id."""
+        return self._child.pid
+
+    @property
     def process_fd(self) -> int:
         """Readable when gdb has ended."""
         return self._child.process_fd
