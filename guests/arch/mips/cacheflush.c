@@ -29,3 +29,11 @@ void flush_icache_range(unsigned long start, unsigned long end)
 		".set pop"
 		: : : "$31", "memory");
 }
+
+/* gcc's own name for it: called for code that a function writes on its stack (nested functions). */
+void _flush_cache(void *address, int size, int caches);
+
+void _flush_cache(void *address, int size, int caches)
+{
+	flush_icache_range((unsigned long)address, (unsigned long)address + size);
+}
