@@ -31,7 +31,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 def progress() -> Iterator[Callable[[str], None]]:
     """Say what takes long: a live line on a terminal, plain lines elsewhere, both on stderr."""
     if not sys.stderr.isatty():
-        yield lambda line: click.echo(line, err=True)
+        # make's own lines, which are indented, would drown the others.
+        yield lambda line: None if line.startswith("  ") else click.echo(line, err=True)
         return
     from rich.console import Console
     from rich.markup import escape as escape_markup

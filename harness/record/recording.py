@@ -43,11 +43,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded: events in the file, events lost, and why it ended."""
+    """What was recorded: events in the file, those lost, those the guest wrote; why it ended."""
 
     path: Path
     events: int
     lost: int
+    written: int
     ended: str
     workload_status: int | None
 
@@ -111,7 +112,8 @@ def record(
             f"The ring buffer of the guest is damaged; the pages are in {request.output}.",
         )
     ended = request.until if outcome is Outcome.REACHED else str(outcome)
-    return Recording(request.output, events, counts.lost, ended, status)
+    written = counts.entries + counts.dropped
+    return Recording(request.output, events, counts.lost, written, ended, status)
 
 
 def _switch_on(guest: Guest, request: Request) -> None:
