@@ -99,7 +99,7 @@ class Oracle:
     @property
     def instructions(self) -> int:
         """Guest instructions executed by all CPUs since the start or the last reset."""
-        return sum(self._control.instructions)
+        return int(sum(self._control.instructions))
 
     @property
     def dropped(self) -> int:

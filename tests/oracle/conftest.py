@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Live guests with the oracle in their QEMU, once for each machine config."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness import boot
+from harness.build import build_guest
+from harness.config import list_configs, load_config
+from harness.guest import Guest
+from harness.image import Image
+from harness.oracle import Oracle
+
+WORKLOADS = Path(__file__).parent / "workloads"
+
+
+def pytest_generate_tests(metafunc):
+    """``config`` takes the name of every machine config in turn."""
+    if "config" in metafunc.fixturenames:
+        metafunc.parametrize("config", list_configs())
+
+
+@dataclass
+class Watched:
+    """A guest, stopped in front of its workload, and the oracle in its QEMU."""
+
+    guest: Guest
+    oracle: Oracle
+
+    @property
+    def executed(self):
+        """What the oracle saw: (site, caller) in order."""
+        return [(call.site, call.parent) for call in self.oracle.records()]
+
+    @property
+    def traced(self):
+        """What the tracer recorded: (site, caller) in order."""
+        return [(event.ip, event.parent_ip) for event in self.guest.tracer.events()]
+
+
+@pytest.fixture
+def image_of(config):
+    """A function: the image of a workload of the guests or of these tests."""
+    return lambda workload: _image(config, workload)
+
+
+@pytest.fixture
+def watch(config, tmp_path):
+    """A function: boot a workload under the oracle, whose window is closed."""
+
+    @contextmanager
+    def start(workload, *, deterministic=False, capacity=1_000_000):
+        source = _source(workload)
+        image = _image(config, workload)
+        with (
+            Oracle(image, tmp_path, capacity=capacity) as oracle,
+            boot(
+                config, source, plugins=[oracle.argument], deterministic=deterministic
+            ) as guest,
+        ):
+            oracle.reset()
+            yield Watched(guest, oracle)
+
+    return start
+
+
+def _source(workload):
+    own = WORKLOADS / f"{workload}.c"
+    return str(own) if own.exists() else workload
+
+
+def _image(config, workload):
+    kernel = build_guest(load_config(config), _source(workload))
+    return Image(kernel.read_bytes(), str(kernel))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Traced events against the oracle: the same functions, in the same order, from the same callers.
+
+The window of the oracle opens and closes where the tracer is switched on and off, so the two lists
+must be equal: no event is missing, none is extra.
+"""
+
+import fnmatch
+
+import pytest
+
+PROGRAMS = ["calls", "flow", "interpreter", "lz", "sha256", "sort"]
+
+
+def switch_on(watched, *globs):
+    """The tracer and the window together; what a filter leaves out is not expected."""
+    watched.guest.tracer.set_filter(*globs)
+    watched.guest.tracer.current = "function"
+    watched.oracle.window(True)
+
+
+def switch_off(watched):
+    watched.oracle.window(False)
+    watched.guest.tracer.current = "nop"
+
+
+def names(watched):
+    return [call.function for call in watched.oracle.records()]
+
+
+@pytest.mark.parametrize("workload", PROGRAMS)
+def test_every_event_of_a_workload(watch, workload):
+    with watch(workload) as watched:
+        switch_on(watched)
+        watched.guest.run(until="workload_done")
+        assert len(watched.traced) > 30
+        assert watched.traced == watched.executed
+        assert watched.guest.workload_status == 0
+
+
+@pytest.mark.parametrize("globs", [["do_*", "leaf"], ["*_second"], ["lea?"], ["*e*c*"]])
+def test_every_event_through_a_filter(watch, globs):
+    with watch("calls") as watched:
+        switch_on(watched, *globs)
+        watched.guest.run(until="workload_done")
+        expected = [
+            (call.site, call.parent)
+            for call in watched.oracle.records()
+            if any(fnmatch.fnmatchcase(call.function, glob) for glob in globs)
+        ]
+        assert expected
+        assert watched.traced == expected
+
+
+def test_switched_on_and_off_in_the_middle(watch):
+    with watch("calls") as watched:
+        guest = watched.guest
+        guest.run(until="do_inner")
+        switch_on(watched)
+        guest.run(until="do_recursion")
+        switch_off(watched)
+        assert names(watched) == ["do_inner", "leaf", "leaf", "do_loop", "leaf", "leaf", "leaf"]
+        assert watched.traced == watched.executed
+        guest.run(until="tail_second")
+        switch_on(watched)
+        guest.run(until="workload_done")
+        assert "do_even" not in names(watched)
+        assert watched.traced == watched.executed
+
+
+def test_a_filter_that_changes_on_the_way(watch):
+    with watch("calls") as watched:
+        guest = watched.guest
+        switch_on(watched, "leaf")
+        guest.run(until="do_recursion")
+        first = [(c.site, c.parent) for c in watched.oracle.records() if c.function == "leaf"]
+        watched.oracle.reset()
+        guest.tracer.set_filter("do_recursion")
+        guest.run(until="workload_done")
+        second = [
+            (c.site, c.parent) for c in watched.oracle.records() if c.function == "do_recursion"
+        ]
+        assert (len(first), len(second)) == (6, 5)
+        assert watched.traced == first + second
+
+
+def test_interrupted_anywhere(watch):
+    """On and off at moments that nobody chose.
+
+    Where the CPU stands inside the tracer when the tracer is switched, the event in flight is in
+    one of the two lists only: such a stop is left by running on to the next call.
+    """
+    with watch("sort") as watched:
+        guest = watched.guest
+        for _ in range(4):
+            guest.run(until=None, seconds=0.001)
+            guest.run(until="compare_ascending")
+            switch_on(watched)
+            guest.run(until=None, seconds=0.002)
+            guest.run(until="compare_ascending")
+            switch_off(watched)
+        assert len(watched.traced) > 1000
+        assert watched.traced == watched.executed

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""The oracle against gdb: a breakpoint at every site, the caller from the return register."""
+
+import pytest
+
+
+def breakpoint_trace(guest, sites):
+    """Sites in the order in which gdb stops at them, and the return address at each stop.
+
+    At a site the return register still holds what it held at the function's entry: the compiler
+    puts nothing that calls in front of it.
+    """
+    debugger, isa = guest.debugger, guest.image.isa
+    done = guest.address_of("workload_done")
+    # gdb would take all of them out at each stop, and put them in again.
+    debugger.cli("set breakpoint always-inserted on")
+    for address in (*sites, done):
+        debugger.insert_breakpoint(address)
+    trace = []
+    # The guest may stand on a site already: with patchable entries, in front of a function.
+    while (pc := debugger.read_register(isa.pc_register) & isa.mask) != done:
+        if pc in sites:
+            trace.append((pc, debugger.read_register(isa.return_register) & isa.mask))
+        debugger.resume()
+        assert debugger.wait_stop(30) is not None
+    return trace
+
+
+@pytest.mark.parametrize("workload", ["calls", "flow"])
+def test_oracle_sees_what_gdb_sees(watch, workload):
+    with watch(workload) as watched:
+        watched.oracle.window(True)
+        expected = breakpoint_trace(watched.guest, watched.oracle.sites)
+        assert len(expected) > 30
+        assert watched.executed == expected
