@@ -33,6 +33,7 @@ FLOORS = {
     "doctor": 8,
     "cli": 9,
     "pytest_plugin": 9,
+    "pytest_plugin": 9,
 }
 PURE = 2
 """The highest floor that does no input or output."""
