@@ -14,14 +14,16 @@ from harness.cli.options import cflags_option, port_option, progress, workload_o
 @port_option
 @cflags_option
 def build(configs: tuple[str, ...], workload: str, port: str | None, cflags: str) -> None:
-    """Build the guests of machine configs, or find them in the cache; prints where they are."""
-    from harness.build import build_guest
+    """Build the guests of machine configs, or find them in the cache.
+
+    For each it prints the make line that does the same by hand, and where the image is.
+    """
+    from harness.build import plan_build
     from harness.config import load_config
 
     with progress() as tell:
         for name in configs:
             config = load_config(name)
-            kernel = build_guest(
-                config, workload, port=port, cflags=shlex.split(cflags), progress=tell
-            )
-            click.echo(f"{config.name}: {kernel}")
+            plan = plan_build(config, workload, port=port, cflags=shlex.split(cflags))
+            click.echo(plan.command_line)
+            click.echo(f"{config.name}: {plan.run(tell)}")

@@ -3,6 +3,8 @@
 
 import click
 
+from harness.errors import HostError
+
 
 @click.command()
 def doctor() -> None:
@@ -16,4 +18,5 @@ def doctor() -> None:
     command = mend_command(checks)
     if command:
         click.echo(f"\nTo install what is missing:\n  {command}")
-        raise click.exceptions.Exit(3)
+    if not all(check.ok for check in checks):
+        raise click.exceptions.Exit(HostError.exit_status)

@@ -10,6 +10,7 @@ file specification, 2.9.1.
 """
 
 import struct
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -182,10 +183,15 @@ class Elf:
 
     def segment_at(self, address: int) -> Segment | None:
         """The loaded segment of which the file holds the byte at ``address``."""
-        for segment in self.segments:
-            if 0 <= address - segment.address < segment.size:
-                return segment
-        return None
+        index = bisect_right(self._segment_starts, address) - 1
+        if index < 0:
+            return None
+        segment = self.segments[index]
+        return segment if address - segment.address < segment.size else None
+
+    @cached_property
+    def _segment_starts(self) -> list[int]:
+        return [segment.address for segment in self.segments]
 
     def build_id(self) -> tuple[int, bytes] | None:
         """Address and bytes of the linker's build id; None when there is none in memory."""

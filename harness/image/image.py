@@ -9,8 +9,8 @@ from types import MappingProxyType
 from harness.errors import FormatError, GuestError
 from harness.image.elf import ET_EXEC, Elf
 from harness.image.functions import Function, addresses_of, functions_of
-from harness.image.text import words_around
-from harness.isa import MCOUNT, CallSite, Form, for_elf
+from harness.image.text import isa_of, words_around
+from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
 
 
@@ -29,7 +29,7 @@ class Image:
         self.name = name
         self._elf = Elf(data, name)
         elf = self._elf
-        self.isa = for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
+        self.isa = isa_of(elf)
         if elf.type != ET_EXEC:
             raise FormatError(f"{name} is not a linked guest", "Link it to an executable.")
         self.bits = elf.bits

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Instruction words out of an ELF file."""
+"""The instruction set and the instruction words of an ELF file."""
 
+from harness.errors import FormatError
 from harness.image.elf import Elf
-from harness.isa import Isa
+from harness.isa import Isa, for_elf
+
+
+def isa_of(elf: Elf) -> Isa:
+    """The instruction set that ``elf`` is for; FormatError when it cannot be traced."""
+    try:
+        return for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
+    except FormatError as error:
+        raise FormatError(f"{elf.name}: {error.message}", error.advice) from None
 
 
 def words_around(elf: Elf, isa: Isa, address: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -32,6 +32,8 @@ FLOORS = {
     "record": 8,
     "doctor": 8,
     "cli": 9,
+    "pytest_plugin": 9,
+    "pytest_plugin": 9,
 }
 PURE = 2
 """The highest floor that does no input or output."""

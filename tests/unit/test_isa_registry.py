@@ -36,6 +36,11 @@ def test_unsupported_abi() -> None:
         for_elf(8, 32, "big", 0x80000027)
 
 
+@pytest.mark.parametrize(("machine", "offset"), [(8, 8), (183, 4)])
+def test_a_call_returns_behind_its_delay_slot(machine: int, offset: int) -> None:
+    assert for_elf(machine, 64, "little").call_return_offset == offset
+
+
 @given(kinds, st.lists(st.integers(0, 0xFFFFFFFF), max_size=20))
 def test_words_survive_memory(isa, words: list[int]) -> None:
     code = isa.words_to_bytes(words)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The printf family.
+ * The formatting behind the printf family.
  *
  * Conversions: d i u o x X c s p %, with the flags "-+ #0", width and precision (numbers or *)
  * and the lengths hh h l ll z t j. There is no floating point: the kernel is built without it.
@@ -357,31 +357,9 @@ int vsnprintf(char *restrict buffer, size_t size, const char *restrict format, v
 	return result(&output);
 }
 
-int snprintf(char *restrict buffer, size_t size, const char *restrict format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(buffer, size, format, arguments);
-	va_end(arguments);
-	return length;
-}
-
 int vsprintf(char *restrict buffer, const char *restrict format, va_list arguments)
 {
 	return vsnprintf(buffer, SIZE_MAX - (uintptr_t)buffer, format, arguments);
-}
-
-int sprintf(char *restrict buffer, const char *restrict format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsprintf(buffer, format, arguments);
-	va_end(arguments);
-	return length;
 }
 
 int vprintf(const char *restrict format, va_list arguments)
@@ -396,28 +374,4 @@ int vprintf(const char *restrict format, va_list arguments)
 	if (output.used)
 		console_write(buffer, output.used);
 	return result(&output);
-}
-
-int printf(const char *restrict format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vprintf(format, arguments);
-	va_end(arguments);
-	return length;
-}
-
-int putchar(int character)
-{
-	char byte = (char)character;
-
-	console_write(&byte, 1);
-	return (unsigned char)byte;
-}
-
-int puts(const char *string)
-{
-	return printf("%s\n", string);
 }

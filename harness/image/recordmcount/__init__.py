@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from harness.errors import FormatError, GuestError
 from harness.image.elf import ET_EXEC, Elf
 from harness.image.functions import addresses_of, functions_of
-from harness.image.text import words_around
-from harness.isa import MCOUNT, for_elf
+from harness.image.text import isa_of, words_around
+from harness.isa import MCOUNT
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def recordmcount(data: bytes, name: str) -> Records:
     is always a mistake of the build.
     """
     elf = Elf(data, name)
-    isa = for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
+    isa = isa_of(elf)
     if elf.type != ET_EXEC:
         raise FormatError(f"{name} is not a final link", "Link it to an executable first.")
     relocations = list(elf.relocations(isa.elf_composed_relocations))
