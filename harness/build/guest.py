@@ -20,6 +20,9 @@ from harness.config.models import FLAG
 from harness.errors import HarnessError, HostError, UsageError
 from harness.units import escape
 
+# Features of the older specification; they contradict what replaced them.
+OLDER = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
+
 # What make and the shell below it take as one plain word.
 _PLAIN = re.compile(r"[\w./+,@-]+")
 
@@ -31,6 +34,7 @@ class Build:
     config: MachineConfig
     port: Port
     workload: Path
+    features: tuple[str, ...]
     cflags: tuple[str, ...]
     key: str
     current_key: Callable[[], str]  # the key that the sources have now
@@ -123,12 +127,15 @@ def plan_build(
     workload: str | Path = "calls",
     port: str | Path | None = None,
     cflags: Sequence[str] = (),
+    features: Sequence[str] | None = None,
 ) -> Build:
     """Decide how to build a guest; UsageError for a bad workload, port or flag.
 
     ``workload`` is a name in ``guests/workloads/`` or a C file; ``port`` a name in
     ``guests/ports/`` or a directory, by default the config's; ``cflags`` come behind the
     config's.  A relative path in a flag is relative to the guests' sources, where make runs.
+    ``features`` are those of the port that are built in, in Kconfig's words; by default all that
+    it has, but for those of the older specification, which are asked for by name.
     """
     source = find_workload(workload)
     chosen = load_port(config.port if port is None else port)
@@ -150,6 +157,7 @@ def plan_build(
                 f"{escape(repr(flag), 200)} is not a compiler flag that a guest can be built with.",
                 "Flags begin with a dash and have no blanks or quotes; give each one separately.",
             )
+    chosen_features = _choose_features(chosen, features)
     identity = toolchain_identity(config)
     current_key = partial(
         guest_key,
@@ -157,7 +165,7 @@ def plan_build(
         port=chosen.directory,
         workload=source,
         flags=[*config.build.cflags, "", *cflags],
-        settings=[config.architecture, config.build.form, *identity],
+        settings=[config.architecture, config.build.form, *chosen_features, *identity],
         unique=os.urandom(16),
     )
     key = current_key()
@@ -173,6 +181,7 @@ def plan_build(
         f"CFLAGS_ABI={' '.join(config.build.cflags)}",
         f"CFLAGS_EXTRA={' '.join(cflags)}",
         f"FORM={config.build.form}",
+        f"FEATURES={' '.join(chosen_features)}",
         f"PORT={paths.directory(chosen.directory, 'port')}",
         f"WORKLOAD={paths.file(source, 'workload')}",
         f"PYTHON={paths.python()}",
@@ -182,6 +191,7 @@ def plan_build(
         config=config,
         port=chosen,
         workload=source,
+        features=chosen_features,
         cflags=tuple(cflags),
         key=key,
         current_key=current_key,
@@ -195,13 +205,26 @@ def build_guest(
     workload: str | Path = "calls",
     port: str | Path | None = None,
     cflags: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Path:
     """The image (``vmlinux``, an ELF file) of a guest, built if it is not in the cache yet.
 
     See :func:`plan_build` for the arguments and :meth:`Build.run` for errors and ``progress``.
     """
-    return plan_build(config, workload, port, cflags).run(progress)
+    return plan_build(config, workload, port, cflags, features).run(progress)
+
+
+def _choose_features(port: Port, features: Sequence[str] | None) -> tuple[str, ...]:
+    if features is None:
+        return tuple(feature for feature in port.features if feature not in OLDER)
+    missing = [feature for feature in features if feature not in port.features]
+    if missing:
+        raise UsageError(
+            f"The port {port.name} does not have {escape(', '.join(missing), 200)}.",
+            f"It has: {', '.join(port.features)}.",
+        )
+    return tuple(feature for feature in port.features if feature in features)
 
 
 class _PlainPaths:

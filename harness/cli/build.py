@@ -5,7 +5,14 @@ import shlex
 
 import click
 
-from harness.cli.options import cflags_option, port_option, progress, workload_option
+from harness.cli.options import (
+    cflags_option,
+    features_option,
+    port_option,
+    progress,
+    words,
+    workload_option,
+)
 
 
 @click.command()
@@ -13,7 +20,10 @@ from harness.cli.options import cflags_option, port_option, progress, workload_o
 @workload_option
 @port_option
 @cflags_option
-def build(configs: tuple[str, ...], workload: str, port: str | None, cflags: str) -> None:
+@features_option
+def build(
+    configs: tuple[str, ...], workload: str, port: str | None, cflags: str, features: str | None
+) -> None:
     """Build the guests of machine configs, or find them in the cache.
 
     For each it prints the make line that does the same by hand, and where the image is.
@@ -24,6 +34,6 @@ def build(configs: tuple[str, ...], workload: str, port: str | None, cflags: str
     with progress() as tell:
         for name in configs:
             config = load_config(name)
-            plan = plan_build(config, workload, port=port, cflags=shlex.split(cflags))
+            plan = plan_build(config, workload, port, shlex.split(cflags), words(features))
             click.echo(plan.command_line)
             click.echo(f"{config.name}: {plan.run(tell)}")

@@ -22,9 +22,22 @@ port_option = click.option(
     "--port", metavar="DIR", help="The port under test; the config's reference port otherwise."
 )
 cflags_option = click.option(
-    "--cflags", default="", metavar="FLAGS", help="More compiler flags for the guest; paths in them must be absolute."
+    "--cflags",
+    default="",
+    metavar="FLAGS",
+    help="More compiler flags for the guest; paths in them must be absolute.",
+)
+features_option = click.option(
+    "--features",
+    metavar="WORDS",
+    help="What of the port is built in, in Kconfig's words with commas; all that it has otherwise.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def words(text: str | None) -> tuple[str, ...] | None:
+    """The words of a list with commas; None stays None."""
+    return None if text is None else tuple(word for word in text.split(",") if word)
 
 
 @contextmanager

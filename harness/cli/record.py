@@ -14,8 +14,10 @@ import click
 from harness.cli.options import (
     cflags_option,
     config_option,
+    features_option,
     port_option,
     progress,
+    words,
     workload_option,
 )
 from harness.units import KIB
@@ -26,9 +28,16 @@ from harness.units import KIB
 @click.option("-p", "tracer", default="function", show_default=True, help="The tracer.")
 @click.option("-l", "filters", multiple=True, metavar="GLOB", help="Trace only these functions.")
 @click.option("-n", "notrace", multiple=True, metavar="GLOB", help="Do not trace these functions.")
+@click.option(
+    "-g", "graph", multiple=True, metavar="GLOB", help="function_graph: these and what they call."
+)
+@click.option(
+    "--max-graph-depth", type=click.IntRange(min=0), default=0, help="function_graph: deepest call."
+)
 @workload_option
 @port_option
 @cflags_option
+@features_option
 @click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Stop after SECONDS.")
 @click.option("--events", type=click.IntRange(min=1), help="Stop after so many events.")
 @click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
@@ -63,9 +72,12 @@ def record(
     tracer: str,
     filters: tuple[str, ...],
     notrace: tuple[str, ...],
+    graph: tuple[str, ...],
+    max_graph_depth: int,
     workload: str,
     port: str | None,
     cflags: str,
+    features: str | None,
     duration: float | None,
     events: int | None,
     until: str | None,
@@ -94,9 +106,12 @@ def record(
         tracer=tracer,
         filters=filters,
         notrace=notrace,
+        graph=graph,
+        max_graph_depth=max_graph_depth,
         workload=workload,
         port=port,
         cflags=tuple(shlex.split(cflags)),
+        features=words(features),
         duration=duration,
         events=events,
         until=until or END,

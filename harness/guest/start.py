@@ -21,6 +21,7 @@ def boot(
     *,
     port: str | None = None,
     cflags: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     until: str | None = "workload",
     deterministic: bool = False,
     plugins: Sequence[str] = (),
@@ -32,6 +33,8 @@ def boot(
         config: the name of a machine config, a path to one, or one already loaded.
         workload: the name of a workload of the harness, or a C file that defines ``workload()``.
         port: the name of a port of the harness, or a port directory; None for the config's own.
+        features: what of the port is built in, in Kconfig's words; None for all that it has.
+            Without ``DYNAMIC_FTRACE`` the guest is a static one.
         until: the function to stop at; None leaves the guest at its very first instruction.
         deterministic: count guest instructions instead of host time, so that runs repeat exactly.
         plugins: QEMU ``-plugin`` arguments.
@@ -41,7 +44,9 @@ def boot(
     """
     if not isinstance(config, MachineConfig):
         config = load_config(config)
-    kernel = build_guest(config, workload, port=port, cflags=cflags, progress=progress)
+    kernel = build_guest(
+        config, workload, port=port, cflags=cflags, features=features, progress=progress
+    )
     with run_kernel(config, kernel, deterministic=deterministic, plugins=plugins) as guest:
         if until is not None:
             guest.run(until=until)

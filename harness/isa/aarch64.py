@@ -98,10 +98,15 @@ class AArch64(Isa):
             return _MOV_X9_X30, self.nop
         return _MOV_X9_X30, self.encode_call(site.address + 4, target)
 
-    def tracer_words(self, symbols: Mapping[str, int], tracer: int | None) -> dict[int, int]:
-        """The slot ``ftrace_call``: ``bl tracer``, or ``nop`` when off."""
+    def tracer_words(
+        self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
+    ) -> dict[int, int]:
+        """The slots ``ftrace_call`` (``bl tracer``) and ``ftrace_graph_call``."""
         slot = self._symbol(symbols, "ftrace_call")
-        return {slot: self.nop if tracer is None else self.encode_call(slot, tracer)}
+        return {
+            slot: self.nop if tracer is None else self.encode_call(slot, tracer),
+            **self._graph_words(symbols, graph),
+        }
 
     def _imm26(self, pc: int, target: int) -> int:
         offset = self._aligned(target) - self._aligned(pc)

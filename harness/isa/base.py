@@ -155,12 +155,25 @@ class Isa(ABC):
         """
 
     @abstractmethod
-    def tracer_words(self, symbols: Mapping[str, int], tracer: int | None) -> dict[int, int]:
-        """What ``ftrace_update_ftrace_func()`` writes: the word for each address.
+    def tracer_words(
+        self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
+    ) -> dict[int, int]:
+        """The word for each address that the port's stubs hold for this kind of tracing.
 
-        ``tracer`` is the address of the tracer's function; None switches tracing off.  GuestError
-        when the port lacks a symbol, RangeError when ``tracer`` is out of reach.
+        That is what ``ftrace_update_ftrace_func()`` and the graph caller's enable and disable
+        write.  ``tracer`` is the address of the function tracer's function, None without one;
+        ``graph`` says whether returns are traced too.  GuestError when the port lacks a symbol,
+        RangeError when something is out of reach.
         """
+
+    def _graph_words(self, symbols: Mapping[str, int], graph: bool) -> dict[int, int]:
+        """The slot ``ftrace_graph_call``: a jump to ``ftrace_graph_caller``, or ``nop``."""
+        if not graph and "ftrace_graph_call" not in symbols:
+            return {}
+        slot = self._symbol(symbols, "ftrace_graph_call")
+        if not graph:
+            return {slot: self.nop}
+        return {slot: self.encode_jump(slot, self._symbol(symbols, "ftrace_graph_caller"))}
 
     @abstractmethod
     def _capstone(self) -> tuple[int, int]:

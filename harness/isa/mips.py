@@ -175,14 +175,18 @@ class Mips(Isa):
         slot = _ADDIU_SP_SP_MINUS_8 if slot_filled else self.nop
         return self.encode_call(site.address, target), slot
 
-    def tracer_words(self, symbols: Mapping[str, int], tracer: int | None) -> dict[int, int]:
-        """The gate in front of ``ftrace_caller`` (M5) and the slot ``ftrace_call``."""
+    def tracer_words(
+        self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
+    ) -> dict[int, int]:
+        """The gate in front of ``ftrace_caller`` (M5) and the two slots behind it."""
         gate = self._symbol(symbols, "ftrace_caller")
         slot = self._symbol(symbols, "ftrace_call")
-        if tracer is None:
-            stub = self._symbol(symbols, "ftrace_stub")
-            return {gate: self.encode_jump(gate, stub), slot: self.nop}
-        return {gate: self.nop, slot: self.encode_call(slot, tracer)}
+        closed = self.encode_jump(gate, self._symbol(symbols, "ftrace_stub"))
+        return {
+            gate: closed if tracer is None and not graph else self.nop,
+            slot: self.nop if tracer is None else self.encode_call(slot, tracer),
+            **self._graph_words(symbols, graph),
+        }
 
     @property
     def _load_low(self) -> int:

@@ -30,9 +30,12 @@ class Request:
     tracer: str = "function"
     filters: tuple[str, ...] = ()
     notrace: tuple[str, ...] = ()
+    graph: tuple[str, ...] = ()
+    max_graph_depth: int = 0
     workload: str = "calls"
     port: str | None = None
     cflags: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
     duration: float | None = None
     events: int | None = None
     until: str = END
@@ -76,6 +79,7 @@ def record(
             request.workload,
             port=request.port,
             cflags=request.cflags,
+            features=request.features,
             progress=progress,
         ) as guest,
     ):
@@ -123,6 +127,10 @@ def _switch_on(guest: Guest, request: Request) -> None:
         guest.tracer.set_filter(*request.filters)
     if request.notrace:
         guest.tracer.set_notrace(*request.notrace)
+    if request.graph:
+        guest.tracer.graph.set_graph_function(*request.graph)
+    if request.max_graph_depth:
+        guest.tracer.graph.max_graph_depth = request.max_graph_depth
     guest.tracer.current = request.tracer
     if request.events is not None:
         wanted = request.events

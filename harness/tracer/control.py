@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """current_tracer, set_ftrace_filter and set_ftrace_notrace of a stopped live guest.
 
-Switching goes through the port's patch points only: the call sites of the chosen functions and
-the words that ``ftrace_update_ftrace_func()`` owns.
+Switching goes through the port's own points only: the call sites of the chosen functions, the words
+that the port's slots hold, and the pointers that the specification names.  A static guest has the
+pointers alone.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from harness.errors import UsageError
 from harness.image import Image
@@ -13,8 +15,20 @@ from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
 
-TRACERS = {"nop": None, "function": "function_trace_call"}
-"""Tracers and the guest function that each hangs into the ``ftrace_call`` slot."""
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Where a tracer hangs in: the function behind ``ftrace_call``, and whether returns count."""
+
+    function: str | None = None
+    graph: bool = False
+
+
+TRACERS = {
+    "nop": Hooks(),
+    "function": Hooks(function="function_trace_call"),
+    "function_graph": Hooks(graph=True),
+}
 
 
 class TracerControl:
@@ -24,6 +38,7 @@ class TracerControl:
         self._image = image
         self._text = text
         self._cpus = cpus
+        self._dynamic = "ftrace_caller" in image.symbols
         self._current = "nop"
         self._filters: tuple[str, ...] = ()
         self._notrace: tuple[str, ...] = ()
@@ -31,8 +46,9 @@ class TracerControl:
 
     @property
     def available_tracers(self) -> list[str]:
-        """What ``current`` may be set to."""
-        return list(TRACERS)
+        """What ``current`` may be set to on this guest."""
+        graph = "ftrace_graph_caller" in self._image.symbols
+        return [name for name, hooks in TRACERS.items() if graph or not hooks.graph]
 
     @property
     def available_filter_functions(self) -> list[str]:
@@ -51,8 +67,11 @@ class TracerControl:
 
     @current.setter
     def current(self, tracer: str) -> None:
-        if tracer not in TRACERS:
-            raise UsageError(f"there is no tracer {tracer!r}", f"Tracers: {', '.join(TRACERS)}.")
+        if tracer not in self.available_tracers:
+            raise UsageError(
+                f"this guest has no tracer {tracer!r}",
+                f"Tracers: {', '.join(self.available_tracers)}.",
+            )
         self._switch(tracer, self._filters, self._notrace)
 
     def set_filter(self, *globs: str, append: bool = False) -> None:
@@ -63,32 +82,58 @@ class TracerControl:
         """``set_ftrace_notrace``: never trace what these globs match; none lifts the filter."""
         self._switch(self._current, self._filters, (*self._notrace, *globs) if append else globs)
 
-    def _switch(self, tracer: str, filters: Iterable[str], notrace: Iterable[str]) -> None:
-        filters, notrace = tuple(filters), tuple(notrace)
-        wanted = self._wanted(filters, notrace)
-        enabled = wanted if TRACERS[tracer] else frozenset[CallSite]()
+    def sites_of(self, *globs: str) -> list[CallSite]:
+        """The call sites of the functions that match any of the globs, by address."""
+        names = select(self.available_filter_functions, globs)
+        return [site for site in self._image.sites if site.function in names]
+
+    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
+        if (filters or notrace) and not self._dynamic:
+            raise UsageError(
+                "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
+            )
+        names = select(self.available_filter_functions, filters, notrace)
+        on = self._dynamic and tracer != "nop"
+        enabled = frozenset(site for site in self._image.sites if on and site.function in names)
         plan = PatchPlan([*self._slot_patches(tracer), *self._site_patches(enabled)])
+        # A stub may look at the pointers from the moment on that it can be reached.
+        if tracer != "nop":
+            self._write_pointers(tracer)
         if len(plan):
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
+        if tracer == "nop":
+            self._write_pointers(tracer)
         self._current, self._filters, self._notrace = tracer, filters, notrace
         self._enabled = enabled
 
-    def _wanted(self, filters: Iterable[str], notrace: Iterable[str]) -> frozenset[CallSite]:
-        names = select(self.available_filter_functions, filters, notrace)
-        return frozenset(site for site in self._image.sites if site.function in names)
+    def _write_pointers(self, tracer: str) -> None:
+        """ftrace_trace_function, ftrace_graph_return and ftrace_graph_entry, as far as there."""
+        hooks = TRACERS[tracer]
+        wanted = {
+            "ftrace_trace_function": hooks.function or "ftrace_stub",
+            "ftrace_graph_return": "trace_graph_return" if hooks.graph else "ftrace_stub",
+            "ftrace_graph_entry": "trace_graph_entry" if hooks.graph else "ftrace_graph_entry_stub",
+        }
+        image = self._image
+        for pointer, function in wanted.items():
+            if pointer in image.symbols:
+                value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
+                self._text.restore_memory(image.symbols[pointer], value)
 
     def _slot_patches(self, tracer: str) -> Iterable[Patch]:
-        old = self._slot_words(self._current)
+        if not self._dynamic:
+            return []
+        old, new = self._slot_words(self._current), self._slot_words(tracer)
         return [
             self._patch(address, (old[address],), (word,), self._image.symbolize(address))
-            for address, word in self._slot_words(tracer).items()
+            for address, word in new.items()
             if old[address] != word
         ]
 
     def _slot_words(self, tracer: str) -> dict[int, int]:
-        function = TRACERS[tracer]
-        target = None if function is None else self._image.symbols[function]
-        return self._image.isa.tracer_words(self._image.symbols, target)
+        hooks = TRACERS[tracer]
+        target = None if hooks.function is None else self._image.address_of(hooks.function)
+        return self._image.isa.tracer_words(self._image.symbols, target, hooks.graph)
 
     def _site_patches(self, enabled: frozenset[CallSite]) -> Iterable[Patch]:
         for site in enabled ^ self._enabled:

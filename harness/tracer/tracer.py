@@ -3,6 +3,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 
 from harness import __version__
 from harness.image import Image
@@ -17,6 +18,7 @@ from harness.trace import (
     write_trace_dat,
 )
 from harness.tracer.control import TracerControl
+from harness.tracer.graph import GraphControl
 
 TASKS = {1: "workload"}
 """Names of the guest's threads; 0 is the boot thread, which every reader knows as idle."""
@@ -31,6 +33,11 @@ class Tracer(TracerControl):
     def __init__(self, image: Image, text: Text, cpus: Cpus, collector: Collector) -> None:
         super().__init__(image, text, cpus)
         self._collector = collector
+
+    @cached_property
+    def graph(self) -> GraphControl:
+        """The controls of function_graph; `UsageError` on a guest without it."""
+        return GraphControl(self._image, self._text, self.sites_of)
 
     @property
     def on(self) -> bool:

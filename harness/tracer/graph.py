@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The controls of function_graph, in the guest's ``struct ftrace_graph_control``.
+
+The structure is plain data that the guest reads at each traced call: two bounds, and two sorted
+lists of the addresses that the tracer reports as ``func``.  The guest must be stopped.
+"""
+
+import struct
+from collections.abc import Callable
+
+from harness.errors import UsageError
+from harness.image import Image
+from harness.isa import CallSite
+from harness.patcher import Text
+
+MAX_FUNCTIONS = 256
+"""Functions that a list in the guest has room for."""
+
+_LAYOUT = "4I3Q"
+_FIELDS = ("max_depth", "nr_functions", "nr_notrace", "reserved", "thresh", "functions", "notrace")
+
+
+class GraphControl:
+    """set_graph_function, set_graph_notrace, max_graph_depth and tracing_thresh of one guest."""
+
+    def __init__(self, image: Image, memory: Text, sites_of: Callable[..., list[CallSite]]) -> None:
+        if "ftrace_graph_control" not in image.symbols:
+            raise UsageError(
+                "this guest has no function_graph tracer",
+                "Build it with a port that has FUNCTION_GRAPH_TRACER.",
+            )
+        self._image = image
+        self._memory = memory
+        self._sites_of = sites_of
+        self._struct = struct.Struct((">" if image.byteorder == "big" else "<") + _LAYOUT)
+        self._address = image.symbols["ftrace_graph_control"]
+
+    @property
+    def max_graph_depth(self) -> int:
+        """Deepest call that is traced; 0 for no bound."""
+        return self._read()["max_depth"]
+
+    @max_graph_depth.setter
+    def max_graph_depth(self, depth: int) -> None:
+        if not 0 <= depth < 1 << 31:
+            raise UsageError(f"a depth of {depth} is not possible", "Choose 0 (no bound) or more.")
+        self._write(max_depth=depth)
+
+    @property
+    def tracing_thresh(self) -> int:
+        """Record only the ends of calls that took this long, in microseconds; 0 for all."""
+        return self._read()["thresh"] // 1000
+
+    @tracing_thresh.setter
+    def tracing_thresh(self, microseconds: int) -> None:
+        if not 0 <= microseconds < 1 << 53:
+            raise UsageError(f"a threshold of {microseconds} us is not possible")
+        self._write(thresh=microseconds * 1000)
+
+    def set_graph_function(self, *globs: str) -> None:
+        """Trace only these functions and what they call; none lifts the filter."""
+        self._set_list("functions", "nr_functions", globs)
+
+    def set_graph_notrace(self, *globs: str) -> None:
+        """Trace neither these functions nor what they call; none lifts the filter."""
+        self._set_list("notrace", "nr_notrace", globs)
+
+    def _set_list(self, array: str, count: str, globs: tuple[str, ...]) -> None:
+        addresses = [site.address for site in self._sites_of(*globs)] if globs else []
+        if len(addresses) > MAX_FUNCTIONS:
+            raise UsageError(
+                f"{len(addresses)} functions match; the guest has room for {MAX_FUNCTIONS}",
+                "Choose a narrower glob.",
+            )
+        word, order = self._image.isa.word_size, self._image.byteorder
+        data = b"".join(address.to_bytes(word, order) for address in sorted(addresses))
+        if data:
+            self._memory.restore_memory(self._read()[array], data)
+        self._write(**{count: len(addresses)})
+
+    def _read(self) -> dict[str, int]:
+        raw = self._memory.dump_memory(self._address, self._struct.size)
+        return dict(zip(_FIELDS, self._struct.unpack(raw), strict=True))
+
+    def _write(self, **changes: int) -> None:
+        fields = self._read() | changes
+        self._memory.restore_memory(self._address, self._struct.pack(*fields.values()))
