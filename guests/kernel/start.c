@@ -8,13 +8,22 @@
 #include <linux/ring_buffer.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/threads.h>
 
 #include <asm/processor.h>
 
 int workload(void);
 void workload_done(int status);
 
-struct thread_info init_thread = { .comm = "swapper" };
+struct thread_info init_thread = {
+	.curr_ret_stack = -1,
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	.ret_stack = init_ret_stack,
+#endif
+	.comm = "swapper",
+};
+
+_Static_assert(offsetof(struct thread_info, curr_ret_stack) == THREAD_CURR_RET_STACK, "threads.h");
 
 /* What workload() returned, for whoever stops the guest in workload_done(). */
 int workload_status;
@@ -46,8 +55,8 @@ notrace void start_kernel(void)
 	arch_timer_init();
 	ring_buffer_init();
 	ftrace_init();
-	printk("ftrace: %lu call sites, %zu-bit guest\n", ftrace_record_count,
-	       8 * sizeof(long));
+	printk("ftrace: %lu call sites, %zu-bit guest\n",
+	       (unsigned long)(__stop_mcount_loc - __start_mcount_loc), 8 * sizeof(long));
 	run_workload();
 	for (;;)
 		arch_idle();

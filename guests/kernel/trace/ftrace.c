@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's list of call sites.
+ * The kernel's list of call sites, and what the ports ask at run time.
  */
 #include <stdlib.h>
 
@@ -8,7 +8,13 @@
 #include <linux/ftrace.h>
 #include <linux/printk.h>
 
-extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
+ftrace_func_t ftrace_trace_function = (ftrace_func_t)ftrace_stub;
+
+#ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
+int function_trace_stop;
+#endif
+
+#ifdef CONFIG_DYNAMIC_FTRACE
 
 struct dyn_ftrace *ftrace_records;
 unsigned long ftrace_record_count;
@@ -39,3 +45,11 @@ void ftrace_init(void)
 	}
 	ftrace_record_count = count;
 }
+
+#else
+
+void ftrace_init(void)
+{
+}
+
+#endif

@@ -6,6 +6,7 @@
 #define EIO	5
 #define ENOMEM	12
 #define EFAULT	14
+#define EBUSY	16
 #define EINVAL	22
 #define ERANGE	34
 

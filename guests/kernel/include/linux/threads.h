@@ -6,4 +6,7 @@
 #define NR_CPUS 1
 #endif
 
+/* For assembler files: where struct thread_info has curr_ret_stack. */
+#define THREAD_CURR_RET_STACK 16
+
 #endif
