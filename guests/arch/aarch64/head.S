@@ -22,7 +22,7 @@ SYM_FUNC_START(_start)
 	b	0b
 
 drop_to_el1:
-	mov	x0, #HCR_RW
+	ldr	x0, =HCR_RW | HCR_APK | HCR_API
 	msr	hcr_el2, x0
 	mov	x0, #CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN
 	msr	cnthctl_el2, x0
@@ -43,6 +43,8 @@ drop_to_el1:
 	eret
 
 at_el1:
+	bl	branch_protection_init
+	mov	x1, x0			/* bits for SCTLR_EL1 */
 	ldr	x0, =MAIR_VALUE
 	msr	mair_el1, x0
 	ldr	x0, =TCR_VALUE
@@ -55,6 +57,7 @@ at_el1:
 	dsb	nsh
 	isb
 	ldr	x0, =SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_I | SCTLR_SA | SCTLR_SA0
+	orr	x0, x0, x1
 	msr	sctlr_el1, x0
 	isb
 

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* setjmp and longjmp: what AAPCS64 says a call preserves. x0 = jmp_buf, w1 = value. */
+/*
+ * setjmp and longjmp: what AAPCS64 says a call preserves, and how many return addresses the graph
+ * tracer has taken: functions that longjmp leaves do not give theirs back. x0 = jmp_buf, w1 = value.
+ */
 #include <linux/linkage.h>
+#include <linux/threads.h>
 
 SYM_FUNC_START(setjmp)
+	hint	#34			/* bti c */
 	mov	x2, sp
+	mrs	x3, sp_el0		/* the thread */
+	ldr	w3, [x3, #THREAD_CURR_RET_STACK]
 	stp	x19, x20, [x0, #0]
 	stp	x21, x22, [x0, #16]
 	stp	x23, x24, [x0, #32]
@@ -15,11 +22,16 @@ SYM_FUNC_START(setjmp)
 	stp	d10, d11, [x0, #120]
 	stp	d12, d13, [x0, #136]
 	stp	d14, d15, [x0, #152]
+	str	w3, [x0, #168]
 	mov	w0, #0
 	ret
 SYM_FUNC_END(setjmp)
 
 SYM_FUNC_START(longjmp)
+	hint	#34			/* bti c */
+	ldr	w2, [x0, #168]
+	mrs	x3, sp_el0
+	str	w2, [x3, #THREAD_CURR_RET_STACK]
 	ldp	x19, x20, [x0, #0]
 	ldp	x21, x22, [x0, #16]
 	ldp	x23, x24, [x0, #32]

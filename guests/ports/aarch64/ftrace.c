@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rewriting call sites and the tracer's slot while the kernel runs. Every change is one aligned
- * store of one instruction between nop and bl, a pair that the architecture allows to be changed
+ * store of one instruction between nop and b or bl, pairs that the architecture allows to be changed
  * under a CPU that executes it (Arm ARM, "Concurrent modification and execution of instructions").
  * The words of a site are checked before the first is written: a refused site stays as it was.
  */
@@ -12,23 +12,29 @@
 #include <linux/ftrace.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_DYNAMIC_FTRACE
+
 #define INSN_NOP		0xd503201fu
 #define INSN_MOV_X9_X30		0xaa1e03e9u
 #define INSN_BL			0x94000000u
 #define INSN_BL_MASK		0xfc000000u
-#define INSN_BL_IMM26		0x03ffffffu
-#define BL_RANGE		0x08000000l	/* 128 MiB back, and forward one word less */
+#define INSN_B			0x14000000u
+#define BRANCH_IMM26		0x03ffffffu
+#define BRANCH_RANGE		0x08000000l	/* 128 MiB back, and forward one word less */
 
-/* The `bl target` for address pc; -EINVAL for a target that is no instruction, -ERANGE. */
-static int encode_bl(unsigned long pc, unsigned long target, u32 *insn)
+/*
+ * The b or bl (opcode) to target for address pc; -EINVAL for a target that is no instruction,
+ * -ERANGE.
+ */
+static int encode_branch(u32 opcode, unsigned long pc, unsigned long target, u32 *insn)
 {
 	long offset = (long)(target - pc);
 
 	if (target & (AARCH64_INSN_SIZE - 1))
 		return -EINVAL;
-	if (offset < -BL_RANGE || offset >= BL_RANGE)
+	if (offset < -BRANCH_RANGE || offset >= BRANCH_RANGE)
 		return -ERANGE;
-	*insn = INSN_BL | ((u32)(offset >> 2) & INSN_BL_IMM26);
+	*insn = opcode | ((u32)(offset >> 2) & BRANCH_IMM26);
 	return 0;
 }
 
@@ -92,7 +98,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long ad
 
 	if (!insn)
 		return -EINVAL;
-	error = encode_bl((unsigned long)insn, addr, &old);
+	error = encode_branch(INSN_BL, (unsigned long)insn, addr, &old);
 	if (error)
 		return error;
 	return modify_insn(insn, old, INSN_NOP);
@@ -107,7 +113,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 
 	if (!insn)
 		return -EINVAL;
-	error = encode_bl((unsigned long)insn, addr, &new);
+	error = encode_branch(INSN_BL, (unsigned long)insn, addr, &new);
 	if (error)
 		return error;
 	return modify_insn(insn, INSN_NOP, new);
@@ -124,10 +130,39 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 	if (old != INSN_NOP && (old & INSN_BL_MASK) != INSN_BL)
 		return -EINVAL;
 	if (func != (ftrace_func_t)ftrace_stub) {
-		error = encode_bl((unsigned long)insn, (unsigned long)func, &new);
+		error = encode_branch(INSN_BL, (unsigned long)insn, (unsigned long)func,
+				      &new);
 		if (error)
 			return error;
 	}
 	write_insn(insn, new);
 	return 0;
 }
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* C11: nop for off, `b ftrace_graph_caller` for on. Switching on what is on is an error. */
+static int modify_graph_call(bool enable)
+{
+	u32 *insn = (u32 *)ftrace_graph_call;
+	u32 branch;
+	int error;
+
+	error = encode_branch(INSN_B, (unsigned long)insn, (unsigned long)ftrace_graph_caller,
+			      &branch);
+	if (error)
+		return error;
+	return enable ? modify_insn(insn, INSN_NOP, branch) : modify_insn(insn, branch, INSN_NOP);
+}
+
+int ftrace_enable_ftrace_graph_caller(void)
+{
+	return modify_graph_call(true);
+}
+
+int ftrace_disable_ftrace_graph_caller(void)
+{
+	return modify_graph_call(false);
+}
+#endif
+
+#endif

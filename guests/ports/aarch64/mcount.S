@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The AArch64 stubs of the function tracer, for both forms of call site (see asm/ftrace.h).
+ * The AArch64 stubs of the function tracers, for both forms of call site (see asm/ftrace.h).
  *
  * AAPCS64: x0..x7 are arguments, x8 is the address for a structure result, x29 the frame pointer,
  * x30 the return address; sp stays a multiple of 16.
@@ -9,8 +9,8 @@
 #include <linux/linkage.h>
 
 /*
- * The frame of ftrace_caller, from sp up. It begins with a frame record, so that an unwinder finds
- * ftrace_caller, then the traced function. Patchable entries come before the prologue: there the
+ * The frame of the stubs, from sp up. It begins with a frame record, so that an unwinder finds
+ * the stub, then the traced function. Patchable entries come before the prologue: there the
  * record that the traced function has not made yet stands at the end of ours, so that the unwinder
  * finds its caller too.
  */
@@ -26,36 +26,26 @@
 #define FRAME_SIZE	96
 #endif
 
+/* What a frame record holds. */
+#define RECORD_FP	0
+#define RECORD_PC	8
+
 	.cfi_sections .debug_frame	/* for the debugger; nothing here unwinds by .eh_frame */
 	.text
 
 /*
- * _mcount() - what the sites of form mcount call before ftrace_init() has made them nops (C8)
- *
- * x30 = return address. gcc treats the call like any other and expects x30 changed.
- */
-SYM_FUNC_START(_mcount)
-	ret
-SYM_FUNC_END(_mcount)
-
-/*
- * ftrace_caller() - what a site calls that is switched on
+ * Saves x0..x8, x29 and x30 (C1). Behind -pg the compiler has already put the arguments away; the
+ * stub does not rely on it. x9..x18 carry nothing into a function, and a caller keeps nothing
+ * there: gcc does not apply -fipa-ra to functions that have a call site (B105). Floating point and
+ * SIMD registers do carry arguments; they survive because everything called from here is built
+ * with -mgeneral-regs-only.
  *
  * In, form mcount: x30 = rec->ip + 4, x29 = the traced function's frame record, whose second word
  * is its return address. Patchable entry: x30 = rec->ip + 8, x9 = the traced function's return
  * address, x29 = its caller's frame record.
- *
- * Saves x0..x8, x29 and x30, and for patchable entries gives x30 the value of x9 back (C1, B41).
- * Behind -pg the compiler has already put the arguments away; the stub does not rely on it.
- * x9..x18 carry nothing into a function, and a caller keeps nothing there: gcc does not apply
- * -fipa-ra to functions that have a call site (B105). Floating point and SIMD registers do carry
- * arguments; they survive because everything called from here is built with -mgeneral-regs-only.
- *
- * Calls the tracer with x0 = ip = rec->ip and x1 = parent_ip = where the traced function returns
- * to (C2, Linux's order).
+ * Out, both forms: x29 = the traced function's record, x30 as it was.
  */
-SYM_FUNC_START(ftrace_caller)
-	.cfi_startproc
+	.macro	save_state
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 	sub	sp, sp, #FRAME_SIZE
 	.cfi_def_cfa_offset FRAME_SIZE
@@ -75,14 +65,13 @@ SYM_FUNC_START(ftrace_caller)
 	stp	x4, x5, [sp, #FRAME_X0 + 32]
 	stp	x6, x7, [sp, #FRAME_X0 + 48]
 	str	x8, [sp, #FRAME_X8]
+	.endm
 
-	sub	x0, x30, #MCOUNT_INSN_SIZE
-	ldr	x1, [x29, #8]			/* both forms: the traced function's record */
-	mov	x29, sp
-
-SYM_INNER_LABEL(ftrace_call)	/* one word, rewritten (C10): nop or `bl tracer` */
-	nop
-
+/*
+ * Undoes save_state. For patchable entries x30 gets the value that x9 had, or what the graph tracer
+ * put in its place (B41), and x9 the address to go on at.
+ */
+	.macro	restore_state
 	ldp	x0, x1, [sp, #FRAME_X0]
 	ldp	x2, x3, [sp, #FRAME_X0 + 16]
 	ldp	x4, x5, [sp, #FRAME_X0 + 32]
@@ -90,23 +79,180 @@ SYM_INNER_LABEL(ftrace_call)	/* one word, rewritten (C10): nop or `bl tracer` */
 	ldr	x8, [sp, #FRAME_X8]
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 	ldr	x9, [sp, #FRAME_PC]
-	ldp	x29, x30, [sp, #FRAME_PARENT_FP]	/* x30 as the caller's bl left it */
+	ldp	x29, x30, [sp, #FRAME_PARENT_FP]
 	add	sp, sp, #FRAME_SIZE
-	.cfi_restore x29
-	.cfi_def_cfa_offset 0
 	.cfi_register x30, x9
-	ret	x9
 #else
 	ldp	x29, x30, [sp], #FRAME_SIZE
-	.cfi_restore x29
 	.cfi_restore x30
-	.cfi_def_cfa_offset 0
-	ret
 #endif
+	.cfi_restore x29
+	.cfi_def_cfa_offset 0
+	.endm
+
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+#define return_to_function	ret x9
+#else
+#define return_to_function	ret
+#endif
+
+/*
+ * The tracer's x0 = ip = rec->ip and x1 = parent_ip = where the traced function returns to, without
+ * a signature (C2, B33, Linux's order). In: as save_state leaves it. Out: x29 = our record.
+ */
+	.macro	trace_arguments
+	sub	x0, x30, #MCOUNT_INSN_SIZE
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	mov	x1, x9
+#else
+	ldr	x30, [x29, #RECORD_PC]
+	hint	#7				/* xpaclri; a nop where no CPU signs */
+	mov	x1, x30
+#endif
+	mov	x29, sp
+	.endm
+
+/*
+ * x0 = where the traced function's return address is, x1 = ip, x2 = the frame pointer that it
+ * returns with: its caller's (C4, C6). In: the frame that save_state made.
+ */
+	.macro	graph_arguments
+	ldp	x3, x1, [sp, #FRAME_FP]
+	add	x0, x3, #RECORD_PC
+	sub	x1, x1, #MCOUNT_INSN_SIZE
+	ldr	x2, [x3, #RECORD_FP]
+	.endm
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+/*
+ * _mcount() - what the sites of form mcount call before ftrace_init() has made them nops (C8)
+ *
+ * x30 = return address. gcc treats the call like any other and expects x30 changed. The landing
+ * pad, here and below, is for a linker's veneer, which comes by `br x16`.
+ */
+SYM_FUNC_START(_mcount)
+	hint	#34				/* bti c */
+	ret
+SYM_FUNC_END(_mcount)
+
+/*
+ * ftrace_caller() - what a site calls that is switched on
+ *
+ * Registers: see save_state. Both slots are one word (C10, C11).
+ */
+SYM_FUNC_START(ftrace_caller)
+	.cfi_startproc
+	hint	#34				/* bti c */
+	save_state
+	trace_arguments
+
+SYM_INNER_LABEL(ftrace_call)		/* nop or `bl tracer` */
+	nop
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+SYM_INNER_LABEL(ftrace_graph_call)	/* nop or `b ftrace_graph_caller` */
+	nop
+.Lftrace_caller_return:
+#endif
+
+	restore_state
+	return_to_function
 	.cfi_endproc
 SYM_FUNC_END(ftrace_caller)
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/*
+ * ftrace_graph_caller() - the part of ftrace_caller() that hijacks the return address (C4)
+ *
+ * Reached from ftrace_graph_call by a branch, with ftrace_caller's frame.
+ */
+SYM_FUNC_START(ftrace_graph_caller)
+	.cfi_startproc
+	.cfi_def_cfa_offset FRAME_SIZE
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	.cfi_offset x29, FRAME_PARENT_FP - FRAME_SIZE
+#else
+	.cfi_offset x29, FRAME_FP - FRAME_SIZE
+#endif
+	.cfi_offset x30, FRAME_PC - FRAME_SIZE
+	graph_arguments
+	bl	prepare_ftrace_return
+	b	.Lftrace_caller_return
+	.cfi_endproc
+SYM_FUNC_END(ftrace_graph_caller)
+#endif
+
+#else /* !CONFIG_DYNAMIC_FTRACE */
+
+	/* Go to \target with x9 = the pointer \name, unless that is \stub. Uses x10. */
+	.macro	branch_unless_stub name, stub, target
+	adrp	x9, \name
+	ldr	x9, [x9, #:lo12:\name]
+	adrp	x10, \stub
+	add	x10, x10, #:lo12:\stub
+	cmp	x9, x10
+	b.ne	\target
+	.endm
+
+/*
+ * _mcount() - the static tracer: every site calls it, always
+ *
+ * In: x30 = rec->ip + 4, x29 = the traced function's frame record. With nothing to do no branch is
+ * taken (C3) and nothing is saved: gcc expects no more of x9 and x10 than any function has to keep.
+ */
+SYM_FUNC_START(_mcount)
+	.cfi_startproc
+	hint	#34				/* bti c */
+#ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
+	adrp	x9, function_trace_stop
+	ldr	w9, [x9, #:lo12:function_trace_stop]
+	cbnz	w9, .Lmcount_return
+#endif
+	branch_unless_stub ftrace_trace_function, ftrace_stub, ftrace_trace_caller
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+.Lmcount_graph:
+	branch_unless_stub ftrace_graph_return, ftrace_stub, ftrace_graph_caller
+	branch_unless_stub ftrace_graph_entry, ftrace_graph_entry_stub, ftrace_graph_caller
+#endif
+.Lmcount_return:
+	ret
+	.cfi_endproc
+SYM_FUNC_END(_mcount)
+
+/* ftrace_trace_caller() - _mcount's "do_trace"; x9 = the tracer, the rest as in _mcount. */
+SYM_FUNC_START(ftrace_trace_caller)
+	.cfi_startproc
+	save_state
+	trace_arguments
+	blr	x9
+	restore_state
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	b	.Lmcount_graph			/* both tracers at once is allowed */
+#else
+	return_to_function
+#endif
+	.cfi_endproc
+SYM_FUNC_END(ftrace_trace_caller)
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* ftrace_graph_caller() - hijack the return address (C4); registers as in _mcount */
+SYM_FUNC_START(ftrace_graph_caller)
+	.cfi_startproc
+	save_state
+	mov	x29, sp
+	graph_arguments
+	bl	prepare_ftrace_return
+	restore_state
+	return_to_function
+	.cfi_endproc
+SYM_FUNC_END(ftrace_graph_caller)
+#endif
+
+#endif /* !CONFIG_DYNAMIC_FTRACE */
+
 /* ftrace_stub() - the tracer that does nothing; its address stands for "no tracer". */
 SYM_FUNC_START(ftrace_stub)
+	hint	#34				/* bti c: it is called through pointers */
 	ret
 SYM_FUNC_END(ftrace_stub)

@@ -18,8 +18,10 @@
 #define PSR_D_BIT		(1 << 9)
 #define PSR_DAIF		(PSR_D_BIT | PSR_A_BIT | PSR_I_BIT | PSR_F_BIT)
 
-/* HCR_EL2: EL1 runs AArch64 */
+/* HCR_EL2: EL1 runs AArch64, and may use pointer authentication where there is any */
 #define HCR_RW			(1 << 31)
+#define HCR_APK			(1 << 40)
+#define HCR_API			(1 << 41)
 
 /* CNTHCTL_EL2: EL1 may read the counter and use the physical timer */
 #define CNTHCTL_EL1PCTEN	(1 << 0)
@@ -37,7 +39,32 @@
 #define SCTLR_SA		(1 << 3)	/* check the alignment of sp at EL1 */
 #define SCTLR_SA0		(1 << 4)	/* ... and at EL0 */
 #define SCTLR_I			(1 << 12)	/* instruction cache */
+#define SCTLR_ENDB		(1 << 13)	/* pointer authentication, key by key */
+#define SCTLR_ENDA		(1 << 27)
+#define SCTLR_ENIB		(1 << 30)
+#define SCTLR_ENIA		(1 << 31)
+#define SCTLR_BT1		(1 << 36)	/* paciasp is a landing pad for calls, not for jumps */
 #define SCTLR_RES1		((1 << 11) | (1 << 20) | (1 << 22) | (1 << 23) | (1 << 28) | (1 << 29))
+
+/* What the CPU has: fields of four bits, by the lowest one */
+#define ID_AA64PFR1_BT		0		/* BTI */
+#define ID_AA64ISAR1_APA	4		/* pointer authentication, algorithm QARMA5 */
+#define ID_AA64ISAR1_API	8		/* ... one of the implementer's */
+#define ID_AA64ISAR2_APA3	12		/* ... QARMA3 */
+
+/* Registers that an assembler for Armv8.0 does not know by name */
+#define SYS_ID_AA64ISAR2_EL1	S3_0_C0_C6_2
+#define SYS_APIAKEYLO_EL1	S3_0_C2_C1_0
+#define SYS_APIAKEYHI_EL1	S3_0_C2_C1_1
+#define SYS_APIBKEYLO_EL1	S3_0_C2_C1_2
+#define SYS_APIBKEYHI_EL1	S3_0_C2_C1_3
+#define SYS_APDAKEYLO_EL1	S3_0_C2_C2_0
+#define SYS_APDAKEYHI_EL1	S3_0_C2_C2_1
+#define SYS_APDBKEYLO_EL1	S3_0_C2_C2_2
+#define SYS_APDBKEYHI_EL1	S3_0_C2_C2_3
+
+/* Block descriptors: indirect branches into it must find a landing pad */
+#define DESC_GP			(1 << 50)
 
 /* MAIR_EL1: the two kinds of memory, by index in a descriptor's AttrIndx */
 #define MT_DEVICE_NGNRNE	0

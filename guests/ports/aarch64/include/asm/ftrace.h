@@ -8,6 +8,9 @@
  *	patchable-entry (-fpatchable-function-entry=2), two, before the prologue:
  *		rec->ip:	mov	x9, x30
  *				bl	ftrace_caller
+ *
+ * With pac-ret the prologue signs the return address: the form mcount finds it signed in the
+ * frame record, a patchable entry has it unsigned in x9 and its prologue signs what we leave in x30.
  */
 #ifndef ASM_FTRACE_H
 #define ASM_FTRACE_H
@@ -20,6 +23,18 @@
 #else
 #define MCOUNT_INSN_SIZE	AARCH64_INSN_SIZE
 #endif
+
+/*
+ * C12. The form mcount gives the address of the word that holds the return address. Behind a
+ * patchable entry that word does not exist yet; there the caller's frame pointer stands for it,
+ * which the traced function's frame record will begin with.
+ */
+#ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
+#define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
+#endif
+
+/* The landing pad for indirect calls; CPUs without BTI take the hint for a nop. */
+#define INSN_BTI_C		0xd503245f
 
 #ifndef __ASSEMBLER__
 
@@ -41,11 +56,15 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec);
 #endif
 
 /*
- * Both tables of call sites hold what rec->ip has to be. For patchable entries that takes a
- * compiler that writes the address behind a `bti c` into its table, as gcc does.
+ * From an entry of the table of call sites to rec->ip (C8, B34). gcc's table of patchable entries
+ * points behind a landing pad; a compiler whose table points at the function has it still to skip.
  */
 static inline unsigned long ftrace_call_adjust(unsigned long addr)
 {
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	if (*(const unsigned int *)addr == INSN_BTI_C)
+		addr += AARCH64_INSN_SIZE;
+#endif
 	return addr;
 }
 

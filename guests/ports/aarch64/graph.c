@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/* Taking the return address of a function that the graph tracer wants to see return. */
+#include <asm/ftrace.h>
+#include <linux/compiler.h>
+#include <linux/ftrace.h>
+
+#include "signed_return.h"
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+/* C12: what asm/ftrace.h says stands for a frame. */
+static __always_inline unsigned long *return_address_pointer(unsigned long *parent,
+							     unsigned long frame_pointer)
+{
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	return (unsigned long *)frame_pointer;
+#else
+	return parent;
+#endif
+}
+
+/**
+ * prepare_ftrace_return() - make a function return to return_to_handler (C4)
+ * @parent: where its return address is
+ * @self_addr: its call site, rec->ip
+ * @frame_pointer: x29 as it will be when it has returned (C6)
+ */
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer);
+
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer)
+{
+	struct return_address address;
+
+	if (!read_return_address(parent, self_addr, &address))
+		return;
+	if (!function_graph_enter(address.pc, self_addr, frame_pointer,
+				  return_address_pointer(parent, frame_pointer)))
+		*parent = replace_return_address(&address, (unsigned long)return_to_handler);
+}
+
+#endif
