@@ -54,6 +54,7 @@ notrace void start_kernel(void)
 	arch_trap_init();
 	arch_timer_init();
 	ring_buffer_init();
+	ftrace_graph_init();
 	ftrace_init();
 	printk("ftrace: %lu call sites, %zu-bit guest\n",
 	       (unsigned long)(__stop_mcount_loc - __start_mcount_loc), 8 * sizeof(long));

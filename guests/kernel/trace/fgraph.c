@@ -38,7 +38,6 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 	entry = &thread->ret_stack[index];
 	entry->ret = ret;
 	entry->func = func;
-	entry->calltime = 0;
 	entry->flags = 0;
 #ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
 	entry->fp = frame_pointer;

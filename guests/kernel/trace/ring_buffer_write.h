@@ -27,8 +27,8 @@
 
 /*
  * The length of the payload stands in type_len, in words. Where 64-bit values have to be aligned
- * type_len is 0 and the length follows in a word of its own, in bytes and with itself counted:
- * so the payload begins at a multiple of 8, and every event is a multiple of 8 long.
+ * type_len is 0 and the length follows in a word of its own, in bytes, with itself and the padding
+ * counted: so the payload begins at a multiple of 8, and every event is a multiple of 8 long.
  */
 #ifdef CONFIG_HAVE_64BIT_ALIGNED_ACCESS
 #define RB_HEADER_SIZE		8
@@ -84,7 +84,7 @@ static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u
 	WRITE_ONCE(cpu->writing, 1);
 	header[0] = RB_EVENT(RB_TYPE_LEN(length), delta);
 	if (RB_HEADER_SIZE == 8)
-		header[1] = length + 4;
+		header[1] = ring_buffer_event_size(length) - 4;
 	cpu->last_stamp = now;
 }
 

@@ -8,7 +8,9 @@
 #include "ring_buffer_write.h"
 
 /* Numbers of the events; their names and layouts are Linux's. */
-#define TRACE_FN	1
+#define TRACE_FN		1
+#define TRACE_GRAPH_RET		10
+#define TRACE_GRAPH_ENT		11
 
 #define TRACE_FLAG_IRQS_OFF	1
 
@@ -30,6 +32,21 @@ struct ftrace_entry {
 	struct trace_entry entry;
 	unsigned long ip;
 	unsigned long parent_ip;
+} __packed __aligned(RB_ALIGNMENT);
+
+struct ftrace_graph_ent_entry {
+	struct trace_entry entry;
+	unsigned long func;
+	s32 depth;
+} __packed __aligned(RB_ALIGNMENT);
+
+struct ftrace_graph_ret_entry {
+	struct trace_entry entry;
+	unsigned long func;
+	s32 depth;
+	u32 overrun;
+	u64 calltime;
+	u64 rettime;
 } __packed __aligned(RB_ALIGNMENT);
 
 static __always_inline void trace_entry_fill(struct trace_entry *entry, u16 type,

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * The port's half of dynamic ftrace: what stands at a call site and in the tracer's slot.
+ * The port's half of ftrace in C: what stands at a call site and in the tracers' slots, and the
+ * hijacking of return addresses.
  */
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
 
 #include <asm/cacheflush.h>
+
+#include "prologue.h"
+
+#ifdef CONFIG_DYNAMIC_FTRACE
 
 #define INSN_NOP		0x00000000u
 #define INSN_ADDIU_SP_SP_8	0x27bdfff8u	/* addiu sp,sp,-8 */
@@ -79,20 +84,39 @@ static void write_code(void (*place)(void), u32 instruction)
 	flush_icache_range(address, address + 4);
 }
 
+static bool is_nop(void (*place)(void))
+{
+	return *(volatile u32 *)(unsigned long)place == INSN_NOP;
+}
+
+/* Nothing in the slots, nothing to go through the gate for. */
+static void close_gate(void)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (!is_nop(ftrace_graph_call))
+		return;
+#endif
+	if (is_nop(ftrace_call))
+		write_code(ftrace_caller, jump(INSN_J, (unsigned long)ftrace_stub));
+}
+
+/* Fill a slot and open the gate, which opens last: behind it the tracer has to be in place. */
+static int fill_slot(void (*slot)(void), u32 opcode, unsigned long target)
+{
+	if (!in_reach((unsigned long)slot, target))
+		return -ERANGE;
+	write_code(slot, jump(opcode, target));
+	write_code(ftrace_caller, INSN_NOP);
+	return 0;
+}
+
 int ftrace_update_ftrace_func(ftrace_func_t function)
 {
-	unsigned long target = (unsigned long)function;
-
-	if (target == (unsigned long)ftrace_stub) {
-		write_code(ftrace_caller, jump(INSN_J, target));
-		write_code(ftrace_call, INSN_NOP);
-		return 0;
-	}
-	if (!in_reach((unsigned long)ftrace_call, target))
-		return -ERANGE;
-	/* The gate opens last: behind it the tracer has to be in place. */
-	write_code(ftrace_call, jump(INSN_JAL, target));
-	write_code(ftrace_caller, INSN_NOP);
+	if (function != (ftrace_func_t)ftrace_stub)
+		return fill_slot(ftrace_call, INSN_JAL, (unsigned long)function);
+	/* Still through the slot while the gate closes: what is behind it finds a call or a nop. */
+	write_code(ftrace_call, INSN_NOP);
+	close_gate();
 	return 0;
 }
 
@@ -100,3 +124,66 @@ int ftrace_dyn_arch_init(void)
 {
 	return 0;
 }
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+int ftrace_enable_ftrace_graph_caller(void)
+{
+	return fill_slot(ftrace_graph_call, INSN_J, (unsigned long)ftrace_graph_caller);
+}
+
+int ftrace_disable_ftrace_graph_caller(void)
+{
+	write_code(ftrace_graph_call, INSN_NOP);
+	close_gate();
+	return 0;
+}
+
+#endif
+
+#endif	/* CONFIG_DYNAMIC_FTRACE */
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+/**
+ * prepare_ftrace_return - let a function return to return_to_handler
+ * @saved_at:	where the stub keeps $at: what a function that does not store ra returns to
+ * @ip:		the call site
+ * @sp:		the function's stack pointer
+ * @saved_ra:	where the function has stored ra, or NULL (-mmcount-ra-address only)
+ *
+ * A function about which anything is uncertain is left alone. What comes back as frame pointer is
+ * sp as it was when the function was entered, for so it is when the function has returned.
+ */
+void prepare_ftrace_return(unsigned long *saved_at, unsigned long ip, unsigned long sp,
+			   unsigned long *saved_ra)
+{
+	unsigned long *place = saved_at;
+	unsigned long frame_pointer = 0;
+
+#if defined(CONFIG_FUNCTION_GRAPH_FP_TEST) || !defined(KBUILD_MCOUNT_RA_ADDRESS)
+	struct prologue prologue;
+
+	if (unlikely(!decode_prologue(ip, &prologue)))
+		return;
+	frame_pointer = sp + prologue.frame_size;
+	if (!prologue.leaf)
+		place = (unsigned long *)(sp + prologue.ra_offset);
+#endif
+#ifdef KBUILD_MCOUNT_RA_ADDRESS
+	/* The compiler says it; a prologue that says something else has been misread. */
+#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
+	if (unlikely(place != (saved_ra ? saved_ra : saved_at)))
+		return;
+#else
+	if (saved_ra)
+		place = saved_ra;
+#endif
+#endif
+	if (unlikely(*place != *saved_at))
+		return;
+	if (!function_graph_enter(*saved_at, ip, frame_pointer, place))
+		*place = (unsigned long)return_to_handler;
+}
+
+#endif

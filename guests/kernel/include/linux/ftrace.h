@@ -74,7 +74,7 @@ int ftrace_update_ftrace_func(ftrace_func_t function);
 struct ftrace_graph_ent {
 	unsigned long func;
 	int depth;
-} __packed;
+};
 
 /**
  * struct ftrace_graph_ret - a hijacked function that returns
@@ -90,7 +90,7 @@ struct ftrace_graph_ret {
 	unsigned int overrun;
 	unsigned long long calltime;
 	unsigned long long rettime;
-} __packed;
+};
 
 /* Not 0: trace this function, so that its return is reported as well. */
 typedef int (*trace_func_graph_ent_t)(struct ftrace_graph_ent *trace);
@@ -105,6 +105,35 @@ int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace);
 /* The graph tracer: "funcgraph_entry" and "funcgraph_exit" events. */
 int trace_graph_entry(struct ftrace_graph_ent *trace);
 void trace_graph_return(struct ftrace_graph_ret *trace);
+
+#define FTRACE_GRAPH_MAX_FUNCS	256
+
+/**
+ * struct ftrace_graph_control - what the graph tracer leaves out; written by the debugger
+ * @max_depth:		functions that lie deeper are left alone; 0: no limit
+ * @nr_functions:	entries in @functions; 0: every function
+ * @nr_notrace:		entries in @notrace_functions
+ * @reserved:		0
+ * @tracing_thresh:	ns; not 0: only the exits of calls that took at least so long are events
+ * @functions:		address of an array of FTRACE_GRAPH_MAX_FUNCS unsigned long, sorted: only
+ *			these functions, and what they call
+ * @notrace_functions:	likewise: not these functions, nor what they call
+ *
+ * The functions are call sites, as in the table of call sites.
+ */
+struct ftrace_graph_control {
+	u32 max_depth;
+	u32 nr_functions;
+	u32 nr_notrace;
+	u32 reserved;
+	u64 tracing_thresh;
+	u64 functions;
+	u64 notrace_functions;
+};
+
+extern struct ftrace_graph_control ftrace_graph_control;
+
+void ftrace_graph_init(void);
 
 /**
  * struct ftrace_ret_stack - what a hijacked function has to return to
@@ -167,6 +196,12 @@ void ftrace_graph_call(void);
 int ftrace_enable_ftrace_graph_caller(void);
 int ftrace_disable_ftrace_graph_caller(void);
 
+#endif
+
+#ifndef CONFIG_FUNCTION_GRAPH_TRACER
+static inline void ftrace_graph_init(void)
+{
+}
 #endif
 
 /* A port whose sites are not calls when they leave the compiler has its own. */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where has a function stored its return address? Only its prologue knows (B20).
+ *
+ * What makes this decidable: with -pg gcc keeps the prologue in one piece, from the function's
+ * first instruction to the call of _mcount, without a jump, and moves nothing across the call. So
+ * the code is read backwards from the site. Once ra's store and the allocation of the frame before
+ * it have been found, that is all (gcc allocates up to 32 KiB, stores the registers and allocates
+ * the rest). That a function does not store ra is known when the scan has come to its beginning:
+ * to the unconditional jump or the trap that ends the code before it. Whatever else is met, the
+ * answer is that nothing is known. The caller compares the place found with what has to be there.
+ */
+#include <linux/compiler.h>
+
+#include "prologue.h"
+
+#define MAX_SITE_WORDS	6	/* move at,ra; v0 = static chain; $12 = address, up to three */
+#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding before the function */
+
+#define REG_SP		29
+#define REG_RA		31
+
+#define RS(word)	((word) >> 21 & 31)
+#define RT(word)	((word) >> 16 & 31)
+#define RD(word)	((word) >> 11 & 31)
+#define IMMEDIATE(word)	((long)(s16)(word))
+
+/* `or`, `addu` or `daddu` rd,rs,zero: the assembler's choice. */
+#define IS_MOVE(word, rd, rs)	\
+	(((word) & ~0xcu) == ((u32)(rs) << 21 | (rd) << 11 | 0x21))
+
+#define INSN_NOP		0x00000000u
+
+#define OPCODE(word)		((word) >> 26)
+#define OP_SPECIAL		0x00u
+#define OP_ADDIU		0x09u
+#define OP_ORI			0x0du
+#define OP_LUI			0x0fu
+#define OP_DADDIU		0x19u
+#define FUNCT(word)		((word) & 0x3f)
+#define FUNCT_JR		0x08u
+#define FUNCT_JALR		0x09u
+#define FUNCT_BREAK		0x0du
+#define FUNCT_ADDU		0x21u
+#define FUNCT_SUBU		0x23u
+#define FUNCT_OR		0x25u
+#define FUNCT_DADDU		0x2du
+#define FUNCT_DSUBU		0x2fu
+#define FUNCT_TEQ		0x34u
+
+#ifdef CONFIG_64BIT
+#define STORE_RA		0xffbf0000u	/* sd ra,0(sp) */
+#define LOWER_SP		0x67bd8000u	/* daddiu sp,sp,-32768 */
+#else
+#define STORE_RA		0xafbf0000u	/* sw ra,0(sp) */
+#define LOWER_SP		0x27bd8000u	/* addiu sp,sp,-32768 */
+#endif
+
+/* sw, sd, swc1 and sdc1 of whatever to sp + offset: these opcodes have three bits in common. */
+static __always_inline bool stores_to_frame(u32 word)
+{
+	return (word & 0xa7e00000) == 0xa7a00000;
+}
+
+static __always_inline bool stores_ra(u32 word)
+{
+	return (word & 0xffff0000) == STORE_RA;
+}
+
+static __always_inline bool lowers_sp(u32 word)
+{
+	return (word & 0xffff8000) == LOWER_SP;
+}
+
+/* Goes somewhere else in any case, after the instruction behind it. */
+static bool jumps(u32 word)
+{
+	if (OPCODE(word) == OP_SPECIAL)
+		return FUNCT(word) == FUNCT_JR || FUNCT(word) == FUNCT_JALR;
+	return OPCODE(word) >> 1 == 1 ||		/* j, jal */
+	       word >> 16 == 0x1000 ||			/* b: beq zero,zero */
+	       word >> 16 == 0x0411;			/* bal: bgezal zero */
+}
+
+/* Goes nowhere: break, or teq with a register and itself. */
+static bool traps(u32 word)
+{
+	return OPCODE(word) == OP_SPECIAL &&
+	       (FUNCT(word) == FUNCT_BREAK ||
+		(FUNCT(word) == FUNCT_TEQ && RS(word) == RT(word)));
+}
+
+/**
+ * struct large_frame - the rest of a frame above 32 KiB, taken from sp through a register
+ * @reg:	the register; 0 when there is none to look for
+ * @size:	what is known of its value
+ * @below_ra:	this is after ra's store, so that the store lies higher by as much
+ */
+struct large_frame {
+	u32 reg;
+	long size;
+	bool below_ra;
+};
+
+/* An instruction that gives a register other than sp and ra a value. False if it is another one. */
+static bool decode_value(u32 word, struct large_frame *rest)
+{
+	u32 target, source;
+	bool known = true;
+	long value = 0;
+
+	switch (OPCODE(word)) {
+	case OP_LUI:
+		target = RT(word);
+		source = 0;
+		value = (long)(s32)(word << 16);
+		break;
+	case OP_ORI:
+		target = RT(word);
+		source = RS(word);
+		value = word & 0xffff;
+		break;
+	case OP_ADDIU:
+	case OP_DADDIU:
+		target = RT(word);
+		source = RS(word);
+		value = IMMEDIATE(word);
+		break;
+	case OP_SPECIAL:
+		if (FUNCT(word) != FUNCT_ADDU && FUNCT(word) != FUNCT_OR &&
+		    FUNCT(word) != FUNCT_DADDU)
+			return false;
+		target = RD(word);
+		source = 0;
+		known = false;
+		break;
+	default:
+		return false;
+	}
+	if (target == REG_SP || target == REG_RA)
+		return false;
+	if (target && target == rest->reg) {
+		if (!known || (source && source != target))
+			return false;
+		rest->size += value;
+		if (!source)
+			rest->reg = 0;
+	}
+	return true;
+}
+
+/* sp -= register */
+static bool lowers_sp_by_register(u32 word)
+{
+	return OPCODE(word) == OP_SPECIAL &&
+	       (FUNCT(word) == FUNCT_SUBU || FUNCT(word) == FUNCT_DSUBU) &&
+	       RD(word) == REG_SP && RS(word) == REG_SP;
+}
+
+bool decode_prologue(unsigned long ip, struct prologue *prologue)
+{
+	const u32 *word = (const u32 *)ip;
+	struct large_frame rest = { 0 };
+	long frame_size = 0, last = 0, ra_offset = 0;
+	bool stored = false;
+	int i;
+
+	for (i = 0; !IS_MOVE(word[-1], 1, REG_RA); i++, word--)
+		if (i == MAX_SITE_WORDS)
+			return false;
+	word--;
+	for (i = 0; i < MAX_WORDS; i++) {
+		u32 insn = *--word;
+
+		if (stores_to_frame(insn)) {
+			last = 0;
+			if (!stores_ra(insn))
+				continue;
+			if (stored)
+				return false;
+			stored = true;
+			ra_offset = frame_size + IMMEDIATE(insn);
+			continue;
+		}
+		if (lowers_sp(insn)) {
+			last = -IMMEDIATE(insn);
+			frame_size += last;
+			if (stored && !rest.reg)
+				break;
+			continue;
+		}
+		if (IS_MOVE(insn, 30, REG_SP)) {
+			last = 0;
+			continue;
+		}
+		/* The word behind a jump belongs to the jump, even if it looks like one of ours. */
+		if (jumps(insn)) {
+			if (stored || rest.reg)
+				return false;
+			frame_size -= last;
+			break;
+		}
+		if (jumps(word[-1]) || traps(insn)) {
+			if (stored || rest.reg)
+				return false;
+			break;
+		}
+		last = 0;
+		if (insn == INSN_NOP)
+			continue;
+		if (lowers_sp_by_register(insn)) {
+			if (rest.reg || rest.size)
+				return false;
+			rest.reg = RT(insn);
+			rest.below_ra = !stored;
+			continue;
+		}
+		if (!decode_value(insn, &rest))
+			return false;
+	}
+	if (i == MAX_WORDS)
+		return false;
+	prologue->leaf = !stored;
+	prologue->ra_offset = ra_offset + (rest.below_ra ? rest.size : 0);
+	prologue->frame_size = frame_size + rest.size;
+	return true;
+}
