@@ -122,6 +122,11 @@ class Record(NamedTuple):
         return align_up(self.offset + len(self.payload), 4)
 
 
+def add_lost(before: int, lost: int) -> int:
+    """The sum of two losses, either of which may be `LOST_UNKNOWN`."""
+    return LOST_UNKNOWN if LOST_UNKNOWN in (before, lost) else before + lost
+
+
 def page_header(page: Buffer, form: PageFormat) -> PageHeader:
     """Decode the header of ``page`` (exactly one page); `FormatError` if it cannot be one."""
     if len(page) != form.page_size:

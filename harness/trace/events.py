@@ -17,6 +17,11 @@ PREEMPT_RESCHED = 0x20
 NMI = 0x40
 BH_OFF = 0x80
 
+MAX_DEPTH = 256
+"""Deeper calls are shown as deep as this.  Kernels stop at 50; a damaged file need not."""
+
+_U64 = (1 << 64) - 1
+
 FieldValue = int | str | bytes | tuple[int, ...]
 
 
@@ -100,6 +105,81 @@ class FunctionEvent(TraceEvent):
         return f"{name(fields['ip'])} <-{name(fields['parent_ip'])}"  # type: ignore[arg-type]
 
 
+class _FuncgraphEvent(TraceEvent):
+    __slots__ = ()
+
+    @property
+    def func(self) -> int:
+        """The address of the function, as the graph tracer reports it."""
+        return self.fields["func"]  # type: ignore[return-value]
+
+    @property
+    def depth(self) -> int:
+        """How many traced calls of the same thread the function is inside of."""
+        return self.fields["depth"]  # type: ignore[return-value]
+
+    @property
+    def function(self) -> str:
+        """The name of the function."""
+        return self.symbols.name(self.func)
+
+    @property
+    def indentation(self) -> str:
+        """The blanks that show the depth, as the kernel prints them; bounded, as depth is not."""
+        return "  " * min(max(self.depth, 0), MAX_DEPTH)
+
+
+class FuncgraphEntryEvent(_FuncgraphEvent):
+    """A call, as the function graph tracer records it."""
+
+    __slots__ = ()
+
+    @property
+    def message(self) -> str:
+        """The call with an open brace, indented by its depth."""
+        return f"funcgraph_entry: {'|':>16}  {self.indentation}{self.function}() {{"
+
+
+class FuncgraphExitEvent(_FuncgraphEvent):
+    """The return from a call, as the function graph tracer records it; times in nanoseconds."""
+
+    __slots__ = ()
+
+    @property
+    def overrun(self) -> int:
+        """How many calls of this thread were too deep to be traced."""
+        return self.fields["overrun"]  # type: ignore[return-value]
+
+    @property
+    def calltime(self) -> int:
+        """When the function was entered."""
+        return self.fields["calltime"]  # type: ignore[return-value]
+
+    @property
+    def rettime(self) -> int:
+        """When it returned."""
+        return self.fields["rettime"]  # type: ignore[return-value]
+
+    @property
+    def duration(self) -> int:
+        """How long the call took, with everything it called."""
+        return self.rettime - self.calltime & _U64
+
+    @property
+    def message(self) -> str:
+        """Duration and a closing brace, with the function's name behind it."""
+        duration = duration_text(self.duration)
+        return f"funcgraph_exit:  {duration:>14} |  {self.indentation}}} /* {self.function} */"
+
+
+def duration_text(nanoseconds: int) -> str:
+    """Microseconds in at most seven digits, and nanoseconds while there is room: ``12.345 us``."""
+    whole, rest = divmod(nanoseconds, 1000)
+    digits = str(whole)
+    room = max(0, 7 - len(digits))
+    return f"{digits}.{f'{rest:03}'[:room]} us" if room else f"{digits} us"
+
+
 def _shown(value: FieldValue) -> str:
     if isinstance(value, int) and value > 0xFFFF:
         return f"{value:#x}"
@@ -108,6 +188,12 @@ def _shown(value: FieldValue) -> str:
 
 EVENT_CLASSES: Mapping[str, tuple[type[TraceEvent], frozenset[str]]] = {
     "function": (FunctionEvent, frozenset({"ip", "parent_ip"})),
+    "funcgraph_entry": (FuncgraphEntryEvent, frozenset({"func", "depth"})),
+    "fgraph_retaddr_entry": (FuncgraphEntryEvent, frozenset({"func", "depth"})),
+    "funcgraph_exit": (
+        FuncgraphExitEvent,
+        frozenset({"func", "depth", "overrun", "calltime", "rettime"}),
+    ),
 }
 """Events with a class of their own, and the integer fields that the class relies on."""
 

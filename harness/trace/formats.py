@@ -176,7 +176,30 @@ FUNCTION = EventDeclaration(
     '" %ps <-- %ps", (void *)REC->ip, (void *)REC->parent_ip',
 )
 
-DECLARATIONS = (FUNCTION,)
+FUNCGRAPH_ENTRY = EventDeclaration(
+    "funcgraph_entry",
+    11,
+    ("unsigned long func", "int depth"),
+    '"--> %ps (%d)", (void *)REC->func, REC->depth',
+    packed=True,
+)
+
+FUNCGRAPH_EXIT = EventDeclaration(
+    "funcgraph_exit",
+    10,
+    (
+        "unsigned long func",
+        "int depth",
+        "unsigned int overrun",
+        "unsigned long long calltime",
+        "unsigned long long rettime",
+    ),
+    '"<-- %ps (%d) (start: %llx  end: %llx) over: %u", '
+    "(void *)REC->func, REC->depth, REC->calltime, REC->rettime, REC->overrun",
+    packed=True,
+)
+
+DECLARATIONS = (FUNCTION, FUNCGRAPH_ENTRY, FUNCGRAPH_EXIT)
 """Every event that a guest of ours can write."""
 
 

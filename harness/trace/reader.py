@@ -8,11 +8,13 @@ import heapq
 import re
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from operator import attrgetter
 from typing import BinaryIO
 
 from harness.errors import FormatError
-from harness.ring import LOST_UNKNOWN, PageFormat, count_events, page_header, scan_page
+from harness.ring import PageFormat, add_lost, count_events, page_header, scan_page
 from harness.ring.page import MAX_PAGE_SIZE, MIN_PAGE_SIZE
 from harness.trace.bounded import MAX_NAME, BoundedReader, decode_text, shown
 from harness.trace.decode import Decoder, event_decoder, unknown_decoder
@@ -34,6 +36,13 @@ from harness.units import escape
 _MAX_CPUS = 4096
 _NOT_OURS = "Give it a trace.dat that `harness record` or `trace-cmd record` wrote."
 _TICKING_CLOCKS = frozenset({"counter", "uptime", "x86-tsc", "ppc-tb"})
+
+_TRACERS = {
+    "function": "function",
+    "funcgraph_entry": "function_graph",
+    "fgraph_retaddr_entry": "function_graph",
+    "funcgraph_exit": "function_graph",
+}
 
 _CLOCK = re.compile(r"\[([\w-]{1,32})\]")
 _STATISTIC = re.compile(r"^([a-z ]{1,32}): (\d{1,19})$", re.MULTILINE)
@@ -87,30 +96,18 @@ class TraceDatReader:
 
     def events(self) -> Iterator[TraceEvent]:
         """All events in the order of their time stamps, read page by page as they are asked for."""
-        decoders = {
-            number: event_decoder(form, self.page_format, self.symbols, self.cmdlines)
-            for number, form in self.formats.items()
-        }
         return heapq.merge(
-            *(self._cpu_events(cpu, decoders) for cpu in range(self.cpu_count)),
-            key=attrgetter("stamp"),
+            *(self.cpu_events(cpu) for cpu in range(self.cpu_count)), key=attrgetter("stamp")
         )
 
-    def count_events(self) -> int:
-        """How many events the file holds."""
-        return sum(
-            count_events(page, self.page_format)
-            for cpu in range(self.cpu_count)
-            for page in self.pages(cpu)
-        )
-
-    def _cpu_events(self, cpu: int, decoders: dict[int, Decoder]) -> Iterator[TraceEvent]:
-        form = self.page_format
+    def cpu_events(self, cpu: int) -> Iterator[TraceEvent]:
+        """The events of one CPU, in the order they were written."""
+        form, decoders = self.page_format, self._decoders
         read_number = struct.Struct(f"{form.order}H").unpack_from
         lost = 0
         for index, page in enumerate(self.pages(cpu)):
-            try:
-                lost = _add_lost(lost, page_header(page, form).lost)
+            with self._place(cpu, index):
+                lost = add_lost(lost, page_header(page, form).lost)
                 for stamp, offset, size in scan_page(page, form):
                     if size < 2:
                         raise FormatError(f"the event at byte {offset:#x} has no type")
@@ -120,11 +117,49 @@ class TraceDatReader:
                         decode = decoders[number] = unknown_decoder(number, self.symbols)
                     yield decode(stamp, cpu, page, offset, size, lost)
                     lost = 0
-            except FormatError as error:
-                where = self._page_table[cpu][0] + index * form.page_size
-                raise self._file.error(
-                    f"page {index} of CPU {cpu}: {error.message}", where
-                ) from error
+
+    def count_events(self) -> int:
+        """How many events the file holds."""
+        count = 0
+        for cpu in range(self.cpu_count):
+            for index, page in enumerate(self.pages(cpu)):
+                with self._place(cpu, index):
+                    count += count_events(page, self.page_format)
+        return count
+
+    @cached_property
+    def tracer(self) -> str:
+        """The tracer that wrote the file, told by its first event of the kind; or ``nop``."""
+        form = self.page_format
+        tracers = {
+            number: _TRACERS[declared.name]
+            for number, declared in self.formats.items()
+            if declared.name in _TRACERS
+        }
+        for cpu in range(self.cpu_count):
+            for index, page in enumerate(self.pages(cpu)):
+                with self._place(cpu, index):
+                    for _, offset, _ in scan_page(page, form):
+                        number = int.from_bytes(page[offset : offset + 2], form.byteorder)
+                        if number in tracers:
+                            return tracers[number]
+        return "nop"
+
+    @contextmanager
+    def _place(self, cpu: int, index: int) -> Iterator[None]:
+        """Name the page in what goes wrong while it is read."""
+        try:
+            yield
+        except FormatError as error:
+            where = self._page_table[cpu][0] + index * self.page_format.page_size
+            raise self._file.error(f"page {index} of CPU {cpu}: {error.message}", where) from error
+
+    @cached_property
+    def _decoders(self) -> dict[int, Decoder]:
+        return {
+            number: event_decoder(form, self.page_format, self.symbols, self.cmdlines)
+            for number, form in self.formats.items()
+        }
 
     def _read_initial(self) -> None:
         file = self._file
@@ -230,10 +265,6 @@ class TraceDatReader:
                 f"not a multiple of the page size {self.page_format.page_size}"
             )
         return offset, size
-
-
-def _add_lost(before: int, lost: int) -> int:
-    return LOST_UNKNOWN if LOST_UNKNOWN in (before, lost) else before + lost
 
 
 def _parse_cmdlines(text: str) -> dict[int, str]:

@@ -49,6 +49,13 @@ class Symbols:
         first = bisect_right(self._addresses, start - 1)
         return escape(self._names[first], _NAME_LIMIT), address - start
 
+    def address(self, name: str) -> int | None:
+        """The address of the first symbol of that name, or ``None``."""
+        try:
+            return self._addresses[self._names.index(name)]
+        except ValueError:
+            return None
+
     def name(self, address: int) -> str:
         """The name as ``%ps`` prints it: the symbol alone, or the bare address."""
         return self._shown[address]

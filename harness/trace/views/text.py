@@ -4,7 +4,9 @@
 from collections.abc import Callable, Iterator
 
 from harness.trace.events import TraceEvent, lost_line
+from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
+from harness.trace.views.graph import DEFAULT_OPTIONS, GraphOptions, report_graph
 
 # The ruler above the events: each stroke leads from a meaning to its character of the flags.
 _RULER = (
@@ -34,17 +36,24 @@ def header_lines(tracer: str, entries: int, written: int, cpus: int) -> list[str
 def report_text(
     reader: TraceDatReader,
     *,
-    tracer: str = "function",
-    keep: Callable[[TraceEvent], bool] | None = None,
+    tracer: str = "",
+    keep: Predicate | None = None,
+    options: GraphOptions = DEFAULT_OPTIONS,
 ) -> Iterator[str]:
     """The lines of a whole trace without line ends; ``keep`` chooses the events that are shown.
 
+    ``tracer`` is the one that wrote the trace, found in the file if it is not given.  The kernel
+    leaves the form to the tracer: for ``function_graph`` it is the graph view, with ``options``.
     Lost events are told where they are missing, whatever ``keep`` says.
     """
+    tracer = tracer or reader.tracer
+    if tracer == "function_graph":
+        yield from report_graph(reader, keep=keep, options=options)
+        return
     entries = reader.count_events()
     missing = sum(cpu.overrun + cpu.dropped for cpu in reader.statistics)
     yield from header_lines(tracer, entries, entries + missing, reader.cpu_count)
-    show: Callable[[TraceEvent], str] = str if reader.clock_in_nanoseconds else _in_ticks
+    show: Callable[[TraceEvent], str] = str if reader.clock_in_nanoseconds else in_ticks
     for event in reader.events():
         if event.lost:
             yield lost_line(event.cpu, event.lost)
@@ -52,5 +61,6 @@ def report_text(
             yield show(event)
 
 
-def _in_ticks(event: TraceEvent) -> str:
+def in_ticks(event: TraceEvent) -> str:
+    """An event's line where time stamps are plain numbers."""
     return f"{event.context} {event.stamp:12}: {event.message}"

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""What a trace can be shown as.  Each view makes lines from a reader while it reads."""
+
+from harness.trace.views.chrome import report_chrome
+from harness.trace.views.csv import report_csv
+from harness.trace.views.flame import report_flame
+from harness.trace.views.graph import DEFAULT_OPTIONS, GraphOptions, report_graph
+from harness.trace.views.json import report_json
+from harness.trace.views.text import header_lines, report_text
+
+__all__ = [
+    "DEFAULT_OPTIONS",
+    "GraphOptions",
+    "header_lines",
+    "report_chrome",
+    "report_csv",
+    "report_flame",
+    "report_graph",
+    "report_json",
+    "report_text",
+]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The Chrome view: Trace Event JSON, which ui.perfetto.dev and chrome://tracing open.
+
+There are two groups of tracks.  "threads" has the calls of each thread as they nest.  "CPUs" has
+what each CPU was doing: when it goes on with another thread, the calls of the one before end there
+and begin again where that thread is next seen.  Times are microseconds, as the format wants them.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from harness.ring import LOST_UNKNOWN
+from harness.trace.calls import Ended, Thread, ThreadKey, thread_key
+from harness.trace.events import (
+    FuncgraphEntryEvent,
+    FuncgraphExitEvent,
+    FunctionEvent,
+    TraceEvent,
+)
+from harness.trace.filter import Predicate
+from harness.trace.reader import TraceDatReader
+from harness.trace.views.json import document
+from harness.trace.views.kept import kept_events
+
+CPUS, THREADS = 1, 2
+"""The two groups, which the format calls processes."""
+
+Slice = dict[str, object]
+
+
+def report_chrome(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
+    """The lines of the document without line ends; ``keep`` chooses the events that are shown."""
+    head: dict[str, object] = {
+        "displayTimeUnit": "ns",
+        "otherData": {"machine": reader.machine, "clock": reader.clock, "tracer": reader.tracer},
+    }
+    events = kept_events(reader.events(), keep)
+    yield from document(head, "traceEvents", _Tracks(reader.cpu_count).slices(events))
+
+
+@dataclass(slots=True)
+class _ThreadTrack:
+    track: int
+    thread: Thread = field(default_factory=Thread)
+    cpu: int = -1
+
+
+@dataclass(slots=True)
+class _CpuTrack:
+    """``running`` is the thread seen last, ``since`` when it was first seen, ``open`` its calls
+    that are drawn on this CPU.
+    """
+
+    track: int
+    running: ThreadKey | None = None
+    since: int = 0
+    open: int = 0
+
+
+class _Tracks:
+    """Makes slices of events, one after the other."""
+
+    def __init__(self, cpus: int) -> None:
+        self._cpus = [_CpuTrack(cpu + 1) for cpu in range(cpus)]
+        self._threads: dict[ThreadKey, _ThreadTrack] = {}
+        self._last = 0
+
+    def slices(self, events: Iterable[TraceEvent]) -> Iterator[Slice]:
+        """All slices of a trace."""
+        for group, name in ((CPUS, "CPUs"), (THREADS, "threads")):
+            yield _named("process_name", group, 0, name)
+            yield {"ph": "M", "name": "process_sort_index", "pid": group, "tid": 0,
+                   "args": {"sort_index": group}}  # fmt: skip
+        for cpu, cpu_track in enumerate(self._cpus):
+            yield _named("thread_name", CPUS, cpu_track.track, f"CPU {cpu}")
+        for event in events:
+            self._last = event.stamp
+            yield from self._event(event)
+        for cpu_track in self._cpus:
+            yield from self._leave_cpu(cpu_track, self._last)
+        for thread_track in self._threads.values():
+            for one in thread_track.thread.finish(self._last):
+                if one.path[-1].func is not None:
+                    yield _end(THREADS, thread_track.track, self._last, {"unfinished": True})
+
+    def _event(self, event: TraceEvent) -> Iterator[Slice]:
+        cpu = self._cpus[event.cpu]
+        key = thread_key(event)
+        if key not in self._threads:
+            self._threads[key] = _ThreadTrack(len(self._cpus) + len(self._threads) + 1)
+            name = f"{event.comm}-{event.pid}" if event.pid else f"{event.comm}/{event.cpu}"
+            yield _named("thread_name", THREADS, self._threads[key].track, name)
+        thread = self._threads[key]
+        if event.lost:
+            count = "" if event.lost == LOST_UNKNOWN else f"{event.lost} "
+            yield _instant(CPUS, cpu.track, event.stamp, f"LOST {count}EVENTS", {})
+        yield from self._run(cpu, thread, event)
+        if isinstance(event, FuncgraphEntryEvent):
+            yield from self._ended(thread.thread.enter(event), cpu, thread, event.stamp)
+            yield _begin(THREADS, thread.track, event.stamp, event.function)
+            yield _begin(CPUS, cpu.track, event.stamp, event.function)
+            cpu.open += 1
+        elif isinstance(event, FuncgraphExitEvent):
+            yield from self._ended(thread.thread.leave(event), cpu, thread, event.stamp)
+        else:
+            name, args = _shown(event)
+            yield _instant(THREADS, thread.track, event.stamp, name, args)
+            yield _instant(CPUS, cpu.track, event.stamp, name, args)
+
+    def _run(self, cpu: _CpuTrack, thread: _ThreadTrack, event: TraceEvent) -> Iterator[Slice]:
+        """See that the CPU's track shows the thread, and no other CPU's does."""
+        key = thread_key(event)
+        if cpu.running == key:
+            return
+        if thread.cpu not in (-1, event.cpu) and self._cpus[thread.cpu].running == key:
+            yield from self._leave_cpu(self._cpus[thread.cpu], event.stamp)
+        yield from self._leave_cpu(cpu, event.stamp)
+        cpu.running, cpu.since, thread.cpu = key, event.stamp, event.cpu
+        for frame in thread.thread.frames:
+            if frame.func is not None:
+                yield _begin(CPUS, cpu.track, event.stamp, frame.name)
+                cpu.open += 1
+
+    def _leave_cpu(self, cpu: _CpuTrack, stamp: int) -> Iterator[Slice]:
+        for _ in range(cpu.open):
+            yield _end(CPUS, cpu.track, stamp, {})
+        cpu.open, cpu.running = 0, None
+
+    def _ended(
+        self, ended: Iterable[Ended], cpu: _CpuTrack, thread: _ThreadTrack, stamp: int
+    ) -> Iterator[Slice]:
+        for one in ended:
+            frame = one.path[-1]
+            args: dict[str, object] = {}
+            if one.exit is not None:
+                args = {"duration_ns": one.exit.duration}
+            if frame.func is not None:
+                yield _end(THREADS, thread.track, stamp, args)
+                yield _end(CPUS, cpu.track, stamp, args)
+                cpu.open -= 1
+            elif one.exit is not None:
+                # Its call is not in the trace, but the exit says when that was.
+                seen = max(frame.start, cpu.since)
+                yield _whole(THREADS, thread.track, frame.start, stamp, frame.name, args)
+                yield _whole(CPUS, cpu.track, seen, stamp, frame.name, args)
+
+
+def _shown(event: TraceEvent) -> tuple[str, dict[str, object]]:
+    """Name and arguments of an event that is no call."""
+    if isinstance(event, FunctionEvent):
+        return event.function, {"parent": event.parent}
+    return event.name, {"message": event.message}
+
+
+def _named(what: str, group: int, track: int, name: str) -> Slice:
+    return {"ph": "M", "name": what, "pid": group, "tid": track, "args": {"name": name}}
+
+
+def _begin(group: int, track: int, stamp: int, name: str) -> Slice:
+    return {"ph": "B", "pid": group, "tid": track, "ts": stamp / 1000, "name": name}
+
+
+def _end(group: int, track: int, stamp: int, args: dict[str, object]) -> Slice:
+    made: Slice = {"ph": "E", "pid": group, "tid": track, "ts": stamp / 1000}
+    return made | {"args": args} if args else made
+
+
+def _whole(
+    group: int, track: int, start: int, stamp: int, name: str, args: dict[str, object]
+) -> Slice:
+    took = max(0, stamp - start) / 1000
+    place: Slice = {"ph": "X", "pid": group, "tid": track, "ts": start / 1000, "dur": took}
+    return place | {"name": name, "args": args}
+
+
+def _instant(group: int, track: int, stamp: int, name: str, args: dict[str, object]) -> Slice:
+    place: Slice = {"ph": "i", "s": "t", "pid": group, "tid": track, "ts": stamp / 1000}
+    return place | {"name": name, "args": args}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The flame view: folded stacks, ``task-pid;outer;inner number``, as flamegraph.pl takes them.
+
+From a function_graph trace the number is the time in nanoseconds that the innermost function took
+itself; from a function trace, which knows a caller and nothing above it, how often it was called.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from harness.trace.calls import Ended, Thread, ThreadKey, thread_key
+from harness.trace.events import (
+    FuncgraphEntryEvent,
+    FuncgraphExitEvent,
+    FunctionEvent,
+    TraceEvent,
+)
+from harness.trace.filter import Predicate
+from harness.trace.reader import TraceDatReader
+
+# A file that never repeats a stack must not fill memory; this is far beyond any real guest.
+MAX_STACKS = 1 << 18
+OTHERS = "[others]"
+
+Stack = tuple[str, ...]
+
+
+def report_flame(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
+    """The folded stacks in the order of their names, without line ends.
+
+    ``keep`` chooses the events that count.  A call whose exit is not in the trace lasts until the
+    event of its thread that shows it has ended; one that is open at the end, until the thread's
+    last event.
+    """
+    events = (event for event in reader.events() if keep is None or keep(event))
+    fold = _self_times if reader.tracer == "function_graph" else _call_counts
+    for stack, number in sorted(fold(events).items()):
+        if number:
+            yield f"{';'.join(map(_frame, stack))} {number}"
+
+
+def _self_times(events: Iterable[TraceEvent]) -> Counter[Stack]:
+    times: Counter[Stack] = Counter()
+    threads: dict[ThreadKey, tuple[Thread, str]] = {}
+    last: dict[ThreadKey, int] = {}
+
+    def count(root: str, ended: Iterable[Ended], stamp: int) -> None:
+        for one in ended:
+            frame = one.path[-1]
+            took = stamp - frame.start if one.exit is None else one.exit.duration
+            stack = (root, *(frame.name for frame in one.path))
+            _add(times, stack, max(0, took - frame.inside))
+
+    for event in events:
+        if not isinstance(event, FuncgraphEntryEvent | FuncgraphExitEvent):
+            continue
+        key = thread_key(event)
+        if key not in threads:
+            threads[key] = Thread(), _root(event)
+        thread, root = threads[key]
+        if isinstance(event, FuncgraphEntryEvent):
+            count(root, thread.enter(event), event.stamp)
+        else:
+            count(root, thread.leave(event), event.stamp)
+        last[key] = event.stamp
+    for key, (thread, root) in threads.items():
+        count(root, thread.finish(last[key]), last[key])
+    return times
+
+
+def _call_counts(events: Iterable[TraceEvent]) -> Counter[Stack]:
+    counts: Counter[Stack] = Counter()
+    for event in events:
+        if isinstance(event, FunctionEvent):
+            _add(counts, (_root(event), event.parent, event.function), 1)
+    return counts
+
+
+def _add(counter: Counter[Stack], stack: Stack, number: int) -> None:
+    if stack not in counter and len(counter) >= MAX_STACKS:
+        stack = (stack[0], OTHERS)
+    counter[stack] += number
+
+
+def _root(event: TraceEvent) -> str:
+    return f"{event.comm}-{event.pid}"
+
+
+def _frame(name: str) -> str:
+    """A name without the semicolon that would end it."""
+    return name.replace(";", ":")

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""The graph view: what the kernel's function_graph tracer prints, character by character.
+
+Each CPU's calls and returns are paired where nothing of that CPU lies between them (a leaf);
+what has lost its other half, at either end of the trace or where events were lost, is printed
+alone, a return then with the name of its function.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+
+from harness.errors import UsageError
+from harness.trace.events import (
+    MAX_DEPTH,
+    FuncgraphEntryEvent,
+    FuncgraphExitEvent,
+    TraceEvent,
+    duration_text,
+    lost_line,
+)
+from harness.trace.filter import Predicate
+from harness.trace.reader import TraceDatReader
+
+# More than so much time, in nanoseconds, and the mark that says it.
+_OVERHEAD = (
+    (1_000_000_000, "$"),
+    (100_000_000, "@"),
+    (10_000_000, "*"),
+    (1_000_000, "#"),
+    (100_000, "!"),
+    (10_000, "+"),
+)
+_RULE = " " + "-" * 42
+_NO_DURATION = " " * 14 + "|  "
+_TASK_WIDTH = 14
+_COMM_SHOWN = 7
+# As deep as the kernel remembers which function was entered.
+_REMEMBERED = 50
+
+# The tracers' own events, which the kernel prints as lines and not as comments.
+_PLAIN = frozenset({"function", "kernel_stack", "unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOptions:
+    """The kernel's ``funcgraph-`` options of these names; what is set is set in the kernel too."""
+
+    cpu: bool = True
+    overhead: bool = True
+    duration: bool = True
+    irqs: bool = True
+    proc: bool = False
+    abstime: bool = False
+    tail: bool = False
+    overrun: bool = False
+
+    @classmethod
+    def parse(cls, words: Iterable[str]) -> "GraphOptions":
+        """Options as ``trace_options`` takes them: ``funcgraph-tail``, ``nofuncgraph-irqs``."""
+        names = [known.name for known in fields(cls)]
+        chosen = {}
+        for word in words:
+            prefix, _, name = word.partition("funcgraph-")
+            if name not in names or prefix not in ("", "no"):
+                raise UsageError(
+                    f"{word!r} is not an option of the graph view",
+                    f"There are: {', '.join(f'funcgraph-{name}' for name in names)}; "
+                    "each with no in front to switch it off.",
+                )
+            chosen[name] = not prefix
+        return replace(DEFAULT_OPTIONS, **chosen)
+
+
+DEFAULT_OPTIONS = GraphOptions()
+
+
+def report_graph(
+    reader: TraceDatReader,
+    *,
+    keep: Predicate | None = None,
+    options: GraphOptions = DEFAULT_OPTIONS,
+) -> Iterator[str]:
+    """The lines of a whole trace without line ends; ``keep`` chooses the events that are shown.
+
+    A leaf is one line and shown if its call is.  Lost events are told where they are missing,
+    whatever ``keep`` says.
+    """
+    yield from header_lines(options)
+    printer = _Printer(reader, options)
+    cpus = (_with_returns(reader.cpu_events(cpu)) for cpu in range(reader.cpu_count))
+    for event, leaf in heapq.merge(*cpus, key=lambda pair: pair[0].stamp):
+        if event.lost:
+            yield lost_line(event.cpu, event.lost)
+        if keep is None or keep(event):
+            yield from printer.lines(event, leaf)
+        elif leaf is not None and keep(leaf):
+            yield from printer.lines(leaf, None)
+
+
+def header_lines(options: GraphOptions) -> list[str]:
+    """The lines above the calls."""
+    columns = [
+        (options.abstime, "     TIME       ", "      |         "),
+        (options.cpu, " CPU", " |  "),
+        (options.proc, "  TASK/PID       ", "   |    |        "),
+        (options.duration, "  DURATION   ", "   |   |      "),
+        (True, "               FUNCTION CALLS", "               |   |   |   |"),
+    ]
+    return [
+        "# tracer: function_graph",
+        "#",
+        "#" + "".join(title for shown, title, _ in columns if shown),
+        "#" + "".join(strokes for shown, _, strokes in columns if shown),
+    ]
+
+
+def _with_returns(
+    events: Iterable[TraceEvent],
+) -> Iterator[tuple[TraceEvent, FuncgraphExitEvent | None]]:
+    """The events of a CPU; the call of a leaf comes with its return, which then has no turn."""
+    call: FuncgraphEntryEvent | None = None
+    for event in chain(events, (None,)):
+        if call is not None:
+            leaf = event if isinstance(event, FuncgraphExitEvent) else None
+            if leaf and (leaf.func != call.func or leaf.pid != call.pid or leaf.lost):
+                leaf = None
+            yield call, leaf
+            call = None
+            if leaf:
+                continue
+        if isinstance(event, FuncgraphEntryEvent):
+            call = event
+        elif event is not None:
+            yield event, None
+
+
+@dataclass(slots=True)
+class _Cpu:
+    """What was last printed of a CPU."""
+
+    task: tuple[int, str] | None = None
+    depth: int = 0
+    irq_depth: int = -1
+    entered: dict[int, int] = field(default_factory=dict)
+
+
+class _Printer:
+    """Prints one event after the other; remembers of each CPU what the next line depends on."""
+
+    def __init__(self, reader: TraceDatReader, options: GraphOptions) -> None:
+        self._options = options
+        self._cpu_width = len(str(max(reader.cpu_count - 1, 0)))
+        self._cpus = [_Cpu() for _ in range(reader.cpu_count)]
+        start = reader.symbols.address("__irqentry_text_start")
+        end = reader.symbols.address("__irqentry_text_end")
+        self._irq_text = range(start, end) if start is not None and end is not None else range(0)
+
+    def lines(self, event: TraceEvent, leaf: FuncgraphExitEvent | None) -> Iterator[str]:
+        """The lines of one event, or of a leaf: the call ``event`` and its return."""
+        cpu = self._cpus[event.cpu]
+        if isinstance(event, FuncgraphEntryEvent):
+            if self._hides_entry(cpu, event):
+                if leaf is not None:
+                    self._hides_exit(cpu, leaf)
+                return
+            yield from self._task_switch(cpu, event)
+            yield from self._irq(event, event.func, "==========>")
+            yield self._entry(cpu, event, leaf)
+            if leaf is not None:
+                yield from self._irq(event, event.func, "<==========")
+        elif isinstance(event, FuncgraphExitEvent):
+            if self._hides_exit(cpu, event):
+                return
+            yield from self._task_switch(cpu, event)
+            yield self._exit(cpu, event)
+            if self._options.overrun:
+                yield f" (Overruns: {event.overrun})"
+            yield from self._irq(event, event.func, "<==========")
+        elif event.name in _PLAIN:
+            yield str(event)
+        else:
+            yield from self._task_switch(cpu, event)
+            depth = cpu.depth + 1 if cpu.depth > 0 else 0
+            column = _NO_DURATION if self._options.duration else ""
+            yield f"{self._context(event)}{column}{'  ' * depth}/* {_comment(event)} */"
+
+    def _entry(self, cpu: _Cpu, call: FuncgraphEntryEvent, leaf: FuncgraphExitEvent | None) -> str:
+        options, depth = self._options, _bounded(call.depth)
+        context = self._context(call)
+        cpu.depth = depth - 1 if leaf else depth
+        cpu.entered.pop(depth, None)
+        if leaf is not None:
+            return f"{context}{self._duration(leaf)}{call.indentation}{call.function}();"
+        if depth < _REMEMBERED:
+            cpu.entered[depth] = call.func
+        column = _NO_DURATION if options.duration else ""
+        return f"{context}{column}{call.indentation}{call.function}() {{"
+
+    def _exit(self, cpu: _Cpu, event: FuncgraphExitEvent) -> str:
+        depth = _bounded(event.depth)
+        cpu.depth = depth - 1
+        matches = depth >= _REMEMBERED or cpu.entered.pop(depth, None) == event.func
+        name = "" if matches and not self._options.tail else f" /* {event.function} */"
+        return f"{self._context(event)}{self._duration(event)}{event.indentation}}}{name}"
+
+    def _context(self, event: TraceEvent) -> str:
+        """The columns in front of the duration."""
+        options = self._options
+        context = ""
+        if options.abstime:
+            seconds, rest = divmod(event.stamp, 1_000_000_000)
+            context = f"{seconds:5}.{rest // 1000:06} |  "
+        if options.cpu:
+            context += f" {event.cpu:{self._cpu_width}}) "
+        if options.proc:
+            context += f"{_task(event.pid, event.comm)} | "
+        return context
+
+    def _duration(self, event: FuncgraphExitEvent) -> str:
+        if not self._options.duration:
+            return ""
+        duration, mark = event.duration, " "
+        if self._options.overhead:
+            mark = next((mark for limit, mark in _OVERHEAD if duration > limit), " ")
+        return f"{mark} {duration_text(duration):<11} |  "
+
+    def _task_switch(self, cpu: _Cpu, event: TraceEvent) -> Iterator[str]:
+        before, cpu.task = cpu.task, (event.pid, event.comm)
+        if before is not None and before[0] != event.pid:
+            yield _RULE
+            yield f" {event.cpu:{self._cpu_width}}) {_task(*before)} => {_task(*cpu.task)}"
+            yield _RULE
+            yield ""
+
+    def _irq(self, event: TraceEvent, func: int, arrow: str) -> Iterator[str]:
+        if func in self._irq_text:
+            column = ("  ", " |") if self._options.duration else ("", "")
+            yield f"{self._context(event)}{column[0]}{arrow}{column[1]}"
+
+    def _hides_entry(self, cpu: _Cpu, event: FuncgraphEntryEvent) -> bool:
+        """Without funcgraph-irqs: whether this call is an interrupt, or inside of one."""
+        if self._options.irqs:
+            return False
+        if cpu.irq_depth >= 0:
+            return True
+        if event.func not in self._irq_text:
+            return False
+        cpu.irq_depth = _bounded(event.depth)
+        return True
+
+    def _hides_exit(self, cpu: _Cpu, event: FuncgraphExitEvent) -> bool:
+        if self._options.irqs or cpu.irq_depth == -1:
+            return False
+        if cpu.irq_depth >= _bounded(event.depth):
+            cpu.irq_depth = -1
+        return True
+
+
+def _bounded(depth: int) -> int:
+    return min(max(depth, 0), MAX_DEPTH)
+
+
+def _task(pid: int, comm: str) -> str:
+    return f"{comm[:_COMM_SHOWN]}-{pid}".center(_TASK_WIDTH)
+
+
+def _comment(event: TraceEvent) -> str:
+    text = event.fields.get("buf")
+    return text.rstrip("\n") if event.name == "print" and isinstance(text, str) else event.message

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The JSON view: everything a trace says, for programs.  One document, one event a line."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from json import dumps
+
+from harness.ring import LOST_UNKNOWN
+from harness.trace.bound_fields import ADDRESSES
+from harness.trace.events import FieldValue, FuncgraphExitEvent, TraceEvent
+from harness.trace.filter import Predicate
+from harness.trace.reader import TraceDatReader
+from harness.trace.views.kept import kept_events
+
+VERSION = 1
+
+
+def report_json(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
+    """The lines of the document without line ends; ``keep`` chooses the events that are shown.
+
+    ``events`` is the last key, so that what describes them is known before they come.
+    """
+    head = {
+        "format": "ftrace-harness-trace",
+        "version": VERSION,
+        "tracer": reader.tracer,
+        "clock": reader.clock,
+        "machine": reader.machine,
+        "cpus": reader.cpu_count,
+        "statistics": [asdict(counted) for counted in reader.statistics],
+    }
+    yield from document(head, "events", map(_object, kept_events(reader.events(), keep)))
+
+
+def document(head: dict[str, object], key: str, items: Iterable[object]) -> Iterator[str]:
+    """A JSON object whose last key is ``key``, an array with one item a line, as they come."""
+    yield f'{dumps(head)[:-1]}, "{key}": ['
+    before = ""
+    for item in items:
+        if before:
+            yield f"{before},"
+        before = dumps(item)
+    if before:
+        yield before
+    yield "]}"
+
+
+def _object(event: TraceEvent) -> dict[str, object]:
+    made: dict[str, object] = {
+        "time": event.stamp,
+        "cpu": event.cpu,
+        "pid": event.pid,
+        "comm": event.comm,
+        "flags": event.flags,
+        "preempt_count": event.preempt_count,
+        "lost": None if event.lost == LOST_UNKNOWN else event.lost,
+        "event": event.name,
+        "fields": {name: _value(name, value) for name, value in event.fields.items()},
+        "symbols": {
+            name: event.symbols.name(value)
+            for name, value in event.fields.items()
+            if name in ADDRESSES and isinstance(value, int)
+        },
+    }
+    if isinstance(event, FuncgraphExitEvent):
+        made["duration"] = event.duration
+    return made
+
+
+def _value(name: str, value: FieldValue) -> object:
+    """Addresses and bytes are hexadecimal texts: many readers of JSON have 53 bits for a number."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return f"{value:#x}" if name in ADDRESSES and isinstance(value, int) else value
