@@ -294,6 +294,23 @@ class Debugger:
         self.stop = Stop("step", None, number_, self._threads.step(number_, target_id), None)
         return self.stop
 
+    def call(self, function: int, *arguments: int, deadline: float = DEADLINE) -> int:
+        """Have the stopped CPU call a function of the target and return its ``int``.
+
+        Everything is as it was afterwards, but for what the function itself changed.  GdbError when
+        the target stops inside the function; it stays there.
+        """
+        self._need_stopped("call a function")
+        types = ", ".join(["unsigned long"] * len(arguments)) or "void"
+        values = ", ".join(f"0x{value & self._address_mask:x}" for value in arguments)
+        entry = f"0x{function & self._address_mask:x}"
+        self.forget()
+        answer = self._session.command(
+            f'-data-evaluate-expression "((int (*)({types})) {entry})({values})"', deadline
+        )
+        self.forget()
+        return number(answer.get("value"))
+
     # Looking around
 
     def threads(self) -> list[Thread]:

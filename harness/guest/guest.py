@@ -25,7 +25,7 @@ from harness.guest.evidence import describe
 from harness.image import Image
 from harness.machine import Machine
 from harness.readout import Collector, StubLane
-from harness.tracer import Tracer
+from harness.tracer import PortCalls, Tracer
 
 TIMEOUT = 60.0
 """Seconds that a guest may run without reaching what is waited for."""
@@ -81,6 +81,11 @@ class Guest:
     def tracer(self) -> Tracer:
         """Tracers, filters and events; from the moment on that the guest has set up ftrace."""
         return Tracer(self.image, self.debugger, self.cpus, self.collector)
+
+    @cached_property
+    def port(self) -> PortCalls:
+        """The port's own patching functions, called in the guest."""
+        return PortCalls(self.image, self.debugger)
 
     @property
     def console(self) -> str:

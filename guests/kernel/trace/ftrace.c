@@ -19,6 +19,9 @@ int function_trace_stop;
 struct dyn_ftrace *ftrace_records;
 unsigned long ftrace_record_count;
 
+/* For a debugger: the size depends on the port's struct dyn_arch_ftrace. */
+const unsigned long ftrace_record_size = sizeof(struct dyn_ftrace);
+
 void ftrace_init(void)
 {
 	unsigned long count = __stop_mcount_loc - __start_mcount_loc;

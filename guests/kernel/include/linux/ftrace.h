@@ -31,6 +31,7 @@ extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 /* Every call site of the kernel, in the order of the addresses. */
 extern struct dyn_ftrace *ftrace_records;
 extern unsigned long ftrace_record_count;
+extern const unsigned long ftrace_record_size;
 
 /**
  * ftrace_init - let the port prepare itself and turn every call site off

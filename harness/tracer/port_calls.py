@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The port's own patching functions, called in the guest through the debugger.
+
+What the patcher does from outside the port has to do from inside; both must leave the same text.
+The guest must be stopped where its kernel could be interrupted by a call: not inside a stub.
+"""
+
+from typing import Protocol
+
+from harness.errors import UsageError
+from harness.image import Image
+from harness.isa import CallSite
+
+
+class Caller(Protocol):
+    """Calls a function of the guest on the stopped CPU."""
+
+    def call(self, function: int, *arguments: int) -> int: ...
+    def read_memory(self, address: int, size: int) -> bytes: ...
+
+
+class PortCalls:
+    """The functions that the specification asks of a port; each returns what the port returned."""
+
+    def __init__(self, image: Image, caller: Caller) -> None:
+        self._image = image
+        self._caller = caller
+
+    def make_nop(self, site: CallSite, address: int | None = None) -> int:
+        """``ftrace_make_nop(NULL, rec, address)``; by default from a call of ``ftrace_caller``."""
+        return self._call("ftrace_make_nop", 0, self._record(site), self._target(address))
+
+    def make_call(self, site: CallSite, address: int | None = None) -> int:
+        """``ftrace_make_call(rec, address)``; by default to ``ftrace_caller``."""
+        return self._call("ftrace_make_call", self._record(site), self._target(address))
+
+    def update_ftrace_func(self, function: str) -> int:
+        """``ftrace_update_ftrace_func(function)``; ``ftrace_stub`` switches the tracer off."""
+        return self._call("ftrace_update_ftrace_func", self._image.address_of(function))
+
+    def enable_graph_caller(self) -> int:
+        """``ftrace_enable_ftrace_graph_caller()``."""
+        return self._call("ftrace_enable_ftrace_graph_caller")
+
+    def disable_graph_caller(self) -> int:
+        """``ftrace_disable_ftrace_graph_caller()``."""
+        return self._call("ftrace_disable_ftrace_graph_caller")
+
+    def _call(self, name: str, *arguments: int) -> int:
+        return self._caller.call(self._image.address_of(name), *arguments)
+
+    def _target(self, address: int | None) -> int:
+        return self._image.address_of("ftrace_caller") if address is None else address
+
+    def _record(self, site: CallSite) -> int:
+        """The address of the guest's ``struct dyn_ftrace`` of a site: its first field is ``ip``."""
+        size = self._word("ftrace_record_size")
+        start, count = self._word("ftrace_records"), self._word("ftrace_record_count")
+        records = self._caller.read_memory(start, size * count)
+        ip = site.address.to_bytes(self._image.isa.word_size, self._image.byteorder)
+        for offset in range(0, len(records), size):
+            if records[offset : offset + len(ip)] == ip:
+                return start + offset
+        raise UsageError(f"the guest has no record of the call site at {site.address:#x}")
+
+    def _word(self, symbol: str) -> int:
+        raw = self._caller.read_memory(self._image.address_of(symbol), self._image.isa.word_size)
+        return int.from_bytes(raw, self._image.byteorder)
