@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from graph_files import NESTED, graph_trace
 from trace_files import FORMATS, address, function_trace, trace_file
 
 from harness.ring import PageFormat, mark_lost
@@ -68,3 +69,21 @@ def test_lost_events_are_entries_of_their_own(form, shown):
     lines = shown(trace_file(form, [page]))
     assert [line for line in lines if "missed_events=7" in line]
     assert len(lines) == 4
+
+
+def test_graph_events_are_shown(form, shown):
+    lines = shown(graph_trace(form, NESTED))
+    assert [line.split()[:5] for line in lines] == [
+        [
+            "0",
+            str(event[1]),
+            "1",
+            "workload",
+            f"ftrace/funcgraph_{'entry' if event[0] == 11 else 'exit'}",
+        ]
+        for event in NESTED
+    ]
+    text = [" ".join(line.split()[5:]) for line in lines]
+    assert text[0] == "| start() {"
+    assert text[2] == "0.633 us | leaf();"
+    assert text[-1] == "# 1152.600 us | }"

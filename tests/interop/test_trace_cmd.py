@@ -7,12 +7,19 @@ import shutil
 import subprocess
 
 import pytest
+from graph_files import NESTED, back, call, graph_trace, random_calls
 from ring_encoder import PageEncoder, function_payload
 from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
 from harness.errors import FormatError
 from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
-from harness.trace import CpuStatistics, TraceDatReader
+from harness.trace import (
+    CpuStatistics,
+    GraphOptions,
+    TraceDatReader,
+    parse_filters,
+    report_graph,
+)
 from harness.trace.events import latency_flags
 
 pytestmark = pytest.mark.skipif(
@@ -44,6 +51,19 @@ def report(tmp_path, data, *options):
     path = tmp_path / "trace.dat"
     path.write_bytes(data)
     return trace_cmd("report", *options, path)
+
+
+GRAPH_EVENT = re.compile(
+    r"\s*\S+\s+\[(?P<cpu>\d+)\]\s+[\d.]+: funcgraph_(?:entry|exit):"
+    r"\s+(?:[!+#*@$] )?\s*(?:(?P<duration>[\d.]+) us)?\s+\|  (?P<call>.*)"
+)
+GRAPH_LINE = re.compile(r" *(?P<cpu>\d+)\) .\s+(?:(?P<duration>[\d.]+) us)?\s+\|  (?P<call>.*)")
+
+
+def graph_lines(pattern, text):
+    """CPU, duration and the text of the call, as either program prints them."""
+    matches = [match for match in map(pattern.match, text.splitlines()) if match]
+    return [(int(m["cpu"]), m["duration"], m["call"]) for m in matches]
 
 
 def seen(text):
@@ -155,6 +175,49 @@ def test_the_description_of_the_file(form, tmp_path):
     assert "harness 1" in text
     assert "[local] global counter" in text
     assert "[Flyrecord tracing data]" in text
+
+
+def test_graph_events_nest(form, tmp_path):
+    assert graph_lines(GRAPH_EVENT, report(tmp_path, graph_trace(form, NESTED))) == [
+        (0, None, "start() {"),
+        (0, None, "  do_work() {"),
+        (0, "0.633", "    leaf();"),
+        (0, "150.345", "    leaf();"),
+        (0, "152.000", "  }"),
+        (0, "1152.600", "}"),
+    ]
+
+
+def test_random_calls_are_shown_as_we_show_them(form, tmp_path):
+    # One CPU after the other: trace-cmd sees a leaf only where no other CPU comes between.
+    data = graph_trace(form, random_calls(1)[0], random_calls(2, start=10**9)[0])
+    theirs = report(tmp_path, data, "-O", "fgraph:tailprint")
+    ours = report_graph(TraceDatReader(io.BytesIO(data)), options=GraphOptions(tail=True))
+    assert graph_lines(GRAPH_EVENT, theirs) == graph_lines(GRAPH_LINE, "\n".join(ours))
+    assert len(graph_lines(GRAPH_EVENT, theirs)) > 100
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "funcgraph_entry",
+        "funcgraph_entry: depth == 2",
+        "funcgraph_entry: func == 'do_work'",
+        "funcgraph_exit: depth < 2 && COMM == 'workload'",
+        "funcgraph_entry, funcgraph_exit: depth & 2",
+        "funcgraph_exit: !(depth == 0 || overrun == 3)",
+    ],
+)
+def test_filters_choose_the_same(form, tmp_path, option):
+    calls = [call(500, "start", 0), back(600, "do_work", 0, 100, overrun=3)]
+    data = graph_trace(form, calls, NESTED)
+    theirs = report(tmp_path, data, "-t", "-R", "-F", option.replace("'", '"'))
+    reader = TraceDatReader(io.BytesIO(data))
+    keep = parse_filters([option], reader.formats.values())
+    times = re.findall(r" (\d+)\.(\d+): funcgraph", theirs)
+    stamps = [int(seconds + fraction) for seconds, fraction in times]
+    assert stamps == [event.stamp for event in reader.events() if keep(event)]
+    assert stamps
 
 
 def test_we_read_what_trace_cmd_writes(form, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces of the function graph tracer for tests, written down as what happens: calls, returns."""
 
+import random
 from collections.abc import Iterable
 
 from ring_encoder import PageEncoder
@@ -77,3 +78,30 @@ NESTED = [
     back(5_001_152_700, "start", 0, 5_000_000_100),
 ]
 """``start`` calls ``do_work``, which calls ``leaf`` twice."""
+
+
+def random_calls(seed: int, start: int = 1000) -> tuple[list, dict]:
+    """The events of random calls, and the self time of each path in them."""
+    chance = random.Random(seed)
+    events, times = [], {}
+    now = start
+
+    def run(depth, path):
+        nonlocal now
+        name = chance.choice(["start", "do_work", "leaf", "caller"])
+        path = (*path, name)
+        begin = now
+        events.append(call(now, name, depth))
+        own = 0
+        for _ in range(chance.randrange(4) if depth < 6 else 0):
+            step = chance.randrange(1, 50)
+            now, own = now + step, own + step
+            run(depth + 1, path)
+        step = chance.randrange(1, 300)
+        now, own = now + step, own + step
+        events.append(back(now, name, depth, begin))
+        times[path] = times.get(path, 0) + own
+
+    for _ in range(5):
+        run(0, ())
+    return events, times

@@ -4,7 +4,13 @@
 import pytest
 
 from harness.ring import LOST_UNKNOWN
-from harness.trace import FunctionEvent, Symbols, TraceEvent
+from harness.trace import (
+    FuncgraphEntryEvent,
+    FuncgraphExitEvent,
+    FunctionEvent,
+    Symbols,
+    TraceEvent,
+)
 from harness.trace.events import latency_flags, lost_line
 
 SYMBOLS = Symbols("80100000 T do_work\n80100100 t caller\t[module]\n80100200 T _end\n")
@@ -87,6 +93,32 @@ def test_what_a_function_event_says():
     assert (event.ip, event.parent_ip) == (0x80100004, 0x80100104)
     assert (event.function, event.parent) == ("do_work", "caller [module]")
     assert repr(event).startswith("<FunctionEvent sh-75 ")
+
+
+def graph_event(kind, **fields):
+    fields = {"func": 0x80100100, "depth": 1, **fields}
+    return kind(33_793_362_499, 0, "x", 75, "sh", 0, 0, fields, 0, SYMBOLS)
+
+
+def test_what_graph_events_say():
+    entry = graph_event(FuncgraphEntryEvent)
+    assert (entry.func, entry.function, entry.depth) == (0x80100100, "caller [module]", 1)
+    assert str(entry).endswith(
+        "33.793362: funcgraph_entry:                |    caller [module]() {"
+    )
+    exit_ = graph_event(FuncgraphExitEvent, overrun=3, calltime=1000, rettime=13_345)
+    assert (exit_.overrun, exit_.calltime, exit_.rettime, exit_.duration) == (3, 1000, 13345, 12345)
+    assert exit_.message == "funcgraph_exit:       12.345 us |    } /* caller [module] */"
+
+
+def test_a_return_before_its_call_is_as_long_as_the_kernel_says():
+    times = {"overrun": 0, "calltime": 5, "rettime": 3}
+    assert graph_event(FuncgraphExitEvent, **times).duration == 2**64 - 2
+
+
+def test_indentation_is_bounded():
+    for depth, blanks in ((-5, 0), (3, 6), (2**31 - 1, 512)):
+        assert graph_event(FuncgraphEntryEvent, depth=depth).indentation == " " * blanks
 
 
 def test_events_are_immutable():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import FormatError
-from harness.trace import FUNCTION, EventDeclaration, EventFormat
+from harness.trace import FUNCGRAPH_ENTRY, FUNCGRAPH_EXIT, FUNCTION, EventDeclaration, EventFormat
 
 FUNCTION_64 = """\
 name: function
@@ -47,6 +47,17 @@ def test_the_function_format_is_the_kernels():
 def test_layout_follows_the_word_size():
     assert offsets(FUNCTION.layout(4)) == {"ip": (8, 4), "parent_ip": (12, 4)}
     assert offsets(FUNCTION.layout(8)) == {"ip": (8, 8), "parent_ip": (16, 8)}
+
+
+def test_graph_events_are_packed_as_the_kernel_packs_them():
+    assert (FUNCGRAPH_ENTRY.id, FUNCGRAPH_EXIT.id) == (11, 10)
+    assert offsets(FUNCGRAPH_ENTRY.layout(4)) == {"func": (8, 4), "depth": (12, 4)}
+    assert offsets(FUNCGRAPH_ENTRY.layout(8)) == {"func": (8, 8), "depth": (16, 4)}
+    names = ("func", "depth", "overrun", "calltime", "rettime")
+    places_32 = ((8, 4), (12, 4), (16, 4), (20, 8), (28, 8))
+    places_64 = ((8, 8), (16, 4), (20, 4), (24, 8), (32, 8))
+    assert offsets(FUNCGRAPH_EXIT.layout(4)) == dict(zip(names, places_32, strict=True))
+    assert offsets(FUNCGRAPH_EXIT.layout(8)) == dict(zip(names, places_64, strict=True))
 
 
 def test_padding_and_packing():
