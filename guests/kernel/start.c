@@ -20,6 +20,7 @@ struct thread_info init_thread = {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	.ret_stack = init_ret_stack,
 #endif
+	.ring_buffer = &ring_buffer.cpu[0],
 	.comm = "swapper",
 };
 

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/* A u32 for each instruction of the kernel's text: what the graph tracer knows of its functions. */
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#define ARCH_BSS						\
+		. = ALIGN(4);					\
+		__prologues = .;				\
+		__text_size = ABSOLUTE(_etext - _text);		\
+		. = . + (_etext - _text);			\
+		. = ALIGN(16);
+#endif
+
 #include <linux/vmlinux.lds.h>
 
 OUTPUT_ARCH(mips)

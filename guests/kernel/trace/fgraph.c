@@ -8,7 +8,10 @@
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 
+
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+#include "trace_functions_graph.h"
 
 struct ftrace_ret_stack init_ret_stack[FTRACE_RETFUNC_DEPTH];
 
@@ -20,13 +23,36 @@ int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace)
 	return 0;
 }
 
+/* The rest of function_graph_enter(), for a tracer other than ours. */
+static noinline int call_graph_entry(unsigned long func)
+{
+	struct thread_info *thread = current;
+	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack };
+
+	if (ftrace_graph_entry(&trace))
+		return 0;
+	thread->curr_ret_stack--;
+	return -EBUSY;
+}
+
+/* And for ours, if there is more to do than to write an event. */
+static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
+{
+	struct thread_info *thread = current;
+
+	if (graph_entry_slow(func, thread->curr_ret_stack, flags))
+		return 0;
+	thread->curr_ret_stack--;
+	return -EBUSY;
+}
+
 int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
 			 unsigned long *retp)
 {
 	struct thread_info *thread = current;
 	struct ftrace_ret_stack *entry;
-	struct ftrace_graph_ent trace;
 	int index = thread->curr_ret_stack + 1;
+	unsigned long flags;
 
 	if (unlikely(index >= FTRACE_RETFUNC_DEPTH)) {
 		thread->trace_overrun++;
@@ -45,43 +71,87 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
 	entry->retp = retp;
 #endif
-	trace.func = func;
-	trace.depth = index;
-	if (likely(ftrace_graph_entry(&trace)))
+	if (unlikely(ftrace_graph_entry != trace_graph_entry))
+		return call_graph_entry(func);
+	local_irq_save(flags);
+	if (likely(graph_entry_usual(thread, entry, func, index, flags)))
 		return 0;
+	return graph_enter_slow(func, flags);
+}
+
+/* Returns nothing: it is called as the last thing, which needs no stack. */
+static noinline unsigned long bad_return(const struct ftrace_ret_stack *entry,
+					 unsigned long frame_pointer)
+{
+	if (!entry)
+		panic("return_to_handler: no function was to return here");
+#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
+	panic("Bad frame pointer: expected %#lx, received %#lx; the function called at %#lx was"
+	      " to return to %#lx", entry->fp, frame_pointer, entry->func, entry->ret);
+#endif
+	return 0;
+}
+
+/* An interrupt writes over the entry from here on. */
+static __always_inline unsigned long pop_return_trace(struct thread_info *thread, int index)
+{
+	unsigned long ret = thread->ret_stack[index].ret;
+
+	barrier();
 	thread->curr_ret_stack = index - 1;
-	return -EBUSY;
+	return ret;
+}
+
+/* The two halves of function_graph_enter()'s counterpart that are rare, as above. */
+static noinline unsigned long call_graph_return(void)
+{
+	struct thread_info *thread = current;
+	const struct ftrace_ret_stack *entry = &thread->ret_stack[thread->curr_ret_stack];
+	struct ftrace_graph_ret trace = {
+		.func = entry->func,
+		.depth = thread->curr_ret_stack,
+		.overrun = thread->trace_overrun,
+		.calltime = entry->calltime,
+	};
+
+	ftrace_graph_return(&trace);
+	return pop_return_trace(thread, trace.depth);
+}
+
+static noinline unsigned long graph_leave_slow(unsigned long flags)
+{
+	struct thread_info *thread = current;
+	int index = thread->curr_ret_stack;
+
+	graph_return_slow(index, flags);
+	return pop_return_trace(thread, index);
 }
 
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 {
 	struct thread_info *thread = current;
+	const struct ftrace_ret_stack *entry;
+	trace_func_graph_ret_t tracer;
 	int index = thread->curr_ret_stack;
-	struct ftrace_ret_stack *entry;
-	unsigned long ret;
+	unsigned long flags;
 
 	if (unlikely(index < 0))
-		panic("return_to_handler: no function was to return here");
+		return bad_return(NULL, frame_pointer);
 	entry = &thread->ret_stack[index];
-	ret = entry->ret;
 #ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
 	if (unlikely(entry->fp != frame_pointer))
-		panic("Bad frame pointer: expected %#lx, received %#lx; the function at %#lx"
-		      " was to return to %#lx", entry->fp, frame_pointer, entry->func, ret);
+		return bad_return(entry, frame_pointer);
 #endif
-	if (likely(ftrace_graph_return != (trace_func_graph_ret_t)ftrace_stub)) {
-		struct ftrace_graph_ret trace;
-
-		trace.func = entry->func;
-		trace.depth = index;
-		trace.overrun = thread->trace_overrun;
-		trace.calltime = entry->calltime;
-		ftrace_graph_return(&trace);
+	tracer = ftrace_graph_return;
+	if (unlikely(tracer != trace_graph_return)) {
+		if (tracer == (trace_func_graph_ret_t)ftrace_stub)
+			return pop_return_trace(thread, index);
+		return call_graph_return();
 	}
-	/* Last: an interrupt would write over the entry. */
-	barrier();
-	thread->curr_ret_stack = index - 1;
-	return ret;
+	local_irq_save(flags);
+	if (likely(graph_return_usual(thread, entry, index, flags)))
+		return pop_return_trace(thread, index);
+	return graph_leave_slow(flags);
 }
 
 unsigned long ftrace_graph_ret_addr(int *index, unsigned long ret, unsigned long *retp)

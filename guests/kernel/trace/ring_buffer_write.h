@@ -46,46 +46,81 @@
  * struct ring_buffer_event - an event that is being written
  * @page:	the page it is in
  * @begin:	the bytes of the page that are in use without it
+ * @data:	its payload
+ * @time:	its time
  */
 struct ring_buffer_event {
 	struct ring_buffer_page *page;
-	u32 begin;
+	unsigned long begin;
+	void *data;
+	u64 time;
 };
+
+/**
+ * struct ring_buffer_time - what an event needs to know of the time
+ * @now:	its time
+ * @delta:	what has gone by since the event before
+ * @count:	the clock's counter, where the arch has a use for it
+ */
+struct ring_buffer_time {
+	u64 now;
+	u32 delta;
+	u32 count;
+};
+
+#ifndef sched_clock_since
+static __always_inline u32 sched_clock_count(void)
+{
+	return 0;
+}
+#endif
+
+/* False if the pause was long. */
+static __always_inline bool ring_buffer_read_clock(const struct ring_buffer_per_cpu *cpu,
+						   struct ring_buffer_time *time)
+{
+#ifdef sched_clock_since
+	bool little = sched_clock_since(cpu->last_count, &time->count, &time->delta);
+
+	time->now = cpu->last_stamp + time->delta;
+	return little;
+#else
+	u64 now = sched_clock();
+	u64 delta = now - cpu->last_stamp;
+
+	*time = (struct ring_buffer_time) { .now = now, .delta = delta };
+	return delta <= RB_DELTA_MASK;
+#endif
+}
 
 static __always_inline u32 ring_buffer_event_size(u32 length)
 {
 	return ALIGN(RB_HEADER_SIZE + length, RB_ALIGNMENT);
 }
 
-static __always_inline void *ring_buffer_event_data(const struct ring_buffer_event *event)
-{
-	return event->page->data + event->begin + RB_HEADER_SIZE;
-}
-
 static __always_inline struct ring_buffer_per_cpu *ring_buffer_this_cpu(void)
 {
-	struct ring_buffer_per_cpu *cpu = &ring_buffer.cpu[current->cpu];
-
-	/* Else the compiler works it out again for every use. */
-	__asm__("" : "+r"(cpu));
-	return cpu;
+	return current->ring_buffer;
 }
 
 /* Write the word before the payload. There is room. */
 static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u32 length,
-					      u64 now, struct ring_buffer_event *event)
+					      const struct ring_buffer_time *time,
+					      struct ring_buffer_event *event)
 {
-	u32 delta = (u32)(now - cpu->last_stamp) & RB_DELTA_MASK;
 	u32 *header;
 
 	event->page = cpu->tail_page;
 	event->begin = event->page->commit;
+	event->time = time->now;
 	header = (u32 *)(event->page->data + event->begin);
+	event->data = (u8 *)header + RB_HEADER_SIZE;
 	WRITE_ONCE(cpu->writing, 1);
-	header[0] = RB_EVENT(RB_TYPE_LEN(length), delta);
+	header[0] = RB_EVENT(RB_TYPE_LEN(length), time->delta);
 	if (RB_HEADER_SIZE == 8)
 		header[1] = ring_buffer_event_size(length) - 4;
-	cpu->last_stamp = now;
+	cpu->last_stamp = time->now;
+	cpu->last_count = time->count;
 }
 
 /**
@@ -102,15 +137,15 @@ static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u
 static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
 						    struct ring_buffer_event *event)
 {
-	u64 now = sched_clock();
+	struct ring_buffer_time time;
 
-	if (unlikely(cpu->tail != cpu->tail_cached || now - cpu->last_stamp > RB_DELTA_MASK))
+	if (unlikely(cpu->tail != cpu->tail_cached || !ring_buffer_read_clock(cpu, &time)))
 		return false;
 	/* An empty page and a full one in one comparison: 0 - 1 is a lot. */
-	if (unlikely((u32)cpu->tail_page->commit - 1 >=
+	if (unlikely((unsigned long)cpu->tail_page->commit - 1 >=
 		     RB_DATA_SIZE - ring_buffer_event_size(length)))
 		return false;
-	ring_buffer_begin(cpu, length, now, event);
+	ring_buffer_begin(cpu, length, &time, event);
 	return true;
 }
 
@@ -128,11 +163,12 @@ bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now);
 static __always_inline bool ring_buffer_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
 						struct ring_buffer_event *event)
 {
-	u64 now = sched_clock();
+	struct ring_buffer_time time = { .now = sched_clock(), .count = sched_clock_count() };
 
-	if (!ring_buffer_make_room(cpu, ring_buffer_event_size(length), now))
+	if (!ring_buffer_make_room(cpu, ring_buffer_event_size(length), time.now))
 		return false;
-	ring_buffer_begin(cpu, length, now, event);
+	time.delta = (u32)(time.now - cpu->last_stamp) & RB_DELTA_MASK;
+	ring_buffer_begin(cpu, length, &time, event);
 	return true;
 }
 

@@ -14,7 +14,7 @@ static __always_inline void function_event(struct ring_buffer_per_cpu *cpu,
 					   unsigned long ip, unsigned long parent_ip,
 					   unsigned long flags)
 {
-	struct ftrace_entry *entry = ring_buffer_event_data(event);
+	struct ftrace_entry *entry = event->data;
 
 	trace_entry_fill(&entry->entry, TRACE_FN, current, flags);
 	entry->ip = ip;

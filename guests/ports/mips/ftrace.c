@@ -122,6 +122,13 @@ int ftrace_update_ftrace_func(ftrace_func_t function)
 
 int ftrace_dyn_arch_init(void)
 {
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	const unsigned long *location;
+
+	/* So that no call has to wait for it. */
+	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++)
+		*known_prologue(*location) = decode_prologue(*location);
+#endif
 	return 0;
 }
 
@@ -145,6 +152,51 @@ int ftrace_disable_ftrace_graph_caller(void)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
+/* Let the function return to return_to_handler, if that is where it is going to look. */
+static __always_inline void hijack(unsigned long *place, unsigned long parent, unsigned long ip,
+				   unsigned long frame_pointer)
+{
+	if (unlikely(*place != parent))
+		return;
+	if (likely(!function_graph_enter(parent, ip, frame_pointer, place)))
+		*place = (unsigned long)return_to_handler;
+}
+
+#if defined(CONFIG_FUNCTION_GRAPH_FP_TEST) || !defined(KBUILD_MCOUNT_RA_ADDRESS)
+
+static __always_inline void hijack_with_prologue(unsigned long *saved_at, unsigned long ip,
+						 unsigned long sp, unsigned long *saved_ra,
+						 u32 prologue)
+{
+	unsigned long frame_pointer = sp + PROLOGUE_FRAME(prologue);
+	unsigned long *place = saved_at;
+
+	if (prologue & PROLOGUE_STORED)
+		place = (unsigned long *)(frame_pointer - PROLOGUE_RA(prologue));
+#ifdef KBUILD_MCOUNT_RA_ADDRESS
+	/* The compiler says it; a prologue that says something else has been misread. */
+	if (unlikely(place != (saved_ra ? saved_ra : saved_at)))
+		return;
+#endif
+	hijack(place, *saved_at, ip, frame_pointer);
+}
+
+/* A function that has not been looked at before. */
+static noinline void prepare_new(unsigned long *saved_at, unsigned long ip, unsigned long sp,
+				 unsigned long *saved_ra)
+{
+	u32 prologue = decode_prologue(ip);
+	u32 *known = known_prologue(ip);
+
+	if (prologue == PROLOGUE_UNKNOWN)
+		return;
+	if (known)
+		*known = prologue;
+	hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
+}
+
+#endif
+
 /**
  * prepare_ftrace_return - let a function return to return_to_handler
  * @saved_at:	where the stub keeps $at: what a function that does not store ra returns to
@@ -158,32 +210,16 @@ int ftrace_disable_ftrace_graph_caller(void)
 void prepare_ftrace_return(unsigned long *saved_at, unsigned long ip, unsigned long sp,
 			   unsigned long *saved_ra)
 {
-	unsigned long *place = saved_at;
-	unsigned long frame_pointer = 0;
-
 #if defined(CONFIG_FUNCTION_GRAPH_FP_TEST) || !defined(KBUILD_MCOUNT_RA_ADDRESS)
-	struct prologue prologue;
+	const u32 *known = known_prologue(ip);
 
-	if (unlikely(!decode_prologue(ip, &prologue)))
-		return;
-	frame_pointer = sp + prologue.frame_size;
-	if (!prologue.leaf)
-		place = (unsigned long *)(sp + prologue.ra_offset);
-#endif
-#ifdef KBUILD_MCOUNT_RA_ADDRESS
-	/* The compiler says it; a prologue that says something else has been misread. */
-#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
-	if (unlikely(place != (saved_ra ? saved_ra : saved_at)))
-		return;
+	if (likely(known && *known != PROLOGUE_UNKNOWN))
+		hijack_with_prologue(saved_at, ip, sp, saved_ra, *known);
+	else
+		prepare_new(saved_at, ip, sp, saved_ra);
 #else
-	if (saved_ra)
-		place = saved_ra;
+	hijack(saved_ra ? saved_ra : saved_at, *saved_at, ip, 0);
 #endif
-#endif
-	if (unlikely(*place != *saved_at))
-		return;
-	if (!function_graph_enter(*saved_at, ip, frame_pointer, place))
-		*place = (unsigned long)return_to_handler;
 }
 
 #endif

@@ -10,15 +10,16 @@
  * to the unconditional jump or the trap that ends the code before it. Whatever else is met, the
  * answer is that nothing is known. The caller compares the place found with what has to be there.
  */
-#include <linux/compiler.h>
-
 #include "prologue.h"
 
-#define MAX_SITE_WORDS	6	/* move at,ra; v0 = static chain; $12 = address, up to three */
-#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding before the function */
-
+#define REG_AT		1
 #define REG_SP		29
+#define REG_FP		30
 #define REG_RA		31
+
+#define MAX_SITE_WORDS	6	/* move at,ra; v0 = static chain; $12 = address, up to three */
+#define MAX_FRAME	0x2000000	/* what 22 bits can count in 8 bytes */
+#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding before the function */
 
 #define RS(word)	((word) >> 21 & 31)
 #define RT(word)	((word) >> 16 & 31)
@@ -57,17 +58,17 @@
 #endif
 
 /* sw, sd, swc1 and sdc1 of whatever to sp + offset: these opcodes have three bits in common. */
-static __always_inline bool stores_to_frame(u32 word)
+static bool stores_to_frame(u32 word)
 {
 	return (word & 0xa7e00000) == 0xa7a00000;
 }
 
-static __always_inline bool stores_ra(u32 word)
+static bool stores_ra(u32 word)
 {
 	return (word & 0xffff0000) == STORE_RA;
 }
 
-static __always_inline bool lowers_sp(u32 word)
+static bool lowers_sp(u32 word)
 {
 	return (word & 0xffff8000) == LOWER_SP;
 }
@@ -157,17 +158,31 @@ static bool lowers_sp_by_register(u32 word)
 	       RD(word) == REG_SP && RS(word) == REG_SP;
 }
 
-bool decode_prologue(unsigned long ip, struct prologue *prologue)
+/* The three numbers in one word, if they fit. */
+static u32 encode(bool stored, long frame_size, long ra_offset)
+{
+	long ra = frame_size - ra_offset;
+
+	if (frame_size < 0 || frame_size % 8 || frame_size >= MAX_FRAME)
+		return PROLOGUE_UNKNOWN;
+	if (!stored)
+		return PROLOGUE_LEAF | (u32)(frame_size / 8) << 10;
+	if (ra <= 0 || ra % (long)sizeof(long) || ra / 4 > 255)
+		return PROLOGUE_UNKNOWN;
+	return PROLOGUE_STORED | (u32)(ra / 4) << 2 | (u32)(frame_size / 8) << 10;
+}
+
+u32 decode_prologue(unsigned long ip)
 {
 	const u32 *word = (const u32 *)ip;
 	struct large_frame rest = { 0 };
 	long frame_size = 0, last = 0, ra_offset = 0;
-	bool stored = false;
+	bool stored = false, allocated = false;
 	int i;
 
-	for (i = 0; !IS_MOVE(word[-1], 1, REG_RA); i++, word--)
+	for (i = 0; !IS_MOVE(word[-1], REG_AT, REG_RA); i++, word--)
 		if (i == MAX_SITE_WORDS)
-			return false;
+			return PROLOGUE_UNKNOWN;
 	word--;
 	for (i = 0; i < MAX_WORDS; i++) {
 		u32 insn = *--word;
@@ -177,7 +192,7 @@ bool decode_prologue(unsigned long ip, struct prologue *prologue)
 			if (!stores_ra(insn))
 				continue;
 			if (stored)
-				return false;
+				return PROLOGUE_UNKNOWN;
 			stored = true;
 			ra_offset = frame_size + IMMEDIATE(insn);
 			continue;
@@ -185,24 +200,25 @@ bool decode_prologue(unsigned long ip, struct prologue *prologue)
 		if (lowers_sp(insn)) {
 			last = -IMMEDIATE(insn);
 			frame_size += last;
-			if (stored && !rest.reg)
+			allocated = stored;
+			if (allocated && !rest.reg)
 				break;
 			continue;
 		}
-		if (IS_MOVE(insn, 30, REG_SP)) {
+		if (IS_MOVE(insn, REG_FP, REG_SP)) {
 			last = 0;
 			continue;
 		}
 		/* The word behind a jump belongs to the jump, even if it looks like one of ours. */
 		if (jumps(insn)) {
 			if (stored || rest.reg)
-				return false;
+				return PROLOGUE_UNKNOWN;
 			frame_size -= last;
 			break;
 		}
 		if (jumps(word[-1]) || traps(insn)) {
 			if (stored || rest.reg)
-				return false;
+				return PROLOGUE_UNKNOWN;
 			break;
 		}
 		last = 0;
@@ -210,18 +226,21 @@ bool decode_prologue(unsigned long ip, struct prologue *prologue)
 			continue;
 		if (lowers_sp_by_register(insn)) {
 			if (rest.reg || rest.size)
-				return false;
+				return PROLOGUE_UNKNOWN;
 			rest.reg = RT(insn);
 			rest.below_ra = !stored;
 			continue;
 		}
 		if (!decode_value(insn, &rest))
-			return false;
+			return PROLOGUE_UNKNOWN;
+		/* The constant may be loaded ahead of everything else. */
+		if (allocated && !rest.reg)
+			break;
 	}
 	if (i == MAX_WORDS)
-		return false;
-	prologue->leaf = !stored;
-	prologue->ra_offset = ra_offset + (rest.below_ra ? rest.size : 0);
-	prologue->frame_size = frame_size + rest.size;
-	return true;
+		return PROLOGUE_UNKNOWN;
+	frame_size += rest.size;
+	if (rest.below_ra)
+		ra_offset += rest.size;
+	return encode(stored, frame_size, ra_offset);
 }

@@ -2,27 +2,43 @@
 #ifndef _PROLOGUE_H
 #define _PROLOGUE_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
-/**
- * struct prologue - what a function has done when it comes to its call site
- * @frame_size:	bytes that it has taken from sp
- * @ra_offset:	where it has stored ra, counted from sp as it is at the call site
- * @leaf:	it has not stored ra; @ra_offset means nothing
+/*
+ * What a function has done when it comes to its call site, in one word:
+ *
+ *	bits 1-0	PROLOGUE_*; 0 if nobody has looked yet, or if it cannot be told
+ *	bits 9-2	where it has stored ra: words down from sp as it was on entry
+ *	bits 31-10	what it has taken from sp since, in 8 bytes
  */
-struct prologue {
-	long frame_size;
-	long ra_offset;
-	bool leaf;
-};
+#define PROLOGUE_UNKNOWN	0u
+#define PROLOGUE_LEAF		1u	/* ra is not stored */
+#define PROLOGUE_STORED		2u	/* ra is stored */
+
+#define PROLOGUE_RA(prologue)		((unsigned long)(prologue) & 255 * 4)
+#define PROLOGUE_FRAME(prologue)	((unsigned long)((prologue) >> 10) * 8)
 
 /**
  * decode_prologue - read the code between a function's first instruction and its call site
  * @ip:		the jal
- * @prologue:	what it does
  *
- * Return: false if there is anything in it that gcc does not write there: then nothing is known.
+ * Return: PROLOGUE_UNKNOWN if there is anything in it that gcc does not write there.
  */
-bool decode_prologue(unsigned long ip, struct prologue *prologue);
+u32 decode_prologue(unsigned long ip);
+
+/* One word for each instruction of the kernel, whose prologues stay what they are. */
+extern u32 __prologues[];
+extern const char _text[], __text_size[];	/* the size is the symbol's value */
+
+/** known_prologue - where the prologue of a function of the kernel is remembered; or NULL */
+static __always_inline u32 *known_prologue(unsigned long ip)
+{
+	unsigned long offset = ip - (unsigned long)_text;
+
+	if (unlikely(offset >= (unsigned long)__text_size))
+		return NULL;
+	return (u32 *)((unsigned long)__prologues + offset);
+}
 
 #endif

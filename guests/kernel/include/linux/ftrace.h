@@ -83,7 +83,7 @@ struct ftrace_graph_ent {
  * @depth:	how many hijacked functions it was called from
  * @overrun:	functions that were left alone so far because they lay too deep
  * @calltime:	when it was entered, in ns
- * @rettime:	when it returned; set by the tracer
+ * @rettime:	when it returned; for the tracer to set
  */
 struct ftrace_graph_ret {
 	unsigned long func;

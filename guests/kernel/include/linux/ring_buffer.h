@@ -75,6 +75,7 @@ struct ring_buffer_header {
  * @last_stamp:		time of the last event
  * @tail_page:		private: the page of @tail, if @tail_cached is @tail
  * @tail_cached:	private; the debugger may set @tail back to 0
+ * @last_count:	private: the clock's counter at @last_stamp, where the arch has a use for it
  */
 struct ring_buffer_per_cpu {
 	u64 pages;
@@ -90,6 +91,7 @@ struct ring_buffer_per_cpu {
 	u64 last_stamp;
 	struct ring_buffer_page *tail_page;
 	u32 tail_cached;
+	u32 last_count;
 } __aligned(128);	/* a power of two, so that finding one's own takes no multiplication */
 
 struct ring_buffer {

@@ -5,6 +5,7 @@
 #include <linux/types.h>
 
 struct ftrace_ret_stack;
+struct ring_buffer_per_cpu;
 
 /**
  * struct thread_info - what the kernel knows about the thread that runs
@@ -18,6 +19,7 @@ struct ftrace_ret_stack;
  *			passed over
  * @ret_stack:		the return addresses that the graph tracer has taken, FTRACE_RETFUNC_DEPTH
  *			entries
+ * @ring_buffer:	@cpu's: whoever sets one sets the other
  * @comm:		thread name in the trace
  */
 struct thread_info {
@@ -29,6 +31,7 @@ struct thread_info {
 	u32 trace_overrun;
 	unsigned long trace_recursion;
 	struct ftrace_ret_stack *ret_stack;
+	struct ring_buffer_per_cpu *ring_buffer;
 	char comm[16];
 };
 

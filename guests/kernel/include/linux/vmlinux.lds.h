@@ -32,11 +32,17 @@
 		__stop_mcount_loc = .;				\
 	}
 
+/* What an arch wants in .bss that C cannot size. */
+#ifndef ARCH_BSS
+#define ARCH_BSS
+#endif
+
 #define KERNEL_DATA						\
 	.data : ALIGN(16) { *(.data .data.* .sdata .sdata.*) }	\
 	.bss : ALIGN(16) {					\
 		__bss_start = .;				\
 		*(.sbss .sbss.* .bss .bss.* COMMON)		\
+		ARCH_BSS					\
 		. = ALIGN(16);					\
 		__bss_stop = .;					\
 	}

@@ -37,4 +37,29 @@ static __always_inline u64 sched_clock(void)
 	return count_clock.ns;
 }
 
+/* Count when sched_clock() was last read. */
+static __always_inline u32 sched_clock_count(void)
+{
+	return count_clock.count;
+}
+
+/**
+ * sched_clock_since - what sched_clock() has gained, if it is little: in fewer instructions
+ * @then:	Count at some time
+ * @count:	Count now
+ * @ns:		nanoseconds between the two
+ *
+ * sched_clock() itself has to be read again before Count comes round, so this serves only gaps
+ * below 2^26 ns: a page of the ring buffer has no room for so many that 2^32 ticks could go by.
+ *
+ * Return: false if it takes sched_clock().
+ */
+static __always_inline bool sched_clock_since(u32 then, u32 *count, u32 *ns)
+{
+	*count = read_c0_32(CP0_COUNT);
+	*ns = (*count - then) * COUNT_NS;
+	return *count - then < (1u << 26) / COUNT_NS;
+}
+#define sched_clock_since sched_clock_since
+
 #endif

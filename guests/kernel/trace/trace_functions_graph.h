@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _TRACE_FUNCTIONS_GRAPH_H
+#define _TRACE_FUNCTIONS_GRAPH_H
+
+/*
+ * The usual case of the graph tracer, for fgraph.c to have it without a call: whatever is not
+ * usual is handed to a function that takes care of everything, and no register has to be saved.
+ */
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched.h>
+
+#include "trace.h"
+
+/* struct ftrace_ret_stack.flags; whatever a function calls inherits them. */
+#define GRAPH_INSIDE	1	/* one of the functions asked for, or called by one */
+#define GRAPH_NOTRACE	2	/* hijacked to silence what it calls; itself no event */
+
+/* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
+#define graph_control	(*(const volatile struct ftrace_graph_control *)&ftrace_graph_control)
+
+/* With interrupts masked, which they restore. Any case, usual or not. */
+int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags);
+void graph_return_slow(u32 depth, unsigned long flags);
+
+/* The time of the event is the time of the call. */
+static __always_inline void graph_entry_event(struct ring_buffer_per_cpu *cpu,
+					      const struct ring_buffer_event *event,
+					      const struct thread_info *thread,
+					      struct ftrace_ret_stack *stack, unsigned long func,
+					      u32 depth, unsigned long flags)
+{
+	struct ftrace_graph_ent_entry *entry = event->data;
+
+	stack->calltime = event->time;
+	trace_entry_fill(&entry->entry, TRACE_GRAPH_ENT, thread, flags);
+	entry->func = func;
+	entry->depth = depth;
+	ring_buffer_commit(cpu, sizeof(*entry), event);
+}
+
+/* Likewise the time of the return. */
+static __always_inline void graph_return_event(struct ring_buffer_per_cpu *cpu,
+					       const struct ring_buffer_event *event,
+					       const struct thread_info *thread,
+					       const struct ftrace_ret_stack *stack, u32 depth,
+					       unsigned long flags)
+{
+	struct ftrace_graph_ret_entry *entry = event->data;
+
+	trace_entry_fill(&entry->entry, TRACE_GRAPH_RET, thread, flags);
+	entry->func = stack->func;
+	entry->depth = depth;
+	entry->overrun = thread->trace_overrun;
+	entry->calltime = stack->calltime;
+	entry->rettime = event->time;
+	ring_buffer_commit(cpu, sizeof(*entry), event);
+}
+
+/*
+ * trace_graph_entry(), if nothing unusual is in the way. False: interrupts are still masked. It
+ * raises no guard against recursion, for it calls nothing that could be traced.
+ */
+static __always_inline bool graph_entry_usual(const struct thread_info *thread,
+					      struct ftrace_ret_stack *stack, unsigned long func,
+					      u32 depth, unsigned long flags)
+{
+	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_event event;
+
+	if (unlikely((ring_buffer.header.record_disabled | graph_control.max_depth |
+		      graph_control.nr_functions | graph_control.nr_notrace) |
+		     thread->trace_recursion | graph_control.tracing_thresh))
+		return false;
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)))
+		return false;
+	graph_entry_event(cpu, &event, thread, stack, func, depth, flags);
+	local_irq_restore(flags);
+	return true;
+}
+
+/* trace_graph_return(), likewise. */
+static __always_inline bool graph_return_usual(const struct thread_info *thread,
+					       const struct ftrace_ret_stack *stack, u32 depth,
+					       unsigned long flags)
+{
+	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_event event;
+
+	if (unlikely(thread->trace_recursion | ring_buffer.header.record_disabled |
+		     stack->flags | graph_control.tracing_thresh))
+		return false;
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
+		return false;
+	graph_return_event(cpu, &event, thread, stack, depth, flags);
+	local_irq_restore(flags);
+	return true;
+}
+
+#endif
