@@ -181,7 +181,6 @@ FUNCGRAPH_ENTRY = EventDeclaration(
     11,
     ("unsigned long func", "int depth"),
     '"--> %ps (%d)", (void *)REC->func, REC->depth',
-    packed=True,
 )
 
 FUNCGRAPH_EXIT = EventDeclaration(

@@ -38,6 +38,7 @@ def switches(form, *events):
     return trace_file(form, [encoder.page()], events=[*event_formats(form[1]), SWITCH])
 
 
+ONE = function_trace(FORM, 1)
 GRAPH = graph_trace(FORM, NESTED)
 ENTRIES, EXITS = [0, 1, 2, 4], [3, 5, 6, 7]
 
@@ -189,11 +190,18 @@ def test_a_filter_of_any_length_is_refused():
 def test_as_long_as_allowed():
     terms = " || ".join(["ip==1"] * 450)
     assert chosen(function_trace(FORM, 3), f"function: {terms}") == []
+    for term in ("!ip==1", "(ip!=1)"):
+        assert chosen(ONE, "function:" + "&&".join([term] * 200)) == [0]
+
+
+def test_arrays_of_numbers_are_no_fields_to_compare():
+    text = event_formats(8)[0].text.replace("long parent_ip;", "long parent_ip[1];")
+    with pytest.raises(UsageError, match="no field 'parent_ip'"):
+        parse_filters(["function: parent_ip == 0"], [EventFormat.parse(text, "ftrace")])
 
 
 LEAVES = [("CPU==0", True), ("PID!=1", False), ("COMM~'w*'", True), ("ip<5", False)]
 LEAVES += [(f"!{text}", not value) for text, value in LEAVES]
-ONE = function_trace(FORM, 1)
 
 
 def sums():

@@ -165,6 +165,22 @@ def test_a_return_from_another_function_than_was_called_is_named():
     ]  # fmt: skip
 
 
+def test_a_second_return_is_named():
+    events = [
+        call(0, "start", 0),
+        call(1, "leaf", 1),
+        back(2, "start", 0, 0),
+        back(3, "start", 0, 0),
+    ]
+    assert [line[21:] for line in body(graph_trace(FORM, events))[2:]] == ["}", "} /* start */"]
+
+
+def test_deeper_than_the_kernel_remembers_no_return_is_named():
+    for depth, brace in ((49, "} /* start */"), (50, "}"), (51, "}")):
+        (line,) = body(graph_trace(FORM, [back(3, "start", depth, 0)]))
+        assert line.endswith(f"|  {'  ' * depth}{brace}")
+
+
 def test_a_call_without_its_return_stays_open():
     assert body(graph_trace(FORM, NESTED[:3]))[-1] == " 0)               |      leaf() {"
 
@@ -221,6 +237,11 @@ def test_cpus_are_merged_and_a_leaf_stays_whole():
     ]
 
 
+def test_the_number_of_a_cpu_is_as_wide_as_the_last_ones():
+    cpus = [[call(number, "start", 0)] for number in range(10)]
+    assert body(graph_trace(FORM, *cpus))[9].startswith(" 9) ")
+
+
 IRQ = "80100100 t __irqentry_text_start\n80100200 t __irqentry_text_end\n"
 
 
@@ -264,7 +285,8 @@ def test_other_events_are_comments_and_function_events_lines():
     function = function_payload("big", 4, 0x80100204, 0x80100304)
     events = [printed(0, b"begin\n"), call(1, "start", 0), printed(2, b"x")]
     events += [call(3, "do_work", 1), printed(4, b"hello\n"), (5, function)]
-    events += [back(6, "do_work", 1, 3), printed(7, b"end\n")]
+    events += [call(6, "leaf", 2), back(7, "leaf", 2, 6), printed(8, b"bye\n")]
+    events += [back(9, "do_work", 1, 3), printed(10, b"end\n")]
     assert body(graph_trace(FORM, events, events=with_print_format())) == [
         " 0)               |  /* begin */",
         " 0)               |  start() {",
@@ -272,7 +294,9 @@ def test_other_events_are_comments_and_function_events_lines():
         " 0)               |    do_work() {",
         " 0)               |      /* hello */",
         "        workload-1       [000] .....     0.000000: leaf <-caller",
-        " 0)   0.003 us    |    }",
+        " 0)   0.001 us    |      leaf();",
+        " 0)               |      /* bye */",
+        " 0)   0.006 us    |    }",
         " 0)               |  /* end */",
     ]
 

@@ -207,6 +207,14 @@ def test_time_at_the_edges_of_the_trace():
     ]
 
 
+def test_the_return_of_another_function_ends_what_was_open():
+    events = [call(0, "start", 0), back(100, "leaf", 0, 60), call(110, "start", 0)]
+    assert lines(report_flame, graph_trace(FORM, events)) == [
+        "workload-1;leaf 40",
+        "workload-1;start 100",
+    ]
+
+
 def test_calls_are_counted_by_caller_in_a_function_trace():
     assert lines(report_flame, function_trace(FORM, 7)) == [
         "workload-1;caller;do_work 2",
