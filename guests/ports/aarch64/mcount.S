@@ -16,14 +16,14 @@
  */
 #define FRAME_FP	0
 #define FRAME_PC	8		/* return address into the traced function */
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 #define FRAME_X0	16
 #define FRAME_X8	80		/* and eight bytes of padding */
-#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 #define FRAME_PARENT_FP	96
 #define FRAME_PARENT_PC	104		/* return address of the traced function */
 #define FRAME_SIZE	112
 #else
-#define FRAME_SIZE	96
+#define FRAME_SIZE	16
 #endif
 
 /* What a frame record holds. */
@@ -34,11 +34,12 @@
 	.text
 
 /*
- * Saves x0..x8, x29 and x30 (C1). Behind -pg the compiler has already put the arguments away; the
- * stub does not rely on it. x9..x18 carry nothing into a function, and a caller keeps nothing
- * there: gcc does not apply -fipa-ra to functions that have a call site (B105). Floating point and
- * SIMD registers do carry arguments; they survive because everything called from here is built
- * with -mgeneral-regs-only.
+ * Saves what the ABI asks for (C1). A call of _mcount is a call like any other to the compiler: it
+ * expects x0..x18 changed and has put x0..x8 away. Of a patchable entry it knows nothing: x0..x8
+ * and x30 are live. x9..x18 carry nothing into a function, and a caller keeps nothing there: gcc
+ * does not apply -fipa-ra to functions that have a call site (B105). Floating point and SIMD
+ * registers do carry arguments; they survive because everything called from here is built with
+ * -mgeneral-regs-only.
  *
  * In, form mcount: x30 = rec->ip + 4, x29 = the traced function's frame record, whose second word
  * is its return address. Patchable entry: x30 = rec->ip + 8, x9 = the traced function's return
@@ -54,47 +55,45 @@
 	stp	x29, x30, [sp, #FRAME_FP]
 	.cfi_offset x29, FRAME_PARENT_FP - FRAME_SIZE
 	.cfi_offset x30, FRAME_PC - FRAME_SIZE
+	stp	x0, x1, [sp, #FRAME_X0]
+	stp	x2, x3, [sp, #FRAME_X0 + 16]
+	stp	x4, x5, [sp, #FRAME_X0 + 32]
+	stp	x6, x7, [sp, #FRAME_X0 + 48]
+	str	x8, [sp, #FRAME_X8]
 #else
 	stp	x29, x30, [sp, #-FRAME_SIZE]!
 	.cfi_def_cfa_offset FRAME_SIZE
 	.cfi_offset x29, FRAME_FP - FRAME_SIZE
 	.cfi_offset x30, FRAME_PC - FRAME_SIZE
 #endif
-	stp	x0, x1, [sp, #FRAME_X0]
-	stp	x2, x3, [sp, #FRAME_X0 + 16]
-	stp	x4, x5, [sp, #FRAME_X0 + 32]
-	stp	x6, x7, [sp, #FRAME_X0 + 48]
-	str	x8, [sp, #FRAME_X8]
 	.endm
 
 /*
- * Undoes save_state. For patchable entries x30 gets the value that x9 had, or what the graph tracer
- * put in its place (B41), and x9 the address to go on at.
+ * Undoes save_state and goes on in the traced function. At a patchable entry x30 gets the value
+ * that x9 had, or what the graph tracer put in its place (B41).
  */
-	.macro	restore_state
+	.macro	restore_state_and_return
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 	ldp	x0, x1, [sp, #FRAME_X0]
 	ldp	x2, x3, [sp, #FRAME_X0 + 16]
 	ldp	x4, x5, [sp, #FRAME_X0 + 32]
 	ldp	x6, x7, [sp, #FRAME_X0 + 48]
 	ldr	x8, [sp, #FRAME_X8]
-#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 	ldr	x9, [sp, #FRAME_PC]
 	ldp	x29, x30, [sp, #FRAME_PARENT_FP]
 	add	sp, sp, #FRAME_SIZE
-	.cfi_register x30, x9
-#else
-	ldp	x29, x30, [sp], #FRAME_SIZE
-	.cfi_restore x30
-#endif
 	.cfi_restore x29
 	.cfi_def_cfa_offset 0
-	.endm
-
-#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-#define return_to_function	ret x9
+	.cfi_register x30, x9
+	ret	x9
 #else
-#define return_to_function	ret
+	ldp	x29, x30, [sp], #FRAME_SIZE
+	.cfi_restore x29
+	.cfi_restore x30
+	.cfi_def_cfa_offset 0
+	ret
 #endif
+	.endm
 
 /*
  * The tracer's x0 = ip = rec->ip and x1 = parent_ip = where the traced function returns to, without
@@ -153,11 +152,9 @@ SYM_INNER_LABEL(ftrace_call)		/* nop or `bl tracer` */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 SYM_INNER_LABEL(ftrace_graph_call)	/* nop or `b ftrace_graph_caller` */
 	nop
-.Lftrace_caller_return:
 #endif
 
-	restore_state
-	return_to_function
+	restore_state_and_return
 	.cfi_endproc
 SYM_FUNC_END(ftrace_caller)
 
@@ -178,7 +175,7 @@ SYM_FUNC_START(ftrace_graph_caller)
 	.cfi_offset x30, FRAME_PC - FRAME_SIZE
 	graph_arguments
 	bl	prepare_ftrace_return
-	b	.Lftrace_caller_return
+	restore_state_and_return
 	.cfi_endproc
 SYM_FUNC_END(ftrace_graph_caller)
 #endif
@@ -226,11 +223,14 @@ SYM_FUNC_START(ftrace_trace_caller)
 	save_state
 	trace_arguments
 	blr	x9
-	restore_state
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	ldp	x29, x30, [sp], #FRAME_SIZE
+	.cfi_restore x29
+	.cfi_restore x30
+	.cfi_def_cfa_offset 0
 	b	.Lmcount_graph			/* both tracers at once is allowed */
 #else
-	return_to_function
+	restore_state_and_return
 #endif
 	.cfi_endproc
 SYM_FUNC_END(ftrace_trace_caller)
@@ -243,8 +243,7 @@ SYM_FUNC_START(ftrace_graph_caller)
 	mov	x29, sp
 	graph_arguments
 	bl	prepare_ftrace_return
-	restore_state
-	return_to_function
+	restore_state_and_return
 	.cfi_endproc
 SYM_FUNC_END(ftrace_graph_caller)
 #endif

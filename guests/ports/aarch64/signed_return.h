@@ -4,9 +4,9 @@
  *
  * With -mbranch-protection=pac-ret a function begins with paciasp: x30 is signed with key A and, as
  * modifier, sp as it was on entry. At a site of form mcount the frame record holds the signed
- * value, and the function will authenticate whatever it finds there, with the same modifier. The
- * distance from the frame record to that sp stands nowhere; the prologue tells it. The signature
- * found proves whether it was read correctly: where not, the function is left alone.
+ * value, and the function will authenticate whatever it finds there, with the same modifier. How
+ * far from the record that sp was is in no register; it is read from the prologue, once for each
+ * site. The signature that is found proves it: where it does not fit the function is left alone.
  *
  * A patchable entry comes before paciasp, and there is nothing to do.
  *
@@ -22,11 +22,11 @@
 /**
  * struct return_address - one as a program counter, and how it was signed
  * @pc: where the function returns to
- * @sp: the modifier
+ * @modifier: sp on entry of the function
  */
 struct return_address {
 	unsigned long pc;
-	unsigned long sp;
+	unsigned long modifier;
 };
 
 #if defined(__ARM_FEATURE_PAC_DEFAULT) && !defined(CC_USING_PATCHABLE_FUNCTION_ENTRY)
@@ -35,23 +35,26 @@ struct return_address {
 #error "This port knows return addresses that are signed with key A; leave out +b-key"
 #endif
 
-#define INSN_PACIASP		0xd503233fu
-/* add x29, sp, #imm12; `mov x29, sp` is one of them */
-#define INSN_ADD_FP_SP		0x910003fdu
-#define INSN_ADD_FP_SP_MASK	0xffc003ffu
-/* stp x29, x30, [sp, #imm7 * 8]! */
-#define INSN_STP_PUSH		0xa9807bfdu
-#define INSN_STP_PUSH_MASK	0xffc07fffu
-/* sub sp, sp, #imm12, with or without lsl #12 */
-#define INSN_SUB_SP		0xd10003ffu
-#define INSN_SUB_SP_MASK	0xff8003ffu
-#define INSN_SUB_SP_LSL12	0x00400000u
+/*
+ * What is known of a site is one word, so that nobody finds half of it: above FRAME_SHIFT the site,
+ * below the distance from the frame record to sp on entry, in units of 16 bytes. No two sites share
+ * 32 bytes of text.
+ */
+#define FRAME_SHIFT		20
+#define FRAME_UNIT		16
+#define KNOWN_FRAMES		4096
+#define KNOWN_FRAME_INDEX(ip)	((ip) / 32 % KNOWN_FRAMES)
 
-#define IMM12(insn)		(((insn) >> 10) & 0xfffu)
-#define IMM7_SIGNED(insn)	((int)((insn) << 10) >> 25)
+extern u64 known_frames[KNOWN_FRAMES];
 
-/* No prologue is longer: it saves 12 pairs of registers at most, and varargs 8 q registers. */
-#define PROLOGUE_MAX		64
+/**
+ * find_frame() - read the prologue and remember what it says
+ * @ip: the site
+ * @record: the function's frame record
+ *
+ * Return: the distance in units of 16 bytes, 0 if it does not fit the signature in the record.
+ */
+unsigned long find_frame(unsigned long ip, const unsigned long *record);
 
 static __always_inline unsigned long sign(unsigned long pc, unsigned long modifier)
 {
@@ -70,44 +73,26 @@ static __always_inline unsigned long strip(unsigned long pc)
 	return x30;
 }
 
-/*
- * sp as it was on entry of the function with a site at ip, whose record is at fp; 0 if the prologue
- * is of a kind not known here. Read backwards, from the instruction that sets x29 to paciasp.
- */
-static __always_inline unsigned long entry_sp(unsigned long ip, unsigned long fp)
-{
-	const u32 *insn = (const u32 *)ip;
-	const u32 *first = insn - PROLOGUE_MAX;
-	unsigned long sp;
-
-	do {
-		if (unlikely(--insn == first))
-			return 0;
-	} while ((*insn & INSN_ADD_FP_SP_MASK) != INSN_ADD_FP_SP);
-	sp = fp - IMM12(*insn);
-	while (*--insn != INSN_PACIASP) {
-		if (unlikely(insn == first))
-			return 0;
-		if ((*insn & INSN_STP_PUSH_MASK) == INSN_STP_PUSH)
-			sp -= IMM7_SIGNED(*insn) * 8;
-		else if ((*insn & INSN_SUB_SP_MASK) == INSN_SUB_SP)
-			sp += IMM12(*insn) << (*insn & INSN_SUB_SP_LSL12 ? 12 : 0);
-	}
-	return sp;
-}
-
 static __always_inline bool read_return_address(const unsigned long *parent, unsigned long ip,
 						struct return_address *address)
 {
+	const unsigned long *record = parent - 1;
+	unsigned long distance = known_frames[KNOWN_FRAME_INDEX(ip)] ^ ip << FRAME_SHIFT;
+
+	if (unlikely(distance >> FRAME_SHIFT)) {
+		distance = find_frame(ip, record);
+		if (!distance)
+			return false;
+	}
+	address->modifier = (unsigned long)record + distance * FRAME_UNIT;
 	address->pc = strip(*parent);
-	address->sp = entry_sp(ip, (unsigned long)(parent - 1));
-	return address->sp && sign(address->pc, address->sp) == *parent;
+	return true;
 }
 
 static __always_inline unsigned long replace_return_address(const struct return_address *address,
 							    unsigned long pc)
 {
-	return sign(pc, address->sp);
+	return sign(pc, address->modifier);
 }
 
 #else

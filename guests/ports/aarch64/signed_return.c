@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reading prologues: how far below sp on entry a function has put its frame record. Encodings: Arm
+ * ARM, C6.2 (ADD, STP, SUB, PACIASP).
+ */
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "signed_return.h"
+
+#if defined(__ARM_FEATURE_PAC_DEFAULT) && !defined(CC_USING_PATCHABLE_FUNCTION_ENTRY)
+
+#define INSN_PACIASP		0xd503233fu
+/* add x29, sp, #imm12; `mov x29, sp` is one of them */
+#define INSN_ADD_FP_SP		0x910003fdu
+#define INSN_ADD_FP_SP_MASK	0xffc003ffu
+/* stp x29, x30, [sp, #imm7 * 8]! */
+#define INSN_STP_PUSH		0xa9807bfdu
+#define INSN_STP_PUSH_MASK	0xffc07fffu
+/* sub sp, sp, #imm12, with or without lsl #12 */
+#define INSN_SUB_SP		0xd10003ffu
+#define INSN_SUB_SP_MASK	0xff8003ffu
+#define INSN_SUB_SP_LSL12	0x00400000u
+
+#define IMM12(insn)		(((insn) >> 10) & 0xfffu)
+#define IMM7_SIGNED(insn)	((s32)((insn) << 10) >> 25)
+
+/* What a prologue saves before it calls _mcount: 10 + 8 registers, 16 of varargs, and arguments. */
+#define PROLOGUE_MAX		64
+
+u64 known_frames[KNOWN_FRAMES];
+
+/*
+ * In bytes, or 0: backwards from the site to the instruction that sets x29, then to paciasp. Big
+ * frames that take sp down by a register, or in a loop, are not known here.
+ */
+static unsigned long prologue_distance(const u32 *site)
+{
+	const u32 *first = site - PROLOGUE_MAX;
+	const u32 *insn = site;
+	unsigned long distance;
+
+	do {
+		if (--insn == first)
+			return 0;
+	} while ((*insn & INSN_ADD_FP_SP_MASK) != INSN_ADD_FP_SP);
+	distance = -(unsigned long)IMM12(*insn);
+	while (*--insn != INSN_PACIASP) {
+		if (insn == first)
+			return 0;
+		if ((*insn & INSN_STP_PUSH_MASK) == INSN_STP_PUSH)
+			distance -= IMM7_SIGNED(*insn) * 8;
+		else if ((*insn & INSN_SUB_SP_MASK) == INSN_SUB_SP)
+			distance += IMM12(*insn) << (*insn & INSN_SUB_SP_LSL12 ? 12 : 0);
+	}
+	return distance;
+}
+
+unsigned long find_frame(unsigned long ip, const unsigned long *record)
+{
+	unsigned long distance = prologue_distance((const u32 *)ip);
+	unsigned long units = distance / FRAME_UNIT;
+	unsigned long address = record[1];
+
+	if (!units || units >> FRAME_SHIFT)
+		return 0;
+	if (sign(strip(address), (unsigned long)record + distance) != address)
+		return 0;
+	WRITE_ONCE(known_frames[KNOWN_FRAME_INDEX(ip)], ip << FRAME_SHIFT | units);
+	return units;
+}
+
+#endif
