@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the markers known."""
     config.addinivalue_line(
         "markers", "guest(config, workload, port, ...): boot this guest for the fixture `guest`"
+    )
+    config.addinivalue_line(
+        "markers",
+        "clause(id, ..., builds=[...], configs=[...]): "
+        "the test checks these clauses of the specification (docs/clauses.rst)",
     )
 
 

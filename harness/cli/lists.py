@@ -14,17 +14,20 @@ Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 @click.command("list")
 @click.argument(
     "what",
-    type=click.Choice(["configs", "functions", "sites", "tracers", "events", "workloads"]),
+    type=click.Choice(
+        ["configs", "functions", "sites", "tracers", "events", "workloads", "clauses"]
+    ),
 )
 @click.option("-c", "--config", metavar="CONFIG", help="The machine config, where it matters.")
 @workload_option
 @port_option
 @json_option
 def list_(what: str, config: str | None, workload: str, port: str | None, as_json: bool) -> None:
-    """List configs, functions, sites, tracers, events or workloads.
+    """List configs, functions, sites, tracers, events, workloads or clauses.
 
     functions and sites are those of a guest, so they need -c and build the guest if it is not in
-    the cache.
+    the cache.  clauses are those of the specification; with -c those that apply to the config,
+    and whether the tests of the harness check them there.
     """
     header, rows = TABLES[what](config, workload, port)
     print_table(header, rows, as_json)
@@ -79,6 +82,26 @@ def _workloads(config: str | None, workload: str, port: str | None) -> Table:
     return ("workload",), [(name,) for name in list_workloads()]
 
 
+def _clauses(config: str | None, workload: str, port: str | None) -> Table:
+    from harness.config import load_config
+    from harness.conformance import covered, load_catalogue, load_checks
+
+    header = ["id", "feature", "source", "title"]
+    rows = [
+        [one.id, " + ".join(one.features), f"{one.source}, {one.section}", one.title]
+        for one in load_catalogue().clause
+    ]
+    if config is None:
+        return header, rows
+    machine, checks = load_config(config), load_checks()
+    rows = [
+        [*row, covered(one, machine, checks)]
+        for one, row in zip(load_catalogue().clause, rows, strict=True)
+        if one.applies_to(machine)
+    ]
+    return [*header, "covered"], rows
+
+
 TABLES: dict[str, Callable[[str | None, str, str | None], Table]] = {
     "configs": _configs,
     "functions": _functions,
@@ -86,6 +109,7 @@ TABLES: dict[str, Callable[[str | None, str, str | None], Table]] = {
     "tracers": _tracers,
     "events": _events,
     "workloads": _workloads,
+    "clauses": _clauses,
 }
 
 

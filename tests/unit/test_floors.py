@@ -31,8 +31,8 @@ FLOORS = {
     "guest": 7,
     "record": 8,
     "doctor": 8,
+    "conformance": 8,
     "cli": 9,
-    "pytest_plugin": 9,
     "pytest_plugin": 9,
 }
 PURE = 2

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The clauses of the specification as ``clauses.toml`` has them.
+
+The specification is ftrace-design.rst and the commit message that brought dynamic ftrace to MIPS.
+An id is the stem of a subject (``C9``: patching of call sites) and a letter for one requirement
+of it.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Self, get_args
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from harness.config import MachineConfig
+from harness.config.models import Architecture, ConfigForm, Feature, Model
+from harness.isa import Form
+
+CLAUSES_FILE = Path(__file__).with_name("clauses.toml")
+
+DYNAMIC_ONLY = frozenset({Form.PATCHABLE_ENTRY})
+"""Forms that call nothing as built, so that a guest without dynamic ftrace cannot have them."""
+
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=100)]
+Text = Annotated[
+    str,
+    BeforeValidator(lambda text: " ".join(str(text).split())),
+    StringConstraints(min_length=1),
+]
+
+
+class Build(StrEnum):
+    """How a port is built for a check; ``any`` is for what no build can change."""
+
+    STATIC = "static"
+    DYNAMIC = "dynamic"
+    ANY = "any"
+
+
+class Judge(StrEnum):
+    """Who sees from outside whether a clause holds."""
+
+    REGISTERS = "registers"
+    STACK = "stack"
+    SITES = "sites"
+    TEXT = "text"
+    DECODE = "decode"
+    ORACLE = "oracle"
+    ORDER = "order"
+    INTERRUPTS = "interrupts"
+    MAINTENANCE = "maintenance"
+    BREAKPOINT = "breakpoint"
+    BUILDS = "builds"
+
+
+class Document(Model):
+    """A part of the specification, and those of its sections that require something of a port."""
+
+    key: str
+    title: Line
+    sections: tuple[Line, ...] = Field(min_length=1)
+
+
+class Clause(Model):
+    """One requirement.  docs/clauses.rst describes the fields."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[CM][1-9][0-9]?[a-z]$")]
+    title: Line
+    source: str
+    section: str
+    features: tuple[Feature, ...] = Field(min_length=1)
+    builds: tuple[Build, ...] = (Build.STATIC, Build.DYNAMIC)
+    forms: tuple[Form, ...] = tuple(Form)
+    architectures: tuple[Architecture, ...] = ()
+    cflags: tuple[str, ...] = ()
+    advised: bool = False
+    requires: Text
+    judges: tuple[Judge, ...] = ()
+    observed: Text | None = None
+    not_observable: dict[str, Text] = Field(default={})
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Self:
+        if not (self.judges and self.observed) and "*" not in self.not_observable:
+            raise ValueError(f"{self.id} says neither how it is observed nor why it cannot be")
+        if bool(self.judges) != bool(self.observed):
+            raise ValueError(f"{self.id}: judges and observed go together")
+        return self
+
+    @property
+    def stem(self) -> str:
+        """The subject that the clause belongs to: ``C9`` of ``C9a``."""
+        return self.id[:-1]
+
+    def applies_to(self, config: MachineConfig) -> bool:
+        """Whether a guest of this machine config can keep or break the clause.
+
+        A form that only modules have restricts nothing: the guest of any config may load modules.
+        """
+        return (
+            (not self.architectures or config.architecture in self.architectures)
+            and (config.build.form in self.forms or not any(map(is_of_guests, self.forms)))
+            and (not self.cflags or matches_any(config.build.cflags, self.cflags))
+        )
+
+    def builds_on(self, config: MachineConfig) -> frozenset[Build]:
+        """The builds in which the clause has to hold on a config that it applies to."""
+        if config.build.form in DYNAMIC_ONLY:
+            return frozenset(self.builds) - {Build.STATIC}
+        return frozenset(self.builds)
+
+    def why_not_observable(self, config: MachineConfig) -> str:
+        """Why nothing can be seen of the clause on this config; empty where something can."""
+        for pattern, reason in self.not_observable.items():
+            if fnmatchcase(config.architecture, pattern):
+                return reason
+        return ""
+
+
+class Catalogue(Model):
+    """All documents and clauses, in the order of the file."""
+
+    document: tuple[Document, ...]
+    clause: tuple[Clause, ...]
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> Self:
+        ids = [clause.id for clause in self.clause]
+        for id_ in ids:
+            if ids.count(id_) > 1:
+                raise ValueError(f"{id_} stands twice")
+        places = {(part.key, section) for part in self.document for section in part.sections}
+        for clause in self.clause:
+            if (clause.source, clause.section) not in places:
+                raise ValueError(f"{clause.id}: no section {clause.section!r} in {clause.source}")
+        return self
+
+    def __getitem__(self, id_: str) -> Clause:
+        for clause in self.clause:
+            if clause.id == id_:
+                return clause
+        raise KeyError(id_)
+
+
+def is_of_guests(form: Form) -> bool:
+    """Whether a whole guest can have call sites of this form, or only its modules."""
+    return form in get_args(ConfigForm)
+
+
+def matches_any(words: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether one of the words matches one of the globs."""
+    return any(fnmatchcase(word, pattern) for word in words for pattern in patterns)
+
+
+@cache
+def load_catalogue() -> Catalogue:
+    """The clauses that come with the harness."""
+    return Catalogue.model_validate(tomllib.loads(CLAUSES_FILE.read_text(encoding="utf-8")))

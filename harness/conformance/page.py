@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""docs/clauses.rst: the catalogue as a page."""
+
+import re
+from collections.abc import Iterable, Iterator
+from textwrap import fill, indent
+
+from harness.conformance.catalogue import Catalogue, Clause, Judge
+from harness.isa import Form
+
+HEAD = """\
+.. SPDX-License-Identifier: MIT
+.. Made by `python -m harness.conformance` from harness/conformance/clauses.toml; do not edit.
+
+=======
+Clauses
+=======
+
+What a port of ftrace has to do, one requirement an entry. Two texts of others are the
+specification; what is said of them here is said in words of our own. An id is the subject's, C1 to
+C17 and M1 to M5, with a letter for each requirement. Ids stay: verdicts, mutants and markers of
+tests name them.
+
+``harness list clauses`` lists them all. With ``-c CONFIG`` it lists those that apply to a machine
+config, and says of each whether the tests of this repository check it there:
+
+================  ================================================================================
+covered           meaning
+================  ================================================================================
+yes               a test checks it, in each build in which it has to hold
+dynamic only      a test checks it with dynamic ftrace, none without
+static only       the other way round
+no                no test checks it
+not observable    nothing can be seen of it from outside on this config
+================  ================================================================================
+
+A test says what it checks with ``@pytest.mark.clause("C2a")``; ``builds`` and ``configs`` narrow
+that down. The table in ``harness/conformance/coverage.toml`` is made from these markers.
+
+Entries
+=======
+
+An entry says what a port must do, and then:
+
+needs
+    The words of ``port.toml`` without which the entry asks nothing of a port.
+build
+    ``static``, ``dynamic`` or both, where each has to hold; ``any`` where that makes no difference.
+sites, architectures, flags
+    Forms of call sites, architectures and compiler flags that the entry is confined to; all where
+    it does not say. An entry about sites of modules alone applies to every config.
+seen by
+    Who judges it, and what is looked at:
+
+"""
+
+JUDGES = {
+    Judge.REGISTERS: "registers before and after, compared in full for each way through the code",
+    Judge.STACK: "the stack pointer, its alignment, and canaries around the frames",
+    Judge.SITES: "the table of call sites against an independent disassembly",
+    Judge.TEXT: "all text before and after, byte by byte",
+    Judge.DECODE: "a decoder of instructions that is not the harness's own",
+    Judge.ORACLE: "what QEMU itself saw executed: calls, returns, counts of instructions",
+    Judge.ORDER: "steps done in every order, from one snapshot",
+    Judge.INTERRUPTS: "interrupts at, and CPUs parked on, each instruction",
+    Judge.MAINTENANCE: "a log of stores to text and of cache maintenance",
+    Judge.BREAKPOINT: "arguments, results and memory where gdb stops the guest",
+    Judge.BUILDS: "a matrix of guests that must compile, link and boot",
+}
+
+
+def render(catalogue: Catalogue) -> str:
+    """The page as reStructuredText."""
+    return "\n".join(_lines(catalogue)) + "\n"
+
+
+def _lines(catalogue: Catalogue) -> Iterator[str]:
+    yield HEAD + "\n".join(f"    - ``{judge}``: {text}" for judge, text in JUDGES.items())
+    for document in catalogue.document:
+        yield from ("", document.title, "=" * len(document.title))
+        for section in document.sections:
+            yield from ("", section, "-" * len(section))
+            for clause in catalogue.clause:
+                if (clause.source, clause.section) == (document.key, section):
+                    yield from ("", *_entry(clause))
+
+
+def _entry(clause: Clause) -> Iterator[str]:
+    yield f"**{clause.id}** {_escaped(clause.title)}"
+    advised = " Advised, not required." if clause.advised else ""
+    yield _paragraph(_escaped(clause.requires) + advised)
+    facts = [f"Needs {_codes(clause.features)}", f"build {_codes(clause.builds)}"]
+    if set(clause.forms) != set(Form):
+        facts.append(f"sites {_codes(clause.forms)}")
+    if clause.architectures:
+        facts.append(f"architectures {_codes(clause.architectures)}")
+    if clause.cflags:
+        facts.append(f"flags {_codes(clause.cflags)}")
+    yield ""
+    yield _paragraph("; ".join(facts) + ".")
+    if clause.observed:
+        yield ""
+        yield _paragraph(f"Seen by {_codes(clause.judges)}. {_escaped(clause.observed)}")
+    for pattern, reason in clause.not_observable.items():
+        where = "" if pattern == "*" else f" on {pattern}"
+        yield ""
+        yield _paragraph(f"Not observable{where}: {_escaped(reason)}.")
+
+
+def _codes(words: Iterable[str]) -> str:
+    return ", ".join(f"``{word}``" for word in words)
+
+
+def _escaped(text: str) -> str:
+    """Code stands between single backquotes in the catalogue; nothing else in it is markup."""
+    return re.sub(r"[*|\\]|_(?!\w)", r"\\\g<0>", text).replace("`", "``")
+
+
+def _paragraph(text: str) -> str:
+    return indent(fill(text, 96, break_on_hyphens=False, break_long_words=False), "    ")
