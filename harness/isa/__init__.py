@@ -10,12 +10,23 @@ from functools import cache
 from importlib import import_module
 
 from harness.errors import FormatError
-from harness.isa.base import MCOUNT, CallSite, Form, Instruction, Isa, SiteState
+from harness.isa.base import (
+    MCOUNT,
+    CallSite,
+    FlowKind,
+    FlowPattern,
+    Form,
+    Instruction,
+    Isa,
+    SiteState,
+)
 from harness.units import ByteOrder
 
 __all__ = [
     "MCOUNT",
     "CallSite",
+    "FlowKind",
+    "FlowPattern",
     "Form",
     "Instruction",
     "Isa",

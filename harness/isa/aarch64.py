@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """AArch64: ``bl _mcount`` of ``-pg``, and the two nops of ``-fpatchable-function-entry=2``.
 
-Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, NOP, ORR).  Instructions are little
-endian whatever the byte order of data.
+Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, BLR, BR, ERET, NOP, ORR, RET).
+Instructions are little endian whatever the byte order of data.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import FormatError, RangeError
-from harness.isa.base import CallSite, Form, Isa, SiteState
+from harness.isa.base import CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
 from harness.units import ByteOrder
 
 _BL = 0x94000000
@@ -29,6 +29,13 @@ class AArch64(Isa):
     nop = 0xD503201F
     call_relocations = frozenset({_R_AARCH64_CALL26})
     call_return_offset = 4
+    flow_patterns = (
+        FlowPattern(0xFC000000, _BL, FlowKind.CALL),
+        FlowPattern(0xFEE00000, 0xD6200000, FlowKind.CALL),  # blr, blraa and the like
+        FlowPattern(0xFEE00000, 0xD6000000, FlowKind.INDIRECT_JUMP),  # br, braa
+        FlowPattern(0xFEE00000, 0xD6400000, FlowKind.INDIRECT_JUMP),  # ret, retaa
+        FlowPattern(0xFFE00000, 0xD6800000, FlowKind.EXCEPTION_RETURN),  # eret
+    )
 
     return_register = "x30"
     status_registers: ClassVar[tuple[str, ...]] = ("cpsr",)

@@ -5,8 +5,8 @@ import struct
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, ClassVar
+from enum import IntEnum, StrEnum
+from typing import Any, ClassVar, NamedTuple
 
 from harness.errors import GuestError, RangeError
 from harness.units import ByteOrder
@@ -31,6 +31,25 @@ class SiteState(StrEnum):
     NOP = "nop"
     CALL = "call"
     UNKNOWN = "unknown"
+
+
+class FlowKind(IntEnum):
+    """What a transfer of control means to a stack of return addresses.
+
+    The numbers are those of the oracle's plugin.
+    """
+
+    CALL = 1
+    INDIRECT_JUMP = 2
+    EXCEPTION_RETURN = 3
+
+
+class FlowPattern(NamedTuple):
+    """Words whose bits under ``mask`` equal ``value`` are transfers of this kind."""
+
+    mask: int
+    value: int
+    kind: FlowKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +102,8 @@ class Isa(ABC):
     own layout."""
     call_return_offset: ClassVar[int]
     """The return address of a call lies this many bytes behind the call."""
+    flow_patterns: ClassVar[tuple[FlowPattern, ...]]
+    """The instructions that call or go to an address in a register; the first that fits decides."""
     words_before_site: ClassVar[int] = 6
     """How many words in front of a site ``recognise`` likes to see."""
     words_at_site: ClassVar[int] = 8

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import GuestError, RangeError
-from harness.isa.base import CallSite, Form, Isa, SiteState
+from harness.isa.base import CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
 
 _J = 0x08000000
 _JAL = 0x0C000000
@@ -53,6 +53,14 @@ class Mips(Isa):
     call_relocations = frozenset({_R_MIPS_26, _R_MIPS_HI16})
     elf_composed_relocations = True
     call_return_offset = 8
+    flow_patterns = (
+        FlowPattern(0xFC000000, _JAL, FlowKind.CALL),
+        FlowPattern(0xFC00F83F, 0x00000009, FlowKind.INDIRECT_JUMP),  # jalr $0: release 6's jr
+        FlowPattern(0xFC00003F, 0x00000009, FlowKind.CALL),  # jalr
+        FlowPattern(0xFC00003F, 0x00000008, FlowKind.INDIRECT_JUMP),  # jr
+        FlowPattern(0xFC1C0000, 0x04100000, FlowKind.CALL),  # bltzal, bgezal and the likely ones
+        FlowPattern(0xFFFFFFFF, 0x42000018, FlowKind.EXCEPTION_RETURN),  # eret
+    )
 
     return_register = "ra"
     # gdb's own names: QEMU describes no MIPS registers to it.

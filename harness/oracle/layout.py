@@ -9,11 +9,11 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 1
+VERSION = 2
 MAX_CPUS = 64
 
 PATTERN = struct.Struct("=IIII")  # mask, value, kind, reserved
-RECORD = struct.Struct("=QQQII")  # site, parent, instructions, cpu, flags
+RECORD = struct.Struct("=QQQII")  # site, parent, instructions, cpu, kind
 
 
 class Control(ctypes.Structure):

@@ -5,7 +5,8 @@
  * The host makes a control file and passes it as control=FILE.  It lists the addresses to watch
  * and the encodings that transfer control; the plugin appends a record each time that a watched
  * instruction begins, with the CPU, the return address of the function it is in (its caller) and
- * the number of instructions executed so far.  The host reads and writes the file through its own
+ * the number of instructions executed so far, and one each time that such a function returns.  The
+ * host reads and writes the file through its own
  * mapping, and only while the machine is stopped.
  *
  * A plugin of this interface version cannot read registers.  The caller therefore comes from the
@@ -24,10 +25,13 @@
 #include "qemu_plugin_api.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	1
+#define ORACLE_VERSION	2
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
+
+/* In place of a site that was executed while nothing was recorded: 0 is no instruction's address. */
+#define UNRECORDED	0
 
 enum flow_kind {
 	FLOW_NONE,
@@ -44,12 +48,17 @@ struct flow_pattern {
 	uint32_t reserved;
 };
 
+enum record_kind {
+	RECORD_ENTRY,		/* a site was executed */
+	RECORD_RETURN,		/* the function that it is in has returned, or longjmp() ended it */
+};
+
 struct record {
 	uint64_t site;
 	uint64_t parent;	/* the return address, 0 when the CPU has not made a call yet */
-	uint64_t instructions;	/* executed by this CPU before the site */
+	uint64_t instructions;	/* executed by this CPU before the site, or the return's target */
 	uint32_t cpu;
-	uint32_t flags;
+	uint32_t kind;
 };
 
 /* The beginning of the control file, in host byte order; layout.py has the same structure. */
@@ -81,12 +90,20 @@ struct transfer {
 	enum flow_kind kind;
 };
 
+/* One call; sites are counted because a tail call brings another function into the same frame. */
+struct frame {
+	uint64_t address;		/* where it returns to */
+	size_t entries;			/* sites executed in it */
+};
+
 struct cpu {
 	struct transfer pending;
 	struct transfer interrupted[EXCEPTION_DEPTH];
 	size_t exceptions;
 	size_t depth;
-	uint64_t stack[STACK_DEPTH];
+	struct frame stack[STACK_DEPTH];
+	size_t nr_entered;
+	uint64_t entered[STACK_DEPTH];	/* the sites of all frames, outermost first */
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
@@ -111,12 +128,44 @@ static uint64_t from_userdata(void *userdata)
 	return (uint64_t)userdata;
 }
 
+static void append(struct cpu *cpu, enum record_kind kind, uint64_t site, uint64_t parent)
+{
+	uint64_t index = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
+	unsigned int vcpu = cpu - cpus;
+
+	if (index < control->capacity)
+		records[index] = (struct record){
+			.site = site,
+			.parent = parent,
+			.instructions = control->instructions[vcpu],
+			.cpu = vcpu,
+			.kind = kind,
+		};
+}
+
+static bool window_is_open(void)
+{
+	return __atomic_load_n(&control->window, __ATOMIC_RELAXED);
+}
+
 static void push(struct cpu *cpu, uint64_t address)
 {
 	if (cpu->depth == STACK_DEPTH)
 		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
 	else
-		cpu->stack[cpu->depth++] = address;
+		cpu->stack[cpu->depth++] = (struct frame){ .address = address };
+}
+
+static void pop(struct cpu *cpu)
+{
+	struct frame *frame = &cpu->stack[--cpu->depth];
+
+	for (; frame->entries; frame->entries--) {
+		uint64_t site = cpu->entered[--cpu->nr_entered];
+
+		if (site != UNRECORDED && window_is_open())
+			append(cpu, RECORD_RETURN, site, frame->address);
+	}
 }
 
 /*
@@ -126,8 +175,9 @@ static void push(struct cpu *cpu, uint64_t address)
 static void unwind(struct cpu *cpu, uint64_t address)
 {
 	for (size_t i = cpu->depth; i > 0; i--) {
-		if (cpu->stack[i - 1] == address) {
-			cpu->depth = i - 1;
+		if (cpu->stack[i - 1].address == address) {
+			while (cpu->depth >= i)
+				pop(cpu);
 			return;
 		}
 	}
@@ -212,21 +262,20 @@ static void instruction_executed(unsigned int vcpu, void *userdata)
 static void site_executed(unsigned int vcpu, void *userdata)
 {
 	struct cpu *cpu = &cpus[vcpu];
-	struct record *record;
-	uint64_t index;
+	struct frame *frame = cpu->depth ? &cpu->stack[cpu->depth - 1] : NULL;
+	uint64_t site = from_userdata(userdata);
+	bool open = window_is_open();
 
-	if (!__atomic_load_n(&control->window, __ATOMIC_RELAXED))
+	if (open)
+		append(cpu, RECORD_ENTRY, site, frame ? frame->address : 0);
+	if (!frame)
 		return;
-
-	index = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
-	if (index >= control->capacity)
+	if (cpu->nr_entered == STACK_DEPTH) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
 		return;
-	record = &records[index];
-	record->site = from_userdata(userdata);
-	record->parent = cpu->depth ? cpu->stack[cpu->depth - 1] : 0;
-	record->instructions = control->instructions[vcpu];
-	record->cpu = vcpu;
-	record->flags = 0;
+	}
+	cpu->entered[cpu->nr_entered++] = open ? site : UNRECORDED;
+	frame->entries++;
 }
 
 static uint32_t instruction_word(const struct qemu_plugin_insn *insn)

@@ -14,7 +14,6 @@ from typing import Self
 from harness.errors import HostError
 from harness.image import Image
 from harness.oracle.compile import build_plugin
-from harness.oracle.flow import flow_patterns
 from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
 from harness.oracle.sites import find_sites
 from harness.units import align_up
@@ -28,6 +27,21 @@ class Call:
 
     ``parent`` is the return address of the function that the site is in, 0 when the CPU had not
     made a call yet; ``instructions`` is what the CPU had executed before the site.
+    """
+
+    cpu: int
+    site: int
+    parent: int
+    function: str
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The end of a call: the function that the site is in went back to ``parent``.
+
+    The end of a function whose tail was a call comes behind the end of what it called, for both
+    share one return.  So do the ends of the frames that ``longjmp()`` leaves.
     """
 
     cpu: int
@@ -104,10 +118,14 @@ class Oracle:
     @property
     def dropped(self) -> int:
         """Records that found no room in the file."""
-        return max(0, self._control.count - self._control.capacity)
+        return max(0, int(self._control.count) - int(self._control.capacity))
 
     def records(self) -> list[Call]:
-        """What was recorded, in the order of execution.
+        """The calls that were recorded, in the order of execution; errors as of `flow`."""
+        return [record for record in self.flow() if isinstance(record, Call)]
+
+    def flow(self) -> list[Call | Return]:
+        """The calls that were recorded, and their returns while the window was open, in order.
 
         Errors: HostError when records are missing, or when callers may be wrong because the guest
         called deeper than the plugin follows.
@@ -127,8 +145,8 @@ class Oracle:
         with memoryview(self._memory) as memory:
             content = bytes(memory[start : start + self._control.count * RECORD.size])
         return [
-            Call(cpu, site, parent, self._names[site], instructions)
-            for site, parent, instructions, cpu, _ in RECORD.iter_unpack(content)
+            _KINDS[kind](cpu, site, parent, self._names[site], instructions)
+            for site, parent, instructions, cpu, kind in RECORD.iter_unpack(content)
         ]
 
     def _require_plugin(self) -> None:
@@ -141,7 +159,7 @@ class Oracle:
     def _make_file(self, vectors: Sequence[int], capacity: int) -> mmap.mmap:
         """Lay out the file: control, patterns, vectors, sites, records (sparse)."""
         isa = self._image.isa
-        patterns = flow_patterns(isa.name)
+        patterns = isa.flow_patterns
         control = Control(
             magic=MAGIC,
             version=VERSION,
@@ -180,6 +198,10 @@ class Oracle:
             ) from error
         memory[: len(content)] = bytes(content)
         return memory
+
+
+_KINDS = (Call, Return)
+"""By the ``enum record_kind`` of plugin.c."""
 
 
 def _function_name(image: Image, site: int) -> str:
