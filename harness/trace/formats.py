@@ -6,7 +6,7 @@ of a file are parsed from its format texts, whose ids, offsets and sizes are aut
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.errors import FormatError
 from harness.units import align_up, escape
@@ -134,6 +134,8 @@ class EventFormat:
             common = declaration.split()[-1]
             if sizes.get(common) != size:
                 raise FormatError(f"the format of the event {title!r} has no usable {common}")
+        if title == "funcgraph_exit":
+            fields = _without_false_padding(fields)
         fmt = _PRINT.search(text)
         return cls(title, int(number[1]), system, tuple(fields), fmt[1].strip() if fmt else "")
 
@@ -167,6 +169,23 @@ class EventDeclaration:
             fields.append(Field(declaration, offset, size * count, match[1] in _SIGNED))
             offset += size * count
         return EventFormat(self.name, self.id, self.system, tuple(fields), self.print_fmt)
+
+
+def _without_false_padding(fields: list[Field]) -> list[Field]:
+    """The fields of funcgraph_exit where they are.
+
+    The event is packed, but 32-bit kernels without the commit "tracing: Fix ftrace event field
+    alignments" tell of four bytes of padding in front of calltime, which are not there.
+    """
+    end = 0
+    for field in fields:
+        if field.name == "calltime" and field.offset == end + 4 and end % 8 == 4:
+            return [
+                replace(one, offset=one.offset - 4) if one.offset >= field.offset else one
+                for one in fields
+            ]
+        end = field.offset + field.size
+    return fields
 
 
 FUNCTION = EventDeclaration(

@@ -60,6 +60,16 @@ def test_graph_events_are_packed_as_the_kernel_packs_them():
     assert offsets(FUNCGRAPH_EXIT.layout(8)) == dict(zip(names, places_64, strict=True))
 
 
+def test_padding_that_32_bit_kernels_tell_of_is_not_believed():
+    right = FUNCGRAPH_EXIT.layout(4)
+    told = right.text.replace("calltime;\toffset:20", "calltime;\toffset:24")
+    told = told.replace("rettime;\toffset:28", "rettime;\toffset:32")
+    assert told != right.text
+    assert EventFormat.parse(told, "ftrace") == right
+    right = FUNCGRAPH_EXIT.layout(8)
+    assert EventFormat.parse(right.text, "ftrace") == right
+
+
 def test_padding_and_packing():
     fields = ("unsigned long func", "int depth", "unsigned long long calltime", "char comm[16]")
     padded = EventDeclaration("exit", 10, fields, '""')

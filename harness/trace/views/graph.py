@@ -193,8 +193,7 @@ class _Printer:
         cpu.entered.pop(depth, None)
         if leaf is not None:
             return f"{context}{self._duration(leaf)}{call.indentation}{call.function}();"
-        if depth < _REMEMBERED:
-            cpu.entered[depth] = call.func
+        cpu.entered[depth] = call.func
         column = _NO_DURATION if options.duration else ""
         return f"{context}{column}{call.indentation}{call.function}() {{"
 
