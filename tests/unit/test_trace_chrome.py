@@ -30,7 +30,12 @@ def load(data, *filters):
     """The slices of a trace, after every rule of the format was checked."""
     reader = TraceDatReader(io.BytesIO(data))
     keep = parse_filters(filters, reader.formats.values())
-    document = json.loads("\n".join(report_chrome(reader, keep=keep)), parse_constant=pytest.fail)
+    lines = report_chrome(reader, keep=keep)
+    return check(json.loads("\n".join(lines), parse_constant=pytest.fail))
+
+
+def check(document):
+    """The slices of a document that keeps to the format."""
     assert set(document) == {"displayTimeUnit", "otherData", "traceEvents"}
     assert document["displayTimeUnit"] == "ns"
     for one in document["traceEvents"]:
