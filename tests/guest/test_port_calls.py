@@ -19,6 +19,8 @@ def site_of(guest, function):
     return guest.tracer.sites_of(function)[0]
 
 
+@pytest.mark.clause("C9a", "C9b", "C9c", "C10a", "C10b", "M4a", "M4b", "M5c")
+@pytest.mark.clause("M4c", configs=["mips-malta", "mips-malta-ra", "mipsel-malta"])
 def test_inside_and_outside_leave_the_same_text(config, guest):
     off = text(guest)
     guest.tracer.current = "function"
@@ -33,6 +35,7 @@ def test_inside_and_outside_leave_the_same_text(config, guest):
     assert text(guest) == off
 
 
+@pytest.mark.clause("C11c", "C11d")
 def test_the_graph_caller_is_enabled_alike(config, guest):
     guest.tracer.set_filter("leaf")
     guest.tracer.current = "function_graph"
@@ -47,6 +50,7 @@ def test_the_graph_caller_is_enabled_alike(config, guest):
     assert text(guest) == off
 
 
+@pytest.mark.clause("C9e")
 def test_a_site_that_is_not_what_it_must_be_is_refused(config, guest):
     site = site_of(guest, "leaf")
     words = guest.image.isa.site_words(site, SiteState.NOP, 0)
@@ -58,6 +62,7 @@ def test_a_site_that_is_not_what_it_must_be_is_refused(config, guest):
     assert text(guest) == before
 
 
+@pytest.mark.clause("C9b", "C9f")
 def test_a_target_out_of_reach_is_refused(config, guest):
     site = site_of(guest, "leaf")
     before = text(guest)
@@ -66,6 +71,7 @@ def test_a_target_out_of_reach_is_refused(config, guest):
     assert text(guest) == before
 
 
+@pytest.mark.clause("C9e")
 def test_make_nop_of_a_nop_and_make_call_of_a_call_are_refused(config, guest):
     site = site_of(guest, "leaf")
     assert guest.port.make_nop(site) < 0
