@@ -31,6 +31,8 @@ _ADDIU_SP_SP_MINUS_8 = 0x27BDFFF8
 _ADDIU_SP_SP_8 = 0x27BD0008
 # `move at,ra` is or, addu or daddu with zero, as the assembler likes.
 _MOVE_AT_RA = frozenset({0x03E00825, 0x03E00821, 0x03E0082D})
+# A nested function hands its static chain, $15, through the call in v0.
+_MOVE_V0_CHAIN = frozenset({0x01E01025, 0x01E01021, 0x01E0102D})
 
 # What sets register 12 (t4 of o32, t0 of n64) to an address in the frame, or to zero.
 _SPECIAL = 0x00
@@ -122,7 +124,7 @@ class Mips(Isa):
 
         In front of a call the profiler always writes ``move at,ra``, and with
         ``-mmcount-ra-address`` what sets register 12 between that and the call, or on n64 in its
-        delay slot.  Without ``before`` only the latter is seen.
+        delay slot; likewise the copy of a nested function's static chain.  Without ``before`` only the latter is seen.
         """
         if address % 4 or mcount is None or len(words) < 2:
             return None
@@ -140,14 +142,16 @@ class Mips(Isa):
                 before.pop()
             elif slot != _ADDIU_SP_SP_MINUS_8:
                 return None
-        elif slot != self.nop:
-            if not _sets_register_12(slot):
-                return None
+        elif _sets_register_12(slot):
             ra_address = True
+        elif slot != self.nop and slot not in _MOVE_V0_CHAIN:
+            return None
         known = bool(before)
         while before and _sets_register_12(before[-1]):
             before.pop()
             ra_address = True
+        if before and before[-1] in _MOVE_V0_CHAIN:
+            before.pop()
         if known and (not before or before[-1] not in _MOVE_AT_RA):
             return None
         return Form.MCOUNT_RA_ADDRESS if ra_address else Form.MCOUNT
