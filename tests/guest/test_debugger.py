@@ -172,7 +172,7 @@ def test_breakpoint_on_text_that_changes(config, live):
 
 
 def test_changed_text_runs(config, live):
-    """A function that returned 0 for its status returns through a jump to itself instead."""
+    """A function that becomes a jump to itself stays there, until it is put back as it was."""
     guest = live(config)
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]
