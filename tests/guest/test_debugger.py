@@ -287,6 +287,17 @@ def test_killed_qemu(name, live):
     assert not guest.machine.alive
 
 
+def test_qemu_that_ends_by_itself(live):
+    guest = live("mips-malta")
+    guest.run_to("workload_done")
+    guest.debugger.resume()
+    guest.machine.qmp("quit")
+    with pytest.raises(DebuggerDied, match="closed the connection"):
+        guest.debugger.wait_stop(30)
+    assert not guest.machine.alive
+    assert "exit status 0" in guest.machine.exit_report()
+
+
 def test_killed_qemu_is_seen_through_its_process(live):
     guest = live("mips-malta")
     guest.run_to("workload_done")
