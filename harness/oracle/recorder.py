@@ -104,13 +104,14 @@ class Oracle:
     @property
     def dropped(self) -> int:
         """Records that found no room in the file."""
-        return max(0, self._control.count - self._control.capacity)
+        return int(max(0, self._control.count - self._control.capacity))
 
     def records(self) -> list[Call]:
         """What was recorded, in the order of execution.
 
-        Errors: HostError when records are missing, or when callers may be wrong because the guest
-        called deeper than the plugin follows.
+        Raises:
+            HostError: records are missing, or callers may be wrong because the guest called deeper
+                than the plugin follows.
         """
         self._require_plugin()
         if self.dropped:

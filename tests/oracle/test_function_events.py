@@ -38,6 +38,16 @@ def test_every_event_of_a_workload(watch, workload):
         assert watched.guest.workload_status == 0
 
 
+def test_a_million_events(watch):
+    """More than the ring buffer holds: it is drained again and again while the guest waits."""
+    with watch("events", capacity=1_200_000) as watched:
+        switch_on(watched)
+        watched.guest.run(until="workload_done")
+        traced = watched.traced
+        assert len(traced) > 1_000_000
+        assert traced == watched.executed
+
+
 @pytest.mark.parametrize("globs", [["do_*", "leaf"], ["*_second"], ["lea?"], ["*e*c*"]])
 def test_every_event_through_a_filter(watch, globs):
     with watch("calls") as watched:
@@ -84,20 +94,31 @@ def test_a_filter_that_changes_on_the_way(watch):
         assert watched.traced == first + second
 
 
-def test_interrupted_anywhere(watch):
-    """On and off at moments that nobody chose.
-
-    Where the CPU stands inside the tracer when the tracer is switched, the event in flight is in
-    one of the two lists only: such a stop is left by running on to the next call.
-    """
-    with watch("sort") as watched:
-        guest = watched.guest
-        for _ in range(4):
-            guest.run(until=None, seconds=0.001)
-            guest.run(until="compare_ascending")
+def test_switched_on_anywhere(watch):
+    """At moments that nobody chose: between the words of a site, in front of one, behind one."""
+    with watch("forever") as watched:
+        for _ in range(5):
+            watched.guest.run(until=None, seconds=0.001)
             switch_on(watched)
-            guest.run(until=None, seconds=0.002)
-            guest.run(until="compare_ascending")
+            watched.guest.run(until="round_begins")
             switch_off(watched)
-        assert len(watched.traced) > 1000
+        assert len(watched.traced) > 100
         assert watched.traced == watched.executed
+
+
+def test_switched_off_anywhere(watch):
+    """An event in flight is recorded or given up; nothing else may differ."""
+    with watch("forever") as watched:
+        expected = []
+        for _ in range(5):
+            watched.guest.run(until="round_begins")
+            watched.oracle.reset()
+            switch_on(watched)
+            watched.guest.run(until=None, seconds=0.001)
+            switch_off(watched)
+            watched.guest.run(until="round_begins")
+            expected += watched.executed
+            traced = watched.traced
+            assert traced in (expected, expected[:-1])
+            expected = traced
+        assert len(expected) > 100
