@@ -239,6 +239,23 @@ def test_steps_and_breakpoints(config, live):
     guest.run_to("workload_done")
 
 
+def test_step_moves_one_cpu_only():
+    config = load_config("mips-malta")
+    kernel = build_guest(config)
+    config = config.model_copy(update={"qemu": config.qemu.model_copy(update={"smp": 2})})
+    with Machine(config, kernel) as machine, Debugger() as debugger:
+        debugger.load(kernel)
+        debugger.connect(machine.gdb_socket)
+        first, second = (thread.pc for thread in debugger.threads())
+        for thread, expected in ((2, (first, second + 4)), (1, (first + 4, second + 4))):
+            stop = debugger.step_instruction(thread=thread)
+            assert (stop.thread, stop.address) == (thread, expected[thread - 1])
+            assert tuple(thread.pc for thread in debugger.threads()) == expected
+            assert debugger.read_register("pc") == stop.address
+        debugger.select_thread(2)
+        assert debugger.read_register("pc") == second + 4
+
+
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
 def test_interrupt_of_an_idle_guest_whose_cpu_sleeps(name, live):
     guest = live(name)
