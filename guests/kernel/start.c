@@ -20,7 +20,7 @@ struct thread_info init_thread = { .comm = "swapper" };
 int workload_status;
 
 /* A debugger's breakpoint: the workload is over. */
-notrace noinline void workload_done(int status)
+__breakpoint void workload_done(int status)
 {
 	barrier();
 }

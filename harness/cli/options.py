@@ -22,7 +22,10 @@ port_option = click.option(
     "--port", metavar="DIR", help="The port under test; the config's reference port otherwise."
 )
 cflags_option = click.option(
-    "--cflags", default="", metavar="FLAGS", help="More compiler flags for the guest; paths in them must be absolute."
+    "--cflags",
+    default="",
+    metavar="FLAGS",
+    help="More compiler flags for the guest; paths in them must be absolute.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

@@ -39,6 +39,7 @@ class Request:
     buffer_size: int | None = None
     overwrite: bool = False
     timeout: float = TIMEOUT
+    lane: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def record(
             request.workload,
             port=request.port,
             cflags=request.cflags,
+            lane=request.lane,
             progress=progress,
         ) as guest,
     ):
