@@ -33,7 +33,6 @@ FLOORS = {
     "doctor": 8,
     "cli": 9,
     "pytest_plugin": 9,
-    "pytest_plugin": 9,
 }
 PURE = 2
 """The highest floor that does no input or output."""
