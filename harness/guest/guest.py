@@ -39,6 +39,9 @@ DRAIN_EVERY = 0.5
 INTERRUPT = 10.0
 """Seconds that QEMU may take to stop the guest."""
 
+PARTING = 1.0
+"""Seconds from the end of QEMU's first connection to the end of QEMU."""
+
 SETTLE_STEPS = 1000
 """More instructions than one event takes from its reserve to its commit."""
 
@@ -156,7 +159,7 @@ class Guest:
 
     def cause(self, error: HarnessError) -> HarnessError:
         """What is behind an error of the debugger: the end of QEMU, or the error itself."""
-        if isinstance(error, DebuggerDied | GdbError) and not self.machine.alive:
+        if isinstance(error, DebuggerDied | GdbError) and self.machine.ended(patience=PARTING):
             return self._machine_ended()
         return error
 
