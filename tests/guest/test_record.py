@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+
 from command import HARNESS, children, harness, start
 
 SUMMARY = re.compile(r"(\d+) events, (\d+) lost, ended by (\w+)")

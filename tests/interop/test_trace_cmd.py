@@ -7,13 +7,13 @@ import shutil
 import subprocess
 
 import pytest
-from ring_encoder import PageEncoder, function_payload
-from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
 from harness.errors import FormatError
 from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
 from harness.trace import CpuStatistics, TraceDatReader
 from harness.trace.events import latency_flags
+from ring_encoder import PageEncoder, function_payload
+from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
 pytestmark = pytest.mark.skipif(
     shutil.which("trace-cmd") is None, reason="trace-cmd is not installed (package trace-cmd)"
