@@ -13,7 +13,7 @@
 
 #include <asm/processor.h>
 
-notrace void panic_stop(void)
+__breakpoint void panic_stop(void)
 {
 	local_irq_disable();
 	for (;;)

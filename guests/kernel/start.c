@@ -30,7 +30,7 @@ _Static_assert(offsetof(struct thread_info, curr_ret_stack) == THREAD_CURR_RET_S
 int workload_status;
 
 /* A debugger's breakpoint: the workload is over. */
-notrace noinline void workload_done(int status)
+__breakpoint void workload_done(int status)
 {
 	barrier();
 }

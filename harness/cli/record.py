@@ -46,7 +46,7 @@ from harness.units import KIB
     type=click.Choice(["auto", "stub"]),
     default="auto",
     show_default=True,
-    help="How guest memory is read.",
+    help="How the ring buffer is read: auto has QEMU write large parts to a file.",
 )
 @click.option(
     "--buffer-size", type=click.IntRange(min=1), metavar="KB", help="Ring buffer size per CPU."
@@ -98,7 +98,6 @@ def record(
     from harness.record import record as run
     from harness.record.recording import END
 
-    del lane  # the stub is the only lane so far, so auto picks it
     began = time.monotonic()
     request = Request(
         config=config,
@@ -118,6 +117,7 @@ def record(
         buffer_size=None if buffer_size is None else buffer_size * KIB,
         overwrite=overwrite,
         timeout=timeout,
+        lane=lane,
     )
     with _signals() as wake, progress() as tell:
         recording = run(request, wake=wake, progress=tell)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.debugger.memory import SMALL, Memory, TransferFile
+from harness.debugger.memory import SMALL_READ, SMALL_WRITE, Memory, TransferFile
 from harness.debugger.records import Record
 from harness.debugger.registers import Registers
 from harness.debugger.session import DEADLINE, Attendant, Session
@@ -64,7 +64,7 @@ class Debugger:
         ``deadline`` is in seconds from now.  A command may change anything, so everything that was
         read is forgotten.
         """
-        self.forget()
+        self._touched()
         return self._session.command(mi, deadline)
 
     def commands(self, mi: Iterable[str], *, deadline: float = DEADLINE) -> list[dict[str, Any]]:
@@ -72,12 +72,12 @@ class Debugger:
 
         The first error is raised when all have been answered.
         """
-        self.forget()
+        self._touched()
         return [results for results, _ in self._session.exchange(list(mi), deadline)]
 
     def cli(self, text: str, *, deadline: float = DEADLINE) -> str:
         """Give a command of gdb's own command line and return what it prints."""
-        self.forget()
+        self._touched()
         return self._session.console(text, deadline)
 
     def poll(self) -> None:
@@ -185,13 +185,13 @@ class Debugger:
         Small reads fetch whole blocks and keep them until the target runs or is written to; so this
         is not for device registers.  GdbError when a byte cannot be read.
         """
-        if size > SMALL:
+        if size > SMALL_READ:
             return self.dump_memory(address, size)
         return self._memory.read(address & self._address_mask, size)
 
     def write_memory(self, address: int, data: bytes) -> None:
         """Write ``data`` to memory from ``address`` on."""
-        if len(data) > SMALL:
+        if len(data) > SMALL_WRITE:
             self.restore_memory(address, data)
         elif data:
             self.forget()
@@ -319,8 +319,9 @@ class Debugger:
 
     def select_thread(self, thread: int) -> None:
         """Make registers and backtraces those of ``thread`` until the target has run."""
-        self._registers.forget()
-        self._threads.select(thread)
+        if thread != self._threads.selected:
+            self._registers.forget()
+            self._threads.select(thread)
 
     def backtrace(self, limit: int = 20) -> list[str]:
         """The frames of the selected thread, innermost first, as gdb unwinds them; escaped.
@@ -338,6 +339,11 @@ class Debugger:
 
     # Inside
 
+    def _touched(self) -> None:
+        """Somebody else's command may have changed anything, which thread is selected too."""
+        self.forget()
+        self._threads.selected = None
+
     def _on_news(self, record: Record) -> None:
         if record.message == "stopped":
             self.forget()
@@ -346,6 +352,7 @@ class Debugger:
                 self._lost()
             else:
                 self.stop = stop_from(record.payload)
+                self._threads.selected = self.stop.thread
         elif record.message == "running":
             self._started()
         elif record.message == "thread-created":

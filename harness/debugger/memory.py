@@ -16,8 +16,11 @@ from harness.units import KIB
 BLOCK = 1 * KIB
 """Bytes read at once for a small read: one packet of QEMU's stub carries it."""
 
-SMALL = 4 * KIB
-"""Largest transfer that goes through MI's own commands."""
+SMALL_READ = 4 * KIB
+"""Largest read that MI's own command does as fast as a dump (benchmarks/mi.py)."""
+
+SMALL_WRITE = 256
+"""Largest write that MI's own command does as fast as a restore (benchmarks/mi.py)."""
 
 SLOWEST_RATE = 500_000
 """Bytes a second that even a loaded host moves: it sets the deadline of a large transfer."""

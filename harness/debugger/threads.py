@@ -13,6 +13,7 @@ from harness.units import escape
 STEP_TIMEOUT = 2
 """Seconds that gdb waits for a step; when they are over it sends a byte, which stops QEMU."""
 
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
 _STEPPED = re.compile(r'received: "[TS]05')
 _STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
@@ -26,6 +27,8 @@ class Threads:
         self._all: list[Thread] | None = None
         self._target_ids: dict[int, tuple[int, int]] = {}
         self._backtraces: dict[int, list[str]] = {}
+        self.selected: int | None = None
+        """The thread that registers and backtraces are of; None when gdb has to be told."""
 
     def forget(self) -> None:
         """Drop where the threads were."""
@@ -54,8 +57,11 @@ class Threads:
 
     def select(self, thread: int) -> None:
         """Make a thread the one that registers and backtraces are of."""
-        self._backtraces.clear()
-        self._session.command(f"-thread-select {thread}")
+        if thread != self.selected:
+            self._backtraces.clear()
+            self.selected = None
+            self._session.command(f"-thread-select {thread}")
+            self.selected = thread
 
     def backtrace(self, limit: int) -> list[str]:
         """The innermost frames of the selected thread."""
@@ -70,16 +76,16 @@ class Threads:
 
     def step(self, thread: int, target_id: tuple[int, int]) -> int:
         """Have the stub execute one instruction; the address of the next one."""
+        self.select(thread)
         process, cpu = target_id
         name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
-        _, _, (_, reply), _, _, (results, _) = self._session.exchange(
+        _, (_, reply), _, _, (_, pc) = self._session.exchange(
             [
-                f"-thread-select {thread}",
                 f"-gdb-set remotetimeout {STEP_TIMEOUT}",
                 console_command(f"maintenance packet vCont;s:{name}"),
                 f"-gdb-set remotetimeout {REMOTE_TIMEOUT}",
                 console_command("maintenance flush register-cache"),
-                "-stack-info-frame",
+                console_command("output/x $pc"),
             ]
         )
         if _STOPPED_BY_GDB.search(reply):
@@ -89,7 +95,10 @@ class Threads:
             )
         if not _STEPPED.search(reply):
             raise GdbError(f"the stub did not step: {escape(reply.strip(), 200)}")
-        return frame_address(results.get("frame")) or 0
+        address = _ADDRESS.search(pc)
+        if address is None:
+            raise GdbError("gdb does not know where the target is after a step")
+        return int(address[0], 16)
 
 
 def _thread(entry: Mapping[str, Any]) -> Thread:

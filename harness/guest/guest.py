@@ -24,7 +24,7 @@ from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.image import Image
 from harness.machine import Machine
-from harness.readout import Collector, StubLane
+from harness.readout import Collector, MonitorLane, StubLane
 from harness.tracer import PortCalls, Tracer
 
 TIMEOUT = 60.0
@@ -38,6 +38,9 @@ DRAIN_EVERY = 0.5
 
 INTERRUPT = 10.0
 """Seconds that QEMU may take to stop the guest."""
+
+PARTING = 1.0
+"""Seconds from the end of QEMU's first connection to the end of QEMU."""
 
 SETTLE_STEPS = 1000
 """More instructions than one event takes from its reserve to its commit."""
@@ -55,12 +58,18 @@ class Guest:
     """One guest, stopped whenever no method of this class is running."""
 
     def __init__(
-        self, config: MachineConfig, image: Image, machine: Machine, debugger: Debugger
+        self,
+        config: MachineConfig,
+        image: Image,
+        machine: Machine,
+        debugger: Debugger,
+        lane: str = "auto",
     ) -> None:
         self.config = config
         self.image = image
         self.machine = machine
         self.debugger = debugger
+        self.lane = lane
         self.cpus = StubCpus(debugger)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
@@ -70,8 +79,9 @@ class Guest:
     @cached_property
     def collector(self) -> Collector:
         """Reads the ring buffer; `GuestError` before the guest has set it up."""
+        stub = StubLane(self.debugger)
         return Collector(
-            StubLane(self.debugger),
+            stub if self.lane == "stub" else MonitorLane(self.machine, stub),
             self.image.address_of("ring_buffer"),
             self.image.byteorder,
             self.machine.directory,
@@ -154,7 +164,7 @@ class Guest:
 
     def cause(self, error: HarnessError) -> HarnessError:
         """What is behind an error of the debugger: the end of QEMU, or the error itself."""
-        if isinstance(error, DebuggerDied | GdbError) and not self.machine.alive:
+        if isinstance(error, DebuggerDied | GdbError) and self.machine.ended(patience=PARTING):
             return self._machine_ended()
         return error
 

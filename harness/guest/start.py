@@ -25,6 +25,7 @@ def boot(
     until: str | None = "workload",
     deterministic: bool = False,
     plugins: Sequence[str] = (),
+    lane: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Guest]:
     """Build a guest (or take it from the cache), start it and stop it in front of its workload.
@@ -38,6 +39,8 @@ def boot(
         until: the function to stop at; None leaves the guest at its very first instruction.
         deterministic: count guest instructions instead of host time, so that runs repeat exactly.
         plugins: QEMU ``-plugin`` arguments.
+        lane: how the ring buffer is read: ``stub`` (gdb and the debug stub), or ``auto``, which
+            has QEMU itself write large parts to a file.
         progress: told in one line what takes long.
 
     When the ``with`` block ends, however it ends, QEMU and gdb are gone.
@@ -47,7 +50,9 @@ def boot(
     kernel = build_guest(
         config, workload, port=port, cflags=cflags, features=features, progress=progress
     )
-    with run_kernel(config, kernel, deterministic=deterministic, plugins=plugins) as guest:
+    with run_kernel(
+        config, kernel, deterministic=deterministic, plugins=plugins, lane=lane
+    ) as guest:
         if until is not None:
             guest.run(until=until)
         yield guest
@@ -60,6 +65,7 @@ def run_kernel(
     *,
     deterministic: bool = False,
     plugins: Sequence[str] = (),
+    lane: str = "auto",
 ) -> Iterator[Guest]:
     """A guest from an image that is already built, stopped at its very first instruction."""
     image = Image(kernel.read_bytes(), str(kernel))
@@ -72,7 +78,7 @@ def run_kernel(
         debugger.load(kernel)
         debugger.connect(machine.gdb_socket)
         prove_identity(debugger, image)
-        yield Guest(config, image, machine, debugger)
+        yield Guest(config, image, machine, debugger, lane)
 
 
 def prove_identity(debugger: Debugger, image: Image) -> None:

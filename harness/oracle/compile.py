@@ -3,12 +3,14 @@
 
 import hashlib
 import os
-import shutil
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
 
 from harness.errors import HostError
+from harness.process import find_program
+from harness.units import escape
 
 _HERE = Path(__file__).parent
 _SOURCES = ("plugin.c", "qemu_plugin_api.h")
@@ -19,14 +21,11 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 def build_plugin() -> Path:
     """The compiled plugin, from the cache or made now.
 
-    Errors: HostError when the host has no C compiler, or when it refuses the source.
+    Raises:
+        HostError: the host has no C compiler, it refuses the source, or the cache cannot be
+            written.
     """
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        raise HostError(
-            "the oracle needs a C compiler of this host and found none",
-            "Install the Debian package gcc.",
-        )
+    compiler = find_program("cc", "gcc")
     key = hashlib.sha256()
     for part in (*_FLAGS, *((_HERE / name).read_text() for name in _SOURCES)):
         key.update(part.encode() + b"\0")
@@ -37,21 +36,28 @@ def build_plugin() -> Path:
 
 
 def _cache_directory() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    directory = Path(cache) / "ftrace-harness" / "oracle"
-    directory.mkdir(parents=True, exist_ok=True)
-    return directory
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of base directories says to ignore a relative path.
+    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
+    return root / "ftrace-harness" / "oracle"
 
 
 def _compile(compiler: str, plugin: Path) -> None:
     """Compile beside the target and rename, so that two builders cannot meet half a file."""
-    with tempfile.TemporaryDirectory(dir=plugin.parent) as directory:
-        output = Path(directory) / plugin.name
-        command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), str(_HERE / _SOURCES[0]))
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            raise HostError(
-                f"the oracle's plugin does not compile: {result.stderr.strip()[:2000]}",
-                f"The command was: {' '.join(command)}",
-            )
-        output.replace(plugin)
+    try:
+        plugin.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=plugin.parent) as directory:
+            output = Path(directory) / plugin.name
+            command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), str(_HERE / _SOURCES[0]))
+            result = subprocess.run(command, capture_output=True, text=True, check=False)
+            if result.returncode != 0:
+                raise HostError(
+                    f"the oracle's plugin does not compile: {escape(result.stderr.strip(), 2000)}",
+                    f"The command was: {shlex.join(command)}",
+                )
+            output.replace(plugin)
+    except OSError as error:
+        raise HostError(
+            f"the oracle's plugin cannot be kept in {plugin.parent}: {error.strerror}",
+            "Make room or give permission there, or set XDG_CACHE_HOME to another directory.",
+        ) from error

@@ -127,8 +127,9 @@ class Oracle:
     def flow(self) -> list[Call | Return]:
         """The calls that were recorded, and their returns while the window was open, in order.
 
-        Errors: HostError when records are missing, or when callers may be wrong because the guest
-        called deeper than the plugin follows.
+        Raises:
+            HostError: records are missing, or callers may be wrong because the guest called deeper
+                than the plugin follows.
         """
         self._require_plugin()
         if self.dropped:

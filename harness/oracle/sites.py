@@ -27,6 +27,7 @@ def find_sites(image: Image) -> list[int]:
 def _calls(image: Image, function: Function, target: int) -> Iterator[int]:
     for instruction in _disassemble(image, function, function.size):
         mnemonic, _, operand = instruction.text.partition(" ")
+        # Calls are branches that link: bl, jal, bal.  A jump to _mcount would be no site.
         if mnemonic.endswith("l") and operand.strip().lstrip("#") == f"{target:#x}":
             yield instruction.address
 

@@ -2,6 +2,6 @@
 """Bring the guest's ring buffer to the host: lanes to its memory, and the draining of its pages."""
 
 from harness.readout.collector import Collector, Counts, Spool
-from harness.readout.lanes import Lane, StubLane
+from harness.readout.lanes import Lane, MonitorLane, StubLane
 
-__all__ = ["Collector", "Counts", "Lane", "Spool", "StubLane"]
+__all__ = ["Collector", "Counts", "Lane", "MonitorLane", "Spool", "StubLane"]

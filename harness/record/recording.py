@@ -42,6 +42,7 @@ class Request:
     buffer_size: int | None = None
     overwrite: bool = False
     timeout: float = TIMEOUT
+    lane: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def record(
             port=request.port,
             cflags=request.cflags,
             features=request.features,
+            lane=request.lane,
             progress=progress,
         ) as guest,
     ):

@@ -172,7 +172,7 @@ def test_breakpoint_on_text_that_changes(config, live):
 
 
 def test_changed_text_runs(config, live):
-    """A function that returned 0 for its status returns through a jump to itself instead."""
+    """A function that becomes a jump to itself stays there, until it is put back as it was."""
     guest = live(config)
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]
@@ -239,6 +239,23 @@ def test_steps_and_breakpoints(config, live):
     guest.run_to("workload_done")
 
 
+def test_step_moves_one_cpu_only():
+    config = load_config("mips-malta")
+    kernel = build_guest(config)
+    config = config.model_copy(update={"qemu": config.qemu.model_copy(update={"smp": 2})})
+    with Machine(config, kernel) as machine, Debugger() as debugger:
+        debugger.load(kernel)
+        debugger.connect(machine.gdb_socket)
+        first, second = (thread.pc for thread in debugger.threads())
+        for thread, expected in ((2, (first, second + 4)), (1, (first + 4, second + 4))):
+            stop = debugger.step_instruction(thread=thread)
+            assert (stop.thread, stop.address) == (thread, expected[thread - 1])
+            assert tuple(thread.pc for thread in debugger.threads()) == expected
+            assert debugger.read_register("pc") == stop.address
+        debugger.select_thread(2)
+        assert debugger.read_register("pc") == second + 4
+
+
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
 def test_interrupt_of_an_idle_guest_whose_cpu_sleeps(name, live):
     guest = live(name)
@@ -285,6 +302,17 @@ def test_killed_qemu(name, live):
     with pytest.raises(DebuggerDied, match="closed the connection"):
         guest.debugger.wait_stop(30)
     assert not guest.machine.alive
+
+
+def test_qemu_that_ends_by_itself(live):
+    guest = live("mips-malta")
+    guest.run_to("workload_done")
+    guest.debugger.resume()
+    guest.machine.qmp("quit")
+    with pytest.raises(DebuggerDied, match="closed the connection"):
+        guest.debugger.wait_stop(30)
+    assert guest.machine.ended(patience=30)
+    assert "exit status 0" in guest.machine.exit_report()
 
 
 def test_killed_qemu_is_seen_through_its_process(live):

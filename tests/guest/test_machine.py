@@ -111,7 +111,7 @@ def test_killed_qemu_is_noticed():
         assert "SIGKILL" in caught.value.evidence
 
 
-def test_nothing_outlives_a_killed_harness():
+def test_nothing_outlives_a_killed_harness(tmp_path):
     script = """\
 import time
 from harness.build import build_guest
@@ -127,7 +127,11 @@ with Machine(config, kernel) as machine, Debugger() as debugger:
     print(machine.pid, debugger.pid, flush=True)
     time.sleep(600)
 """
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    # Killed, it cannot remove its private directories: they go with the test's own.
+    environment = os.environ | {"TMPDIR": str(tmp_path), "XDG_RUNTIME_DIR": ""}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment
+    )
     processes = []
     try:
         processes = [os.pidfd_open(int(pid)) for pid in parent.stdout.readline().split()]

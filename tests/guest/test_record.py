@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+
 from command import HARNESS, children, harness, start
 
 SUMMARY = re.compile(r"(\d+) events, (\d+) lost, ended by (\w+)")
@@ -75,10 +76,11 @@ def test_events_ends_after_exactly_so_many(tmp_path, workload):
 def test_duration_ends_an_endless_workload(config, tmp_path, workload):
     file = tmp_path / "some.dat"
     source = workload(SPIN)
-    done = harness("record", "-c", config, "--workload", source, "--duration", 0.3, "-o", file)
+    options = ["--workload", source, "--overwrite", "--buffer-size", 64, "--duration", 0.3]
+    done = harness("record", "-c", config, *options, "-o", file)
     assert done.returncode == 0, done.stderr
-    events, lost, ended = SUMMARY.search(done.stdout).groups()
-    assert (lost, ended) == ("0", "duration")
+    events, _, ended = SUMMARY.search(done.stdout).groups()
+    assert ended == "duration"
     assert int(events) > 0
 
 
@@ -126,7 +128,8 @@ def test_a_panic_is_reported_with_its_evidence_and_the_events_are_kept(config, t
 def test_a_guest_that_hangs_comes_to_a_deadline_and_the_events_are_kept(tmp_path, workload):
     file = tmp_path / "some.dat"
     source = workload(SPIN)
-    done = harness("record", "-c", "aarch64-virt", "--workload", source, "--timeout", 1, "-o", file)
+    options = ["--workload", source, "--overwrite", "--buffer-size", 64, "--timeout", 1]
+    done = harness("record", "-c", "aarch64-virt", *options, "-o", file)
     assert done.returncode == 1
     assert "did not reach workload_done within 1 s" in done.stderr
     assert " step <-workload" in harness("report", file).stdout
@@ -135,7 +138,9 @@ def test_a_guest_that_hangs_comes_to_a_deadline_and_the_events_are_kept(tmp_path
 @pytest.mark.parametrize("victim", ["qemu-system", "gdb"])
 def test_a_killed_child_is_the_hosts_fault_and_the_events_are_kept(tmp_path, workload, victim):
     file = tmp_path / "some.dat"
-    process = start("record", "-c", "mips64-malta", "--workload", workload(SPIN), "-o", file)
+    # Overwriting, so that an endless workload leaves a small file.
+    options = ["--workload", workload(SPIN), "--overwrite", "--buffer-size", 64]
+    process = start("record", "-c", "mips64-malta", *options, "-o", file)
     wait_for_line(process, "recording")
     time.sleep(2)  # so that something has been read; nothing below depends on how much
     (pid,) = children(process.pid, victim)

@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from graph_files import NESTED, graph_trace
-from trace_files import FORMATS, address, function_trace, trace_file
 
+from graph_files import NESTED, graph_trace
 from harness.ring import PageFormat, mark_lost
 from harness.trace import TraceDatReader
+from trace_files import FORMATS, address, function_trace, trace_file
 
 SOURCE = Path(__file__).with_name("kshark_dump.c")
 HEADERS = Path("/usr/include/kernelshark")

@@ -7,10 +7,8 @@ import shutil
 import subprocess
 
 import pytest
-from graph_files import NESTED, back, call, graph_trace, random_calls
-from ring_encoder import PageEncoder, function_payload
-from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
+from graph_files import NESTED, back, call, graph_trace, random_calls
 from harness.errors import FormatError
 from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
 from harness.trace import (
@@ -21,6 +19,8 @@ from harness.trace import (
     report_graph,
 )
 from harness.trace.events import latency_flags
+from ring_encoder import PageEncoder, function_payload
+from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
 pytestmark = pytest.mark.skipif(
     shutil.which("trace-cmd") is None, reason="trace-cmd is not installed (package trace-cmd)"

@@ -57,9 +57,7 @@ def watch(config, tmp_path):
         image = _image(config, workload)
         with (
             Oracle(image, tmp_path, capacity=capacity) as oracle,
-            boot(
-                config, source, plugins=[oracle.argument], deterministic=deterministic
-            ) as guest,
+            boot(config, source, plugins=[oracle.argument], deterministic=deterministic) as guest,
         ):
             oracle.reset()
             yield Watched(guest, oracle)

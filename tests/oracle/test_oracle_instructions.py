@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The oracle's instruction counts, against known stretches of code and against single steps."""
 
+from itertools import pairwise
+
 STEPS = 600
 
 
 def distances(calls):
     """Instructions from each call to the next one."""
     stamps = [call.instructions for call in calls]
-    return [after - before for before, after in zip(stamps, stamps[1:], strict=False)]
+    return [after - before for before, after in pairwise(stamps)]
 
 
 def test_stretches_differ_by_their_length(watch):

@@ -111,6 +111,7 @@ def test_deadline_of_a_command_and_its_late_answer(play):
     with pytest.raises(DebuggerDied, match="did not answer '-late' in time"):
         debugger.command("-late", deadline=0.05)
     assert debugger.command("-hello") == {"value": "now"}
+    assert debugger._session._answers == {}
 
 
 def test_death_is_told_with_the_last_words(play):

@@ -6,11 +6,11 @@ import struct
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ring_model import BASE, RingModel
 
 from harness.errors import GuestError, UsageError
 from harness.readout import Collector
 from harness.ring import PageFormat, decode_page, page_header
+from ring_model import BASE, RingModel
 
 FORM = PageFormat("big", 4)
 PER_PAGE = (4096 - 12) // 20

@@ -2,7 +2,6 @@
 """Pages made of pages: cut, continued, and marked as having lost events."""
 
 import pytest
-from ring_encoder import PageEncoder
 
 from harness.ring import (
     LOST_UNKNOWN,
@@ -14,6 +13,7 @@ from harness.ring import (
     rest_of_page,
     truncate_page,
 )
+from ring_encoder import PageEncoder
 
 FORMATS = [(order, size) for order in ("big", "little") for size in (4, 8)]
 

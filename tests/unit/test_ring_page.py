@@ -4,7 +4,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ring_encoder import PageEncoder
 
 from harness.errors import FormatError, UsageError
 from harness.ring import (
@@ -16,6 +15,7 @@ from harness.ring import (
     page_header,
     scan_page,
 )
+from ring_encoder import PageEncoder
 
 FORMATS = [(order, size) for order in ("big", "little") for size in (4, 8)]
 formats = st.sampled_from(FORMATS)

@@ -6,6 +6,17 @@ import io
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from harness.errors import FormatError
+from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
+from harness.trace import (
+    CpuStatistics,
+    EventFormat,
+    FunctionEvent,
+    TraceDatReader,
+    event_formats,
+    write_trace_dat,
+)
 from ring_encoder import PageEncoder, function_pages, function_payload
 from test_trace_formats import SCHED_SWITCH
 from trace_files import (
@@ -17,17 +28,6 @@ from trace_files import (
     function_trace,
     kallsyms,
     trace_file,
-)
-
-from harness.errors import FormatError
-from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
-from harness.trace import (
-    CpuStatistics,
-    EventFormat,
-    FunctionEvent,
-    TraceDatReader,
-    event_formats,
-    write_trace_dat,
 )
 
 

@@ -3,11 +3,10 @@
 
 import io
 
-from ring_encoder import function_pages
-from trace_files import calls, function_trace, trace_file
-
 from harness.ring import PageFormat, mark_lost
 from harness.trace import CpuStatistics, TraceDatReader, report_text
+from ring_encoder import function_pages
+from trace_files import calls, function_trace, trace_file
 
 FORM = ("big", 4)
 

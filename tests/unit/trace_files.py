@@ -4,10 +4,9 @@
 import io
 from dataclasses import replace
 
-from ring_encoder import function_pages
-
 from harness.ring import PageFormat
 from harness.trace import TraceDescription, event_formats, write_trace_dat
+from ring_encoder import function_pages
 
 FORMATS = [(order, size) for order in ("big", "little") for size in (4, 8)]
 FUNCTIONS = ("start", "do_work", "leaf", "caller", "_end")

@@ -44,7 +44,7 @@ static bool is_full(const struct ring_buffer_per_cpu *cpu)
 	return cpu->tail - cpu->head + 1 == cpu->nr_pages;
 }
 
-notrace noinline void ring_buffer_watermark(void)
+__breakpoint void ring_buffer_watermark(void)
 {
 	barrier();
 }

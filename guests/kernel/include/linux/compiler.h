@@ -10,6 +10,13 @@
 #endif
 
 #define noinline	__attribute__((noipa))
+
+/*
+ * A function on which a debugger keeps a breakpoint while the kernel works. It lies in a page of
+ * its own: QEMU runs everything in a page with a breakpoint one instruction at a time.
+ */
+#define __breakpoint	notrace noinline __attribute__((section(".breakpoint.text")))
+
 #define __always_inline	inline __attribute__((always_inline))
 #define __noreturn	__attribute__((noreturn))
 #define __weak		__attribute__((weak))

@@ -18,7 +18,9 @@
 	.text : {						\
 		_text = .;					\
 		KEEP(*(.head.text))				\
-		*(.text .text.*)				\
+		*(.text .text.* .init.text)			\
+		. = ALIGN(4096);				\
+		*(.breakpoint.text)				\
 		_etext = .;					\
 	}
 

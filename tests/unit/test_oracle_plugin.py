@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: MIT
+"""The plugin's shadow stack, block by block, in a QEMU that does only what the test says."""
+
+import ctypes
+import mmap
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import harness.oracle
+from harness.errors import HostError
+from harness.image import Function
+from harness.isa import for_elf
+from harness.oracle import Oracle
+
+PLUGIN = Path(harness.oracle.__file__).parent
+BASE = 0x80100000
+MCOUNT = BASE + 0x1000
+VECTOR = BASE + 0x2180
+MIPS, AARCH64 = 8, 183
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """The plugin and a fake QEMU in one shared object."""
+    output = tmp_path_factory.mktemp("oracle") / "fake.so"
+    fake = Path(__file__).with_name("fake_qemu.c")
+    flags = ["-shared", "-fPIC", "-Wall", "-Werror", f"-I{PLUGIN}"]
+    subprocess.run(["cc", *flags, "-o", output, fake, PLUGIN / "plugin.c"], check=True)
+    return output
+
+
+class Code:
+    """Words of one instruction set."""
+
+    def __init__(self, isa, words):
+        self.isa = isa
+        self.__dict__.update(words)
+        self.site = isa.encode_call(BASE, MCOUNT)
+
+
+CODES = {
+    "mips": Code(
+        for_elf(MIPS, 32, "big"),
+        {"nop": 0, "ret": 0x03E00008, "jump": 0x00400008, "call": 0x0C040000, "eret": 0x42000018},
+    ),
+    "aarch64": Code(
+        for_elf(AARCH64, 64, "little"),
+        {
+            **{"nop": 0xD503201F, "ret": 0xD65F03C0, "jump": 0xD61F0200, "call": 0x94000100},
+            "eret": 0xD69F03E0,
+        },
+    ),
+}
+BGEZAL = 0x04910010
+
+
+@dataclass
+class Cpu:
+    """Executes blocks; an address is an offset from BASE, in words."""
+
+    library: ctypes.CDLL
+    code: Code
+    number: int = 0
+
+    def run(self, place, *words):
+        data = self.code.isa.words_to_bytes(words)
+        self.library.fake_execute(self.number, ctypes.c_uint64(at(place)), data, len(words))
+
+    def transfer(self, place, word):
+        """A branch at the end of a block, with its delay slot where the machine has one."""
+        slots = self.code.isa.call_return_offset // 4 - 1
+        self.run(place, word, *[self.code.nop] * slots)
+
+    def call(self, place):
+        """Execute a call; the answer is where it returns to, in words."""
+        self.transfer(place, self.code.call)
+        return place + self.code.isa.call_return_offset // 4
+
+    def ret(self, place):
+        self.transfer(place, self.code.ret)
+
+    def enter(self, place):
+        """Begin at a place where there is nothing to see."""
+        self.run(place, self.code.nop)
+
+    def site(self):
+        """Execute the one site, which stands at the beginning."""
+        self.run(0, self.code.nop)
+
+
+def at(place):
+    return BASE + 4 * place
+
+
+def image(code):
+    """One function at BASE with one site, and room behind it for everything else."""
+    isa = code.isa
+    text = isa.words_to_bytes([code.site, code.nop])
+    function = Function("traced", BASE, len(text))
+    return SimpleNamespace(
+        isa=isa,
+        symbols={"_mcount": MCOUNT},
+        functions=[function],
+        function_at=lambda address: function if address == BASE else None,
+        read=lambda address, size: text,
+    )
+
+
+@pytest.fixture
+def machine(library, tmp_path):
+    """A function: (CPUs, oracle) of a fake machine."""
+    oracles = []
+
+    def start(name="mips", cpus=1, capacity=100, vectors=(VECTOR,)):
+        code = CODES[name]
+        oracle = Oracle(image(code), tmp_path, vectors=vectors, capacity=capacity)
+        oracles.append(oracle)
+        # The same file would be the same library, with the state of the test before.
+        own = tmp_path / "own.so"
+        shutil.copy(library, own)
+        loaded = ctypes.CDLL(str(own))
+        assert install(loaded, f"control={tmp_path / 'oracle'}", cpus=cpus) == 0
+        oracle.window(True)
+        return [Cpu(loaded, code, number) for number in range(cpus)], oracle
+
+    yield start
+    for oracle in oracles:
+        oracle.close()
+
+
+def install(library, *arguments, cpus=1, system=True):
+    argv = (ctypes.c_char_p * len(arguments))(*(a.encode() for a in arguments))
+    return library.fake_install(cpus, ctypes.c_bool(system), len(arguments), argv)
+
+
+def parents(oracle):
+    """Callers in words from BASE; None where there is none."""
+    return [call.parent and (call.parent - BASE) // 4 for call in oracle.records()]
+
+
+both = pytest.mark.parametrize("name", CODES)
+
+
+@both
+def test_parent_is_the_return_address(machine, name):
+    (cpu,), oracle = machine(name)
+    back = cpu.call(100)
+    cpu.site()
+    (call,) = oracle.records()
+    assert (call.cpu, call.site, call.function) == (0, BASE, "traced")
+    assert call.parent == at(back)
+
+
+def test_before_any_call_there_is_no_parent(machine):
+    (cpu,), oracle = machine()
+    cpu.site()
+    assert parents(oracle) == [0]
+
+
+@both
+def test_return_takes_the_frame_away(machine, name):
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    inner = cpu.call(200)
+    cpu.enter(300)
+    cpu.ret(301)
+    cpu.enter(inner)
+    cpu.site()
+    assert parents(oracle) == [outer]
+
+
+@both
+def test_tail_call_keeps_the_caller(machine, name):
+    (cpu,), oracle = machine(name)
+    back = cpu.call(100)
+    cpu.enter(200)
+    cpu.transfer(201, cpu.code.jump)
+    cpu.site()
+    assert parents(oracle) == [back]
+
+
+@both
+def test_leaving_several_frames_at_once(machine, name):
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    middle = cpu.call(200)
+    cpu.call(300)
+    cpu.call(400)
+    cpu.enter(500)
+    cpu.transfer(501, cpu.code.jump)
+    cpu.enter(middle)
+    cpu.site()
+    assert parents(oracle) == [outer]
+
+
+def test_conditional_call_that_is_not_taken(machine):
+    (cpu,), oracle = machine()
+    back = cpu.call(100)
+    cpu.transfer(200, BGEZAL)
+    cpu.enter(202)
+    cpu.site()
+    assert parents(oracle) == [back]
+
+
+def test_conditional_call_that_is_taken(machine):
+    (cpu,), oracle = machine()
+    cpu.call(100)
+    cpu.transfer(200, BGEZAL)
+    cpu.site()
+    assert parents(oracle) == [202]
+
+
+@pytest.mark.parametrize("word", [CODES["mips"].call, BGEZAL])
+def test_block_that_ends_before_the_delay_slot(machine, word):
+    (cpu,), oracle = machine()
+    cpu.run(100, word)
+    cpu.run(101, cpu.code.nop)
+    cpu.site()
+    assert parents(oracle) == [102]
+
+
+def test_return_whose_delay_slot_is_a_block_of_its_own(machine):
+    (cpu,), oracle = machine()
+    outer = cpu.call(100)
+    inner = cpu.call(200)
+    cpu.run(300, cpu.code.ret)
+    cpu.run(301, cpu.code.nop)
+    cpu.enter(inner)
+    cpu.site()
+    assert parents(oracle) == [outer]
+
+
+def test_call_that_a_fault_starts_over(machine):
+    """The fault is in the delay slot: the handler returns to the call itself."""
+    (cpu,), oracle = machine()
+    outer = cpu.call(100)
+    cpu.run(200, cpu.code.call, cpu.code.nop)
+    vector = (VECTOR - BASE) // 4
+    cpu.transfer(vector, cpu.code.eret)
+    back = cpu.call(200)
+    cpu.enter(300)
+    cpu.ret(301)
+    cpu.enter(back)
+    cpu.site()
+    assert parents(oracle) == [outer]
+
+
+@both
+def test_interrupt_between_a_return_and_its_arrival(machine, name):
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    inner = cpu.call(200)
+    cpu.ret(300)
+    vector = (VECTOR - BASE) // 4
+    cpu.enter(vector)
+    handler = cpu.call(vector + 1)
+    cpu.ret(400)
+    cpu.enter(handler)
+    cpu.run(vector + 20, cpu.code.eret)
+    cpu.enter(inner)
+    cpu.site()
+    assert parents(oracle) == [outer]
+
+
+def test_interrupt_at_a_label_behind_a_call(machine):
+    """The handler returns to what is also a return address, but nothing has returned there."""
+    (cpu,), oracle = machine()
+    cpu.call(100)
+    back = cpu.call(200)
+    cpu.enter(300)
+    vector = (VECTOR - BASE) // 4
+    cpu.enter(vector)
+    cpu.run(vector + 20, cpu.code.eret)
+    cpu.enter(back)
+    cpu.site()
+    assert parents(oracle) == [back]
+
+
+def test_handlers_that_never_return_are_forgotten(machine):
+    (cpu,), oracle = machine()
+    back = cpu.call(100)
+    vector = (VECTOR - BASE) // 4
+    for _ in range(100):
+        cpu.enter(vector)
+    cpu.ret(200)
+    cpu.enter(vector)
+    cpu.run(vector + 20, cpu.code.eret)
+    cpu.enter(back)
+    cpu.site()
+    assert parents(oracle) == [0]
+
+
+def test_sign_extended_addresses(machine):
+    (cpu,), oracle = machine()
+    for place, word in ((100, cpu.code.call), (0, cpu.code.nop)):
+        data = struct.pack(">II", word, 0)
+        address = at(place) | 0xFFFFFFFF_00000000
+        cpu.library.fake_execute(0, ctypes.c_uint64(address), data, 2)
+    assert [(call.site, call.parent) for call in oracle.records()] == [(BASE, at(102))]
+
+
+def test_cpus_do_not_mix(machine):
+    (first, second), oracle = machine(cpus=2)
+    one, other = first.call(100), second.call(200)
+    first.site()
+    second.site()
+    assert parents(oracle) == [one, other]
+    assert [call.cpu for call in oracle.records()] == [0, 1]
+    assert [call.instructions for call in oracle.records()] == [2, 2]
+    assert oracle.instructions == 6
+
+
+def test_count_does_not_include_the_site(machine):
+    (cpu,), oracle = machine()
+    cpu.run(10, *[cpu.code.nop] * 7)
+    cpu.site()
+    assert oracle.records()[0].instructions == 7
+    assert oracle.instructions == 8
+
+
+def test_no_room(machine):
+    page_of_records = mmap.PAGESIZE // 32  # a record too many lies behind the file: SIGBUS
+    (cpu,), oracle = machine(capacity=page_of_records)
+    for _ in range(page_of_records):
+        cpu.site()
+    assert len(oracle.records()) == page_of_records
+    cpu.site()
+    cpu.site()
+    assert oracle.dropped == 2
+    with pytest.raises(HostError, match="no room for 2 of"):
+        oracle.records()
+
+
+def test_too_deep(machine):
+    (cpu,), oracle = machine()
+    for _ in range(32768 + 1):
+        cpu.call(100)
+        cpu.call(200)
+    cpu.site()
+    with pytest.raises(HostError, match="deeper"):
+        oracle.records()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("window=1",), ("control=/nonexistent/file",), ("control=/dev/null", "control=/dev/null")],
+)
+def test_bad_arguments_are_refused(library, capfd, arguments):
+    assert install(ctypes.CDLL(str(library)), *arguments) == -1
+    assert "oracle: " in capfd.readouterr().err
+
+
+def test_too_many_cpus_and_user_emulation_are_refused(library, capfd, tmp_path):
+    with Oracle(image(CODES["mips"]), tmp_path, capacity=10):
+        loaded, argument = ctypes.CDLL(str(library)), f"control={tmp_path / 'oracle'}"
+        assert install(loaded, argument, cpus=65) == -1
+        assert install(loaded, argument, system=False) == -1
+
+
+@pytest.mark.parametrize("offset", [0, 8, 12, *range(40, 104, 8)])
+def test_damaged_control_file_is_refused(library, capfd, tmp_path, offset):
+    with Oracle(image(CODES["mips"]), tmp_path, vectors=[VECTOR], capacity=10):
+        control = tmp_path / "oracle"
+        content = bytearray(control.read_bytes())
+        struct.pack_into("=Q", content, offset, 1 << 40)
+        control.write_bytes(content)
+        assert install(ctypes.CDLL(str(library)), f"control={control}") == -1
+        assert "not a control file" in capfd.readouterr().err
