@@ -15,9 +15,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIGS = REPOSITORY / "qemu-configs"
 
 
-def test_the_seven_configs_are_listed() -> None:
+def test_the_configs_are_listed() -> None:
     assert config.list_configs() == [
         "aarch64-virt",
+        "aarch64-virt-bti-pac",
+        "aarch64-virt-bti-pac-patchable",
         "aarch64-virt-patchable",
         "mips-malta",
         "mips-malta-ra",
