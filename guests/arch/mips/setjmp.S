@@ -5,7 +5,12 @@
  *
  * Kept are the callee-saved registers of the ABI: s0-s7, sp, fp, ra; $f20-$f30 (even) on o32,
  * $f24-$f31 on n64. $28 is the current thread and stays.
+ *
+ * The graph tracer's stack of return addresses is cut back with the real one: the functions that
+ * longjmp() leaves never come to return_to_handler.
  */
+#include <linux/threads.h>
+
 #include <asm/asm.h>
 
 	.set	noreorder
@@ -49,6 +54,8 @@
 SYM_FUNC_START(setjmp)
 	FOR_EACH_REGISTER(LONG_S)
 	FOR_EACH_DOUBLE(sdc1)
+	lw	$t0, THREAD_CURR_RET_STACK($gp)
+	sw	$t0, SLOT(19)($a0)
 	jr	$ra
 	 move	$v0, $zero
 SYM_FUNC_END(setjmp)
@@ -56,6 +63,8 @@ SYM_FUNC_END(setjmp)
 SYM_FUNC_START(longjmp)
 	FOR_EACH_REGISTER(LONG_L)
 	FOR_EACH_DOUBLE(ldc1)
+	lw	$t0, SLOT(19)($a0)
+	sw	$t0, THREAD_CURR_RET_STACK($gp)
 	li	$v0, 1
 	jr	$ra
 	 movn	$v0, $a1, $a1	/* the value, but never 0 */
