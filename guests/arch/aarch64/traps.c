@@ -93,6 +93,12 @@ static void print_fault_status(unsigned long esr)
 	console_puts("\n");
 }
 
+/* Where aut* finds a wrong signature it leaves an address that nothing can be at (no FEAT_FPAC). */
+static bool failed_authentication(unsigned long address)
+{
+	return (address >> 61 & 3) == 1 && !(address >> 55 & 1);
+}
+
 /* Only what the kernel manages: reading elsewhere could fault again. */
 static bool readable(unsigned long address, unsigned long size)
 {
@@ -161,6 +167,8 @@ static void print_syndrome(unsigned long esr, unsigned long far)
 	case ESR_EC_IABT_LOWER:
 		print_value("  far ", far);
 		console_puts(" instruction fetch\n");
+		if (failed_authentication(far))
+			console_puts("the address has failed authentication with an A key\n");
 		print_fault_status(esr);
 		break;
 	case ESR_EC_DABT:
