@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rewriting call sites and the tracer's slot while the kernel runs. Every change is one aligned
- * store of one instruction between nop and b or bl, pairs that the architecture allows to be changed
- * under a CPU that executes it (Arm ARM, "Concurrent modification and execution of instructions").
+ * Rewriting call sites and the tracers' slots while the kernel runs. Every change is one aligned
+ * store of one instruction between nop and b or bl, pairs that the architecture allows to be
+ * changed under a CPU that executes them (Arm ARM, "Concurrent modification and execution of
+ * instructions").
  * The words of a site are checked before the first is written: a refused site stays as it was.
  */
 #include <asm/cacheflush.h>
