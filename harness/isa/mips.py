@@ -124,7 +124,8 @@ class Mips(Isa):
 
         In front of a call the profiler always writes ``move at,ra``, and with
         ``-mmcount-ra-address`` what sets register 12 between that and the call, or on n64 in its
-        delay slot; likewise the copy of a nested function's static chain.  Without ``before`` only the latter is seen.
+        delay slot; likewise the copy of a nested function's static chain.  Without ``before`` only
+        the delay slot is seen.
         """
         if address % 4 or mcount is None or len(words) < 2:
             return None

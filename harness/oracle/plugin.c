@@ -51,6 +51,7 @@ struct flow_pattern {
 enum record_kind {
 	RECORD_ENTRY,		/* a site was executed */
 	RECORD_RETURN,		/* the function that it is in has returned, or longjmp() ended it */
+	RECORD_LATE_RETURN,	/* the same, but nothing else was recorded any more */
 };
 
 struct record {
@@ -163,8 +164,9 @@ static void pop(struct cpu *cpu)
 	for (; frame->entries; frame->entries--) {
 		uint64_t site = cpu->entered[--cpu->nr_entered];
 
-		if (site != UNRECORDED && window_is_open())
-			append(cpu, RECORD_RETURN, site, frame->address);
+		if (site != UNRECORDED)
+			append(cpu, window_is_open() ? RECORD_RETURN : RECORD_LATE_RETURN, site,
+			       frame->address);
 	}
 }
 

@@ -41,7 +41,8 @@ class Return:
     """The end of a call: the function that the site is in went back to ``parent``.
 
     The end of a function whose tail was a call comes behind the end of what it called, for both
-    share one return.  So do the ends of the frames that ``longjmp()`` leaves.
+    share one return.  So do the ends of the frames that ``longjmp()`` leaves.  ``late``: the window
+    was closed by then.
     """
 
     cpu: int
@@ -49,6 +50,7 @@ class Return:
     parent: int
     function: str
     instructions: int
+    late: bool
 
 
 class Oracle:
@@ -125,8 +127,9 @@ class Oracle:
         return [record for record in self.flow() if isinstance(record, Call)]
 
     def flow(self) -> list[Call | Return]:
-        """The calls that were recorded, and their returns while the window was open, in order.
+        """The calls that were recorded, and the returns from those calls, in order.
 
+        Behind a `reset` come returns whose calls have been forgotten.
         Raises:
             HostError: records are missing, or callers may be wrong because the guest called deeper
                 than the plugin follows.
@@ -146,7 +149,7 @@ class Oracle:
         with memoryview(self._memory) as memory:
             content = bytes(memory[start : start + self._control.count * RECORD.size])
         return [
-            _KINDS[kind](cpu, site, parent, self._names[site], instructions)
+            _record(kind, cpu, site, parent, self._names[site], instructions)
             for site, parent, instructions, cpu, kind in RECORD.iter_unpack(content)
         ]
 
@@ -201,8 +204,13 @@ class Oracle:
         return memory
 
 
-_KINDS = (Call, Return)
-"""By the ``enum record_kind`` of plugin.c."""
+def _record(
+    kind: int, cpu: int, site: int, parent: int, function: str, instructions: int
+) -> Call | Return:
+    """``kind`` is plugin.c's ``enum record_kind``: an entry, a return, a late return."""
+    if kind == 0:
+        return Call(cpu, site, parent, function, instructions)
+    return Return(cpu, site, parent, function, instructions, late=kind == 2)
 
 
 def _function_name(image: Image, site: int) -> str:

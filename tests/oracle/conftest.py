@@ -23,6 +23,23 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("config", list_configs())
 
 
+STATIC = [
+    "FUNCTION_TRACER",
+    "FTRACE_MCOUNT_RECORD",
+    "FUNCTION_GRAPH_TRACER",
+    "FUNCTION_GRAPH_FP_TEST",
+    "FUNCTION_GRAPH_RET_ADDR_PTR",
+]
+"""The features of a static guest."""
+
+
+def pytest_addoption(parser):
+    """The whole matrix of builds takes minutes, most of it in the compilers."""
+    parser.addoption(
+        "--full", action="store_true", help="tests/oracle: every build, not one of each kind"
+    )
+
+
 @dataclass
 class Watched:
     """A guest, stopped in front of its workload, and the oracle in its QEMU."""
@@ -34,6 +51,17 @@ class Watched:
     def executed(self):
         """What the oracle saw: (site, caller) in order."""
         return [(call.site, call.parent) for call in self.oracle.records()]
+
+    def switch(self, tracer, *globs):
+        """The tracer and the window together; what a filter leaves out is the caller's to know."""
+        on = tracer != "nop"
+        if not on:
+            self.oracle.window(False)
+        if globs:
+            self.guest.tracer.set_filter(*globs)
+        self.guest.tracer.current = tracer
+        if on:
+            self.oracle.window(True)
 
     @property
     def traced(self):
@@ -52,12 +80,15 @@ def watch(config, tmp_path):
     """A function: boot a workload under the oracle, whose window is closed."""
 
     @contextmanager
-    def start(workload, *, deterministic=False, capacity=1_000_000):
+    def start(workload, *, deterministic=False, capacity=1_000_000, cflags=(), static=False):
+        build = {"cflags": cflags, "features": STATIC if static else None}
         source = _source(workload)
-        image = _image(config, workload)
+        image = _image(config, workload, **build)
         with (
             Oracle(image, tmp_path, capacity=capacity) as oracle,
-            boot(config, source, plugins=[oracle.argument], deterministic=deterministic) as guest,
+            boot(
+                config, source, plugins=[oracle.argument], deterministic=deterministic, **build
+            ) as guest,
         ):
             oracle.reset()
             yield Watched(guest, oracle)
@@ -70,6 +101,6 @@ def _source(workload):
     return str(own) if own.exists() else workload
 
 
-def _image(config, workload):
-    kernel = build_guest(load_config(config), _source(workload))
+def _image(config, workload, **build):
+    kernel = build_guest(load_config(config), _source(workload), **build)
     return Image(kernel.read_bytes(), str(kernel))

@@ -12,18 +12,6 @@ import pytest
 PROGRAMS = ["calls", "flow", "interpreter", "lz", "sha256", "sort"]
 
 
-def switch_on(watched, *globs):
-    """The tracer and the window together; what a filter leaves out is not expected."""
-    watched.guest.tracer.set_filter(*globs)
-    watched.guest.tracer.current = "function"
-    watched.oracle.window(True)
-
-
-def switch_off(watched):
-    watched.oracle.window(False)
-    watched.guest.tracer.current = "nop"
-
-
 def names(watched):
     return [call.function for call in watched.oracle.records()]
 
@@ -32,7 +20,7 @@ def names(watched):
 @pytest.mark.parametrize("workload", PROGRAMS)
 def test_every_event_of_a_workload(watch, workload):
     with watch(workload) as watched:
-        switch_on(watched)
+        watched.switch("function")
         watched.guest.run(until="workload_done")
         assert len(watched.traced) > 30
         assert watched.traced == watched.executed
@@ -43,7 +31,7 @@ def test_every_event_of_a_workload(watch, workload):
 @pytest.mark.parametrize("globs", [["do_*", "leaf"], ["*_second"], ["lea?"], ["*e*c*"]])
 def test_every_event_through_a_filter(watch, globs):
     with watch("calls") as watched:
-        switch_on(watched, *globs)
+        watched.switch("function", *globs)
         watched.guest.run(until="workload_done")
         expected = [
             (call.site, call.parent)
@@ -58,13 +46,13 @@ def test_switched_on_and_off_in_the_middle(watch):
     with watch("calls") as watched:
         guest = watched.guest
         guest.run(until="do_inner")
-        switch_on(watched)
+        watched.switch("function")
         guest.run(until="do_recursion")
-        switch_off(watched)
+        watched.switch("nop")
         assert names(watched) == ["do_inner", "leaf", "leaf", "do_loop", "leaf", "leaf", "leaf"]
         assert watched.traced == watched.executed
         guest.run(until="tail_second")
-        switch_on(watched)
+        watched.switch("function")
         guest.run(until="workload_done")
         assert "do_even" not in names(watched)
         assert watched.traced == watched.executed
@@ -73,7 +61,7 @@ def test_switched_on_and_off_in_the_middle(watch):
 def test_a_filter_that_changes_on_the_way(watch):
     with watch("calls") as watched:
         guest = watched.guest
-        switch_on(watched, "leaf")
+        watched.switch("function", "leaf")
         guest.run(until="do_recursion")
         first = [(c.site, c.parent) for c in watched.oracle.records() if c.function == "leaf"]
         watched.oracle.reset()
@@ -91,9 +79,9 @@ def test_switched_on_anywhere(watch):
     with watch("forever") as watched:
         for _ in range(5):
             watched.guest.run(until=None, seconds=0.001)
-            switch_on(watched)
+            watched.switch("function")
             watched.guest.run(until="round_begins")
-            switch_off(watched)
+            watched.switch("nop")
         assert len(watched.traced) > 100
         assert watched.traced == watched.executed
 
@@ -105,9 +93,9 @@ def test_switched_off_anywhere(watch):
         for _ in range(5):
             watched.guest.run(until="round_begins")
             watched.oracle.reset()
-            switch_on(watched)
+            watched.switch("function")
             watched.guest.run(until=None, seconds=0.001)
-            switch_off(watched)
+            watched.switch("nop")
             watched.guest.run(until="round_begins")
             expected += watched.executed
             traced = watched.traced

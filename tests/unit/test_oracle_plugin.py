@@ -16,7 +16,7 @@ import harness.oracle
 from harness.errors import HostError
 from harness.image import Function
 from harness.isa import for_elf
-from harness.oracle import Oracle
+from harness.oracle import Call, Oracle
 
 PLUGIN = Path(harness.oracle.__file__).parent
 BASE = 0x80100000
@@ -197,6 +197,79 @@ def test_leaving_several_frames_at_once(machine, name):
     cpu.enter(middle)
     cpu.site()
     assert parents(oracle) == [outer]
+
+
+def flow(oracle):
+    """Calls and returns as letters, each with the caller in words from BASE."""
+    return [
+        ("C" if isinstance(record, Call) else "late" if record.late else "R", place(record.parent))
+        for record in oracle.flow()
+    ]
+
+
+def place(address):
+    return (address - BASE) // 4
+
+
+@both
+def test_a_return_pairs_with_its_call(machine, name):
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    cpu.site()
+    inner = cpu.call(200)
+    cpu.site()
+    cpu.ret(201)
+    cpu.enter(inner)
+    cpu.ret(202)
+    cpu.enter(outer)
+    assert flow(oracle) == [("C", outer), ("C", inner), ("R", inner), ("R", outer)]
+    assert {record.site for record in oracle.flow()} == {BASE}
+
+
+@both
+def test_the_return_of_a_tail_call_is_that_of_both(machine, name):
+    (cpu,), oracle = machine(name)
+    back = cpu.call(100)
+    cpu.site()
+    cpu.transfer(10, cpu.code.jump)
+    cpu.site()
+    cpu.ret(10)
+    cpu.enter(back)
+    assert flow(oracle) == [("C", back), ("C", back), ("R", back), ("R", back)]
+
+
+@both
+def test_a_return_that_makes_a_detour(machine, name):
+    """As return_to_handler does: to a place that nobody called from, and from there back."""
+    (cpu,), oracle = machine(name)
+    back = cpu.call(100)
+    cpu.site()
+    cpu.ret(10)
+    cpu.enter(500)
+    handler = cpu.call(501)
+    cpu.ret(600)
+    cpu.enter(handler)
+    assert flow(oracle) == [("C", back)]
+    cpu.ret(503)
+    cpu.enter(back)
+    assert flow(oracle) == [("C", back), ("R", back)]
+
+
+def test_returns_in_a_closed_window(machine):
+    (cpu,), oracle = machine()
+    oracle.window(False)
+    first = cpu.call(100)
+    cpu.site()
+    oracle.window(True)
+    second = cpu.call(200)
+    cpu.site()
+    oracle.window(False)
+    cpu.ret(10)
+    cpu.enter(second)
+    oracle.window(True)
+    cpu.ret(11)
+    cpu.enter(first)
+    assert flow(oracle) == [("C", second), ("late", second)]
 
 
 def test_conditional_call_that_is_not_taken(machine):

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""function_graph against the oracle: every call and every return, in order, as deep as they were.
+
+One comparison holds all of it (tests/support/graph_model.py); what it does not hold, the times,
+comes beside it.
+"""
+
+import pytest
+
+from graph_model import MAX_DEPTH, Settings, expected, recorded
+
+PROGRAMS = ["calls", "returns", "sort"]
+ALL = Settings()
+
+
+def events(watched):
+    return list(watched.guest.tracer.events())
+
+
+def check(watched, settings=ALL):
+    """The trace is what the oracle says it has to be; gives its events."""
+    found = events(watched)
+    assert recorded(found) == expected(watched.oracle.flow(), settings)
+    check_times(found)
+    return found
+
+
+def check_times(found):
+    """Each exit lies behind its entry, and the exits of what it called between the two."""
+    open_calls = []
+    for event in found:
+        if event.name == "funcgraph_entry":
+            open_calls.append((event, []))
+            continue
+        entry, inner = open_calls.pop()
+        assert (entry.func, entry.depth) == (event.func, event.depth)
+        assert entry.stamp == event.calltime <= event.rettime == event.stamp
+        assert all(event.calltime <= child.calltime for child in inner)
+        assert all(child.rettime <= event.rettime for child in inner)
+        if open_calls:
+            open_calls[-1][1].append(event)
+
+
+@pytest.mark.parametrize("workload", PROGRAMS)
+def test_every_call_and_return_of_a_workload(watch, workload):
+    with watch(workload) as watched:
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        assert watched.guest.workload_status == 0
+        assert len(check(watched)) > 60
+
+
+def test_calls_that_are_too_deep_are_left_alone_and_counted(watch):
+    with watch("returns") as watched:
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        found = check(watched)
+        calls = len(watched.oracle.records())
+        entries = [event for event in found if event.name == "funcgraph_entry"]
+        assert max(event.depth for event in entries) == MAX_DEPTH - 1
+        assert found[-1].overrun == calls - len(entries) > 0
+
+
+@pytest.mark.parametrize("globs", [["do_*", "leaf"], ["*_second"], ["do_middle", "workload"]])
+def test_through_a_filter(watch, globs):
+    with watch("calls") as watched:
+        tracer = watched.guest.tracer
+        watched.switch("function_graph", *globs)
+        watched.guest.run(until="workload_done")
+        found = check(watched, Settings(filter=frozenset(tracer.enabled_functions)))
+        assert {event.function for event in found} == set(tracer.enabled_functions) & {
+            call.function for call in watched.oracle.records()
+        }
+
+
+@pytest.mark.parametrize(
+    ("functions", "notrace", "depth"),
+    [
+        (["do_nested"], [], 0),
+        (["do_nested", "do_tail", "leaf"], [], 0),
+        ([], ["do_nested"], 0),
+        ([], ["do_middle", "do_recursion", "tail_first"], 0),
+        (["do_nested"], ["do_inner"], 0),
+        (["do_inner"], ["do_middle"], 0),
+        ([], [], 1),
+        ([], [], 3),
+        (["do_nested"], [], 2),
+        ([], ["do_middle"], 2),
+    ],
+)
+def test_graph_controls(watch, functions, notrace, depth):
+    with watch("calls") as watched:
+        graph = watched.guest.tracer.graph
+        graph.set_graph_function(*functions)
+        graph.set_graph_notrace(*notrace)
+        graph.max_graph_depth = depth
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        settings = Settings(
+            graph=frozenset(functions) or None,
+            graph_notrace=frozenset(notrace),
+            max_depth=depth or MAX_DEPTH,
+        )
+        assert watched.guest.workload_status == 0
+        check(watched, settings)
+
+
+def test_tracing_thresh_leaves_only_the_ends_of_what_took_long(watch):
+    with watch("slow", deterministic=True) as watched:
+        watched.guest.tracer.graph.tracing_thresh = 50
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        found = events(watched)
+        assert {event.name for event in found} == {"funcgraph_exit"}
+        names = [(event.function, event.depth) for event in found]
+        assert names[:3] == [("slow", 2), ("outer", 1), ("workload", 0)]
+        assert all(event.duration >= 50_000 for event in found)
+
+
+def test_a_threshold_that_nothing_reaches(watch):
+    with watch("slow") as watched:
+        watched.guest.tracer.graph.tracing_thresh = 1_000_000_000
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        assert events(watched) == []
+        assert watched.guest.workload_status == 0
+
+
+def test_switched_on_and_off_in_the_middle(watch):
+    """What is hijacked when the tracer goes returns all the same; nothing is recorded of it."""
+    with watch("calls") as watched:
+        guest = watched.guest
+        guest.run(until="do_nested")
+        watched.switch("function_graph")
+        guest.run(until="do_inner")
+        watched.switch("nop")
+        guest.run(until="do_loop")
+        watched.switch("function_graph")
+        guest.run(until="tail_second")
+        watched.switch("nop")
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        found = check_flow(watched)
+        assert [name for name, _ in found[:2]] == ["do_nested", "do_middle"]
+        assert found[2] == ("do_loop", 0)
+
+
+def check_flow(watched):
+    found = events(watched)
+    assert recorded(found) == expected(watched.oracle.flow())
+    return [(event.function, event.depth) for event in found]
+
+
+def test_switched_on_again_below_what_is_still_hijacked(watch):
+    """The places of hijacked frames stay taken: what is new lies deeper."""
+    with watch("calls") as watched:
+        guest = watched.guest
+        watched.switch("function_graph")
+        guest.run(until="do_middle")
+        watched.switch("nop")
+        guest.run(until="do_inner")
+        watched.switch("function_graph")
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        assert ("do_inner", 2) in check_flow(watched)
+
+
+@pytest.mark.parametrize(
+    "tracers", [("function", "function_graph"), ("function_graph", "function")]
+)
+def test_from_one_tracer_to_the_other(watch, tracers):
+    with watch("calls") as watched:
+        guest, (first, second) = watched.guest, tracers
+        guest.tracer.current = first
+        guest.run(until="do_inner")
+        seen = len(events(watched))
+        guest.tracer.current = second
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        kinds = {"function": {"function"}, "function_graph": {"funcgraph_entry", "funcgraph_exit"}}
+        found = events(watched)
+        assert {event.name for event in found[:seen]} <= kinds[first]
+        assert {event.name for event in found[seen:]} <= kinds[second]
+        assert 0 < seen < len(found)
