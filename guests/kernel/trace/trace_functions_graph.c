@@ -19,11 +19,16 @@ static unsigned long graph_notrace[FTRACE_GRAPH_MAX_FUNCS];
 
 struct ftrace_graph_control ftrace_graph_control;
 
+void __weak ftrace_graph_arch_init(void)
+{
+}
+
 /* Only the addresses: the debugger may have written the rest already. */
 void ftrace_graph_init(void)
 {
 	ftrace_graph_control.functions = (unsigned long)graph_functions;
 	ftrace_graph_control.notrace_functions = (unsigned long)graph_notrace;
+	ftrace_graph_arch_init();
 }
 
 static bool graph_find(const volatile unsigned long *functions, u32 count, unsigned long func)

@@ -122,13 +122,6 @@ int ftrace_update_ftrace_func(ftrace_func_t function)
 
 int ftrace_dyn_arch_init(void)
 {
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	const unsigned long *location;
-
-	/* So that no call has to wait for it. */
-	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++)
-		*known_prologue(*location) = decode_prologue(*location);
-#endif
 	return 0;
 }
 
@@ -181,7 +174,16 @@ static __always_inline void hijack_with_prologue(unsigned long *saved_at, unsign
 	hijack(place, *saved_at, ip, frame_pointer);
 }
 
-/* A function that has not been looked at before. */
+/* Look at the kernel's functions now, so that none of their calls has to wait for it. */
+void ftrace_graph_arch_init(void)
+{
+	const unsigned long *location;
+
+	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++)
+		*known_prologue(*location) = decode_prologue(*location);
+}
+
+/* A function that has not been looked at before: a module's. */
 static noinline void prepare_new(unsigned long *saved_at, unsigned long ip, unsigned long sp,
 				 unsigned long *saved_ra)
 {

@@ -149,7 +149,7 @@ SYM_FUNC_START(ftrace_graph_caller)
 	LONG_ADDIU $a1, $a1, -MCOUNT_INSN_SIZE
 	jal	prepare_ftrace_return
 	 LONG_ADDIU $a2, $sp, FRAME_SIZE + SITE_STACK
-	b	.Lrestore				/* with $at as prepare_ftrace_return() left it */
+	b	.Lrestore			/* with $at as prepare_ftrace_return() left it */
 	 nop
 SYM_FUNC_END(ftrace_graph_caller)
 

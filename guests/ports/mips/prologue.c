@@ -19,7 +19,7 @@
 
 #define MAX_SITE_WORDS	6	/* move at,ra; v0 = static chain; $12 = address, up to three */
 #define MAX_FRAME	0x2000000	/* what 22 bits can count in 8 bytes */
-#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding before the function */
+#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding in front */
 
 #define RS(word)	((word) >> 21 & 31)
 #define RT(word)	((word) >> 16 & 31)

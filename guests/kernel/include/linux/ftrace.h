@@ -136,6 +136,9 @@ extern struct ftrace_graph_control ftrace_graph_control;
 
 void ftrace_graph_init(void);
 
+/** ftrace_graph_arch_init - what a port wants to do at boot; it need not have one */
+void ftrace_graph_arch_init(void);
+
 /**
  * struct ftrace_ret_stack - what a hijacked function has to return to
  * @ret:	its return address
@@ -164,7 +167,7 @@ extern struct ftrace_ret_stack init_ret_stack[FTRACE_RETFUNC_DEPTH];
  * function_graph_enter - remember a return address that is about to be replaced
  * @ret:		the return address
  * @func:		the call site, as in the table of call sites
- * @frame_pointer:	what ftrace_return_to_handler() will be given (CONFIG_FUNCTION_GRAPH_FP_TEST)
+ * @frame_pointer:	what ftrace_return_to_handler() will get (CONFIG_FUNCTION_GRAPH_FP_TEST)
  * @retp:		where the return address lies (CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR)
  *
  * Return: 0, and the port puts return_to_handler there; or -EBUSY, and it must not.
@@ -190,7 +193,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer);
  */
 unsigned long ftrace_graph_ret_addr(int *index, unsigned long ret, unsigned long *retp);
 
-/* Given by the port; the slot at ftrace_graph_call and what patches it are there in dynamic ones. */
+/* Given by the port; the slot at ftrace_graph_call and what patches it only in dynamic ones. */
 void ftrace_graph_caller(void);
 void return_to_handler(void);
 void ftrace_graph_call(void);
