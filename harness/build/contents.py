@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import elftools
+
 from harness.config import resources
 from harness.errors import UsageError
 from harness.units import escape
@@ -15,7 +17,7 @@ from harness.units import escape
 _CHOICES = ("arch", "ports", "workloads")
 
 # Python that has a part in a build: it finds the call sites.
-_PYTHON_INPUTS = ("image/*.py", "isa/*.py", "errors.py", "units.py")
+_PYTHON_INPUTS = ("image/**/*.py", "isa/*.py", "errors.py", "units.py")
 
 _INCLUDE = re.compile(
     rb"^[ \t]*(?:#[ \t]*(?:include|include_next|import)\b[ \t]*|\.incbin[ \t]*)"
@@ -73,6 +75,7 @@ def guest_key(
     for pattern in _PYTHON_INPUTS:
         for path in sorted(resources.PACKAGE.glob(pattern)):
             digest.add(f"python/{path.relative_to(resources.PACKAGE)}", _read(path))
+    digest.add("pyelftools", elftools.__version__)
     # The file's name reaches the image through debug information and __FILE__.
     digest.add(f"workload/{workload.name}", _read(workload))
     search = [guests / match[1] for flag in flags if (match := _SEARCH_FLAG.fullmatch(flag))]

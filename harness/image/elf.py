@@ -1,51 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""A reader of the few parts of an ELF file that tracing needs, straight from its bytes.
+"""What tracing needs to know of an ELF file, as pyelftools reads it.
 
-Not a general ELF library: it reads headers, one symbol table, relocations and notes, in one pass
-each and without a look at debug information, so that opening a guest takes milliseconds.  Every
-offset and count of the file is checked before use; a file that lies gets a FormatError.
-
-Layouts: System V ABI, chapter 4 and 5; the split ``r_info`` of 64-bit MIPS: MIPS 64-bit ELF object
-file specification, 2.9.1.
+This is the border to pyelftools: here its dictionaries become types of ours, a file that lies
+becomes a FormatError, whatever pyelftools raises over it, and the work that it can cause is bounded
+by its size.  Debug information is not looked at.
 """
 
-import struct
+import io
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from harness.errors import FormatError
-from harness.units import ByteOrder
+from harness.errors import FormatError, HarnessError, HostError
+from harness.units import ByteOrder, align_up, escape
 
-ET_EXEC = 2
-PT_LOAD = 1
-SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_REL = 2, 4, 7, 9
-SHF_ALLOC, SHF_EXECINSTR = 2, 4
-SHN_UNDEF = 0
-STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
-STT_FUNC, STT_SECTION, STT_FILE = 2, 3, 4
-NT_GNU_BUILD_ID = 3
+_SHF_ALLOC, _SHF_EXECINSTR = 2, 4
 
-_NAME_LIMIT = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section header; ``address`` is where it lies in the guest's memory."""
-
-    type: int
-    flags: int
-    address: int
-    offset: int
-    size: int
-    link: int
-    info: int
-
-    @property
-    def executable(self) -> bool:
-        """Whether it holds instructions that are loaded."""
-        return self.flags & (SHF_ALLOC | SHF_EXECINSTR) == SHF_ALLOC | SHF_EXECINSTR
+_LIMIT = 4096  # bytes of a name, and of whatever is read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,127 +33,106 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One entry of the symbol table; ``section`` is an index, or a reserved ``SHN_*``."""
+    """One entry of the symbol table.
+
+    ``type``, ``binding`` and ``section`` are the names of ELF constants (``STT_FUNC``,
+    ``STB_WEAK``, ``SHN_ABS``) or numbers; a section that exists is always a number.
+    """
 
     name: str
     address: int
     size: int
-    type: int
-    binding: int
-    section: int
+    type: str | int
+    binding: str | int
+    section: str | int
 
 
 class Elf:
-    """An ELF file of 32 or 64 bits in either byte order; ``name`` is for messages."""
+    """An ELF file of 32 or 64 bits in either byte order; ``name`` is for messages.
+
+    ``type`` is the name of an ELF constant, as ``ET_EXEC``, or a number.
+    """
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data = data
         self.name = name
         if data[:4] != b"\x7fELF":
             raise FormatError(f"{name} is not an ELF file")
-        ident = data[4:6]
-        if len(data) < 52 or ident[0] not in (1, 2) or ident[1] not in (1, 2):
-            raise self._broken("its header is damaged")
-        self.bits = 32 * ident[0]
-        self.byteorder: ByteOrder = "little" if ident[1] == 1 else "big"
-        self._order = "<" if ident[1] == 1 else ">"
-        word = "I" if self.bits == 32 else "Q"
-        header = self._unpack(f"HH4x3{word}I2x4H", 16)
-        self.type, self.machine, self.entry, segments, sections, self.flags = header[:6]
-        self._program_headers = segments, *header[6:8]
-        self._section_headers = sections, *header[8:10]
+        with self._reading("its header"):
+            self._file, machines = _open(data)
+            header = self._file.header
+            self.bits: int = self._file.elfclass
+            self.byteorder: ByteOrder = "little" if self._file.little_endian else "big"
+            self.type: str | int = header["e_type"]
+            self.machine: int = machines.get(header["e_machine"], header["e_machine"])
+            self.entry: int = header["e_entry"]
+            self.flags: int = header["e_flags"]
 
     @cached_property
-    def sections(self) -> list[Section]:
-        """All section headers, in the file's order."""
-        offset, stride, count = self._section_headers
-        form = "4xI" + ("4I2I" if self.bits == 32 else "4Q2I")
-        rows = self._table(form, offset, stride, count, "section headers")
-        return [
-            Section(kind, flags, address, start, size, link, info)
-            for kind, flags, address, start, size, link, info in rows
-        ]
+    def executable(self) -> frozenset[int]:
+        """The indices of the sections that hold instructions and are loaded."""
+        wanted = _SHF_ALLOC | _SHF_EXECINSTR
+        return frozenset(
+            index
+            for index, section in enumerate(self._sections)
+            if section["sh_flags"] & wanted == wanted
+        )
 
     @cached_property
     def segments(self) -> list[Segment]:
         """The loaded segments that have bytes in the file, by address."""
-        offset, stride, count = self._program_headers
-        form = "3I4xI" if self.bits == 32 else "I4xQQ8xQ"
-        found = [
-            Segment(address, start, size)
-            for kind, start, address, size in self._table(
-                form, offset, stride, count, "program headers"
-            )
-            if kind == PT_LOAD and size
-        ]
+        with self._reading("its list of segments"):
+            found = [
+                Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+                for segment in self._file.iter_segments("PT_LOAD")
+                if segment["p_filesz"]
+            ]
         for segment in found:
-            self._check(segment.offset, segment.size, "a segment")
+            if segment.offset + segment.size > len(self.data):
+                raise self._broken(f"a segment at offset {segment.offset} goes beyond its end")
         return sorted(found, key=lambda segment: segment.address)
-
-    @cached_property
-    def symtab(self) -> int:
-        """The index of the section that is the symbol table; FormatError when stripped."""
-        for index, section in enumerate(self.sections):
-            if section.type == SHT_SYMTAB:
-                return index
-        raise FormatError(f"{self.name} has no symbol table", "Do not strip the guest.")
 
     @cached_property
     def symbols(self) -> list[Symbol]:
         """The whole symbol table in the file's order, undefined symbols included.
 
-        Names are fit to print: what is not printable ASCII is escaped.
+        Names are fit to print: what is not printable ASCII is escaped.  FormatError when the
+        file is stripped.
         """
-        table = self.sections[self.symtab]
-        if table.link >= len(self.sections):
-            raise self._broken("its symbol table names no string table")
-        names = self.sections[table.link]
-        self._check(names.offset, names.size, "the string table")
-        end = names.offset + names.size
-        find, data = self.data.find, self.data
-        symbols = []
-        wide = self.bits == 64
-        for row in self._rows("IBxHQQ" if wide else "IIIBxH", table, "symbols"):
-            if wide:
-                name, info, section, value, size = row
-            else:
-                name, value, size, info, section = row
-            start = names.offset + name
-            stop = find(b"\0", start, min(end, start + _NAME_LIMIT))
-            if stop < 0:
-                raise self._broken("a symbol's name is not in the string table")
-            text = data[start:stop].decode("ascii", "backslashreplace")
-            if not text.isprintable():
-                text = text.encode("unicode_escape").decode()
-            symbols.append(Symbol(text, value, size, info & 15, info >> 4, section))
-        return symbols
+        table = self._sections[self._symtab]
+        with self._reading("its symbol table"):
+            return [
+                Symbol(
+                    self._name_of(symbol, table.stringtable["sh_size"]),
+                    symbol["st_value"],
+                    symbol["st_size"],
+                    symbol["st_info"]["type"],
+                    symbol["st_info"]["bind"],
+                    symbol["st_shndx"],
+                )
+                for symbol in table.iter_symbols()
+            ]
 
-    def relocations(self, composed: bool) -> Iterator[tuple[int, int, int]]:
+    def relocations(self) -> list[tuple[int, int, int]]:
         """Each relocation of a loaded, executable section as (offset, symbol index, type).
 
-        ``composed`` says that those of 64-bit files compose up to three types; the type is then
-        the first one.
+        Those of 64-bit MIPS compose up to three types; the type is then the first one.
         """
-        tables = [s for s in self.sections if s.type in (SHT_REL, SHT_RELA)]
-        if sum(table.size for table in tables) > len(self.data):
+        tables = [s for s in self._sections if s["sh_type"] in ("SHT_REL", "SHT_RELA")]
+        if sum(table["sh_size"] for table in tables) > len(self.data):
             raise self._broken("its relocations are larger than the file")
+        found = []
         for table in tables:
-            if table.info >= len(self.sections) or not self.sections[table.info].executable:
+            if table["sh_info"] not in self.executable:
                 continue
-            if table.link != self.symtab:
+            if table["sh_link"] != self._symtab:
                 raise self._broken("relocations refer to another symbol table")
-            addend = table.type == SHT_RELA
-            if self.bits == 32:
-                for offset, info in self._rows("II" + "4x" * addend, table, "relocations"):
-                    yield offset, info >> 8, info & 0xFF
-            elif composed:
-                for offset, symbol, kind in self._rows(
-                    "QI3xB" + "8x" * addend, table, "relocations"
-                ):
-                    yield offset, symbol, kind
-            else:
-                for offset, info in self._rows("QQ" + "8x" * addend, table, "relocations"):
-                    yield offset, info >> 32, info & 0xFFFFFFFF
+            with self._reading("a table of relocations"):
+                found += [
+                    (entry["r_offset"], entry["r_info_sym"], entry["r_info_type"])
+                    for entry in table.iter_relocations()
+                ]
+        return found
 
     def segment_at(self, address: int) -> Segment | None:
         """The loaded segment of which the file holds the byte at ``address``."""
@@ -189,63 +142,96 @@ class Elf:
         segment = self.segments[index]
         return segment if address - segment.address < segment.size else None
 
+    def build_id(self) -> tuple[int, bytes] | None:
+        """Address and bytes of the linker's build id; None when there is none in memory."""
+        with self._reading("a note"):
+            for section in self._sections:
+                if section["sh_type"] != "SHT_NOTE" or not section["sh_flags"] & _SHF_ALLOC:
+                    continue
+                for note in section.iter_notes():
+                    if (note["n_name"], note["n_type"]) == ("GNU", "NT_GNU_BUILD_ID"):
+                        return self._build_id_of(section, note)
+        return None
+
+    @cached_property
+    def _sections(self) -> list[Any]:
+        with self._reading("its list of sections"):
+            return list(self._file.iter_sections())
+
+    @cached_property
+    def _symtab(self) -> int:
+        for index, section in enumerate(self._sections):
+            if section["sh_type"] == "SHT_SYMTAB":
+                return index
+        raise FormatError(f"{self.name} has no symbol table", "Do not strip the guest.")
+
     @cached_property
     def _segment_starts(self) -> list[int]:
         return [segment.address for segment in self.segments]
 
-    def build_id(self) -> tuple[int, bytes] | None:
-        """Address and bytes of the linker's build id; None when there is none in memory."""
-        for section in self.sections:
-            if section.type == SHT_NOTE and section.flags & SHF_ALLOC:
-                self._check(section.offset, section.size, "a note")
-                found = self._find_build_id(section)
-                if found is not None:
-                    return found
-        return None
+    def _name_of(self, symbol: Any, table_size: int) -> str:
+        name: str = symbol.name
+        # pyelftools looks for the end of a name as far as the file goes.
+        if symbol["st_name"] + len(name) >= table_size or len(name) >= _LIMIT:
+            raise self._broken("a symbol's name is not in the string table")
+        text = name.encode().decode("ascii", "backslashreplace")
+        return text if text.isprintable() else text.encode("unicode_escape").decode()
 
-    def _find_build_id(self, section: Section) -> tuple[int, bytes] | None:
-        note, end = section.offset, section.offset + section.size
-        while note + 12 <= end:
-            name_size, size, kind = self._unpack("3I", note)
-            name = note + 12
-            content = name + (name_size + 3) // 4 * 4
-            following = content + (size + 3) // 4 * 4
-            if content + size > end:
-                raise self._broken("a note is longer than its section")
-            if kind == NT_GNU_BUILD_ID and self.data[name : name + name_size] == b"GNU\0":
-                address = section.address + content - section.offset
-                return address, self.data[content : content + size]
-            note = following
-        return None
+    def _build_id_of(self, section: Any, note: Any) -> tuple[int, bytes]:
+        size: int = note["n_descsz"]
+        content = note["n_offset"] + note["n_size"] - align_up(size, 4) - section["sh_offset"]
+        if content + size > section["sh_size"]:
+            raise self._broken("a note is longer than its section")
+        return section["sh_addr"] + content, note["n_descdata"]
 
-    def _rows(self, form: str, table: Section, what: str) -> Iterator[tuple[int, ...]]:
-        layout = struct.Struct(self._order + form)
-        self._check(table.offset, table.size, what)
-        count = table.size // layout.size
-        return layout.iter_unpack(
-            memoryview(self.data)[table.offset : table.offset + count * layout.size]
-        )
+    @contextmanager
+    def _reading(self, part: str) -> Iterator[None]:
+        """Turn what pyelftools raises over a damaged ``part`` of the file into a FormatError.
 
-    def _table(
-        self, form: str, offset: int, stride: int, count: int, what: str
-    ) -> Iterator[tuple[int, ...]]:
-        layout = struct.Struct(self._order + form)
-        if count == 0:
-            return
-        if stride < layout.size:
-            raise self._broken(f"its {what} are too short")
-        self._check(offset, stride * count, what)
-        for index in range(count):
-            yield layout.unpack_from(self.data, offset + index * stride)
-
-    def _unpack(self, form: str, offset: int) -> tuple[int, ...]:
-        layout = struct.Struct(self._order + form)
-        self._check(offset, layout.size, "a header")
-        return layout.unpack_from(self.data, offset)
-
-    def _check(self, offset: int, size: int, what: str) -> None:
-        if offset + size > len(self.data):
-            raise self._broken(f"{what} at offset {offset} goes beyond its end")
+        It checks little, so that a lie comes out as any exception: its own, those of its parser,
+        of struct, of the stream, of a list or a dictionary.
+        """
+        try:
+            yield
+        except HarnessError:
+            raise
+        except Exception as error:
+            detail = escape(str(error) or type(error).__name__, 200)
+            raise self._broken(f"{part} is damaged ({detail})") from error
 
     def _broken(self, what: str) -> FormatError:
         return FormatError(f"{self.name} is a damaged ELF file: {what}")
+
+
+class _Stream(io.BytesIO):
+    """A file's bytes, of which pyelftools takes no more reads than there are bytes, each small.
+
+    What an honest file holds is larger than the number of reads that it takes.  Tables that
+    overlap, or that name one long string again and again, are not.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._reads = len(data) + 1000
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._reads -= 1
+        if self._reads < 0:
+            raise ValueError("it takes more work than its size can explain")
+        if size is None or not 0 <= size <= _LIMIT:
+            raise ValueError(f"it has a part of {size} bytes")
+        return super().read(size)
+
+
+def _open(data: bytes) -> tuple[Any, dict[str, int]]:
+    """The file as pyelftools sees it, and the numbers of the machines it has names for."""
+    # Imported late, so that a host without it is told so in a sentence.
+    try:
+        from elftools.elf.elffile import ELFFile
+        from elftools.elf.enums import ENUM_E_MACHINE
+    except ModuleNotFoundError as error:
+        raise HostError(
+            "The Python package pyelftools is not installed.",
+            "Install it with pip, or take a Python that has it: make PYTHON=.venv/bin/python.",
+        ) from error
+    return ELFFile(_Stream(data)), dict(ENUM_E_MACHINE)

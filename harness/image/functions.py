@@ -5,20 +5,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.image.elf import (
-    SHN_UNDEF,
-    STB_GLOBAL,
-    STB_LOCAL,
-    STB_WEAK,
-    STT_FILE,
-    STT_FUNC,
-    STT_SECTION,
-    Elf,
-    Symbol,
-)
+from harness.image.elf import Elf, Symbol
 
 # Which of several symbols speaks for an address: what other files can name comes first.
-_RANK = {STB_GLOBAL: 0, STB_WEAK: 1, STB_LOCAL: 2}
+_RANK: dict[str | int, int] = {"STB_GLOBAL": 0, "STB_WEAK": 1, "STB_LOCAL": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +26,9 @@ def functions_of(elf: Elf) -> "FunctionTable":
     Of several names for one address a global one wins over a weak and a local one, then the
     shorter, then the first in the alphabet.
     """
-    executable = {i for i, section in enumerate(elf.sections) if section.executable}
     best: dict[int, Symbol] = {}
     for symbol in elf.symbols:
-        if symbol.type == STT_FUNC and symbol.size and symbol.section in executable:
+        if symbol.type == "STT_FUNC" and symbol.size and symbol.section in elf.executable:
             held = best.get(symbol.address)
             if held is None or _preference(symbol) < _preference(held):
                 best[symbol.address] = symbol
@@ -54,8 +43,8 @@ def addresses_of(elf: Elf) -> dict[str, int]:
     best: dict[str, Symbol] = {}
     for symbol in elf.symbols:
         if (
-            symbol.section == SHN_UNDEF
-            or symbol.type in (STT_FILE, STT_SECTION)
+            symbol.section == "SHN_UNDEF"
+            or symbol.type in ("STT_FILE", "STT_SECTION")
             or not symbol.name
             or symbol.name.startswith(("$", ".L"))
         ):

@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from harness.errors import FormatError, GuestError
-from harness.image.elf import ET_EXEC, Elf
+from harness.image.elf import Elf
 from harness.image.functions import Function, addresses_of, functions_of
 from harness.image.text import isa_of, words_around
 from harness.isa import MCOUNT, CallSite, Form
@@ -30,7 +30,7 @@ class Image:
         self._elf = Elf(data, name)
         elf = self._elf
         self.isa = isa_of(elf)
-        if elf.type != ET_EXEC:
+        if elf.type != "ET_EXEC":
             raise FormatError(f"{name} is not a linked guest", "Link it to an executable.")
         self.bits = elf.bits
         self.byteorder: ByteOrder = elf.byteorder

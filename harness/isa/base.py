@@ -97,9 +97,6 @@ class Isa(ABC):
     nop: ClassVar[int]
     call_relocations: ClassVar[frozenset[int]]
     """ELF relocation types that may make a call site where they name ``_mcount``."""
-    elf_composed_relocations: ClassVar[bool] = False
-    """Whether a relocation of a 64-bit file composes up to three types, in an ``r_info`` of its
-    own layout."""
     call_return_offset: ClassVar[int]
     """The return address of a call lies this many bytes behind the call."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]

@@ -53,7 +53,6 @@ class Mips(Isa):
     nop = 0
     # HI16 and not LO16: one record for each long call (M3).
     call_relocations = frozenset({_R_MIPS_26, _R_MIPS_HI16})
-    elf_composed_relocations = True
     call_return_offset = 8
     flow_patterns = (
         FlowPattern(0xFC000000, _JAL, FlowKind.CALL),

@@ -76,6 +76,22 @@ def test_the_line_works_by_hand_on_a_read_only_tree(
         _allow_writing(copy)
 
 
+def test_make_takes_the_python_of_the_source_tree(tmp_path: Path) -> None:
+    copy = tmp_path / "guests"
+    shutil.copytree(resources.guests_directory(), copy)
+    command = ["make", "-C", str(copy), "-n", "ARCH=mips", "O=" + str(tmp_path / "out")]
+
+    def recording() -> str:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        return next(line for line in done.stdout.splitlines() if "recordmcount" in line)
+
+    assert recording().split()[0] == "python3"
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert python.samefile(recording().split()[0])
+
+
 def test_a_repository_in_a_directory_with_blanks(
     empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

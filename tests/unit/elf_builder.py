@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Synthetic ELF files: just what a test needs, and whatever lies a test wants told.
 
-Written from the System V ABI, apart from harness/image/elf.py: what both agree on is the format.
+Written from the System V ABI, apart from pyelftools: what both agree on is the format.
 """
 
 import struct
@@ -23,6 +23,7 @@ class SectionDraft:
     data: bytes
     link: int = 0
     info: int = 0
+    entry_size: int = 0
 
 
 @dataclass
@@ -38,6 +39,8 @@ class ElfBuilder:
     sections: list[SectionDraft] = field(default_factory=list)
     symbols: list[tuple[str, int, int, int, int, int]] = field(default_factory=list)
     relocations: dict[int, list[tuple[int, str, int]]] = field(default_factory=dict)
+    composed: tuple[int, int, int] = (0, 0, 0)
+    """The special symbol, third and second type of every relocation of 64-bit MIPS."""
 
     def pack(self, form: str, *values: int) -> bytes:
         return struct.pack((">" if self.byteorder == "big" else "<") + form, *values)
@@ -84,7 +87,8 @@ class ElfBuilder:
         sections = [*self.sections]
         symtab = len(sections) + 1
         names = b"\0"
-        rows = bytes(16 if self.bits == 32 else 24)
+        row_size = 16 if self.bits == 32 else 24
+        rows = bytes(row_size)
         for name, address, size, kind, binding, section in self.symbols:
             info = binding << 4 | kind
             if self.bits == 32:
@@ -92,12 +96,12 @@ class ElfBuilder:
             else:
                 rows += self.pack("IBBHQQ", len(names), info, 0, section, address, size)
             names += name.encode() + b"\0"
-        sections.append(SectionDraft(".symtab", SYMTAB, 0, 0, rows, symtab + 1, 1))
+        sections.append(SectionDraft(".symtab", SYMTAB, 0, 0, rows, symtab + 1, 1, row_size))
         sections.append(SectionDraft(".strtab", STRTAB, 0, 0, names))
         for target, entries in self.relocations.items():
             data = b"".join(self._relocation(*entry) for entry in entries)
-            kind = REL if self.bits == 32 else RELA
-            sections.append(SectionDraft(".rel", kind, 0, 0, data, symtab, target))
+            kind, size = (REL, 8) if self.bits == 32 else (RELA, 24)
+            sections.append(SectionDraft(".rel", kind, 0, 0, data, symtab, target, size))
         return self._lay_out(sections)
 
     def _relocation(self, address: int, symbol: str, kind: int) -> bytes:
@@ -105,7 +109,7 @@ class ElfBuilder:
         if self.bits == 32:
             return self.pack("II", address, index << 8 | kind)
         if self.machine == MIPS:
-            return self.pack("QIBBBBq", address, index, 0, 0, 0, kind, 0)
+            return self.pack("QIBBBBq", address, index, *self.composed, kind, 0)
         return self.pack("QQq", address, index << 32 | kind, 0)
 
     def _lay_out(self, sections: list[SectionDraft]) -> bytes:
@@ -127,7 +131,8 @@ class ElfBuilder:
         rows = bytes(row_size) + b"".join(
             self.pack(
                 "10I" if self.bits == 32 else "IIQQQQIIQQ",
-                *(0, s.type, s.flags, s.address, offset, len(s.data), s.link, s.info, 1, 0),
+                *(0, s.type, s.flags, s.address, offset, len(s.data)),
+                *(s.link, s.info, 1, s.entry_size),
             )
             for s, offset in zip(sections, offsets, strict=True)
         )

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """recordmcount and Image on what real compilers and linkers make, judged by a disassembly.
 
-The judge shares nothing with the code it judges: pyelftools finds the functions and capstone
-looks at every word in them for a call of ``_mcount``.
+The judge shares nothing with the code it judges: binutils find the functions and their bytes, and
+capstone looks at every word in them for a call of ``_mcount``.
 """
 
-import io
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import capstone
 import pytest
-from elftools.elf.elffile import ELFFile
 
 from harness.image import Image
 from harness.image.recordmcount import Records, assembly, recordmcount
@@ -189,31 +187,40 @@ def traced(name: str) -> bool:
     return name.split(".")[0] in TRACED
 
 
-def judge(toolchain: Toolchain, data: bytes) -> dict[int, str]:
+def functions_in(toolchain: Toolchain, directory: Path) -> list[tuple[str, int, int]]:
+    """Name, address and size of each function that was linked, as readelf says."""
+    command = [f"{toolchain.prefix}readelf", "--syms", "--wide", "out"]
+    done = subprocess.run(command, cwd=directory, check=True, capture_output=True, text=True)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    return [(row[7], int(row[1], 16), int(row[2], 0)) for row in rows if row[3:4] == ["FUNC"]]
+
+
+def judge(toolchain: Toolchain, directory: Path) -> dict[int, str]:
     """Every call of ``_mcount`` in a traced function, and the function's name."""
-    elf = ELFFile(io.BytesIO(data))
-    symbols = list(elf.get_section_by_name(".symtab").iter_symbols())
-    mask = (1 << elf.elfclass) - 1
-    (mcount,) = {s["st_value"] & mask for s in symbols if s.name == "_mcount"}
+    functions = functions_in(toolchain, directory)
+    (mcount,) = {address for name, address, _ in functions if name == "_mcount"}
+    base = int(toolchain.base, 16)
+    command = [f"{toolchain.prefix}objcopy", "-O", "binary", "out", "out.bin"]
+    subprocess.run(command, cwd=directory, check=True)
+    memory = (directory / "out.bin").read_bytes()
     engine = capstone.Cs(*toolchain.mode)
     engine.detail = True
     engine.skipdata = True
     calls = {}
-    for symbol in symbols:
-        if symbol["st_info"]["type"] != "STT_FUNC" or not traced(symbol.name):
+    for name, address, size in functions:
+        if not traced(name):
             continue
-        section = elf.get_section(symbol["st_shndx"])
-        start = symbol["st_value"] - section["sh_addr"]
-        code = section.data()[start : start + symbol["st_size"]]
+        code = memory[address - base :][:size]
+        assert len(code) == size
         # Of a long call the judge knows no more than that each function has one.
         loads = []
-        for at in engine.disasm(code, symbol["st_value"] & mask):
-            if at.mnemonic in ("jal", "bl") and at.operands[0].imm & mask == mcount:
-                calls[at.address] = symbol.name
+        for at in engine.disasm(code, address):
+            if at.mnemonic in ("jal", "bl") and at.operands[0].imm % (1 << 64) == mcount:
+                calls[at.address] = name
             if at.mnemonic == "lui" and at.op_str.startswith("$v1,"):
                 loads.append(at.address)
             if (at.mnemonic, at.op_str) == ("jalr", "$v1") and loads:
-                calls.setdefault(loads[-1], symbol.name)
+                calls.setdefault(loads[-1], name)
     return calls
 
 
@@ -223,7 +230,7 @@ def test_table_is_what_a_disassembly_finds(
 ) -> None:
     toolchain = installed(name)
     data = build(toolchain, tmp_path, f"{form} {level}")
-    expected = judge(toolchain, data)
+    expected = judge(toolchain, tmp_path)
     records = recordmcount(data, "out")
     assert records.sites == sorted(expected)
     assert {function.split(".")[0] for function in expected.values()} == TRACED

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.errors import FormatError, HarnessError
 from harness.image import Image
 from harness.image.recordmcount import assembly, recordmcount
+from tests.unit.elf_builder import ALLOC, NOTE, SYMTAB, ElfBuilder
 from tests.unit.guest_drafts import KINDS, Draft
 
 
@@ -105,10 +106,26 @@ def test_many_headers_of_one_table_do_not_multiply_the_work() -> None:
     draft.relocate(*[draft.first] * 2000)
     data = draft.elf.build()
     header = data[-40:]
-    count = 60_000
+    count = 20_000
     table = len(data)
     wide = bytearray(data + data[-40 * 7 :] + header * count)
     wide[32:36] = table.to_bytes(4, "big")
     wide[48:50] = count.to_bytes(2, "big")
     with pytest.raises(FormatError, match="relocations are larger than the file"):
         recordmcount(bytes(wide), "vmlinux")
+
+
+def test_symbols_that_overlap_do_not_multiply_the_work() -> None:
+    elf = ElfBuilder()
+    elf.section(0, bytes(50_000), flags=0, type=SYMTAB)
+    elf.sections[0].link = 3
+    elf.sections[0].entry_size = 1
+    with pytest.raises(FormatError, match=r"its symbol table is damaged .*more work than"):
+        Image(elf.build(), "vmlinux")
+
+
+def test_note_of_absurd_size_is_not_read() -> None:
+    elf = ElfBuilder()
+    elf.section(0, elf.words(0x7FFFFFF0, 0, 3, 0), flags=ALLOC, type=NOTE)
+    with pytest.raises(FormatError, match=r"a note is damaged .*part of 2147483632 bytes"):
+        Image(elf.build(), "vmlinux").build_id  # noqa: B018

@@ -314,6 +314,15 @@ def test_name_without_end() -> None:
         Image(elf.build(), "vmlinux")
 
 
+def test_name_outside_the_string_table() -> None:
+    elf = ElfBuilder()
+    elf.section(0x1000, bytes(64))
+    elf.function("f", 0x1000, 16)
+    honest, lying = (elf.pack("3I", name, 0x1000, 16) for name in (1, 4))
+    with pytest.raises(FormatError, match="name is not in the string table"):
+        Image(elf.build().replace(honest, lying), "vmlinux")
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

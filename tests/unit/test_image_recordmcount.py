@@ -57,6 +57,15 @@ def test_reference_of_data_is_ignored(draft: Draft) -> None:
     assert (records.sites, records.ignored) == ([draft.site(draft.first)], [])
 
 
+@pytest.mark.parametrize("kind", [k for k in MCOUNT_KINDS if k.bits == 64], ids=lambda k: k.name)
+def test_relocation_composed_of_three(kind: Kind) -> None:
+    draft = Draft(kind)
+    draft.elf.composed = (1, 5, 24)
+    draft.relocate(draft.first)
+    draft.elf.relocation(draft.text, draft.site(draft.second), "second", kind.call_relocation)
+    assert recordmcount(draft.elf.build(), "vmlinux").sites == [draft.site(draft.first)]
+
+
 def test_relocation_that_lies(draft: Draft) -> None:
     draft.relocate(draft.first)
     for address in (draft.first, draft.first + 2, 0x10, 0):
@@ -187,6 +196,19 @@ def test_command_refuses(tmp_path: Path, content: bytes | None) -> None:
     assert str(path) in done.stderr
     assert "Traceback" not in done.stderr
     assert not output.exists()
+
+
+def test_command_without_pyelftools(tmp_path: Path) -> None:
+    path, output = linked(KINDS[0], tmp_path), tmp_path / "mcount_loc.S"
+    code = (
+        "import runpy, sys; sys.modules['elftools'] = None;"
+        "runpy.run_module('harness.image.recordmcount', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", code, str(path), "-o", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("recordmcount: The Python package pyelftools is not installed.")
+    assert "Traceback" not in done.stderr
 
 
 def test_command_that_cannot_write(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ labels such as ``$L1`` play no part.
 from dataclasses import dataclass
 
 from harness.errors import FormatError, GuestError
-from harness.image.elf import ET_EXEC, Elf
+from harness.image.elf import Elf
 from harness.image.functions import addresses_of, functions_of
 from harness.image.text import isa_of, words_around
 from harness.isa import MCOUNT
@@ -39,9 +39,9 @@ def recordmcount(data: bytes, name: str) -> Records:
     """
     elf = Elf(data, name)
     isa = isa_of(elf)
-    if elf.type != ET_EXEC:
+    if elf.type != "ET_EXEC":
         raise FormatError(f"{name} is not a final link", "Link it to an executable first.")
-    relocations = list(elf.relocations(isa.elf_composed_relocations))
+    relocations = elf.relocations()
     if not relocations:
         raise FormatError(f"{name} holds no relocations of its text", "Link with --emit-relocs.")
     mcount = addresses_of(elf).get(MCOUNT)

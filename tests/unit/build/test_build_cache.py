@@ -4,6 +4,7 @@
 import fcntl
 import multiprocessing
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.build import build_guest, plan_build
-from harness.config import MachineConfig, load_config
+from harness.config import MachineConfig, load_config, resources
 from harness.errors import HostError
 
 
@@ -60,6 +61,24 @@ def test_what_matters_makes_another_guest(
 ) -> None:
     first = build_guest(config)
     change(sources)
+    assert build_guest(config) != first
+    assert sources.builds == 2
+
+
+@pytest.mark.parametrize("file", ["image/elf.py", "image/recordmcount/__init__.py"])
+def test_what_finds_the_call_sites_matters(
+    sources: Any,
+    config: MachineConfig,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(resources.PACKAGE / "image", package / "image")
+    monkeypatch.setattr(resources, "PACKAGE", package)
+    first = build_guest(config)
+    with (package / file).open("a") as changed:
+        changed.write("# more\n")
     assert build_guest(config) != first
     assert sources.builds == 2
 
