@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """harness build"""
 
-import shlex
-
 import click
 
 from harness.cli.options import cflags_option, port_option, progress, workload_option
@@ -13,7 +11,9 @@ from harness.cli.options import cflags_option, port_option, progress, workload_o
 @workload_option
 @port_option
 @cflags_option
-def build(configs: tuple[str, ...], workload: str, port: str | None, cflags: str) -> None:
+def build(
+    configs: tuple[str, ...], workload: str, port: str | None, cflags: tuple[str, ...]
+) -> None:
     """Build the guests of machine configs, or find them in the cache.
 
     For each it prints the make line that does the same by hand, and where the image is.
@@ -24,6 +24,6 @@ def build(configs: tuple[str, ...], workload: str, port: str | None, cflags: str
     with progress() as tell:
         for name in configs:
             config = load_config(name)
-            plan = plan_build(config, workload, port=port, cflags=shlex.split(cflags))
+            plan = plan_build(config, workload, port=port, cflags=cflags)
             click.echo(plan.command_line)
             click.echo(f"{config.name}: {plan.run(tell)}")

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import click
 
-from harness.errors import UsageError
+from harness.errors import FormatError, UsageError
 
 
 @click.command()
@@ -31,13 +31,17 @@ def report(file: Path, form: str, output: Path | None) -> None:
 
     del form  # one so far
     with ExitStack() as stack:
-        lines = report_text(TraceDatReader(stack.enter_context(_open(file))))
-        if output is None:
-            sys.stdout.writelines(f"{line}\n" for line in lines)
-            sys.stdout.flush()
-        else:
-            target = stack.enter_context(whole_file(output))
-            target.writelines(f"{line}\n".encode() for line in lines)
+        stream = stack.enter_context(_open(file))
+        try:
+            lines = report_text(TraceDatReader(stream))
+            if output is None:
+                sys.stdout.writelines(f"{line}\n" for line in lines)
+                sys.stdout.flush()
+            else:
+                target = stack.enter_context(whole_file(output))
+                target.writelines(f"{line}\n".encode() for line in lines)
+        except FormatError as error:
+            raise FormatError(f"{file}: {error.message}", error.advice, error.evidence) from error
 
 
 def _open(file: Path) -> BinaryIO:
