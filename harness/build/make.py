@@ -3,12 +3,15 @@
 
 import os
 import re
+import select
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import IO
 
 from harness.errors import HostError
 from harness.units import escape
@@ -17,6 +20,7 @@ Progress = Callable[[str], None]
 
 DEADLINE = 600.0  # seconds; a guest takes some ten
 LINE_LIMIT = 1000  # characters
+PATIENCE = 5.0  # seconds that what make started may take to die
 
 # What the result depends on is in the key; a variable that gcc or make reads is not.
 _ENVIRONMENT = ("PATH", "HOME", "TMPDIR")
@@ -69,20 +73,20 @@ def run_make(command: Sequence[str], progress: Progress, deadline: float = DEADL
     timer.start()
     first: list[str] = []
     last: deque[str] = deque(maxlen=10)
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
-        with process.stdout:
-            while line := process.stdout.readline(LINE_LIMIT):
-                shown = escape(line.rstrip("\n"))
-                progress(shown)
-                last.append(shown)
-                if len(first) < 10 and _COMPLAINT.search(shown):
-                    first.append(shown)
+        while line := process.stdout.readline(LINE_LIMIT):
+            shown = escape(line.rstrip("\n"))
+            progress(shown)
+            last.append(shown)
+            if len(first) < 10 and _COMPLAINT.search(shown):
+                first.append(shown)
         status = process.wait()
     finally:
         timer.cancel()
         _kill(process)
         process.wait()
+        _hear_out(process.stdout)
     if late.is_set():
         raise HostError(
             f"The build did not end within {deadline:.0f} seconds.",
@@ -95,3 +99,17 @@ def _kill(process: "subprocess.Popen[str]") -> None:
     # Once reaped, the number may be somebody else's.
     if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def _hear_out(output: IO[str]) -> None:
+    """Close make's output when its last writer is gone.
+
+    A compiler may outlive make by a moment and write a file into a directory that is being removed.
+    """
+    poll = select.poll()
+    poll.register(output, select.POLLIN)
+    end = time.monotonic() + PATIENCE
+    with output:
+        while poll.poll(max(0.0, end - time.monotonic()) * 1000):
+            if not os.read(output.fileno(), LINE_LIMIT):
+                return

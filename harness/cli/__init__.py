@@ -19,7 +19,35 @@ HOST_FAULT = HostError.exit_status
 DEBUG = "HARNESS_DEBUG"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands; what their output cannot be written to is no fault of theirs or the guest's."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command.  click itself would end with status 1 where a pipe has no reader."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader of our output has had enough.
+            _forget_output()
+            raise click.exceptions.Exit(0) from None
+        except OSError as error:
+            # A file that has a name is not the output.
+            if error.filename is not None:
+                raise
+            _forget_output()
+            raise HostError(
+                f"the output cannot be written: {error.strerror}",
+                "Make room, or send it elsewhere.",
+            ) from error
+
+
+def _forget_output() -> None:
+    """Let the flush at the end of Python, which would fail again, succeed."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
 @click.option("--debug", is_flag=True, help="Show a traceback with an error.")
 def harness(debug: bool) -> None:
@@ -45,10 +73,6 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("harness: interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has had enough; a second failing flush must not say so.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except HarnessError as error:
         _fail(error, escape(str(error), 64 * 1024), error.exit_status)
     except Exception as error:

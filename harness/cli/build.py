@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """harness build"""
 
-import shlex
-
 import click
 
 from harness.cli.options import (
@@ -22,7 +20,11 @@ from harness.cli.options import (
 @cflags_option
 @features_option
 def build(
-    configs: tuple[str, ...], workload: str, port: str | None, cflags: str, features: str | None
+    configs: tuple[str, ...],
+    workload: str,
+    port: str | None,
+    cflags: tuple[str, ...],
+    features: str | None,
 ) -> None:
     """Build the guests of machine configs, or find them in the cache.
 
@@ -34,6 +36,6 @@ def build(
     with progress() as tell:
         for name in configs:
             config = load_config(name)
-            plan = plan_build(config, workload, port, shlex.split(cflags), words(features))
+            plan = plan_build(config, workload, port, cflags, words(features))
             click.echo(plan.command_line)
             click.echo(f"{config.name}: {plan.run(tell)}")

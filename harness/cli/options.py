@@ -2,11 +2,20 @@
 """Options and output that several commands share."""
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import click
+
+
+def _split_flags(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: {error}.") from error
+
 
 config_option = click.option(
     "-c", "--config", required=True, metavar="CONFIG", help="A machine config: a name or a file."
@@ -24,6 +33,7 @@ port_option = click.option(
 cflags_option = click.option(
     "--cflags",
     default="",
+    callback=_split_flags,
     metavar="FLAGS",
     help="More compiler flags for the guest; paths in them must be absolute.",
 )
@@ -43,15 +53,22 @@ def words(text: str | None) -> tuple[str, ...] | None:
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """Say what takes long: a live line on a terminal, plain lines elsewhere, both on stderr."""
-    if not sys.stderr.isatty():
-        # make's own lines, which are indented, would drown the others.
-        yield lambda line: None if line.startswith("  ") else click.echo(line, err=True)
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield _tell
         return
     from rich.console import Console
     from rich.markup import escape as escape_markup
 
     with Console(stderr=True).status("starting") as status:
         yield lambda line: status.update(escape_markup(line))
+
+
+def _tell(line: str) -> None:
+    # make's own lines, which are indented, would drown the others.
+    if not line.startswith("  "):
+        # Nobody has to listen: a recording goes on when its standard error is gone.
+        with suppress(OSError):
+            click.echo(line, err=True)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], as_json: bool) -> None:

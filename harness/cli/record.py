@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """harness record"""
 
-import shlex
 import signal
 import socket
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,7 +39,7 @@ from harness.units import KIB
 @cflags_option
 @features_option
 @click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Stop after SECONDS.")
-@click.option("--events", type=click.IntRange(min=1), help="Stop after so many events.")
+@click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after so many events.")
 @click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
 @click.option(
     "--lane",
@@ -76,7 +76,7 @@ def record(
     max_graph_depth: int,
     workload: str,
     port: str | None,
-    cflags: str,
+    cflags: tuple[str, ...],
     features: str | None,
     duration: float | None,
     events: int | None,
@@ -91,6 +91,7 @@ def record(
 
     The guest boots, is stopped in front of its workload, gets its call sites rewritten and runs on
     until the workload is done or an option ends it.  Ctrl-C ends it too; the file is whole then.
+    Before the recording has begun Ctrl-C leaves nothing behind.
 
     Example: harness record -c mips-malta -p function -l 'do_*' --workload calls
     """
@@ -109,7 +110,7 @@ def record(
         max_graph_depth=max_graph_depth,
         workload=workload,
         port=port,
-        cflags=tuple(shlex.split(cflags)),
+        cflags=cflags,
         features=words(features),
         duration=duration,
         events=events,
@@ -131,22 +132,34 @@ def record(
 
 
 @contextmanager
-def _signals() -> Iterator[int]:
-    """A descriptor that the first SIGINT or SIGTERM makes readable; a second one interrupts."""
+def _signals() -> Iterator[Callable[[], int]]:
+    """What SIGINT, SIGTERM and SIGHUP do: interrupt, until a recording has something to close.
+
+    The function says that it has: the next signal then only makes the descriptor that it returns
+    readable, and the one after that interrupts.
+    """
     reader, writer = socket.socketpair()
     writer.setblocking(False)
+    orderly = False
 
-    def first(number: int, frame: object) -> None:
-        for wanted in saved:
-            signal.signal(wanted, second)
+    def arm() -> int:
+        nonlocal orderly
+        orderly = True
+        return reader.fileno()
 
-    def second(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+    def handle(number: int, frame: object) -> None:
+        nonlocal orderly
+        if not orderly:
+            raise KeyboardInterrupt
+        orderly = False
 
-    saved = {number: signal.signal(number, first) for number in (signal.SIGINT, signal.SIGTERM)}
+    wanted = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+        wanted.append(signal.SIGHUP)
+    saved = {number: signal.signal(number, handle) for number in wanted}
     previous = signal.set_wakeup_fd(writer.fileno())
     try:
-        yield reader.fileno()
+        yield arm
     finally:
         signal.set_wakeup_fd(previous)
         for number, handler in saved.items():

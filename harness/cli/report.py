@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from harness.errors import UsageError
+from harness.errors import FormatError, UsageError
 
 if TYPE_CHECKING:
     from harness.trace import TraceDatReader
@@ -53,14 +53,17 @@ def report(
     from harness.trace import TraceDatReader
 
     with ExitStack() as stack:
-        reader = TraceDatReader(stack.enter_context(_open(file)))
-        lines = _lines(reader, form, filters, words)
-        if output is None:
-            sys.stdout.writelines(f"{line}\n" for line in lines)
-            sys.stdout.flush()
-        else:
-            target = stack.enter_context(whole_file(output))
-            target.writelines(f"{line}\n".encode() for line in lines)
+        stream = stack.enter_context(_open(file))
+        try:
+            lines = _lines(TraceDatReader(stream), form, filters, words)
+            if output is None:
+                sys.stdout.writelines(f"{line}\n" for line in lines)
+                sys.stdout.flush()
+            else:
+                target = stack.enter_context(whole_file(output))
+                target.writelines(f"{line}\n".encode() for line in lines)
+        except FormatError as error:
+            raise FormatError(f"{file}: {error.message}", error.advice, error.evidence) from error
 
 
 def _lines(

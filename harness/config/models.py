@@ -58,10 +58,21 @@ def _flag(text: str) -> str:
     return text
 
 
+def _argument(text: str) -> str:
+    # It would leave a QEMU behind that nobody ends.
+    if text.lstrip("-") == "daemonize":
+        raise ValueError("arguments of QEMU that leave it in the foreground")
+    return text
+
+
 Word = Annotated[str, StringConstraints(pattern=_QEMU_WORD, max_length=200)]
 Program = Annotated[str, StringConstraints(pattern=f"^{PROGRAM.pattern}$", max_length=200)]
 Package = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9+.-]+)?$", max_length=100)]
-Argument = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=1000)]
+Argument = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=1000),
+    AfterValidator(_argument),
+]
 Architecture = Annotated[str, AfterValidator(_known_architecture)]
 Flag = Annotated[str, AfterValidator(_flag)]
 

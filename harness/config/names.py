@@ -43,7 +43,11 @@ def unknown_name(
     ``path_hint`` says how to give a file instead; ``here`` is a file or directory of that name in
     the current directory, which the user may have meant.
     """
-    meant = f"Write ./{here} for the one in this directory. " if here and here.exists() else ""
+    meant = (
+        f"Write ./{here} for the one in this directory. "
+        if here and here.name and here.exists()
+        else ""
+    )
     names = ", ".join(known) or "none"
     return UsageError(
         f"There is no {kind} {escape(repr(name), 200)}.",

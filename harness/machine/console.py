@@ -25,6 +25,9 @@ LOG_LIMIT = 256 * MIB
 DRAIN_LIMIT = 1 * MIB
 """Most bytes taken at once, so that such a guest does not keep the harness from everything else."""
 
+TAIL_LIMIT = 8 * KIB
+"""Characters that a report shows of the console, however long its lines are."""
+
 DEATH_STRINGS = (b"Kernel panic - not syncing", b"Unhandled exception")
 
 LAST_WORDS = 1.0
@@ -80,7 +83,8 @@ class Console:
     def tail(self, lines: int = 20) -> str:
         """The last lines that the guest printed, fit to be shown on a terminal."""
         text = self._window.decode(errors="replace").replace("\r\n", "\n")
-        return escape("\n".join(text.rstrip().split("\n")[-lines:]), limit=WINDOW)
+        last = "\n".join(text.rstrip().split("\n")[-lines:])
+        return escape(last if len(last) <= TAIL_LIMIT else "..." + last[-TAIL_LIMIT:], limit=WINDOW)
 
     def send(self, data: bytes, deadline: float = 10.0) -> None:
         """Type ``data`` on the guest's console; ``deadline`` is in seconds."""

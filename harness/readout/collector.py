@@ -7,12 +7,13 @@ written is read up to its ``commit`` and read again the next time.  The guest mu
 during every call.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from harness.errors import FormatError, GuestError, UsageError
+from harness.errors import FormatError, GuestError, HostError, UsageError
 from harness.readout.lanes import Lane
 from harness.ring import FIXED_SIZE, RingCpu, RingHeader, header_length, mark_lost
 from harness.ring.header import OVERWRITE
@@ -52,18 +53,21 @@ class Spool:
     """
 
     def __init__(self, path: Path) -> None:
-        self.stream: BinaryIO = path.open("w+b")
+        self._path = path
+        with self._room():
+            # A buffer would try again, at every seek, to write what there is no room for.
+            self.stream = cast(BinaryIO, path.open("w+b", buffering=0))
         self.counts = Counts()
         self._finished = 0
 
     def append(self, finished: bytes, unfinished: bytes) -> None:
         """Add pages that the guest has finished, and the one that it is writing, if any."""
-        self.stream.seek(self._finished)
-        self.stream.write(finished)
-        self._finished += len(finished)
-        self.stream.write(unfinished)
-        self.stream.truncate()
-        self.stream.flush()
+        with self._room():
+            self.stream.seek(self._finished)
+            self._write(finished)
+            self._finished += len(finished)
+            self._write(unfinished)
+            self.stream.truncate()
 
     def clear(self) -> None:
         """Forget everything read so far."""
@@ -73,6 +77,21 @@ class Spool:
     def close(self) -> None:
         """Give the file back."""
         self.stream.close()
+
+    def _write(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[self.stream.write(left) :]
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise HostError(
+                f"events cannot be kept in {self._path.parent}: {error.strerror}",
+                "Make room there, or set TMPDIR to another directory.",
+            ) from error
 
 
 class Collector:
@@ -134,7 +153,13 @@ class Collector:
         ``full`` names the CPUs that stand in ``ring_buffer_watermark()``: their tail page is
         finished too.
         """
-        for cpu, spool in zip(self.header().cpus, self.spools, strict=True):
+        header = self.header()
+        if (header.page_format, len(header.cpus)) != (self.format, len(self.spools)):
+            raise GuestError(
+                "the guest's ring buffer is damaged: its header now tells of "
+                f"{len(header.cpus)} CPUs and pages of {header.page_format.page_size} bytes"
+            )
+        for cpu, spool in zip(header.cpus, self.spools, strict=True):
             unread = cpu.unread_pages
             pages = self._read_pages(cpu, unread)
             finished = unread if cpu.index in full else cpu.complete_pages

@@ -4,6 +4,7 @@
 from typing import Protocol
 
 from harness.debugger import Debugger
+from harness.errors import HostError
 from harness.machine import Machine
 from harness.units import KIB
 
@@ -58,7 +59,12 @@ class MonitorLane:
             return self._stub.read(address, size)
         # QMP has no unsigned numbers: the upper half of the address space is negative.
         signed = address - (1 << 64) if address >> 63 else address
-        self._machine.qmp("memsave", val=signed, size=size, filename=str(self._file))
+        try:
+            self._machine.qmp("memsave", val=signed, size=size, filename=str(self._file))
+        except HostError as error:
+            if self._machine.alive:
+                error.advice = f"Make room in {self._file.parent.parent}, or use --lane stub."
+            raise
         return self._file.read_bytes()
 
     def write(self, address: int, data: bytes) -> None:

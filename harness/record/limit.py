@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO
 
+from harness.errors import FormatError
 from harness.ring import PageFormat, count_events, scan_page, truncate_page
 
 
@@ -21,9 +22,26 @@ def read_pages(stream: BinaryIO, form: PageFormat) -> Iterator[bytes]:
         yield page
 
 
-def total_events(streams: Sequence[BinaryIO], form: PageFormat) -> int:
-    """How many events all streams hold together."""
-    return sum(count_events(page, form) for stream in streams for page in read_pages(stream, form))
+def total_events(streams: Sequence[BinaryIO], form: PageFormat) -> tuple[int, str]:
+    """How many events all streams, one a CPU, hold together, and what is wrong with them, if so.
+
+    A stream ends in front of its first page that cannot be right: that and what follows is cut.
+    """
+    events = 0
+    damage = ""
+    for cpu, stream in enumerate(streams):
+        position = 0
+        for page in read_pages(stream, form):
+            try:
+                events += count_events(page, form)
+            except FormatError as error:
+                stream.truncate(position)
+                damage = (
+                    damage or f"page {position // form.page_size} of CPU {cpu}: {error.message}"
+                )
+                break
+            position += form.page_size
+    return events, damage
 
 
 def keep_first(streams: Sequence[BinaryIO], form: PageFormat, count: int) -> None:

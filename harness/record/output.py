@@ -19,21 +19,24 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         UsageError: the file cannot be made there.
         HostError: the disk is full, or fails.
     """
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is not a regular file", "Choose another file with -o.")
-    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        # A link stays one: what it points to is written.
+        target = path.resolve()
+        if path.is_dir() or (target.exists() and not target.is_file()):
+            raise UsageError(f"{path} is not a regular file", "Choose another file with -o.")
+        part = target.with_name(f".{target.name}.{os.getpid()}")
         stream = part.open("w+b")
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         raise UsageError(
-            f"{path} cannot be written: {error.strerror}", "Choose another file with -o."
+            f"{path} cannot be written: {getattr(error, 'strerror', error)}",
+            "Choose another file with -o.",
         ) from error
     try:
         with stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        part.replace(path)
+        part.replace(target)
     except OSError as error:
         advice = "Make room, or choose another place with -o." if _full(error) else ""
         raise HostError(f"{path} cannot be written: {error.strerror}", advice) from error

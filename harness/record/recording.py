@@ -60,12 +60,13 @@ class Recording:
 def record(
     request: Request,
     *,
-    wake: int | None = None,
+    wake: Callable[[], int] | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Recording:
     """Record as requested into ``request.output``.
 
-    ``wake`` is a file descriptor that ends the recording early when it becomes readable.
+    ``wake`` is called when the recording begins; it returns a file descriptor that ends it early
+    when it becomes readable.
 
     Raises:
         UsageError: a name, glob or file of the request is wrong; no file is left.
@@ -86,22 +87,26 @@ def record(
         ) as guest,
     ):
         _switch_on(guest, request)
+        descriptor = None if wake is None else wake()
         progress(f"recording {request.tracer} on {guest.config.name}")
         outcome = None
         try:
-            outcome = _run(guest, request, wake)
+            outcome = _run(guest, request, descriptor)
             guest.tracer.current = "nop"
             guest.settle()
             guest.collector.drain()
         except HarnessError as error:
             failure = guest.cause(error)
+            if isinstance(failure, GuestError) and not failure.evidence:
+                failure.evidence = guest.describe()
             with suppress(HarnessError):
                 guest.collector.drain()
         spools = [spool.stream for spool in guest.collector.spools]
         form = guest.collector.format
+        events, damage = total_events(spools, form)
         if request.events is not None:
             keep_first(spools, form, request.events)
-        events = total_events(spools, form)
+            events = min(events, request.events)
         write_trace_dat(stream, guest.tracer.description(), spools)
         counts = guest.collector.counts
         reached_end = outcome is Outcome.REACHED and request.until == END
@@ -111,6 +116,11 @@ def record(
             f"The {events} events recorded up to then are in {request.output}. {failure.advice}"
         ).rstrip()
         raise failure
+    if damage:
+        raise GuestError(
+            f"the guest's ring buffer is damaged: {damage}",
+            f"The {events} events before the damage are in {request.output}.",
+        )
     if request.events is None and events != counts.entries - counts.overrun:
         raise GuestError(
             f"the guest counted {counts.entries - counts.overrun} events in its ring buffer, "

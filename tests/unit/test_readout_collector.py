@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """No event is lost without being counted, and none is read twice, whenever the guest is stopped."""
 
+import re
+import resource
+import signal
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import GuestError, UsageError
+from harness.errors import GuestError, HostError, UsageError
 from harness.readout import Collector
 from harness.ring import PageFormat, decode_page, page_header
 from ring_model import BASE, RingModel
@@ -172,6 +175,35 @@ def test_an_impossible_size_is_refused(directory, size):
     with pytest.raises(UsageError, match="not possible"):
         collect(model, directory).configure(buffer_size=size)
     assert model.get("nr_pages") == 4
+
+
+@pytest.mark.parametrize(("offset", "value"), [(16, 2), (24, 8192)])
+def test_a_header_that_changes_its_shape_is_damaged(directory, offset, value):
+    model = RingModel()
+    collector = collect(model, directory)
+    struct.pack_into(">I", model.memory, offset, value)
+    model.memory[48 + 128 : 48 + 256] = model.memory[48 : 48 + 128]
+    with pytest.raises(GuestError, match="damaged: its header now"):
+        collector.drain()
+
+
+def test_a_full_disk_is_the_hosts_fault_and_what_was_read_stays_readable(directory):
+    model = RingModel()
+    collector = collect(model, directory)
+    model.event(0x1000)
+    collector.drain()
+    spool = collector.spools[0]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6000, limits[1]))
+    try:
+        with pytest.raises(HostError, match=re.escape(f"cannot be kept in {directory}")):
+            spool.append(bytes(4096), bytes(4096))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    spool.stream.seek(0)
+    assert spool.stream.read(4096) == bytes(4096)
 
 
 def test_a_damaged_header_is_the_guests_fault(directory):

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""``harness record`` where something of the host is missing, and where it is disturbed."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from command import HARNESS, harness, start
+from harness.config import load_config, resources
+
+CONFIG = "mips-malta"
+HANGS = 'int workload(void) { for (;;) __asm__ volatile(""); }\n'
+DAMAGES = """\
+#include <string.h>
+extern char ring_buffer[];
+int workload(void) { memset(ring_buffer, 0xff, 64); return 0; }
+"""
+DAMAGES_A_PAGE = """\
+#include <stdint.h>
+#include <string.h>
+extern uint32_t ring_buffer[];
+__attribute__((noipa)) int step(int x) { return x + 1; }
+int workload(void)
+{
+        int x = 0;
+        for (int i = 0; i < 1000; i++)
+                x = step(x);
+        uint64_t *pages = (uint64_t *)((char *)ring_buffer + ring_buffer[2]);
+        memset((char *)(uintptr_t)*pages + 4096, 0xff, 64);
+        return 0;
+}
+"""
+PRINTS = """\
+#include <stdio.h>
+int workload(void)
+{
+        for (int i = 0; i < 20000; i++)
+                printf("\\033[2Jmuch ");
+        printf("the last words");
+        return *(volatile int *)8;
+}
+"""
+
+
+@pytest.fixture
+def workload(tmp_path):
+    def write(source):
+        path = tmp_path / "mine.c"
+        path.write_text(source)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def short():
+    """A directory whose path leaves room for the names of sockets."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield directory
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    assert harness("build", CONFIG).returncode == 0
+
+
+def path_without(program, directory):
+    """A search path with all the programs there are, but for one."""
+    directory.mkdir()
+    for place in map(Path, reversed(os.get_exec_path())):
+        for entry in place.iterdir() if place.is_dir() else ():
+            link = directory / entry.name
+            link.unlink(missing_ok=True)
+            link.symlink_to(entry)
+    (directory / program).unlink()
+    return str(directory)
+
+
+@pytest.mark.parametrize(
+    ("program", "package"),
+    [
+        (load_config(CONFIG).qemu.binary, load_config(CONFIG).qemu.package),
+        (f"{load_config(CONFIG).build.cross_compile}gcc", load_config(CONFIG).build.package),
+        ("gdb-multiarch", "gdb-multiarch"),
+        ("setpriv", "util-linux"),
+        ("make", "make"),
+    ],
+)
+def test_a_missing_program_is_the_hosts_fault(tmp_path, program, package):
+    file = tmp_path / "x.dat"
+    env = {**os.environ, "PATH": path_without(program, tmp_path / "bin")}
+    done = harness("record", "-c", CONFIG, "-o", file, env=env)
+    assert done.returncode == 3
+    said = done.stderr.splitlines()
+    assert said == [
+        f"harness: {program} is not installed",
+        f"Install it: apt-get install {package}",
+    ]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["bin"]
+
+
+@pytest.mark.parametrize(
+    ("replace", "by", "said"),
+    [
+        ("[qemu]", "[qemu", "is not TOML: Expected ']' at the end of a table declaration (at line"),
+        ('"mcount"', '"mcuont"', 'build.form: found "mcuont"; allowed: "mcount", '),
+        ("machine =", "machin =", 'qemu.machin: there is no such key, did you mean "machine"?'),
+        ("[build]", "[qemu]", "is not TOML"),
+        ('memory = "128M"', 'arguments = ["-daemonize"]', "qemu.arguments[0]: found"),
+    ],
+)
+def test_a_config_of_ones_own_that_is_wrong(tmp_path, replace, by, said):
+    shipped = (resources.configs_directory() / f"{CONFIG}.toml").read_text()
+    assert replace in shipped
+    file = tmp_path / "board.toml"
+    file.write_text(shipped.replace(replace, by))
+    done = harness("record", "-c", "board.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("harness: board.toml")
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_config_of_ones_own_records(tmp_path):
+    shipped = (resources.configs_directory() / f"{CONFIG}.toml").read_text()
+    (tmp_path / "board.toml").write_text(shipped)
+    done = harness("record", "-c", "board.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "trace.dat").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_the_build_ends_it_at_once_and_leaves_nothing(tmp_path, number):
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    process = start("record", "-c", CONFIG, "-o", tmp_path / "x.dat", env=env)
+    assert process.stderr.readline().startswith("make ")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (out, err.strip()) == ("", "harness: interrupted")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["cache"]
+    kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert [path.suffix for path in kept] == [".lock"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_closes_the_trace(tmp_path, workload, number):
+    file = tmp_path / "x.dat"
+    process = start("record", "-c", CONFIG, "--workload", workload(HANGS), "-o", file)
+    while not process.stderr.readline().startswith("recording"):
+        assert process.poll() is None
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "ended by stopped" in out
+    assert harness("report", file).returncode == 0
+
+
+def test_a_recording_does_not_need_its_standard_error(tmp_path, workload):
+    """Not even when that goes away in the middle."""
+    file = tmp_path / "x.dat"
+    cache = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    process = start("record", "-c", CONFIG, "-o", file, env=cache)
+    process.stderr.close()
+    out = process.stdout.read()
+    assert process.wait(timeout=60) == 0
+    assert "ended by workload_done" in out
+    assert file.exists()
+
+
+def test_a_damaged_ring_buffer_is_shown_with_the_place_of_the_guest(tmp_path, workload):
+    file = tmp_path / "x.dat"
+    done = harness("record", "-c", CONFIG, "--workload", workload(DAMAGES), "-o", file)
+    assert done.returncode == 1
+    assert "the guest's ring buffer is damaged" in done.stderr
+    assert "CPU 0 at " in done.stderr
+    assert "Console:\n" in done.stderr
+
+
+def test_the_events_before_a_damaged_page_are_kept(config, tmp_path, workload):
+    file = tmp_path / "x.dat"
+    done = harness("record", "-c", config, "--workload", workload(DAMAGES_A_PAGE), "-o", file)
+    assert done.returncode == 1
+    assert "the guest's ring buffer is damaged: page 1 of CPU 0" in done.stderr
+    events = int(re.search(r"The (\d+) events before the damage are in", done.stderr)[1])
+    assert events > 100
+    assert harness("report", file).stdout.count("step <-workload") == events - 1
+
+
+def test_the_last_words_of_a_guest_that_prints_much_are_shown(tmp_path, workload):
+    file = tmp_path / "x.dat"
+    done = harness("record", "-c", CONFIG, "--workload", workload(PRINTS), "-n", "*", "-o", file)
+    assert done.returncode == 1
+    assert "the last words" in done.stderr
+    assert "Kernel panic - not syncing" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert len(done.stderr) < 64 * 1024
+
+
+@pytest.mark.parametrize("lane", ["stub", "auto"])
+def test_a_full_temporary_directory_is_named_and_the_events_are_kept(tmp_path, short, lane):
+    disk = str(short)
+    script = 'mount -t tmpfs -o size=64k none "$TMPDIR" && exec "$@"'
+    record = [HARNESS, "record", "-c", CONFIG, "--workload", "sort", "--lane", lane]
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", *record, "-o", "x.dat"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": disk, "XDG_RUNTIME_DIR": disk},
+    )
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"no file system of one's own here: {done.stderr.strip()}")
+    assert done.returncode == 3
+    assert disk in done.stderr
+    assert "ake room" in done.stderr
+    assert "recorded up to then are in x.dat" in done.stderr
+    assert harness("report", tmp_path / "x.dat").returncode == 0
