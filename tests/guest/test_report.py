@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from command import harness
 from test_trace_chrome import check, tracks
 

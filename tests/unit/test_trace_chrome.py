@@ -6,11 +6,11 @@ import json
 from collections import defaultdict
 
 import pytest
+
 from graph_files import NESTED, back, call, graph_trace, random_calls
+from harness.trace import TraceDatReader, parse_filters, report_chrome
 from test_trace_views import hostile_trace
 from trace_files import FORMATS, function_trace, trace_file
-
-from harness.trace import TraceDatReader, parse_filters, report_chrome
 
 FORM = ("little", 4)
 CPUS, THREADS = 1, 2

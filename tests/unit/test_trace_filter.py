@@ -5,15 +5,15 @@ import io
 import string
 
 import pytest
-from graph_files import NESTED, graph_trace
 from hypothesis import given
 from hypothesis import strategies as st
+
+from graph_files import NESTED, graph_trace
+from harness.errors import UsageError
+from harness.trace import EventFormat, TraceDatReader, event_formats, parse_filters
 from ring_encoder import PageEncoder, function_payload
 from test_trace_formats import SCHED_SWITCH
 from trace_files import FORMATS, address, function_trace, trace_file
-
-from harness.errors import UsageError
-from harness.trace import EventFormat, TraceDatReader, event_formats, parse_filters
 
 FORM = ("little", 8)
 SWITCH = EventFormat.parse(SCHED_SWITCH, "sched")

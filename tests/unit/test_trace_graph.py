@@ -5,10 +5,8 @@ import io
 from itertools import chain
 
 import pytest
-from graph_files import NESTED, back, call, graph_pages, graph_trace
-from ring_encoder import function_payload
-from trace_files import FORMATS, kallsyms, trace_file
 
+from graph_files import NESTED, back, call, graph_pages, graph_trace
 from harness.errors import UsageError
 from harness.trace import (
     EventFormat,
@@ -20,6 +18,8 @@ from harness.trace import (
     report_graph,
     report_text,
 )
+from ring_encoder import function_payload
+from trace_files import FORMATS, kallsyms, trace_file
 
 FORM = ("big", 4)
 

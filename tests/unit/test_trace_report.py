@@ -5,11 +5,11 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from graph_files import NESTED, graph_trace
-from trace_files import function_trace
 
+from graph_files import NESTED, graph_trace
 from harness.cli.report import VIEWS, report
 from harness.errors import UsageError
+from trace_files import function_trace
 
 FORM = ("big", 4)
 

@@ -6,12 +6,10 @@ import io
 import json
 
 import pytest
-from graph_files import NESTED, back, call, graph_pages, graph_trace, random_calls
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ring_encoder import function_pages
-from trace_files import FORMATS, address, calls, function_trace, trace_file
 
+from graph_files import NESTED, back, call, graph_pages, graph_trace, random_calls
 from harness.errors import FormatError
 from harness.ring import PageFormat, mark_lost
 from harness.trace import (
@@ -26,6 +24,8 @@ from harness.trace import (
     report_text,
 )
 from harness.trace.views import flame
+from ring_encoder import function_pages
+from trace_files import FORMATS, address, calls, function_trace, trace_file
 
 FORM = ("big", 4)
 VIEWS = [report_text, report_graph, report_json, report_csv, report_flame, report_chrome]
