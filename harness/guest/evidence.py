@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What is known about a guest that failed: its CPUs, the code they run, the console's tail."""
 
+import re
+
 from harness.debugger import Debugger
 from harness.errors import HarnessError
 from harness.image import Image
@@ -20,7 +22,11 @@ def describe(debugger: Debugger, image: Image, console: Console) -> str:
             sections.append(f"{title}:\n{section(debugger, image)}")
         except HarnessError as error:
             sections.append(f"{title}: cannot be read: {error.message}")
-    sections.append(f"Console:\n{console.tail(CONSOLE_LINES) or '(nothing printed)'}")
+    printed = console.tail(CONSOLE_LINES)
+    named = _functions(image, printed)
+    if named:
+        sections.append(f"Functions that the console names by address:\n{named}")
+    sections.append(f"Console:\n{printed or '(nothing printed)'}")
     return "\n\n".join(sections)
 
 
@@ -49,3 +55,11 @@ def _code(debugger: Debugger, image: Image) -> str:
         ("=>" if instruction.address == pc else "  ") + f" {instruction}"
         for instruction in isa.disassemble(code, start)
     )
+
+
+def _functions(image: Image, printed: str) -> str:
+    """What the addresses in a dump mean; gdb finds no way back through an exception on MIPS."""
+    digits = image.bits // 4
+    words = dict.fromkeys(re.findall(rf"(?:\b|0x)([0-9a-f]{{{digits}}})\b", printed))
+    addresses = [address for word in words if image.function_at(address := int(word, 16))]
+    return "\n".join(f"  {image.symbolize(address)} ({address:#x})" for address in addresses)

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import fcntl
 import logging
+import signal
 import socket
 import struct
 import termios
@@ -86,7 +87,7 @@ class Monitor:
 
     def _run(self, work: Awaitable[_Result], deadline: float, what: str) -> _Result:
         try:
-            with self._attended_console():
+            with self._attended_console(), _whole():
                 return self._loop.run_until_complete(asyncio.wait_for(work, deadline))
         except ExecuteError as error:
             raise HostError(f"QEMU refused {what[len('the answer to ') :]}: {error}") from None
@@ -117,3 +118,15 @@ class Monitor:
 def _unread(connection: socket.socket) -> int:
     buffer = fcntl.ioctl(connection, termios.FIONREAD, struct.pack("i", 0))
     return int(struct.unpack("i", buffer)[0])
+
+
+@contextlib.contextmanager
+def _whole() -> Iterator[None]:
+    """Put off signals: one that raises in the middle of qemu.qmp leaves it in pieces."""
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    )
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
