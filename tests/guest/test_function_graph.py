@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""function_graph in live guests: what survives a return, what stops the guest, what is refused."""
+
+import re
+
+import pytest
+
+from harness import boot
+from harness.errors import GuestDied, UsageError
+
+pytestmark = pytest.mark.guest(workload="calls")
+
+FEATURES = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD", "DYNAMIC_FTRACE"]
+
+# What a C function may destroy, as far as results are returned there, and its first argument.
+SCRATCH = {
+    "mips": ["v0", "v1", *(f"f{n}" for n in range(4))],
+    "aarch64": [
+        *(f"x{n}" for n in range(1, 18)),
+        *(f"v{n}.d.u[{half}]" for n in range(8) for half in range(2)),
+    ],
+}
+JUNK = 0x5A5A5A5A
+
+
+def traced(guest):
+    return [(event.name, event.function) for event in guest.tracer.events()]
+
+
+def text(guest):
+    where = guest.image.text
+    return guest.debugger.dump_memory(where.start, len(where))
+
+
+def test_what_is_hijacked_when_the_tracer_goes_returns(config, guest):
+    before = text(guest)
+    guest.tracer.current = "function_graph"
+    guest.run(until="do_inner")
+    entries = traced(guest)
+    guest.tracer.current = "nop"
+    assert text(guest) == before
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+    assert [name for _, name in entries[-2:]] == ["do_nested", "do_middle"]
+    assert traced(guest) == entries
+
+
+@pytest.mark.guest(workload="returns")
+def test_results_survive_a_handler_that_uses_every_register(config, guest):
+    """The guest's own handler has no use for floating point; another one may."""
+    guest.tracer.set_filter("return_*")
+    guest.tracer.current = "function_graph"
+    handler = guest.address_of("ftrace_return_to_handler")
+    done = guest.address_of("workload_done")
+    debugger, isa = guest.debugger, guest.image.isa
+    for address in (handler, done):
+        debugger.insert_breakpoint(address)
+    junk = [
+        f"-gdb-set ${register}={JUNK + number}" for number, register in enumerate(SCRATCH[isa.name])
+    ]
+    handled = 0
+    while True:
+        debugger.resume()
+        assert debugger.wait_stop(30) is not None
+        if debugger.read_register(isa.pc_register) & isa.mask == done:
+            break
+        debugger.commands(junk)
+        handled += 1
+    assert handled == len(guest.tracer.enabled_functions)
+    assert guest.workload_status == 0
+
+
+def test_a_wrong_frame_pointer_stops_the_guest(config, guest):
+    guest.tracer.set_filter("do_inner")
+    guest.tracer.current = "function_graph"
+    guest.run(until="ftrace_return_to_handler")
+    argument = guest.image.isa.argument_registers[0]
+    right = guest.debugger.read_register(argument) & guest.image.isa.mask
+    guest.debugger.write_register(argument, right + 16)
+    with pytest.raises(GuestDied) as caught:
+        guest.run(until="workload_done")
+    report = re.search(r"Bad frame pointer: expected (\w+), received (\w+)", caught.value.evidence)
+    assert [int(number, 16) for number in report.groups()] == [right, right + 16]
+
+
+def test_tracing_on_stops_recording_and_every_function_returns(config, guest):
+    guest.tracer.current = "function_graph"
+    guest.run(until="do_inner")
+    before = traced(guest)
+    guest.tracer.on = False
+    guest.run(until="do_loop")
+    assert traced(guest) == before
+    guest.tracer.on = True
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+    assert traced(guest)[len(before)] == ("funcgraph_entry", "do_loop")
+
+
+def test_the_controls_keep_what_they_are_given(config, guest):
+    graph = guest.tracer.graph
+    assert (graph.max_graph_depth, graph.tracing_thresh) == (0, 0)
+    graph.max_graph_depth, graph.tracing_thresh = 7, 1234
+    graph.set_graph_function("do_*")
+    graph.set_graph_notrace("leaf")
+    assert (graph.max_graph_depth, graph.tracing_thresh) == (7, 1234)
+    graph.set_graph_function()
+    graph.set_graph_notrace()
+    graph.max_graph_depth = graph.tracing_thresh = 0
+    guest.tracer.current = "function_graph"
+    guest.run(until="workload_done")
+    assert ("funcgraph_entry", "leaf") in traced(guest)
+
+
+@pytest.mark.guest(config="mips-malta", workload="calls")
+def test_wrong_values_are_refused(guest):
+    graph = guest.tracer.graph
+    with pytest.raises(UsageError, match="depth of -1"):
+        graph.max_graph_depth = -1
+    with pytest.raises(UsageError, match="threshold of -1 us"):
+        graph.tracing_thresh = -1
+    with pytest.raises(UsageError, match="no traceable function matches 'laef'"):
+        graph.set_graph_function("laef")
+    assert (graph.max_graph_depth, graph.tracing_thresh) == (0, 0)
+
+
+def test_a_guest_without_it_says_so(config):
+    with boot(config, features=FEATURES) as guest:
+        assert guest.tracer.available_tracers == ["nop", "function"]
+        with pytest.raises(UsageError, match="no tracer 'function_graph'"):
+            guest.tracer.current = "function_graph"
+        with pytest.raises(UsageError, match="no function_graph tracer"):
+            _ = guest.tracer.graph
+        guest.tracer.current = "function"
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        assert ("function", "leaf") in traced(guest)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [[], ["FUNCTION_GRAPH_FP_TEST"], ["FUNCTION_GRAPH_RET_ADDR_PTR"]],
+    ids=["plain", "fp-test", "ret-addr-ptr"],
+)
+def test_every_choice_of_features(config, more):
+    features = [*FEATURES, "FUNCTION_GRAPH_TRACER", *more]
+    with boot(config, "returns", features=features) as guest:
+        guest.tracer.current = "function_graph"
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        assert ("funcgraph_exit", "leaf") in traced(guest)
