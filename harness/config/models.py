@@ -94,7 +94,7 @@ class QemuConfig(Model):
         default="128M", description='a size in M or G, such as "128M"'
     )
     smp: int = Field(
-        default=1, ge=1, le=64, strict=True, description="a whole number of CPUs from 1 to 64"
+        default=1, ge=1, le=1, strict=True, description="1, because the guests run on one CPU"
     )
     arguments: tuple[Argument, ...] = Field(
         default=(), description='more arguments of QEMU, one a string, such as ["-semihosting"]'

@@ -8,7 +8,7 @@ import docutils.core
 import docutils.utils
 import pytest
 
-from harness.cli import harness
+from harness.cli.command import harness
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("docs/*.rst"), ROOT / "README.rst"])

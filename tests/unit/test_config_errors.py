@@ -101,9 +101,10 @@ def test_a_port_with_a_slash_is_meant_from_the_file(file: Path, tmp_path: Path) 
             '"unheard-of"\nport',  # in guests/arch, but the harness cannot decode it
             'architecture: found "unheard-of"; allowed: "mips"',
         ),
-        ("cpu =", 'smp = "two"\ncpu =', 'qemu.smp: found "two"; allowed: a whole number'),
-        ("cpu =", "smp = true\ncpu =", "qemu.smp: found true; allowed: a whole number"),
-        ("cpu =", "smp = 0\ncpu =", "qemu.smp: found 0; allowed: a whole number"),
+        ("cpu =", 'smp = "two"\ncpu =', 'qemu.smp: found "two"; allowed: 1'),
+        ("cpu =", "smp = true\ncpu =", "qemu.smp: found true; allowed: 1"),
+        ("cpu =", "smp = 0\ncpu =", "qemu.smp: found 0; allowed: 1"),
+        ("cpu =", "smp = 4\ncpu =", "qemu.smp: found 4; allowed: 1, because"),
         ("cpu =", 'memory = "128"\ncpu =', 'qemu.memory: found "128"; allowed: a size in M or G'),
         ("cpu =", "memory = 128\ncpu =", "qemu.memory: found 128; allowed: a size in M or G"),
         ("cpu =", 'arguments = "-s"\ncpu =', 'qemu.arguments: found "-s"; allowed: '),

@@ -5,7 +5,7 @@ import json
 
 from click.testing import CliRunner
 
-from harness.cli import harness
+from harness.cli.command import harness
 from harness.conformance import Covered, load_catalogue
 
 

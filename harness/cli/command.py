@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The command ``harness``: its group of commands, and what becomes of their errors."""
+
+import os
+import sys
+
+import click
+
+from harness import __version__
+from harness.cli.build import build
+from harness.cli.doctor import doctor
+from harness.cli.lists import list_
+from harness.cli.record import record
+from harness.cli.report import report
+from harness.errors import HarnessError, HostError
+from harness.units import escape
+
+HOST_FAULT = HostError.exit_status
+DEBUG = "HARNESS_DEBUG"
+
+
+class _Commands(click.Group):
+    """The commands; what their output cannot be written to is no fault of theirs or the guest's."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command.  click itself would end with status 1 where a pipe has no reader."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader of our output has had enough.
+            _forget_output()
+            raise click.exceptions.Exit(0) from None
+        except OSError as error:
+            # A file that has a name is not the output.
+            if error.filename is not None:
+                raise
+            _forget_output()
+            raise HostError(
+                f"the output cannot be written: {error.strerror}",
+                "Make room, or send it elsewhere.",
+            ) from error
+
+
+def _forget_output() -> None:
+    """Let the flush at the end of Python, which would fail again, succeed."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="harness")
+@click.option("--debug", is_flag=True, help="Show a traceback with an error.")
+def harness(debug: bool) -> None:
+    """Trace live guest kernels under QEMU, from outside, to test ports of ftrace.
+
+    Exit status: 0 done; 1 the guest or port is at fault; 2 used wrongly; 3 the host is at fault.
+    """
+    if debug:
+        os.environ[DEBUG] = "1"
+
+
+for command in (doctor, list_, build, record, report):
+    harness.add_command(command)
+
+
+def run() -> None:
+    """Run the command line; every error becomes a sentence and an exit status."""
+    try:
+        sys.exit(harness.main(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except HarnessError as error:
+        _fail(error, escape(str(error), 64 * 1024), error.exit_status)
+    except Exception as error:
+        reason = escape(f"{type(error).__name__}: {error}")
+        _fail(error, f"this is a fault of the harness itself: {reason}", HOST_FAULT)
+
+
+def _fail(error: Exception, text: str, status: int) -> None:
+    if os.environ.get(DEBUG):
+        raise error
+    if not isinstance(error, HarnessError):
+        text += "\nRun it again with: harness --debug ..., and report what it prints."
+    for note in getattr(error, "__notes__", ()):
+        text += f"\n{note}"
+    click.echo(f"harness: {text}", err=True)
+    sys.exit(status)
