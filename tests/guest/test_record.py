@@ -21,6 +21,15 @@ PANIC = """\
 __attribute__((noinline)) void before(void) { __asm__ volatile(""); }
 int workload(void) { before(); return *(volatile int *)8; }
 """
+RECURSES = """\
+__attribute__((noinline)) int deeper(int x)
+{
+	volatile char frame[512];
+	frame[x & 511] = 1;
+	return x < 0 ? x : deeper(x + 1) + frame[3];
+}
+int workload(void) { return deeper(0); }
+"""
 FAILS = "int workload(void) { return 3; }\n"
 
 
@@ -123,6 +132,15 @@ def test_a_panic_is_reported_with_its_evidence_and_the_events_are_kept(config, t
     assert "Kernel panic - not syncing" in done.stderr
     assert re.search(r"  workload\+0x| in workload ", done.stderr)
     assert " before <-workload" in harness("report", file).stdout
+
+
+def test_a_stack_that_overflows_is_a_panic_and_the_events_are_kept(config, tmp_path, workload):
+    file = tmp_path / "some.dat"
+    done = harness("record", "-c", config, "--workload", workload(RECURSES), "-o", file)
+    assert done.returncode == 1
+    assert "the guest panicked" in done.stderr
+    assert "Kernel panic - not syncing" in done.stderr
+    assert " deeper <-deeper" in harness("report", file).stdout
 
 
 def test_a_guest_that_hangs_comes_to_a_deadline_and_the_events_are_kept(tmp_path, workload):

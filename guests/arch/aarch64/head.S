@@ -76,7 +76,7 @@ at_el1:
 	stp	xzr, xzr, [x0], #16
 	b	1b
 
-2:	ldr	x0, =init_stack_top
+2:	ldr	x0, =__boot_stack_end
 	mov	sp, x0
 	ldr	x0, =init_thread
 	msr	sp_el0, x0
@@ -86,10 +86,4 @@ at_el1:
 	bl	start_kernel
 	.cfi_endproc
 SYM_FUNC_END(_start)
-
-/* Large enough for workloads that recurse or have frames of tens of KiB. */
-	.bss
-	.balign	16
-	.skip	0x40000
-init_stack_top:
 

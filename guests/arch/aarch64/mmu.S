@@ -3,7 +3,8 @@
  * The address map, built by the assembler: everything at its physical address.
  *
  *	0x00000000..0x07ffffff	not mapped: a null pointer faults, and user mode has room here
- *	0x08000000..0x3fffffff	devices
+ *	0x08000000..0x3fdfffff	devices
+ *	0x3fe00000..0x3fffffff	not mapped: the boot stack above it overflows into a fault
  *	0x40000000..0x7fffffff	memory, executable at EL1
  *
  * With 39 bits of address the first level has 1 GiB, the second 2 MiB for an entry.
@@ -43,8 +44,9 @@ page_table:
 page_table_low:
 	.fill	DEVICES / LEVEL2_SIZE, 8, 0
 	.set	address, DEVICES
-	.rept	(RAM - DEVICES) / LEVEL2_SIZE
+	.rept	(RAM - DEVICES) / LEVEL2_SIZE - 1
 	.quad	address + BLOCK_DEVICE
 	.set	address, address + LEVEL2_SIZE
 	.endr
+	.quad	0
 	.size	page_table_low, . - page_table_low

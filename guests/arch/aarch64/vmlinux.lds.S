@@ -2,9 +2,14 @@
 /*
  * QEMU's virt machine: memory begins at 0x40000000, where QEMU puts the device tree. Addresses are
  * physical ones: head.S maps everything at its own address.
+ *
+ * The device tree is not read, so the boot stack takes its place: what lies below is not mapped,
+ * and a stack that overflows faults instead of growing into the kernel.
  */
 #include <linux/vmlinux.lds.h>
 
+#define RAM_ADDRESS 0x40000000
+#define BOOT_STACK_SIZE 0x100000
 #define LINK_ADDRESS 0x40200000
 
 OUTPUT_ARCH(aarch64)
@@ -12,6 +17,9 @@ ENTRY(_start)
 
 SECTIONS
 {
+	. = RAM_ADDRESS + BOOT_STACK_SIZE;
+	__boot_stack_end = .;
+
 	. = LINK_ADDRESS;
 	KERNEL_TEXT
 	KERNEL_RODATA
