@@ -32,6 +32,7 @@ def text(guest):
     return guest.debugger.dump_memory(where.start, len(where))
 
 
+@pytest.mark.clause("C5g")
 def test_what_is_hijacked_when_the_tracer_goes_returns(config, guest):
     before = text(guest)
     guest.tracer.current = "function_graph"
@@ -45,6 +46,7 @@ def test_what_is_hijacked_when_the_tracer_goes_returns(config, guest):
     assert traced(guest) == entries
 
 
+@pytest.mark.clause("C5a", "C5b")
 @pytest.mark.guest(workload="returns")
 def test_results_survive_a_handler_that_uses_every_register(config, guest):
     """The guest's own handler has no use for floating point; another one may."""
@@ -70,6 +72,7 @@ def test_results_survive_a_handler_that_uses_every_register(config, guest):
     assert guest.workload_status == 0
 
 
+@pytest.mark.clause("C6c")
 def test_a_wrong_frame_pointer_stops_the_guest(config, guest):
     guest.tracer.set_filter("do_inner")
     guest.tracer.current = "function_graph"

@@ -41,6 +41,8 @@ def check_times(found):
             open_calls[-1][1].append(event)
 
 
+@pytest.mark.clause("C4d", "C4e", "C4g", "C5c", "C11b")
+@pytest.mark.clause("C4j", configs=["aarch64-virt-bti-pac*"])
 @pytest.mark.parametrize("workload", PROGRAMS)
 def test_every_call_and_return_of_a_workload(watch, workload):
     with watch(workload) as watched:
@@ -50,6 +52,7 @@ def test_every_call_and_return_of_a_workload(watch, workload):
         assert len(check(watched)) > 60
 
 
+@pytest.mark.clause("C4f")
 def test_calls_that_are_too_deep_are_left_alone_and_counted(watch):
     with watch("returns") as watched:
         watched.switch("function_graph")
@@ -61,6 +64,7 @@ def test_calls_that_are_too_deep_are_left_alone_and_counted(watch):
         assert found[-1].overrun == calls - len(entries) > 0
 
 
+@pytest.mark.clause("C9h")
 @pytest.mark.parametrize("globs", [["do_*", "leaf"], ["*_second"], ["do_middle", "workload"]])
 def test_through_a_filter(watch, globs):
     with watch("calls") as watched:
@@ -126,6 +130,7 @@ def test_a_threshold_that_nothing_reaches(watch):
         assert watched.guest.workload_status == 0
 
 
+@pytest.mark.clause("C5g")
 def test_switched_on_and_off_in_the_middle(watch):
     """What is hijacked when the tracer goes returns all the same; nothing is recorded of it."""
     with watch("calls") as watched:
@@ -165,6 +170,7 @@ def test_switched_on_again_below_what_is_still_hijacked(watch):
         assert ("do_inner", 2) in check_flow(watched)
 
 
+@pytest.mark.clause("C11e")
 @pytest.mark.parametrize(
     "tracers", [("function", "function_graph"), ("function_graph", "function")]
 )
