@@ -10,6 +10,7 @@ from harness import __version__
 from harness.cli.build import build
 from harness.cli.doctor import doctor
 from harness.cli.lists import list_
+from harness.cli.options import forget
 from harness.cli.record import record
 from harness.cli.report import report
 from harness.errors import HarnessError, HostError
@@ -28,23 +29,17 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             # The reader of our output has had enough.
-            _forget_output()
+            forget(sys.stdout)
             raise click.exceptions.Exit(0) from None
         except OSError as error:
             # A file that has a name is not the output.
             if error.filename is not None:
                 raise
-            _forget_output()
+            forget(sys.stdout)
             raise HostError(
                 f"the output cannot be written: {error.strerror}",
                 "Make room, or send it elsewhere.",
             ) from error
-
-
-def _forget_output() -> None:
-    """Let the flush at the end of Python, which would fail again, succeed."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,10 +2,12 @@
 """Options and output that several commands share."""
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from typing import TextIO
 
 import click
 
@@ -66,9 +68,17 @@ def progress() -> Iterator[Callable[[str], None]]:
 def _tell(line: str) -> None:
     # make's own lines, which are indented, would drown the others.
     if not line.startswith("  "):
-        # Nobody has to listen: a recording goes on when its standard error is gone.
-        with suppress(OSError):
+        try:
             click.echo(line, err=True)
+        except OSError:
+            # Nobody has to listen: a recording goes on when its standard error is gone.
+            forget(sys.stderr)
+
+
+def forget(stream: TextIO | None) -> None:
+    """Let the flush at the end of Python succeed on a stream that cannot be written to."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], as_json: bool) -> None:

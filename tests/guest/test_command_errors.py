@@ -135,16 +135,22 @@ def test_a_config_of_ones_own_records(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_during_the_build_ends_it_at_once_and_leaves_nothing(tmp_path, number):
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
-    process = start("record", "-c", CONFIG, "-o", tmp_path / "x.dat", env=env)
+def test_a_signal_during_the_build_ends_it_at_once_and_leaves_nothing(tmp_path, workload, number):
+    directory = tmp_path / "here"
+    directory.mkdir()
+    env = {**os.environ, "XDG_CACHE_HOME": str(directory / "cache"), "TMPDIR": str(directory)}
+    # Many functions, so that the compiler is still at work when the signal comes.
+    functions = (f"int f{i}(int x) {{ return x * {i} + x / {i + 2}; }}\n" for i in range(5000))
+    source = workload("".join(functions) + "int workload(void) { return 0; }\n")
+    output = directory / "x.dat"
+    process = start("record", "-c", CONFIG, "--workload", source, "-o", output, env=env)
     assert process.stderr.readline().startswith("make ")
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert (out, err.strip()) == ("", "harness: interrupted")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["cache"]
-    kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert [entry.name for entry in directory.iterdir()] == ["cache"]
+    kept = [path for path in (directory / "cache").rglob("*") if path.is_file()]
     assert [path.suffix for path in kept] == [".lock"]
 
 

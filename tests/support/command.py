@@ -21,9 +21,9 @@ def harness(*arguments, **options):
 
 
 def start(*arguments, **options):
-    """The process, still running."""
+    """The process, still running; its signals do what they do by default, under nohup too."""
     return subprocess.Popen(
-        [HARNESS, *map(str, arguments)],
+        ["env", "--default-signal=HUP,INT,TERM", HARNESS, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

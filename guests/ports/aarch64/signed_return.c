@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Reading prologues: how far below sp on entry a function has put its frame record. Encodings: Arm
- * ARM, C6.2 (ADD, STP, SUB, PACIASP).
+ * ARM, C6.2 (ADD, MOVK, MOVZ, PACIASP, STP, SUB).
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -21,8 +21,17 @@
 #define INSN_SUB_SP		0xd10003ffu
 #define INSN_SUB_SP_MASK	0xff8003ffu
 #define INSN_SUB_SP_LSL12	0x00400000u
+/* sub sp, sp, xN, and how xN gets its value: movz or movk xN, #imm16, lsl #(16 * hw) */
+#define INSN_SUB_SP_REG		0xcb2063ffu
+#define INSN_SUB_SP_REG_MASK	0xffe0ffffu
+#define INSN_MOV_WIDE		0xd2800000u
+#define INSN_MOV_WIDE_MASK	0xdf800000u
 
 #define IMM12(insn)		(((insn) >> 10) & 0xfffu)
+#define IMM16(insn)		((unsigned long)(((insn) >> 5) & 0xffffu))
+#define HW(insn)		(((insn) >> 21) & 3u)
+#define RM(insn)		(((insn) >> 16) & 31u)
+#define RD(insn)		((insn) & 31u)
 #define IMM7_SIGNED(insn)	((s32)((insn) << 10) >> 25)
 
 /* What a prologue saves before it calls _mcount: 10 + 8 registers, 16 of varargs, and arguments. */
@@ -31,13 +40,15 @@
 u64 known_frames[KNOWN_FRAMES];
 
 /*
- * In bytes, or 0: backwards from the site to the instruction that sets x29, then to paciasp. Big
- * frames that take sp down by a register, or in a loop, are not known here.
+ * In bytes, or 0: backwards from the site to the instruction that sets x29, then to paciasp. A
+ * large frame takes sp down by a register, whose parts are added up where they are met. One that
+ * takes it down in a loop is not known here.
  */
 static unsigned long prologue_distance(const u32 *site)
 {
 	const u32 *first = site - PROLOGUE_MAX;
 	const u32 *insn = site;
+	u32 subtracted = 31;		/* xzr: no register yet */
 	unsigned long distance;
 
 	do {
@@ -52,6 +63,10 @@ static unsigned long prologue_distance(const u32 *site)
 			distance -= IMM7_SIGNED(*insn) * 8;
 		else if ((*insn & INSN_SUB_SP_MASK) == INSN_SUB_SP)
 			distance += IMM12(*insn) << (*insn & INSN_SUB_SP_LSL12 ? 12 : 0);
+		else if ((*insn & INSN_SUB_SP_REG_MASK) == INSN_SUB_SP_REG)
+			subtracted = RM(*insn);
+		else if ((*insn & INSN_MOV_WIDE_MASK) == INSN_MOV_WIDE && RD(*insn) == subtracted)
+			distance += IMM16(*insn) << 16 * HW(*insn);
 	}
 	return distance;
 }
