@@ -23,6 +23,15 @@ def console(tmp_path):
     console.close()
 
 
+@pytest.fixture
+def interruptible():
+    """SIGINT raises, also where it was ignored, as shells do for what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_waits_for_the_answer_and_leaves_the_client_whole(console, capfd, caplog):
     ours, qemu = socket.socketpair()
     qemu.settimeout(10)
