@@ -117,7 +117,8 @@ class Build:
             if str(path) in text or mapped in text:
                 return UsageError(f"{what} does not build for {name}:\n{text}", advice)
         message = f"The guest does not build for {name}:\n{text}"
-        if brought or self.cflags or not _is_shipped(self.config):
+        chosen = self.cflags or self.features != _choose_features(self.port, None)
+        if brought or chosen or not _is_shipped(self.config):
             return UsageError(message, advice)
         return HostError(message, advice)
 
