@@ -5,7 +5,7 @@ import pytest
 
 from harness import boot
 from harness.config import list_configs, load_config
-from harness.errors import UsageError
+from harness.errors import GuestError, UsageError
 from harness.isa import Form, SiteState
 
 FUNCTION = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD"]
@@ -148,7 +148,7 @@ def test_clear(guest):
 
 
 def test_there_is_nothing_to_patch_with(guest):
-    with pytest.raises(UsageError, match="no symbol ftrace_update_ftrace_func"):
+    with pytest.raises(GuestError, match="no symbol ftrace_update_ftrace_func"):
         guest.port.update_ftrace_func("function_trace_call")
 
 
