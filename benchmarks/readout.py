@@ -46,14 +46,14 @@ def measure(config: str) -> None:
             own, first = rate(stub.read, where, size)
             auto, second = rate(monitor.read, where, size)
             print(
-                f"{config:24}{size:9}{gdb:7.1f} MB/s{own:7.1f} MB/s{own / gdb:7.2f}"
+                f"{config:32}{size:9}{gdb:7.1f} MB/s{own:7.1f} MB/s{own / gdb:7.2f}"
                 f"{auto:7.1f} MB/s  {expected == first == second}"
             )
 
 
 def main() -> None:
     """Print a table, one line for each config and size."""
-    print(f"{'config':24}{'bytes':>9}{'gdb dump':>12}{'stub':>12}{'ratio':>7}{'auto':>12}  same")
+    print(f"{'config':32}{'bytes':>9}{'gdb dump':>12}{'stub':>12}{'ratio':>7}{'auto':>12}  same")
     for config in sys.argv[1:] or list_configs():
         measure(config)
 

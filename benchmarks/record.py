@@ -31,7 +31,7 @@ def own_time(config: str, workload: str) -> float:
 def main() -> None:
     """Print a table, one line for each config and workload."""
     columns = ("own", "recording", "beyond", "events", "lost", "unaccounted")
-    print(f"{'config':24}{'workload':10}" + "".join(f"{name:>13}" for name in columns))
+    print(f"{'config':32}{'workload':10}" + "".join(f"{name:>13}" for name in columns))
     with tempfile.TemporaryDirectory() as directory:
         for config in sys.argv[1:] or list_configs():
             for workload in WORKLOADS:
@@ -41,7 +41,7 @@ def main() -> None:
                 total = time.perf_counter() - began
                 unaccounted = done.written - done.events - done.lost
                 print(
-                    f"{config:24}{workload:10}{own:11.2f} s{total:11.2f} s{total - own:11.2f} s"
+                    f"{config:32}{workload:10}{own:11.2f} s{total:11.2f} s{total - own:11.2f} s"
                     f"{done.events:13}{done.lost:13}{unaccounted:13}"
                 )
 
