@@ -25,6 +25,9 @@ PATIENCE = 5.0  # seconds that what make started may take to die
 # What the result depends on is in the key; a variable that gcc or make reads is not.
 _ENVIRONMENT = ("PATH", "HOME", "TMPDIR")
 
+# What ends this process by an exception; the end of make is SIGKILL, which nobody puts off.
+_INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
 _COMPLAINT = re.compile(
     r"error:|Error:|undefined reference|multiple definition|No space left|recordmcount|"
     r"overflowed|cannot (?:find|represent)|relocation truncated|^(?!make).*\*\*\* "
@@ -46,15 +49,56 @@ def run_make(command: Sequence[str], progress: Progress, deadline: float = DEADL
     started end with this call, however it ends.
     """
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    late = threading.Event()
+    first: list[str] = []
+    last: deque[str] = deque(maxlen=10)
+    # An exception between the start of make and the block that ends it would leave make behind.
+    waiting = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
     try:
-        process = subprocess.Popen(
+        process = _start(command, {**environment, "LC_ALL": "C"})
+
+        def end_late() -> None:
+            late.set()
+            _kill(process)
+
+        timer = threading.Timer(deadline, end_late)
+        timer.daemon = True
+        assert process.stdout is not None
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, waiting)
+            timer.start()
+            while line := process.stdout.readline(LINE_LIMIT):
+                shown = escape(line.rstrip("\n"))
+                progress(shown)
+                last.append(shown)
+                if len(first) < 10 and _COMPLAINT.search(shown):
+                    first.append(shown)
+            status = process.wait()
+        finally:
+            timer.cancel()
+            _kill(process)
+            process.wait()
+            _hear_out(process.stdout)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, waiting)
+    if late.is_set():
+        raise HostError(
+            f"The build did not end within {deadline:.0f} seconds.",
+            "Look for a compiler that hangs, then try again.",
+        )
+    return MakeResult(status, first or list(last))
+
+
+def _start(command: Sequence[str], environment: dict[str, str]) -> "subprocess.Popen[str]":
+    try:
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env={**environment, "LC_ALL": "C"},
+            env=environment,
             start_new_session=True,
         )
     except OSError as error:
@@ -62,37 +106,6 @@ def run_make(command: Sequence[str], progress: Progress, deadline: float = DEADL
             f"{command[0]} cannot be run: {error.strerror}.",
             "Install the Debian package make, or run harness doctor.",
         ) from error
-    late = threading.Event()
-
-    def end_late() -> None:
-        late.set()
-        _kill(process)
-
-    timer = threading.Timer(deadline, end_late)
-    timer.daemon = True
-    timer.start()
-    first: list[str] = []
-    last: deque[str] = deque(maxlen=10)
-    assert process.stdout is not None
-    try:
-        while line := process.stdout.readline(LINE_LIMIT):
-            shown = escape(line.rstrip("\n"))
-            progress(shown)
-            last.append(shown)
-            if len(first) < 10 and _COMPLAINT.search(shown):
-                first.append(shown)
-        status = process.wait()
-    finally:
-        timer.cancel()
-        _kill(process)
-        process.wait()
-        _hear_out(process.stdout)
-    if late.is_set():
-        raise HostError(
-            f"The build did not end within {deadline:.0f} seconds.",
-            "Look for a compiler that hangs, then try again.",
-        )
-    return MakeResult(status, first or list(last))
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:
