@@ -74,7 +74,8 @@ def test_what_finds_the_call_sites_matters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     package = tmp_path / "package"
-    shutil.copytree(resources.PACKAGE / "image", package / "image")
+    for room in ("image", "isa"):
+        shutil.copytree(resources.PACKAGE / room, package / room)
     monkeypatch.setattr(resources, "PACKAGE", package)
     first = build_guest(config)
     with (package / file).open("a") as changed:
