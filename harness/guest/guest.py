@@ -73,7 +73,7 @@ class Guest:
         self.cpus = StubCpus(debugger)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
-        self._watermark = self._break_at("ring_buffer_watermark")
+        self._break_at("ring_buffer_watermark")
         self._panic = self._break_at("panic_stop")
 
     @cached_property

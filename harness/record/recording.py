@@ -91,7 +91,9 @@ def record(
         progress(f"recording {request.tracer} on {guest.config.name}")
         outcome = None
         try:
-            outcome = _run(guest, request, descriptor)
+            outcome = guest.run(
+                request.until, seconds=request.duration, timeout=request.timeout, wake=descriptor
+            )
             guest.tracer.current = "nop"
             guest.settle()
             guest.collector.drain()
@@ -149,12 +151,3 @@ def _switch_on(guest: Guest, request: Request) -> None:
         guest.on_drain = lambda: (
             guest.collector.counts.entries - guest.collector.counts.overrun < wanted
         )
-
-
-def _run(guest: Guest, request: Request, wake: int | None) -> Outcome:
-    return guest.run(
-        request.until,
-        seconds=request.duration,
-        timeout=request.timeout,
-        wake=wake,
-    )
