@@ -2,17 +2,11 @@
 """harness report"""
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from harness.errors import FormatError, UsageError
-
-if TYPE_CHECKING:
-    from harness.trace import TraceDatReader
+from harness.cli.trace_file import trace_file
 
 VIEWS = ("text", "graph", "json", "csv", "flame", "chrome")
 
@@ -50,48 +44,13 @@ def report(
 ) -> None:
     """Print a trace.dat."""
     from harness.record.output import whole_file
-    from harness.trace import TraceDatReader
+    from harness.trace import report_lines
 
-    with ExitStack() as stack:
-        stream = stack.enter_context(_open(file))
-        try:
-            lines = _lines(TraceDatReader(stream), form, filters, words)
-            if output is None:
-                sys.stdout.writelines(f"{line}\n" for line in lines)
-                sys.stdout.flush()
-            else:
-                target = stack.enter_context(whole_file(output))
+    with trace_file(file) as reader:
+        lines = report_lines(reader, form, filters, words)
+        if output is None:
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+        else:
+            with whole_file(output) as target:
                 target.writelines(f"{line}\n".encode() for line in lines)
-        except FormatError as error:
-            raise FormatError(f"{file}: {error.message}", error.advice, error.evidence) from error
-
-
-def _lines(
-    reader: "TraceDatReader", form: str, filters: tuple[str, ...], words: tuple[str, ...]
-) -> Iterator[str]:
-    from harness import trace
-
-    keep = trace.parse_filters(filters, reader.formats.values())
-    options = trace.GraphOptions.parse(words)
-    if form == "graph" or (form == "text" and reader.tracer == "function_graph"):
-        return trace.report_graph(reader, keep=keep, options=options)
-    if words:
-        raise UsageError(
-            f"-O {words[0]} is for the graph view, and this is another one",
-            "Leave it out, or ask for the graph view: -f graph.",
-        )
-    views = {
-        "text": trace.report_text,
-        "json": trace.report_json,
-        "csv": trace.report_csv,
-        "flame": trace.report_flame,
-        "chrome": trace.report_chrome,
-    }
-    return views[form](reader, keep=keep)
-
-
-def _open(file: Path) -> BinaryIO:
-    try:
-        return file.open("rb")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error

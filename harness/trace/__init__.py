@@ -18,6 +18,8 @@ from harness.trace.formats import (
     event_formats,
 )
 from harness.trace.reader import TraceDatReader
+from harness.trace.report import VIEWS, report_lines
+from harness.trace.statistics import Statistics, add_events, trace_statistics
 from harness.trace.symbols import Symbols
 from harness.trace.views import (
     GraphOptions,
@@ -28,6 +30,8 @@ from harness.trace.views import (
     report_graph,
     report_json,
     report_text,
+    stat_json,
+    stat_text,
 )
 from harness.trace.writer import CpuStatistics, TraceDescription, write_trace_dat
 
@@ -35,6 +39,7 @@ __all__ = [
     "FUNCGRAPH_ENTRY",
     "FUNCGRAPH_EXIT",
     "FUNCTION",
+    "VIEWS",
     "CpuStatistics",
     "EventDeclaration",
     "EventFormat",
@@ -43,10 +48,12 @@ __all__ = [
     "FuncgraphExitEvent",
     "FunctionEvent",
     "GraphOptions",
+    "Statistics",
     "Symbols",
     "TraceDatReader",
     "TraceDescription",
     "TraceEvent",
+    "add_events",
     "event_formats",
     "header_lines",
     "parse_filters",
@@ -55,6 +62,10 @@ __all__ = [
     "report_flame",
     "report_graph",
     "report_json",
+    "report_lines",
     "report_text",
+    "stat_json",
+    "stat_text",
+    "trace_statistics",
     "write_trace_dat",
 ]

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""harness stat"""
+
+from pathlib import Path
+
+import click
+
+from harness.cli.options import json_option
+from harness.cli.trace_file import trace_file
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), default=Path("trace.dat"))
+@click.option(
+    "-F",
+    "filters",
+    metavar="EVENT[,EVENT...]:EXPR",
+    multiple=True,
+    help="Count only such events, as in `harness report`.",
+)
+@click.option(
+    "--functions",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many of the hottest functions are shown.",
+)
+@json_option
+def stat(file: Path, filters: tuple[str, ...], functions: int, as_json: bool) -> None:
+    """Add up a trace.dat: counts, rates, the hottest functions, losses of each CPU.
+
+    total is the time from entry to return, self is that without the traced functions called;
+    both only where function_graph recorded it.
+    """
+    from harness import trace
+
+    with trace_file(file) as reader:
+        keep = trace.parse_filters(filters, reader.formats.values())
+        sums = trace.trace_statistics(reader, keep=keep)
+    if as_json:
+        click.echo(trace.stat_json(sums))
+        return
+    for line in trace.stat_text(sums, functions=functions):
+        click.echo(line)

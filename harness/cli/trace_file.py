@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Opening a trace.dat that the user names."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import FormatError, UsageError
+
+if TYPE_CHECKING:
+    from harness.trace import TraceDatReader
+
+
+@contextmanager
+def trace_file(file: Path) -> "Iterator[TraceDatReader]":
+    """A reader of ``file``; whatever is wrong with its contents is said with its name."""
+    from harness.trace import TraceDatReader
+
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    with stream:
+        try:
+            yield TraceDatReader(stream)
+        except FormatError as error:
+            raise FormatError(f"{file}: {error.message}", error.advice, error.evidence) from error

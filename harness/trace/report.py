@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""A trace in the view that somebody names."""
+
+from collections.abc import Iterable, Iterator
+
+from harness.errors import UsageError
+from harness.trace.filter import parse_filters
+from harness.trace.reader import TraceDatReader
+from harness.trace.views import (
+    GraphOptions,
+    report_chrome,
+    report_csv,
+    report_flame,
+    report_graph,
+    report_json,
+    report_text,
+)
+
+_VIEWS = {
+    "text": report_text,
+    "json": report_json,
+    "csv": report_csv,
+    "flame": report_flame,
+    "chrome": report_chrome,
+}
+VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"))
+
+
+def report_lines(
+    reader: TraceDatReader, form: str, filters: Iterable[str] = (), words: Iterable[str] = ()
+) -> Iterator[str]:
+    """The lines of one of `VIEWS`, without line ends.
+
+    ``filters`` choose the events, as `parse_filters` reads them; ``words`` are options of the
+    graph view.  UsageError for anything that is none.
+    """
+    keep = parse_filters(filters, reader.formats.values())
+    words = tuple(words)
+    options = GraphOptions.parse(words)
+    if form == "graph" or (form == "text" and reader.tracer == "function_graph"):
+        return report_graph(reader, keep=keep, options=options)
+    if words:
+        raise UsageError(
+            f"-O {words[0]} is for the graph view, and this is another one",
+            "Leave it out, or ask for the graph view: -f graph.",
+        )
+    if form not in _VIEWS:
+        raise UsageError(f"there is no view {form!r}", f"Views: {', '.join(VIEWS)}.")
+    return _VIEWS[form](reader, keep=keep)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The sums of a trace against the events that were put into it."""
+
+import io
+import json
+
+import pytest
+
+from graph_files import NESTED, back, call, graph_trace
+from harness.cli.report import VIEWS as OFFERED
+from harness.trace import VIEWS, TraceDatReader, stat_json, stat_text, trace_statistics
+from trace_files import FORMATS, function_trace
+
+FORM = FORMATS[0]
+
+
+def sums_of(data):
+    return trace_statistics(TraceDatReader(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_sums_agree_with_the_events(form):
+    data = function_trace(form, 300, 20)
+    events = list(TraceDatReader(io.BytesIO(data)).events())
+    sums = sums_of(data)
+    assert sums.events == len(events) == sum(t.calls for t in sums.functions.values())
+    assert sums.span == events[-1].stamp - events[0].stamp
+    assert {n: c.events for n, c in sums.cpus.items()} == {0: 300, 1: 20}
+    assert sums.kinds == {"function": len(events)}
+    assert sum(sums.tasks.values()) == len(events)
+
+
+def test_a_call_takes_its_own_time_and_that_of_what_it_calls():
+    steps = [call(100, "start", 0), call(150, "leaf", 1)]
+    steps += [back(180, "leaf", 1, 150), back(300, "start", 0, 100)]
+    sums = sums_of(graph_trace(FORM, steps))
+    outer, inner = sums.functions["start"], sums.functions["leaf"]
+    assert (outer.calls, outer.total, outer.own) == (1, 200, 170)
+    assert (inner.calls, inner.total, inner.own) == (1, 30, 30)
+    assert [name for name, _ in sums.hottest()] == ["start", "leaf"]
+
+
+def test_an_exit_alone_counts_as_a_call():
+    sums = sums_of(graph_trace(FORM, [back(300, "leaf", 0, 100)]))
+    assert (sums.functions["leaf"].calls, sums.functions["leaf"].total) == (1, 200)
+
+
+def test_the_page_and_the_json_say_the_same():
+    sums = sums_of(graph_trace(FORM, NESTED))
+    text = "\n".join(stat_text(sums))
+    document = json.loads(stat_json(sums))
+    assert document["events"] == sums.events
+    for function in document["functions"]:
+        assert function["function"] in text
+
+
+def test_the_command_offers_every_view():
+    assert OFFERED == VIEWS
