@@ -13,6 +13,7 @@ from harness.cli.lists import list_
 from harness.cli.options import forget
 from harness.cli.record import record
 from harness.cli.report import report
+from harness.cli.shell import attach, shell
 from harness.cli.stat import stat
 from harness.errors import HarnessError, HostError
 from harness.units import escape
@@ -55,7 +56,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for command in (doctor, list_, build, record, report, stat):
+for command in (doctor, list_, build, record, report, stat, shell, attach):
     harness.add_command(command)
 
 

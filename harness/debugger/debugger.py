@@ -16,6 +16,7 @@ from harness.debugger.session import DEADLINE, Attendant, Session
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
 from harness.debugger.threads import Threads
 from harness.errors import DebuggerDied, GdbError, UsageError
+from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
@@ -241,6 +242,20 @@ class Debugger:
         """Take a breakpoint away."""
         self._need_stopped("delete a breakpoint")
         self._session.command(f"-break-delete {breakpoint_number}")
+
+    def breakpoints(self) -> set[int]:
+        """The numbers of the breakpoints that are set and enabled."""
+        table = self._session.command("-break-list").get("BreakpointTable")
+        body = table.get("body") if isinstance(table, dict) else None
+        entries = [entry for entry in body or () if isinstance(entry, dict)]
+        return {number(entry.get("number")) for entry in entries if entry.get("enabled") == "y"}
+
+    def complete(self, text: str, limit: int = 200) -> list[str]:
+        """What gdb would complete a command line to; escaped."""
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+        matches = self._session.command(f'-complete "{quoted}"').get("matches")
+        found = matches if isinstance(matches, list) else []
+        return [escape(match, 200) for match in found[:limit] if isinstance(match, str)]
 
     # Running
 

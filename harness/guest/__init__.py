@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A live guest in one object: boot it, run it, trace it, ask it where it is."""
 
+from harness.guest.attached import attach
 from harness.guest.guest import TIMEOUT, Guest, Outcome
 from harness.guest.start import boot, prove_identity, run_kernel
 
-__all__ = ["TIMEOUT", "Guest", "Outcome", "boot", "prove_identity", "run_kernel"]
+__all__ = ["TIMEOUT", "Guest", "Outcome", "attach", "boot", "prove_identity", "run_kernel"]

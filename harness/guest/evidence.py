@@ -6,7 +6,7 @@ import re
 from harness.debugger import Debugger
 from harness.errors import HarnessError
 from harness.image import Image
-from harness.machine import Console
+from harness.machine import Console, NoConsole
 
 BEFORE, AFTER = 4, 6
 """Words disassembled in front of a program counter and from it on."""
@@ -14,7 +14,7 @@ BEFORE, AFTER = 4, 6
 CONSOLE_LINES = 30
 
 
-def describe(debugger: Debugger, image: Image, console: Console) -> str:
+def describe(debugger: Debugger, image: Image, console: Console | NoConsole) -> str:
     """A report in plain text.  What cannot be read is named in its place; nothing is raised."""
     sections = []
     for title, section in (("CPUs", _cpus), ("Registers", _registers), ("Code", _code)):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger, Stop
@@ -23,8 +24,8 @@ from harness.errors import (
 from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.image import Image
-from harness.machine import Machine
-from harness.readout import Collector, MonitorLane, StubLane
+from harness.machine import AttachedMachine, Machine
+from harness.readout import Collector, Lane, MonitorLane, StubLane
 from harness.tracer import PortCalls, Tracer
 
 TIMEOUT = 60.0
@@ -42,6 +43,8 @@ INTERRUPT = 10.0
 PARTING = 1.0
 """Seconds from the end of QEMU's first connection to the end of QEMU."""
 
+OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
+
 SETTLE_STEPS = 1000
 """More instructions than one event takes from its reserve to its commit."""
 
@@ -52,16 +55,20 @@ class Outcome(StrEnum):
     REACHED = "reached"
     ELAPSED = "duration"
     STOPPED = "stopped"
+    BREAKPOINT = "breakpoint"
 
 
 class Guest:
-    """One guest, stopped whenever no method of this class is running."""
+    """One guest, stopped whenever no method of this class is running.
+
+    ``config`` is None for a guest that somebody else has started.
+    """
 
     def __init__(
         self,
-        config: MachineConfig,
+        config: MachineConfig | None,
         image: Image,
-        machine: Machine,
+        machine: Machine | AttachedMachine,
         debugger: Debugger,
         lane: str = "auto",
     ) -> None:
@@ -73,15 +80,23 @@ class Guest:
         self.cpus = StubCpus(debugger)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
-        self._break_at("ring_buffer_watermark")
-        self._panic = self._break_at("panic_stop")
+        self._own_breakpoints: dict[str, int] = {}
+        self.keep_breakpoints()
+
+    @property
+    def name(self) -> str:
+        """The config's name; without one the image's."""
+        return Path(self.image.name).name if self.config is None else self.config.name
 
     @cached_property
     def collector(self) -> Collector:
         """Reads the ring buffer; `GuestError` before the guest has set it up."""
         stub = StubLane(self.debugger)
+        lane: Lane = stub
+        if isinstance(self.machine, Machine) and self.lane != "stub":
+            lane = MonitorLane(self.machine, stub)
         return Collector(
-            stub if self.lane == "stub" else MonitorLane(self.machine, stub),
+            lane,
             self.image.address_of("ring_buffer"),
             self.image.byteorder,
             self.machine.directory,
@@ -162,11 +177,38 @@ class Guest:
                 with suppress(HarnessError):
                     self.debugger.delete_breakpoint(number)
 
+    def drain(self) -> None:
+        """Read what is new in the ring buffer, if anybody has asked for events before."""
+        if "collector" in vars(self):
+            self.collector.drain(full=self._full_cpus())
+
+    def check_panic(self, stop: Stop) -> None:
+        """GuestDied if the guest stopped at the end of a panic."""
+        if stop.breakpoint == self._own_breakpoints["panic_stop"]:
+            raise self._died("the guest panicked")
+
     def cause(self, error: HarnessError) -> HarnessError:
         """What is behind an error of the debugger: the end of QEMU, or the error itself."""
         if isinstance(error, DebuggerDied | GdbError) and self.machine.ended(patience=PARTING):
             return self._machine_ended()
         return error
+
+    def keep_breakpoints(self) -> bool:
+        """Set the breakpoints that the guest itself is stopped by, where somebody removed them.
+
+        Returns whether any had to be set.
+        """
+        numbers = self.debugger.breakpoints()
+        missing = [
+            place for place in OWN_BREAKPOINTS if self._own_breakpoints.get(place) not in numbers
+        ]
+        for place in missing:
+            self._own_breakpoints[place] = self._break_at(place)
+        return bool(missing)
+
+    def is_own_stop(self, stop: Stop) -> bool:
+        """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
+        return stop.breakpoint in self._own_breakpoints.values()
 
     def settle(self) -> None:
         """Finish the event that a CPU is writing, so that counters and pages agree."""
@@ -189,17 +231,17 @@ class Guest:
         while True:
             self.debugger.resume()
             stop = self._wait(deadline, wake)
-            if stop is not None and stop.breakpoint == self._panic:
-                raise self._died("the guest panicked")
-            if stop is not None and number is not None and stop.breakpoint == number:
-                return Outcome.REACHED
+            if stop is not None:
+                self.check_panic(stop)
+                if number is not None and stop.breakpoint == number:
+                    return Outcome.REACHED
+                if not self.is_own_stop(stop):
+                    return Outcome.BREAKPOINT
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
             if time.monotonic() >= deadline:
                 raise _Elapsed
-            # Nobody has asked for events before the collector was.
-            if "collector" in vars(self):
-                self.collector.drain(full=self._full_cpus())
+            self.drain()
             if not self.on_drain():
                 return Outcome.STOPPED
 

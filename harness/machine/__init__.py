@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One running QEMU: process, monitor, console and the socket of its debug stub."""
 
+from harness.machine.attached import AttachedMachine, NoConsole
 from harness.machine.console import Console
 from harness.machine.machine import Machine
 
-__all__ = ["Console", "Machine"]
+__all__ = ["AttachedMachine", "Console", "Machine", "NoConsole"]

@@ -60,6 +60,11 @@ class Spool:
         self.counts = Counts()
         self._finished = 0
 
+    @property
+    def finished(self) -> int:
+        """Bytes of pages that will not change any more."""
+        return self._finished
+
     def append(self, finished: bytes, unfinished: bytes) -> None:
         """Add pages that the guest has finished, and the one that it is writing, if any."""
         with self._room():
@@ -103,6 +108,8 @@ class Collector:
         self._byteorder: ByteOrder = byteorder
         header = self.header()
         self.format = header.page_format
+        self.cleared = 0
+        """How often the spools have been emptied."""
         self.spools = [Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus]
 
     def header(self) -> RingHeader:
@@ -128,15 +135,13 @@ class Collector:
             self._reset(cpu, pages)
         flags = header.flags | OVERWRITE if overwrite else header.flags & ~OVERWRITE
         self._store(header.field_offset("flags"), flags)
-        for spool in self.spools:
-            spool.clear()
+        self._forget()
 
     def clear(self) -> None:
         """Forget every event, in the guest and here."""
         for cpu in self.header().cpus:
             self._reset(cpu, cpu.nr_pages)
-        for spool in self.spools:
-            spool.clear()
+        self._forget()
 
     @property
     def recording(self) -> bool:
@@ -189,6 +194,11 @@ class Collector:
         """Give the spools back."""
         for spool in self.spools:
             spool.close()
+
+    def _forget(self) -> None:
+        self.cleared += 1
+        for spool in self.spools:
+            spool.clear()
 
     def _read_pages(self, cpu: RingCpu, sequences: list[int]) -> bytes:
         """Pages in order: one transfer for each stretch that lies together in memory."""

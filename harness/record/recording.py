@@ -88,7 +88,7 @@ def record(
     ):
         _switch_on(guest, request)
         descriptor = None if wake is None else wake()
-        progress(f"recording {request.tracer} on {guest.config.name}")
+        progress(f"recording {request.tracer} on {guest.name}")
         outcome = None
         try:
             outcome = guest.run(

@@ -9,9 +9,9 @@ pointers alone.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.errors import UsageError
+from harness.errors import GuestError, UsageError
 from harness.image import Image
-from harness.isa import CallSite, SiteState
+from harness.isa import MCOUNT, CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
 
@@ -74,6 +74,21 @@ class TracerControl:
             )
         self._switch(tracer, self._filters, self._notrace)
 
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The globs of ``set_ftrace_filter``; none when every function may be traced."""
+        return self._filters
+
+    @property
+    def notrace(self) -> tuple[str, ...]:
+        """The globs of ``set_ftrace_notrace``."""
+        return self._notrace
+
+    def matching(self, *globs: str) -> list[str]:
+        """The traceable functions that any of the globs matches, by address."""
+        names = select(self.available_filter_functions, globs)
+        return [name for name in self.available_filter_functions if name in names]
+
     def set_filter(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_filter``: trace only what these globs match; none lifts the filter."""
         self._switch(self._current, (*self._filters, *globs) if append else globs, self._notrace)
@@ -81,6 +96,89 @@ class TracerControl:
     def set_notrace(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_notrace``: never trace what these globs match; none lifts the filter."""
         self._switch(self._current, self._filters, (*self._notrace, *globs) if append else globs)
+
+    def adopt(self) -> None:
+        """Take over the tracer as the guest's text says it is: somebody else switched it on.
+
+        What is traced becomes the filter.  GuestError if the slots are those of no tracer.
+        """
+        if not self._dynamic:
+            self._current = self._pointed_tracer()
+            return
+        held = {address: self._word_at(address) for address in self._slot_words("nop")}
+        for tracer in self.available_tracers:
+            if self._slot_words(tracer) == held:
+                break
+        else:
+            raise GuestError(
+                "the slots of the port hold what no tracer of this guest puts there",
+                "Look at them with gdb, or start the guest afresh.",
+                "\n".join(
+                    f"{self._image.symbolize(at)}: {word:#010x}" for at, word in held.items()
+                ),
+            )
+        self._current = tracer
+        if tracer != "nop":
+            states = self.site_states()
+            self._enabled = frozenset(s for s, state in states.items() if state is SiteState.CALL)
+            if len(self._enabled) < len(states):
+                self._filters = tuple(sorted({site.function for site in self._enabled}))
+
+    def site_states(self) -> dict[CallSite, SiteState]:
+        """What each call site holds now, by address."""
+        image = self._image
+        sites = image.sites
+        if not sites:
+            return {}
+        start, size = sites[0].address, len(image.isa.words_to_bytes([0])) * 8
+        memory = self._text.dump_memory(start, sites[-1].address - start + size)
+        mcount = image.symbols.get(MCOUNT, 0)
+        caller = image.symbols.get("ftrace_caller", mcount)
+        states = {}
+        for site in sites:
+            at = site.address - start
+            words = image.isa.bytes_to_words(memory[at : at + size])
+            states[site] = image.isa.site_state(site, words, mcount, caller)
+        return states
+
+    def _word_at(self, address: int) -> int:
+        return self._image.isa.bytes_to_words(self._text.dump_memory(address, 4))[0]
+
+    def _pointed_tracer(self) -> str:
+        image = self._image
+        for tracer, wanted in ((one, self._pointers(one)) for one in self.available_tracers):
+            if all(
+                int.from_bytes(
+                    self._text.dump_memory(image.symbols[pointer], image.isa.word_size),
+                    image.byteorder,
+                )
+                == image.address_of(function)
+                for pointer, function in wanted.items()
+            ):
+                return tracer
+        raise GuestError("the pointers of the port point to what no tracer of this guest is")
+
+    def set_site(self, site: CallSite, on: bool) -> None:
+        """Make one call site call the tracer, or not, whatever the filters say.
+
+        The next change of the tracer or a filter decides over it again.
+        """
+        if not self._dynamic:
+            raise UsageError("the call sites of a static guest do not change")
+        enabled = self._enabled | {site} if on else self._enabled - {site}
+        plan = PatchPlan(self._site_patches(enabled))
+        if len(plan):
+            apply(plan, self._text, self._cpus, self._image.isa.disassemble)
+        self._enabled = enabled
+
+    def slots(self) -> dict[str, tuple[int, int]]:
+        """The words of the port that say which tracer is called: (address, word now), by name."""
+        if not self._dynamic:
+            return {}
+        return {
+            self._image.symbolize(address): (address, self._word_at(address))
+            for address in sorted(self._slot_words(self._current))
+        }
 
     def sites_of(self, *globs: str) -> list[CallSite]:
         """The call sites of the functions that match any of the globs, by address."""
@@ -107,6 +205,13 @@ class TracerControl:
         self._enabled = enabled
 
     def _write_pointers(self, tracer: str) -> None:
+        """Store the pointers of a tracer."""
+        image = self._image
+        for pointer, function in self._pointers(tracer).items():
+            value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
+            self._text.restore_memory(image.symbols[pointer], value)
+
+    def _pointers(self, tracer: str) -> dict[str, str]:
         """ftrace_trace_function, ftrace_graph_return and ftrace_graph_entry, as far as there."""
         hooks = TRACERS[tracer]
         wanted = {
@@ -114,11 +219,11 @@ class TracerControl:
             "ftrace_graph_return": "trace_graph_return" if hooks.graph else "ftrace_stub",
             "ftrace_graph_entry": "trace_graph_entry" if hooks.graph else "ftrace_graph_entry_stub",
         }
-        image = self._image
-        for pointer, function in wanted.items():
-            if pointer in image.symbols:
-                value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
-                self._text.restore_memory(image.symbols[pointer], value)
+        return {
+            pointer: function
+            for pointer, function in wanted.items()
+            if pointer in self._image.symbols
+        }
 
     def _slot_patches(self, tracer: str) -> Iterable[Patch]:
         if not self._dynamic:

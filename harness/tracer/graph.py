@@ -57,6 +57,16 @@ class GraphControl:
             raise UsageError(f"a threshold of {microseconds} us is not possible")
         self._write(thresh=microseconds * 1000)
 
+    @property
+    def graph_functions(self) -> list[str]:
+        """The functions of ``set_graph_function``, by address; none when it is every one."""
+        return self._names("functions", "nr_functions")
+
+    @property
+    def graph_notrace(self) -> list[str]:
+        """The functions of ``set_graph_notrace``, by address."""
+        return self._names("notrace", "nr_notrace")
+
     def set_graph_function(self, *globs: str) -> None:
         """Trace only these functions and what they call; none lifts the filter."""
         self._set_list("functions", "nr_functions", globs)
@@ -77,6 +87,14 @@ class GraphControl:
         if data:
             self._memory.restore_memory(self._read()[array], data)
         self._write(**{count: len(addresses)})
+
+    def _names(self, array: str, count: str) -> list[str]:
+        fields = self._read()
+        word, order = self._image.isa.word_size, self._image.byteorder
+        size = min(fields[count], MAX_FUNCTIONS) * word
+        data = self._memory.dump_memory(fields[array], size)
+        addresses = [int.from_bytes(data[at : at + word], order) for at in range(0, size, word)]
+        return [self._image.symbolize(address).partition("+")[0] for address in addresses]
 
     def _read(self) -> dict[str, int]:
         raw = self._memory.dump_memory(self._address, self._struct.size)

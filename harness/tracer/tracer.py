@@ -3,7 +3,9 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from typing import BinaryIO
 
 from harness import __version__
 from harness.image import Image
@@ -19,6 +21,7 @@ from harness.trace import (
 )
 from harness.tracer.control import TracerControl
 from harness.tracer.graph import GraphControl
+from harness.tracer.pipe import TracePipe
 
 TASKS = {1: "workload"}
 """Names of the guest's threads; 0 is the boot thread, which every reader knows as idle."""
@@ -50,11 +53,29 @@ class Tracer(TracerControl):
 
     def events(self) -> Iterator[TraceEvent]:
         """Every event since the trace was cleared, by time; reading takes none away."""
-        self._collector.drain()
+        with self.reader() as reader:
+            yield from reader.events()
+
+    @contextmanager
+    def reader(self, drain: bool = True) -> Iterator[TraceDatReader]:
+        """All that was recorded since the trace was cleared, as if read from a trace.dat.
+
+        Without ``drain`` the guest is not asked for more: what is left when it cannot answer.
+        """
+        if drain:
+            self._collector.drain()
         with tempfile.TemporaryFile() as stream:
-            spools = [spool.stream for spool in self._collector.spools]
-            write_trace_dat(stream, self.description(), spools)
-            yield from TraceDatReader(stream).events()
+            self.write(stream)
+            yield TraceDatReader(stream)
+
+    def write(self, stream: BinaryIO) -> None:
+        """A trace.dat of everything that has been read from the guest."""
+        spools = [spool.stream for spool in self._collector.spools]
+        write_trace_dat(stream, self.description(), spools)
+
+    def pipe(self) -> TracePipe:
+        """``trace_pipe``: events that are drained from now on, and those that nobody has read."""
+        return TracePipe(self._collector, self.description())
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""

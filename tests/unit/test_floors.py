@@ -32,8 +32,9 @@ FLOORS = {
     "record": 8,
     "doctor": 8,
     "conformance": 8,
-    "cli": 9,
-    "pytest_plugin": 9,
+    "shell": 9,
+    "cli": 10,
+    "pytest_plugin": 10,
 }
 PURE = 2
 """The highest floor that does no input or output."""

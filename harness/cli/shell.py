@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""harness shell and harness attach"""
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from harness.cli.options import (
+    cflags_option,
+    config_option,
+    features_option,
+    port_option,
+    progress,
+    words,
+    workload_option,
+)
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.guest import Guest
+
+script_option = click.option(
+    "-x",
+    "script",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Do the lines of FILE and leave; the first error ends it.  - is standard input.",
+)
+
+
+@click.command()
+@config_option
+@workload_option
+@port_option
+@cflags_option
+@features_option
+@script_option
+def shell(
+    config: str,
+    workload: str,
+    port: str | None,
+    cflags: tuple[str, ...],
+    features: str | None,
+    script: Path | None,
+) -> None:
+    """Boot a guest and work on it: verbs of tracefs and trace-cmd, and all of gdb, at a prompt.
+
+    The guest is stopped in front of its workload.  `help` at the prompt lists the verbs; lines
+    that are none are gdb's.  Lines on a standard input that is no terminal are a script.
+
+    Example: harness shell -c mips-malta
+    """
+    from harness.build import plan_build
+    from harness.config import load_config
+    from harness.guest import boot
+
+    loaded = load_config(config)
+
+    def start() -> "AbstractContextManager[Guest]":
+        return boot(loaded, workload, port=port, cflags=cflags, features=words(features))
+
+    with progress() as tell:
+        plan_build(loaded, workload, port, cflags, words(features)).run(tell)
+    _run(start, script)
+
+
+@click.command()
+@click.option(
+    "--elf",
+    required=True,
+    metavar="ELF",
+    type=click.Path(path_type=Path),
+    help="The image that the guest was started from.",
+)
+@click.option(
+    "--gdb",
+    "endpoint",
+    required=True,
+    metavar="SOCKET|HOST:PORT",
+    help="Where QEMU's debug stub listens.",
+)
+@script_option
+def attach(elf: Path, endpoint: str, script: Path | None) -> None:
+    """Work on a guest that already runs: the same prompt on its debug stub.
+
+    The guest is stopped meanwhile and runs on afterwards, traced as it is then.
+
+    Example: harness attach --elf vmlinux --gdb localhost:1234
+    """
+    from harness.guest import attach as attach_to
+
+    _run(lambda: attach_to(elf, endpoint), script)
+
+
+def _run(start: "Callable[[], AbstractContextManager[Guest]]", script: Path | None) -> None:
+    from harness.shell import Session, run_prompt, run_script
+
+    if script is None and not sys.stdin.isatty():
+        script = Path("-")
+    session = Session(start)
+    try:
+        if script is None:
+            run_prompt(session)
+        elif str(script) == "-":
+            run_script(session, sys.stdin, "standard input")
+        else:
+            with _open(script) as lines:
+                run_script(session, lines, str(script))
+    finally:
+        session.close()
+
+
+def _open(script: Path) -> TextIO:
+    try:
+        return script.open(encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError(f"{script} cannot be read: {error.strerror}") from error

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""A guest on a stub that already runs: somebody else started its QEMU, and ends it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.debugger import Debugger
+from harness.errors import GdbError, UsageError, WrongGuest
+from harness.guest.guest import Guest
+from harness.guest.start import prove_identity
+from harness.image import Image
+from harness.machine import AttachedMachine
+
+
+@contextmanager
+def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
+    """Connect to the stub at a unix socket or HOST:PORT whose guest was started from ``elf``.
+
+    The guest is stopped.  When the block ends it runs on, traced as it is then.
+
+    Raises:
+        UsageError: ``elf`` cannot be read or is no guest, or there is no stub at ``endpoint``.
+        WrongGuest: another guest runs there; nothing has been changed.
+    """
+    try:
+        image = Image(elf.read_bytes(), str(elf))
+    except OSError as error:
+        raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
+    with (
+        tempfile.TemporaryDirectory(prefix="harness-") as directory,
+        Debugger() as debugger,
+    ):
+        debugger.load(elf)
+        try:
+            debugger.connect(endpoint)
+        except GdbError as error:
+            raise UsageError(
+                error.message, "Start QEMU with -gdb, and give its socket or HOST:PORT here."
+            ) from error
+        _prove(debugger, image, endpoint)
+        machine = AttachedMachine(endpoint, Path(directory))
+        guest = Guest(None, image, machine, debugger, "stub")
+        guest.tracer.adopt()
+        yield guest
+
+
+def _prove(debugger: Debugger, image: Image, endpoint: str) -> None:
+    try:
+        prove_identity(debugger, image)
+    except GdbError as error:
+        raise WrongGuest(
+            f"{image.name} is not what runs at {endpoint}: {error.message}",
+            "Attach with the ELF file that the guest was started from.",
+        ) from error

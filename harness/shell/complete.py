@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What can stand where the cursor is: verbs, functions, tracers, files, and what gdb knows."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import ClassVar
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
+
+from harness.errors import HarnessError
+from harness.shell.session import Session
+from harness.shell.verb import VERBS
+
+LIMIT = 200
+"""Completions that are offered at once."""
+
+
+class LineCompleter(Completer):
+    """Completes the last word of a line; the guest is asked only while it is stopped."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._paths = PathCompleter(expanduser=True)
+
+    def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
+        """Called by prompt_toolkit with every key, or with Tab."""
+        text = document.text_before_cursor.lstrip()
+        words = text.split()
+        if not words or (len(words) == 1 and not text.endswith(" ")):
+            prefix = words[0] if words else ""
+            found = [name for name in VERBS if name.startswith(prefix)]
+            yield from self._offer(found, prefix)
+            if prefix and not found:
+                yield from self._gdb(text)
+            return
+        prefix = "" if text.endswith(" ") else words[-1]
+        verb = VERBS.get(words[0])
+        if verb is None:
+            yield from self._gdb(text)
+        elif verb.completes == "files" and not prefix.startswith("-"):
+            yield from self._paths.get_completions(Document(prefix), event)
+        elif verb.completes in self._kinds:
+            names = self._kinds[verb.completes](self)
+            yield from self._offer([name for name in names if name.startswith(prefix)], prefix)
+
+    def _functions(self) -> Iterable[str]:
+        return sorted({site.function for site in self._session.guest.image.sites})
+
+    def _tracers(self) -> Iterable[str]:
+        return self._session.guest.tracer.available_tracers
+
+    def _verbs(self) -> Iterable[str]:
+        return sorted(VERBS)
+
+    _kinds: ClassVar[dict[str, Callable[["LineCompleter"], Iterable[str]]]] = {
+        "functions": _functions,
+        "tracers": _tracers,
+        "verbs": _verbs,
+    }
+
+    def _gdb(self, text: str) -> Iterator[Completion]:
+        debugger = self._session.guest.debugger
+        if self._session.gone or debugger.stop is None:
+            return
+        try:
+            lines = debugger.complete(text, LIMIT)
+        except HarnessError:
+            # No completion is no error; the line itself will tell.
+            return
+        for line in lines:
+            yield Completion(line, start_position=-len(text), display=line.split(" ")[-1])
+
+    def _offer(self, names: Iterable[str], prefix: str) -> Iterator[Completion]:
+        for name in list(names)[:LIMIT]:
+            summary = VERBS[name].summary if name in VERBS else ""
+            yield Completion(name, start_position=-len(prefix), display_meta=summary)

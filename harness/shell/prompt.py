@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The prompt: lines typed at a terminal, with history and completion."""
+
+import os
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+
+from harness.errors import HarnessError
+from harness.shell.complete import LineCompleter
+from harness.shell.session import Quit, Session
+
+WELCOME = "A verb of tracefs, a line for gdb, or help.  Ctrl-C stops what runs; Ctrl-D leaves."
+
+
+def run_prompt(session: Session) -> None:
+    """Do what is typed until the user leaves; an error ends its line and nothing else."""
+    prompt: PromptSession[str] = PromptSession(
+        history=_history(),
+        completer=LineCompleter(session),
+        complete_while_typing=False,
+        bottom_toolbar=lambda: session.state,
+        enable_history_search=True,
+    )
+    session.say(session.state)
+    session.say(WELCOME)
+    last = ""
+    while True:
+        try:
+            line = prompt.prompt(f"{session.guest.name}> ")
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        # As in gdb an empty line does it again, where that makes sense.
+        line = line if line.strip() else last
+        last = line if line.split()[:1] and line.split()[0] in _REPEATED else ""
+        try:
+            session.execute(line)
+        except Quit:
+            return
+        except HarnessError as error:
+            session.complain(error)
+
+
+_REPEATED = {"s", "si", "stepi", "n", "ni", "nexti", "step", "next", "c", "continue", "u", "until"}
+
+
+def _history() -> History:
+    """Lines of earlier sessions; kept in memory only where no file can be written."""
+    base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    file = base / "ftrace-harness" / "history"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with file.open("ab"):
+            pass
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(file))

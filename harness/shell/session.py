@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""One session with one guest: what a line does, whoever typed it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+
+import click
+
+from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
+from harness.guest import Guest
+from harness.shell import gdb
+from harness.shell.interrupt import Interrupt, Interrupted
+from harness.shell.verb import check, parse
+from harness.shell.verbs import VERBS
+from harness.trace import TraceDatReader, TraceEvent
+from harness.trace.events import lost_line
+from harness.units import escape
+
+WIDEST = 1 << 20
+"""Characters of one line that are shown."""
+
+
+class Quit(Exception):
+    """The user leaves."""
+
+
+class Session:
+    """A guest, stopped between two lines; the last report of its end, when it has ended."""
+
+    def __init__(
+        self,
+        start: Callable[[], AbstractContextManager[Guest]],
+        *,
+        colour: bool | None = None,
+    ) -> None:
+        """``start`` makes the guest, and again another one like it."""
+        self._start = start
+        self._stack = ExitStack()
+        self._colour = colour
+        self.interrupt = Interrupt()
+        self.gone: str = ""
+        """Why the guest cannot be asked any more; empty while it can."""
+        self.guest = self._stack.enter_context(start())
+
+    def close(self) -> None:
+        """End the guest."""
+        self._stack.close()
+        self.interrupt.close()
+
+    def restart(self) -> None:
+        """End the guest and start another one."""
+        self._stack.close()
+        self._stack = ExitStack()
+        self.guest = self._stack.enter_context(self._start())
+        self.gone = ""
+
+    # Lines
+
+    def execute(self, line: str) -> None:
+        """Do what a line says.
+
+        Raises:
+            HarnessError: it could not be done; the session goes on.
+            Quit: the user leaves.
+        """
+        line = line.strip()
+        if not line or line.startswith("#"):
+            return
+        with self.interrupt.armed():
+            try:
+                self._execute(line)
+            except Interrupted:
+                self.say("(interrupted)", "yellow")
+            except (DebuggerDied, HostError) as error:
+                raise self._lost(error) from error
+
+    def _execute(self, line: str) -> None:
+        parsed = parse(line)
+        if parsed is not None:
+            verb, arguments = parsed
+            check(verb, arguments)
+            verb.run(self, arguments)
+        elif line.split()[0] in ("quit", "q", "exit"):
+            raise Quit
+        else:
+            gdb.pass_through(self, line)
+
+    def _lost(self, error: HarnessError) -> HarnessError:
+        """An error of the host, with what is left if it took the guest away."""
+        debugger = self.guest.debugger
+        cause = self.guest.cause(error)
+        if debugger.connected and self.guest.machine.alive and not isinstance(error, DebuggerDied):
+            return error
+        if not self.gone:
+            self.gone = cause.message
+            cause.advice = (
+                f"{cause.advice} trace, report, stat, record -o FILE and console still show what "
+                "was read before; reboot starts another guest."
+            ).strip()
+        return cause
+
+    # For the verbs
+
+    @property
+    def live(self) -> Guest:
+        """The guest; UsageError when it is gone."""
+        if self.gone:
+            raise UsageError(
+                f"the guest cannot be asked any more: {self.gone}",
+                "trace, report, stat, record -o FILE and console show what was read before; "
+                "reboot starts another guest.",
+            )
+        return self.guest
+
+    @contextmanager
+    def recorded(self) -> Iterator[TraceDatReader]:
+        """All events so far; those read before its end when the guest is gone."""
+        if not self.gone:
+            self.guest.settle()
+        with self.guest.tracer.reader(drain=not self.gone) as reader:
+            yield reader
+
+    def print(self, text: str = "") -> None:
+        """A line of an answer."""
+        self.interrupt.check()
+        click.echo(escape(text, WIDEST))
+
+    def show(self, event: TraceEvent) -> None:
+        """An event, and what was lost in front of it."""
+        if event.lost:
+            click.echo(lost_line(event.cpu, event.lost))
+        click.echo(str(event))
+
+    def print_all(self, lines: Iterator[str]) -> None:
+        """Lines of an answer; Ctrl-C ends them."""
+        for line in lines:
+            self.print(line)
+
+    def say(self, text: str, colour: str = "cyan") -> None:
+        """A remark of the session's own."""
+        click.secho(escape(text, WIDEST), fg=colour, color=self._colour)
+
+    def complain(self, error: HarnessError) -> None:
+        """An error, with what to do about it and what was seen."""
+        first, *rest = escape(str(error), WIDEST).split("\n")
+        click.secho(first, fg="red", err=True, color=self._colour)
+        for line in rest:
+            click.echo(line, err=True)
+
+    def died(self, error: GuestDied) -> None:
+        """The guest is dead but there: it can still be looked at."""
+        self.complain(error)
+        self.say("The guest is stopped where it died; it can still be looked at.", "yellow")
+
+    @property
+    def state(self) -> str:
+        """One line: stopped where, on which CPU, which tracer, how many events and losses."""
+        guest = self.guest
+        if self.gone:
+            return f"{guest.name}: gone ({self.gone})"
+        stop = guest.debugger.stop
+        if stop is None:
+            return f"{guest.name}: running" if guest.debugger.running else f"{guest.name}: gone"
+        place = guest.image.symbolize(stop.address)
+        parts = [f"{guest.name}: stopped at {place}, CPU {stop.thread - 1}"]
+        try:
+            cpus = guest.collector.header().cpus
+            events = sum(cpu.entries for cpu in cpus)
+            lost = sum(cpu.overrun + cpu.dropped for cpu in cpus)
+            on = "" if guest.tracer.on else " (tracing_on 0)"
+            parts += [f"tracer {guest.tracer.current}{on}", f"{events} events, {lost} lost"]
+        except HarnessError:
+            parts.append("ftrace not set up yet")
+        return " | ".join(parts)
+
+
+def known(name: str) -> bool:
+    """Whether a word is a verb's name."""
+    return name in VERBS

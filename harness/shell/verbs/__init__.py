@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""The verbs of the session, a file for each kind."""
+
+from harness.shell.verb import VERBS
+from harness.shell.verbs import control, port, record, tracefs
+
+__all__ = ["VERBS", "control", "port", "record", "tracefs"]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Verbs for porters: call sites, text, slots, stubs, and the ring buffer as it lies in memory."""
+
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+from harness.isa import CallSite
+from harness.ring import decode_page, page_header
+from harness.shell.verb import Arguments, verb
+from harness.shell.verbs.tracefs import number
+from harness.shell.walk import walk
+
+if TYPE_CHECKING:
+    from harness.shell.session import Session
+
+GROUP = "port"
+WORD = 4
+SHOWN = 4096
+"""Bytes of a function that are disassembled at most."""
+
+
+@verb("[GLOB]", completes="functions", example="sites do_*", group=GROUP)
+def sites(session: "Session", arguments: Arguments) -> None:
+    """Call sites: address, state now, form, function."""
+    guest = session.live
+    wanted = set(guest.tracer.matching(*(arguments.words or ("*",))))
+    digits = guest.image.bits // 4
+    for site, state in guest.tracer.site_states().items():
+        if site.function in wanted:
+            session.print(f"{site.address:0{digits}x}  {state:8}  {site.form}  {site.function}")
+
+
+@verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="disasm leaf", group=GROUP)
+def disasm(session: "Session", arguments: Arguments) -> None:
+    """The text of a function now; a changed word is marked, with what the build had there.
+
+    Without a word the function that the guest is stopped in.
+    """
+    guest = session.live
+    image, isa = guest.image, guest.image.isa
+    start, size = _extent(session, arguments)
+    now = guest.debugger.dump_memory(start, size)
+    built = image.read(start, size)
+    pc = guest.debugger.stop.address if guest.debugger.stop else -1
+    for one, old in zip(isa.disassemble(now, start), isa.disassemble(built, start), strict=True):
+        changed = one.bytes_ != old.bytes_
+        mark = "=>" if one.address == pc else "  "
+        line = f"{mark} {image.symbolize(one.address):24} {one.bytes_.hex()}  {one.text}"
+        if changed:
+            session.say(f"{line:64} # built: {old.text}", "yellow")
+        else:
+            session.print(line)
+
+
+@verb("FUNCTION | ADDRESS", most=1, completes="functions", example="patch leaf", group=GROUP)
+def patch(session: "Session", arguments: Arguments) -> None:
+    """Make one call site call the tracer, whatever the filters say."""
+    session.live.tracer.set_site(_site(session, arguments), True)
+
+
+@verb("FUNCTION | ADDRESS", most=1, completes="functions", example="unpatch leaf", group=GROUP)
+def unpatch(session: "Session", arguments: Arguments) -> None:
+    """Make one call site a nop, whatever the filters say."""
+    session.live.tracer.set_site(_site(session, arguments), False)
+
+
+@verb(group=GROUP)
+def slots(session: "Session", arguments: Arguments) -> None:
+    """The words in the port's stubs that say which tracer is called, now and as built."""
+    guest = session.live
+    image, isa = guest.image, guest.image.isa
+    held = guest.tracer.slots()
+    if not held:
+        raise UsageError("a static guest has no slots", "See: p ftrace_trace_function")
+    for name, (address, word) in held.items():
+        (now,) = isa.disassemble(isa.words_to_bytes([word]), address)
+        (built,) = isa.disassemble(image.read(address, WORD), address)
+        changed = "" if now.bytes_ == built.bytes_ else f"   # built: {built.text}"
+        session.print(f"{address:0{image.bits // 4}x}  {name:24} {now.text}{changed}")
+
+
+@verb("[STUB]", completes="functions", example="stubs ftrace_caller", group=GROUP)
+def stubs(session: "Session", arguments: Arguments) -> None:
+    """Run to a stub of the port and walk through it, one instruction after the other.
+
+    Shown are its own instructions with the registers they change, and at the end each register
+    that a traced function needs, as it was and as it is.
+    """
+    image = session.live.image
+    default = "ftrace_caller" if "ftrace_caller" in image.symbols else "_mcount"
+    walk(session, arguments.words[0] if arguments.words else default)
+
+
+@verb("[CPU [PAGE]]", most=2, example="ring 0 0", group=GROUP)
+def ring(session: "Session", arguments: Arguments) -> None:
+    """The ring buffer's header; with a CPU its counters; with a page its events as they lie."""
+    guest = session.live
+    header = guest.collector.header()
+    form = header.page_format
+    if not arguments.words:
+        session.print(
+            f"{len(header.cpus)} CPUs, {form.byteorder} endian, long {form.long_size}, "
+            f"page {form.page_size}, clock {header.clock_hz} Hz, "
+            f"overwrite {int(header.overwrite)}, record_disabled {header.record_disabled}"
+        )
+    chosen = [number(word) for word in arguments.words]
+    if chosen and not 0 <= chosen[0] < len(header.cpus):
+        raise UsageError(f"there is no CPU {chosen[0]}", f"CPUs: 0 to {len(header.cpus) - 1}.")
+    for cpu in header.cpus if not chosen else [header.cpus[chosen[0]]]:
+        session.print(
+            f"CPU {cpu.index}: pages {cpu.head}..{cpu.tail} of {cpu.nr_pages} at {cpu.pages:#x}, "
+            f"entries {cpu.entries}, overrun {cpu.overrun}, dropped {cpu.dropped}, "
+            f"writing {cpu.writing}, last {cpu.last_stamp}"
+        )
+    if len(chosen) < 2:
+        return
+    cpu = header.cpus[chosen[0]]
+    address = cpu.page_address(chosen[1] & 0xFFFFFFFF)
+    page = guest.debugger.dump_memory(address, form.page_size)
+    first = page_header(page, form)
+    session.print(f"page {chosen[1]} at {address:#x}: stamp {first.stamp}, {first.used} bytes used")
+    for record in decode_page(page, form):
+        session.print(f"  {record.offset:#06x} {record.stamp} {record.payload.hex(' ', 4)}")
+
+
+def _site(session: "Session", arguments: Arguments) -> CallSite:
+    if not arguments.words:
+        raise UsageError("which call site?", "Name a function or an address: patch leaf")
+    word = arguments.words[0]
+    image = session.live.image
+    if word[0].isdigit():
+        address = number(word) & image.isa.mask
+        found = [site for site in image.sites if site.address == address]
+        if not found:
+            raise UsageError(f"there is no call site at {address:#x}", "See: sites")
+        return found[0]
+    found = session.live.tracer.sites_of(word)
+    if len(found) > 1:
+        raise UsageError(
+            f"{word} has {len(found)} call sites", "Give one's address; see: sites " + word
+        )
+    return found[0]
+
+
+def _extent(session: "Session", arguments: Arguments) -> tuple[int, int]:
+    guest = session.live
+    if not arguments.words:
+        address = guest.debugger.stop.address if guest.debugger.stop else 0
+    elif arguments.words[0][0].isdigit():
+        address = number(arguments.words[0])
+    else:
+        address = guest.address_of(arguments.words[0])
+    function = guest.image.function_at(address)
+    if function is None:
+        raise UsageError(
+            f"no function of the guest lies at {address:#x}", f"Ask gdb: x/8i {address:#x}"
+        )
+    return function.address, min(function.size, SHOWN) // WORD * WORD

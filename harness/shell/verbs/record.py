@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""trace-cmd's verbs: record, report, stat, with its letters."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.errors import UsageError
+from harness.record.output import whole_file
+from harness.shell import gdb
+from harness.shell.verb import UNLIMITED, Arguments, verb
+from harness.trace import (
+    VIEWS,
+    TraceDatReader,
+    parse_filters,
+    report_lines,
+    stat_text,
+    trace_statistics,
+)
+
+if TYPE_CHECKING:
+    from harness.shell.session import Session
+
+GROUP = "trace-cmd"
+
+_FILE = click.Argument(["file"], required=False, type=click.Path(path_type=Path))
+_FILTER = click.Option(["-F", "filters"], multiple=True)
+_RECORD = click.Command(
+    "record",
+    params=[
+        click.Option(["-p", "tracer"]),
+        click.Option(["-l", "filters"], multiple=True),
+        click.Option(["-n", "notrace"], multiple=True),
+        click.Option(["-g", "graph"], multiple=True),
+        click.Option(["-o", "output"], type=click.Path(dir_okay=False, path_type=Path)),
+        click.Option(["--until"]),
+        click.Option(["--duration"], type=click.FloatRange(min=0, min_open=True, max=1e9)),
+    ],
+    add_help_option=False,
+)
+_REPORT = click.Command(
+    "report",
+    params=[
+        _FILE,
+        click.Option(["-f", "form"], type=click.Choice(VIEWS), default="text"),
+        _FILTER,
+        click.Option(["-O", "words"], multiple=True),
+    ],
+    add_help_option=False,
+)
+_STAT = click.Command("stat", params=[_FILE, _FILTER], add_help_option=False)
+
+
+@verb(
+    "[-p TRACER] [-l GLOB] [-n GLOB] [-g GLOB] [--until FUNC | --duration S] [-o FILE]",
+    most=UNLIMITED,
+    completes="functions",
+    example="record -p function -l do_* -o trace.dat",
+    group=GROUP,
+)
+def record(session: "Session", arguments: Arguments) -> None:
+    """Trace while the guest runs to the end of its workload; -o alone only writes the file.
+
+    With a tracer the events of before are forgotten, and the tracer is off afterwards.
+    """
+    chosen = _options(_RECORD, arguments)
+    if chosen["tracer"]:
+        _run(session, chosen)
+    elif any(chosen[name] for name in ("filters", "notrace", "graph", "until", "duration")):
+        raise UsageError("record runs the guest only with a tracer", "Add one: -p function")
+    if chosen["output"]:
+        with whole_file(chosen["output"]) as stream, session.recorded():
+            session.guest.tracer.write(stream)
+        session.say(f"{chosen['output']}: {session.guest.collector.counts.entries} events")
+
+
+def _run(session: "Session", chosen: dict[str, Any]) -> None:
+    guest = session.live
+    tracer = guest.tracer
+    tracer.current = "nop"
+    tracer.clear()
+    tracer.set_filter(*chosen["filters"])
+    tracer.set_notrace(*chosen["notrace"])
+    if chosen["graph"]:
+        tracer.graph.set_graph_function(*chosen["graph"])
+    tracer.current = chosen["tracer"]
+    try:
+        gdb.run(session, chosen["until"] or "workload_done", chosen["duration"])
+    finally:
+        if not session.gone:
+            tracer.current = "nop"
+            guest.settle()
+            guest.collector.drain()
+    counts = guest.collector.counts
+    session.say(f"{counts.entries} events, {counts.lost} lost")
+
+
+@verb(
+    "[FILE] [-f VIEW] [-F FILTER] [-O OPTION]",
+    most=UNLIMITED,
+    completes="files",
+    example="report -f graph",
+    group=GROUP,
+)
+def report(session: "Session", arguments: Arguments) -> None:
+    """Show the events so far, or those of a trace.dat, in any view of `harness report`."""
+    chosen = _options(_REPORT, arguments)
+    with _source(session, chosen["file"]) as reader:
+        session.print_all(report_lines(reader, chosen["form"], chosen["filters"], chosen["words"]))
+
+
+@verb("[FILE] [-F FILTER]", most=UNLIMITED, completes="files", example="stat", group=GROUP)
+def stat(session: "Session", arguments: Arguments) -> None:
+    """Add up the events so far, or those of a trace.dat: counts, rates, hottest functions."""
+    chosen = _options(_STAT, arguments)
+    with _source(session, chosen["file"]) as reader:
+        keep = parse_filters(chosen["filters"], reader.formats.values())
+        session.print_all(stat_text(trace_statistics(reader, keep=keep)))
+
+
+@contextmanager
+def _source(session: "Session", file: Path | None) -> Iterator[TraceDatReader]:
+    if file is None:
+        with session.recorded() as reader:
+            yield reader
+        return
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    with stream:
+        yield TraceDatReader(stream)
+
+
+def _options(command: click.Command, arguments: Arguments) -> dict[str, Any]:
+    if arguments.redirect:
+        raise UsageError(f"{command.name} takes no {arguments.redirect}", "Write with -o FILE.")
+    words: Sequence[str] = arguments.words
+    try:
+        return command.make_context(command.name, list(words)).params
+    except click.ClickException as error:
+        raise UsageError(error.format_message(), f"See: help {command.name}") from error

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""The files of tracefs as verbs: alone they show what is, with words they change it."""
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+from harness.shell import gdb
+from harness.shell.verb import UNLIMITED, Arguments, verb
+from harness.trace import report_lines
+
+if TYPE_CHECKING:
+    from harness.shell.session import Session
+
+GROUP = "tracefs"
+NO_FILTER = "#### all functions enabled ####"
+NO_NOTRACE = "#### no functions disabled ####"
+
+
+@verb("[TRACER]", completes="tracers", example="current_tracer function", group=GROUP)
+def current_tracer(session: "Session", arguments: Arguments) -> None:
+    """Show or set the tracer; nop is none.  Call sites are rewritten at once."""
+    tracer = session.live.tracer
+    if arguments.words:
+        tracer.current = arguments.words[0]
+    else:
+        session.print(tracer.current)
+
+
+@verb(group=GROUP)
+def available_tracers(session: "Session", arguments: Arguments) -> None:
+    """The tracers that this guest has."""
+    session.print(" ".join(session.live.tracer.available_tracers))
+
+
+@verb(
+    "[> | >>] [GLOB...]",
+    most=UNLIMITED,
+    completes="functions",
+    example="set_ftrace_filter >> do_*",
+    group=GROUP,
+)
+def set_ftrace_filter(session: "Session", arguments: Arguments) -> None:
+    """Show or set the functions that are traced; >> adds to them, > alone lifts the filter."""
+    tracer = session.live.tracer
+    if not arguments.reads:
+        tracer.set_filter(*arguments.words, append=arguments.redirect == ">>")
+    elif tracer.filters:
+        for name in tracer.matching(*tracer.filters):
+            session.print(name)
+    else:
+        session.print(NO_FILTER)
+
+
+@verb(
+    "[> | >>] [GLOB...]",
+    most=UNLIMITED,
+    completes="functions",
+    example="set_ftrace_notrace > str*",
+    group=GROUP,
+)
+def set_ftrace_notrace(session: "Session", arguments: Arguments) -> None:
+    """Show or set the functions that are never traced; >> adds to them, > alone lifts it."""
+    tracer = session.live.tracer
+    if not arguments.reads:
+        tracer.set_notrace(*arguments.words, append=arguments.redirect == ">>")
+    elif tracer.notrace:
+        for name in tracer.matching(*tracer.notrace):
+            session.print(name)
+    else:
+        session.print(NO_NOTRACE)
+
+
+@verb(
+    "[> | >>] [GLOB...]",
+    most=UNLIMITED,
+    completes="functions",
+    example="set_graph_function do_work",
+    group=GROUP,
+)
+def set_graph_function(session: "Session", arguments: Arguments) -> None:
+    """function_graph: show or set the functions that it begins at; > alone: at every one."""
+    graph = session.live.tracer.graph
+    if not arguments.reads:
+        before = graph.graph_functions if arguments.redirect == ">>" else ()
+        graph.set_graph_function(*before, *arguments.words)
+    for name in graph.graph_functions or [NO_FILTER]:
+        if arguments.reads:
+            session.print(name)
+
+
+@verb(
+    "[> | >>] [GLOB...]",
+    most=UNLIMITED,
+    completes="functions",
+    example="set_graph_notrace printk",
+    group=GROUP,
+)
+def set_graph_notrace(session: "Session", arguments: Arguments) -> None:
+    """function_graph: show or set functions that are left out with all that they call."""
+    graph = session.live.tracer.graph
+    if not arguments.reads:
+        before = graph.graph_notrace if arguments.redirect == ">>" else ()
+        graph.set_graph_notrace(*before, *arguments.words)
+    for name in graph.graph_notrace or [NO_NOTRACE]:
+        if arguments.reads:
+            session.print(name)
+
+
+@verb("[DEPTH]", example="max_graph_depth 2", group=GROUP)
+def max_graph_depth(session: "Session", arguments: Arguments) -> None:
+    """function_graph: show or set the deepest call that is traced; 0 for no bound."""
+    graph = session.live.tracer.graph
+    if arguments.words:
+        graph.max_graph_depth = number(arguments.words[0])
+    else:
+        session.print(str(graph.max_graph_depth))
+
+
+@verb("[MICROSECONDS]", example="tracing_thresh 100", group=GROUP)
+def tracing_thresh(session: "Session", arguments: Arguments) -> None:
+    """function_graph: show or set how long a call has to take to be recorded; 0 for all."""
+    graph = session.live.tracer.graph
+    if arguments.words:
+        graph.tracing_thresh = number(arguments.words[0])
+    else:
+        session.print(str(graph.tracing_thresh))
+
+
+@verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
+def available_filter_functions(session: "Session", arguments: Arguments) -> None:
+    """The functions that can be traced, by address."""
+    tracer = session.live.tracer
+    for name in tracer.matching(*(arguments.words or ("*",))):
+        session.print(name)
+
+
+@verb(group=GROUP)
+def enabled_functions(session: "Session", arguments: Arguments) -> None:
+    """The functions whose call sites call the tracer now, by address."""
+    for name in session.live.tracer.enabled_functions:
+        session.print(name)
+
+
+@verb("[0 | 1]", example="tracing_on 0", group=GROUP)
+def tracing_on(session: "Session", arguments: Arguments) -> None:
+    """Show or set whether the ring buffer takes events; call sites stay as they are."""
+    tracer = session.live.tracer
+    if not arguments.words:
+        session.print(str(int(tracer.on)))
+    elif arguments.words[0] in ("0", "1"):
+        tracer.on = arguments.words[0] == "1"
+    else:
+        raise UsageError(f"tracing_on is 0 or 1, not {arguments.words[0]!r}")
+
+
+@verb("[> | LINES]", most=1, example="trace 20", group=GROUP)
+def trace(session: "Session", arguments: Arguments) -> None:
+    """Show the events so far, or the last LINES of them; trace > clears them."""
+    if arguments.redirect:
+        if arguments.words:
+            raise UsageError("trace takes no text; trace > alone clears it")
+        session.live.tracer.clear()
+        return
+    count = number(arguments.words[0]) if arguments.words else None
+    with session.recorded() as reader:
+        lines = report_lines(reader, "text")
+        if count is None:
+            session.print_all(lines)
+            return
+        header, kept = [], []
+        for line in lines:
+            session.interrupt.check()
+            if line.startswith("#") and not kept:
+                header.append(line)
+            else:
+                kept.append(line)
+                del kept[: len(kept) - count if count < len(kept) else 0]
+        session.print_all(iter(chain(header, kept)))
+
+
+@verb(group=GROUP)
+def trace_pipe(session: "Session", arguments: Arguments) -> None:
+    """Let the guest run and print its events as they come; Ctrl-C stops it.
+
+    The guest waits while its events are printed, so none is lost.
+    """
+    guest = session.live
+    pipe = guest.tracer.pipe()
+    enough = False
+
+    def drained() -> bool:
+        nonlocal enough
+        for event in pipe.events():
+            if session.interrupt.pressed:
+                enough = True
+                return False
+            session.show(event)
+        return True
+
+    saved, guest.on_drain = guest.on_drain, drained
+    try:
+        gdb.run(session, until="workload_done")
+    finally:
+        guest.on_drain = saved
+    if not enough and not session.gone:
+        guest.settle()
+        guest.collector.drain()
+        drained()
+
+
+def number(word: str) -> int:
+    """A number as people write them; UsageError if it is none."""
+    try:
+        return int(word, 0)
+    except ValueError:
+        raise UsageError(f"{word!r} is not a number") from None

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Through a stub of the port, one instruction after the other."""
+
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+from harness.guest import Outcome
+from harness.shell import gdb
+
+if TYPE_CHECKING:
+    from harness.shell.session import Session
+
+MAX_INSTRUCTIONS = 20_000
+"""More than any tracer behind a stub takes for one event."""
+
+
+def walk(session: "Session", stub: str) -> None:
+    """Run to ``stub`` if the guest is not there, and step until it has returned."""
+    guest = session.live
+    image, isa, debugger = guest.image, guest.image.isa, guest.debugger
+    entry = guest.address_of(stub)
+    if debugger.stop is None or debugger.stop.address != entry:
+        outcome = gdb.run(session, entry)
+        if outcome != Outcome.REACHED:
+            raise UsageError(
+                f"the guest did not come to {stub}: {outcome}",
+                "Is a tracer on? See: current_tracer",
+            )
+    back = debugger.read_register(isa.return_register) & isa.mask
+    before = last = debugger.registers()
+    own = image.function_at(entry)
+    elsewhere = 0
+    pc = entry
+    for _ in range(MAX_INSTRUCTIONS):
+        session.interrupt.check()
+        inside = own is not None and own.address <= pc < own.address + own.size
+        if inside and elsewhere:
+            session.say(f"   ... {elsewhere} instructions elsewhere")
+            elsewhere, last = 0, debugger.registers()
+        (here,) = isa.disassemble(debugger.read_memory(pc, 4), pc)
+        pc = debugger.step_instruction().address & isa.mask
+        if not inside:
+            elsewhere += 1
+            if pc == back:
+                break
+            continue
+        now = debugger.registers()
+        changed = [
+            f"{name}={now[name]:x}"
+            for name in isa.general_registers
+            if now.get(name) != last.get(name)
+        ]
+        session.print(f"{image.symbolize(here.address):26} {here.text:34} {' '.join(changed)}")
+        last = now
+        if pc == back:
+            break
+    else:
+        session.say(f"(after {MAX_INSTRUCTIONS} instructions it has not returned)", "yellow")
+    _survivors(session, before)
+    gdb.show_stop(session)
+
+
+def _survivors(session: "Session", before: dict[str, int]) -> None:
+    """What the traced function needs of its registers, as they were and as they are."""
+    guest = session.guest
+    isa, now = guest.image.isa, guest.debugger.registers()
+    digits = guest.image.bits // 4
+    for name in dict.fromkeys((*isa.argument_registers, isa.stack_register)):
+        then, value = before[name], now[name]
+        line = f"{name:>6}  {then & isa.mask:0{digits}x}  {value & isa.mask:0{digits}x}"
+        if then == value:
+            session.print(line)
+        else:
+            session.say(f"{line}  changed", "red")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""``trace_pipe``: each event once, as soon as it has been read from the guest."""
+
+import heapq
+import struct
+from collections.abc import Iterator
+from operator import attrgetter
+
+from harness.readout import Collector, Spool
+from harness.ring import Cursor, page_header, scan_page
+from harness.trace import TraceDescription, TraceEvent
+from harness.trace.decode import event_decoder, unknown_decoder
+from harness.trace.symbols import Symbols
+from harness.units import align_up
+
+
+class TracePipe:
+    """Events in the order of their times, from where the last look ended.
+
+    The collector's spools are read; nothing is taken from them, so that a trace.dat of them is
+    still whole.
+    """
+
+    def __init__(self, collector: Collector, description: TraceDescription) -> None:
+        form = description.page_format
+        symbols = Symbols(description.kallsyms)
+        self._collector = collector
+        self._number = struct.Struct(f"{form.order}H").unpack_from
+        self._decoders = {
+            event.id: event_decoder(event, form, symbols, description.cmdlines)
+            for event in description.events
+        }
+        self._symbols = symbols
+        self._places = [Cursor(0, form.data_offset, 0) for _ in collector.spools]
+        self._cleared = collector.cleared
+
+    def events(self) -> Iterator[TraceEvent]:
+        """What was drained since the last time; the event that a consumer stops at comes again."""
+        if self._cleared != self._collector.cleared:
+            offset = self._collector.format.data_offset
+            self._places = [Cursor(0, offset, 0) for _ in self._places]
+            self._cleared = self._collector.cleared
+        streams = [self._new(cpu, spool) for cpu, spool in enumerate(self._collector.spools)]
+        yield from heapq.merge(*streams, key=attrgetter("stamp"))
+
+    def _new(self, cpu: int, spool: Spool) -> Iterator[TraceEvent]:
+        form = self._collector.format
+        while True:
+            place = self._places[cpu]
+            spool.stream.seek(place.sequence * form.page_size)
+            page = spool.stream.read(form.page_size)
+            if len(page) < form.page_size:
+                return
+            header = page_header(page, form)
+            fresh = place.offset == form.data_offset
+            lost = header.lost if fresh else 0
+            start = None if fresh else place
+            for stamp, offset, size in scan_page(page, form, start=start):
+                (number,) = self._number(page, offset)
+                decode = self._decoders.get(number)
+                if decode is None:
+                    decode = self._decoders[number] = unknown_decoder(number, self._symbols)
+                yield decode(stamp, cpu, page, offset, size, lost)
+                # Only now: an event that the consumer stopped at comes again.
+                self._places[cpu] = Cursor(place.sequence, align_up(offset + size, 4), stamp)
+                lost = 0
+            if (place.sequence + 1) * form.page_size > spool.finished:
+                return
+            self._places[cpu] = Cursor(place.sequence + 1, form.data_offset, 0)
