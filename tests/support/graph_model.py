@@ -7,7 +7,6 @@ the events, their order, their pairing and their nesting.
 """
 
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from harness.oracle import Call, Return
 
@@ -65,22 +64,28 @@ def cut_back(image, flow):
     cut, calls, over = [], [], set()
     for position, record in enumerate(flow):
         if isinstance(record, Call):
-            alive = [call for call in reversed(calls) if id(call) not in over]
-            for call in takewhile(lambda call: not _made_by(image, record, call), alive):
+            for call in reversed(calls):
+                if id(call) in over:
+                    continue
+                if _made_by(image, record, call):
+                    break
                 over.add(id(call))
                 cut.append(Return(call.cpu, call.site, call.parent, call.function, 0, late=True))
             calls.append(record)
             cut.append(record)
         elif id(calls.pop()) not in over:
-            together = takewhile(
-                lambda other: (
-                    isinstance(other, Return) and other.instructions == record.instructions
-                ),
-                flow[position:],
-            )
-            # One jump went back past all of these; only the last one's frame was its target.
-            cut.append(replace(record, late=[*together][-1].parent != record.parent))
+            cut.append(replace(record, late=_target(flow, position) != record.parent))
     return cut
+
+
+def _target(flow, position):
+    """Where the jump went that this return is of: back past several calls to the last one's."""
+    record = flow[position]
+    for other in flow[position:]:
+        if not isinstance(other, Return) or other.instructions != flow[position].instructions:
+            break
+        record = other
+    return record.parent
 
 
 def _made_by(image, call, caller):
