@@ -63,8 +63,9 @@ class Build:
         """The image, built if it is not there yet.
 
         ``progress`` gets the command line, each step of make (indented), and at the end, if all
-        went well, what the compiler had to say; nothing when there is nothing to do.  Raises UsageError when what the user brought does not compile, and
-        HostError when the toolchain, the disk or the harness's own sources fail.
+        went well, what the compiler had to say; nothing when there is nothing to do.  Raises
+        UsageError when what the user brought does not compile, and HostError when the toolchain,
+        the disk or the harness's own sources fail.
         """
         report = progress or _silent
         if found := cache.find(self.key):

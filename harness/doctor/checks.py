@@ -58,7 +58,7 @@ def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
 
 
 def check_trace_cmd() -> Check:
-    """Whether trace-cmd runs.  Its word for its version is the first line of its usage: status 255."""
+    """Whether trace-cmd runs.  It says its version above its usage, and ends that with 255."""
     name = "trace-cmd"
     proof = check_program(name, (name, "list", "-P"), name)
     return check_program(name, (name, "version"), name, statuses=(0, 255)) if proof.ok else proof
