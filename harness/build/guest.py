@@ -62,9 +62,10 @@ class Build:
     def run(self, progress: Progress | None = None) -> Path:
         """The image, built if it is not there yet.
 
-        ``progress`` gets the command line, then make's output, line by line; nothing when there
-        is nothing to do.  Raises UsageError when what the user brought does not compile, and
-        HostError when the toolchain, the disk or the harness's own sources fail.
+        ``progress`` gets the command line, each step of make (indented), and at the end, if all
+        went well, what the compiler had to say; nothing when there is nothing to do.  Raises
+        UsageError when what the user brought does not compile, and HostError when the toolchain,
+        the disk or the harness's own sources fail.
         """
         report = progress or _silent
         if found := cache.find(self.key):
@@ -79,10 +80,13 @@ class Build:
                     link.parent.mkdir(exist_ok=True)
                     link.symlink_to(target)
             report(self.command_line)
-            result = run_make(self.command, report)
+            warnings: list[str] = []
+            result = run_make(self.command, lambda line: _sort(line, report, warnings.append))
             image = work / "out" / cache.IMAGE
             if result.status != 0 or not image.is_file():
                 raise self._failure(result)
+            for line in warnings:
+                report(line)
             if self.current_key() != self.key:
                 raise UsageError("The sources changed while they were compiled.", "Build again.")
             return cache.publish(self.key, image)
@@ -286,6 +290,11 @@ class _PlainPaths:
 
 def _is_shipped(config: MachineConfig) -> bool:
     return config.name in list_configs() and load_config(config.name) == config
+
+
+def _sort(line: str, step: Progress, other: Progress) -> None:
+    """The makefile indents its steps.  What else is said is the error's to say, if there is one."""
+    (step if line.startswith("  ") else other)(line)
 
 
 def _silent(_line: str) -> None:

@@ -2,13 +2,39 @@
 """harness list"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import json_option, port_option, print_table, progress, workload_option
+from harness.cli.options import (
+    features_option,
+    json_option,
+    port_option,
+    print_table,
+    progress,
+    words,
+    workload_option,
+)
 from harness.errors import UsageError
 
+if TYPE_CHECKING:
+    from harness.config import MachineConfig
+    from harness.image import Image
+    from harness.isa import CallSite
+
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of ``harness list``."""
+
+    config: str | None
+    workload: str
+    port: str | None
+    features: tuple[str, ...] | None
+    as_built: bool
 
 
 @click.command("list")
@@ -21,19 +47,30 @@ Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 @click.option("-c", "--config", metavar="CONFIG", help="The machine config, where it matters.")
 @workload_option
 @port_option
+@features_option
+@click.option("--as-built", is_flag=True, help="sites: as the image has them; no guest is started.")
 @json_option
-def list_(what: str, config: str | None, workload: str, port: str | None, as_json: bool) -> None:
+def list_(
+    what: str,
+    config: str | None,
+    workload: str,
+    port: str | None,
+    features: str | None,
+    as_built: bool,
+    as_json: bool,
+) -> None:
     """List configs, functions, sites, tracers, events, workloads or clauses.
 
     functions and sites are those of a guest, so they need -c and build the guest if it is not in
-    the cache.  clauses are those of the specification; with -c those that apply to the config,
+    the cache.  For sites the guest is started, and each is shown as it is in front of the
+    workload.  clauses are those of the specification; with -c those that apply to the config,
     and whether the tests of the harness check them there.
     """
-    header, rows = TABLES[what](config, workload, port)
+    header, rows = TABLES[what](Wanted(config, workload, port, words(features), as_built))
     print_table(header, rows, as_json)
 
 
-def _configs(config: str | None, workload: str, port: str | None) -> Table:
+def _configs(wanted: Wanted) -> Table:
     from harness.config import list_configs, load_config
 
     loaded = [load_config(name) for name in list_configs()]
@@ -43,8 +80,8 @@ def _configs(config: str | None, workload: str, port: str | None) -> Table:
     )
 
 
-def _functions(config: str | None, workload: str, port: str | None) -> Table:
-    image = _image(config, workload, port)
+def _functions(wanted: Wanted) -> Table:
+    image = _image(wanted)
     digits = image.bits // 4
     return (
         ("address", "function"),
@@ -52,37 +89,55 @@ def _functions(config: str | None, workload: str, port: str | None) -> Table:
     )
 
 
-def _sites(config: str | None, workload: str, port: str | None) -> Table:
-    image = _image(config, workload, port)
-    isa, digits = image.isa, image.bits // 4
-    rows = []
-    for site in image.sites:
-        code = isa.words_to_bytes(site.as_built)
-        text = "; ".join(one.text for one in isa.disassemble(code, site.address))
-        rows.append((f"{site.address:0{digits}x}", site.function, site.form, "boot", text))
-    return ("address", "function", "form", "state", "disassembly"), rows
+def _sites(wanted: Wanted) -> Table:
+    from harness.guest import boot
+    from harness.isa import SiteState
+
+    header = ("address", "function", "form", "state", "disassembly")
+    if wanted.as_built:
+        image = _image(wanted)
+        return header, [_site(image, s, SiteState.BOOT, s.as_built) for s in image.sites]
+    with (
+        progress() as tell,
+        boot(
+            _config(wanted),
+            wanted.workload,
+            port=wanted.port,
+            features=wanted.features,
+            progress=tell,
+        ) as guest,
+    ):
+        return header, [
+            _site(guest.image, now.site, now.state, now.words) for now in guest.tracer.sites()
+        ]
 
 
-def _tracers(config: str | None, workload: str, port: str | None) -> Table:
+def _site(image: "Image", site: "CallSite", state: str, words: Sequence[int]) -> Sequence[str]:
+    code = image.isa.words_to_bytes(words)
+    text = "; ".join(one.text for one in image.isa.disassemble(code, site.address))
+    return (f"{site.address:0{image.bits // 4}x}", site.function, site.form, state, text)
+
+
+def _tracers(wanted: Wanted) -> Table:
     from harness.tracer import TRACERS
 
     return ("tracer",), [(name,) for name in TRACERS]
 
 
-def _events(config: str | None, workload: str, port: str | None) -> Table:
+def _events(wanted: Wanted) -> Table:
     from harness.trace import event_formats
 
     events = event_formats(8)
     return ("system", "event", "id"), [(one.system, one.name, str(one.id)) for one in events]
 
 
-def _workloads(config: str | None, workload: str, port: str | None) -> Table:
+def _workloads(wanted: Wanted) -> Table:
     from harness.build import list_workloads
 
     return ("workload",), [(name,) for name in list_workloads()]
 
 
-def _clauses(config: str | None, workload: str, port: str | None) -> Table:
+def _clauses(wanted: Wanted) -> Table:
     from harness.config import load_config
     from harness.conformance import covered, load_catalogue, load_checks
 
@@ -91,9 +146,9 @@ def _clauses(config: str | None, workload: str, port: str | None) -> Table:
         [one.id, " + ".join(one.features), f"{one.source}, {one.section}", one.title]
         for one in load_catalogue().clause
     ]
-    if config is None:
+    if wanted.config is None:
         return header, rows
-    machine, checks = load_config(config), load_checks()
+    machine, checks = load_config(wanted.config), load_checks()
     rows = [
         [*row, covered(one, machine, checks)]
         for one, row in zip(load_catalogue().clause, rows, strict=True)
@@ -102,7 +157,7 @@ def _clauses(config: str | None, workload: str, port: str | None) -> Table:
     return [*header, "covered"], rows
 
 
-TABLES: dict[str, Callable[[str | None, str, str | None], Table]] = {
+TABLES: dict[str, Callable[[Wanted], Table]] = {
     "configs": _configs,
     "functions": _functions,
     "sites": _sites,
@@ -113,13 +168,21 @@ TABLES: dict[str, Callable[[str | None, str, str | None], Table]] = {
 }
 
 
-def _image(config: str | None, workload: str, port: str | None):  # type: ignore[no-untyped-def]
-    if config is None:
+def _config(wanted: Wanted) -> "MachineConfig":
+    if wanted.config is None:
         raise UsageError("which guest? functions and sites are those of one", "Name it: -c CONFIG.")
-    from harness.build import build_guest
     from harness.config import load_config
+
+    return load_config(wanted.config)
+
+
+def _image(wanted: Wanted) -> "Image":
+    from harness.build import build_guest
     from harness.image import Image
 
+    config = _config(wanted)
     with progress() as tell:
-        kernel = build_guest(load_config(config), workload, port=port, progress=tell)
+        kernel = build_guest(
+            config, wanted.workload, wanted.port, features=wanted.features, progress=tell
+        )
     return Image(kernel.read_bytes(), str(kernel))

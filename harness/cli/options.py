@@ -2,6 +2,7 @@
 """Options and output that several commands share."""
 
 import json
+import math
 import os
 import shlex
 import sys
@@ -45,6 +46,13 @@ features_option = click.option(
     help="What of the port is built in, in Kconfig's words with commas; all that it has otherwise.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """A callback: neither ``inf`` nor ``nan``, which every comparison lets through."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a finite number.")
+    return value
 
 
 def words(text: str | None) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from harness.cli.options import (
     cflags_option,
     config_option,
     features_option,
+    finite,
     port_option,
     progress,
     words,
@@ -38,7 +39,12 @@ from harness.units import KIB
 @port_option
 @cflags_option
 @features_option
-@click.option("--duration", type=click.FloatRange(min=0, min_open=True), help="Stop after SECONDS.")
+@click.option(
+    "--duration",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
+    help="Stop after SECONDS.",
+)
 @click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after so many events.")
 @click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
 @click.option(
@@ -55,6 +61,7 @@ from harness.units import KIB
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
     default=60.0,
     show_default=True,
     help="Seconds after which a guest that has not come to its end counts as hung.",
@@ -114,7 +121,7 @@ def record(
         features=words(features),
         duration=duration,
         events=events,
-        until=until or END,
+        until=END if until is None else until,
         buffer_size=None if buffer_size is None else buffer_size * KIB,
         overwrite=overwrite,
         timeout=timeout,

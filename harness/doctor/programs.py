@@ -4,7 +4,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from harness.doctor.result import Check
 from harness.units import escape
@@ -14,8 +14,15 @@ DEADLINE = 30.0  # seconds
 _DETAIL_LIMIT = 200  # characters
 
 
-def check_program(name: str, command: Sequence[str], package: str, *, given: str = "") -> Check:
-    """Run ``command`` with ``given`` on its standard input; it must end with status 0.
+def check_program(
+    name: str,
+    command: Sequence[str],
+    package: str,
+    *,
+    given: str = "",
+    statuses: Container[int] = (0,),
+) -> Check:
+    """Run ``command`` with ``given`` on its standard input; it must end with one of ``statuses``.
 
     The detail is the first line that it prints, or why it does not run.  Only a program that is
     missing is mended by its package; one that refuses its arguments is not.
@@ -38,7 +45,7 @@ def check_program(name: str, command: Sequence[str], package: str, *, given: str
         return Check(name, False, f"{program} did not end within {DEADLINE:.0f} seconds")
     except OSError as error:
         return Check(name, False, f"{program} cannot be run: {error.strerror}")
-    if result.returncode != 0:
+    if result.returncode not in statuses:
         reason = _first_line(result.stderr) or _first_line(result.stdout) or "it says nothing"
         return Check(name, False, f"{program} ended with status {result.returncode}: {reason}")
     return Check(name, True, _first_line(result.stdout), package)

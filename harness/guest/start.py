@@ -8,10 +8,12 @@ from pathlib import Path
 from harness.build import build_guest
 from harness.config import MachineConfig, load_config
 from harness.debugger import Debugger
-from harness.errors import WrongGuest
+from harness.errors import GdbError, UsageError, WrongGuest
 from harness.guest.guest import Guest
 from harness.image import Image
 from harness.machine import Machine
+
+PROOF = b"is there memory?"
 
 
 @contextmanager
@@ -77,8 +79,29 @@ def run_kernel(
         debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
         debugger.connect(machine.gdb_socket)
+        prove_memory(debugger, image, config)
         prove_identity(debugger, image)
         yield Guest(config, image, machine, debugger, lane)
+
+
+def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:
+    """Write to the last words that the guest calls its own, which nothing uses yet, and look.
+
+    Raises:
+        UsageError: there is no memory: the machine of the config has too little.
+    """
+    last = image.address_of("_end") - len(PROOF)
+    try:
+        debugger.write_memory(last, PROOF)
+        found = debugger.read_memory(last, len(PROOF))
+        debugger.write_memory(last, bytes(len(PROOF)))
+    except GdbError:
+        found = b""
+    if found != PROOF:
+        raise UsageError(
+            f"{config.qemu.memory} is too little memory for the guest: there is none at {last:#x}",
+            f"Raise memory in the table [qemu] of the config {config.name}.",
+        )
 
 
 def prove_identity(debugger: Debugger, image: Image) -> None:

@@ -4,6 +4,7 @@
 from harness.tracer.control import TRACERS, TracerControl
 from harness.tracer.filters import matching, select
 from harness.tracer.port_calls import PortCalls
+from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 
-__all__ = ["TRACERS", "PortCalls", "Tracer", "TracerControl", "matching", "select"]
+__all__ = ["TRACERS", "PortCalls", "SiteNow", "Tracer", "TracerControl", "matching", "select"]

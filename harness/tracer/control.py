@@ -14,6 +14,7 @@ from harness.image import Image
 from harness.isa import MCOUNT, CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
+from harness.tracer.sites import SiteNow, read_sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,11 @@ class TracerControl:
         """The call sites of the functions that match any of the globs, by address."""
         names = select(self.available_filter_functions, globs)
         return [site for site in self._image.sites if site.function in names]
+
+    def sites(self) -> list[SiteNow]:
+        """Every call site with its words and its state as they are now, by address."""
+        image = self._image
+        return list(read_sites(image.isa, image.symbols, image.sites, self._text))
 
     def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
         if (filters or notrace) and not self._dynamic:

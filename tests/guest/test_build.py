@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command import harness
 from harness.build import list_workloads, plan_build
 from harness.config import list_configs, load_config, resources
 from harness.errors import UsageError
@@ -127,6 +128,20 @@ def test_a_workload_that_does_not_build(
     assert caught.value.message.startswith(f"The workload {workload} does not ")
     assert said in caught.value.message
     assert {path.suffix for path in empty_cache.iterdir()} == {".lock"}
+
+
+def test_what_the_compiler_says_is_said_once(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.c", tmp_path / "bad.c"
+    good.write_text("int workload(void) { int unused; return 0; }\n")
+    bad.write_text("int workload(void) { int unused; return 1 }\n")
+    for workload, status, said in ((good, 0, "warning: unused"), (bad, 2, "error: expected ';'")):
+        done = harness("build", "mips-malta", "--workload", workload, env=fresh(tmp_path))
+        assert done.returncode == status
+        assert done.stderr.count(said) == 1
+
+
+def fresh(cache: Path) -> dict[str, str]:
+    return {**os.environ, "XDG_CACHE_HOME": str(cache)}
 
 
 def test_flags_reach_the_workload(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from command import HARNESS, harness, start
 from harness.config import load_config, resources
 
 CONFIG = "mips-malta"
+ARM = "aarch64-virt"
 HANGS = 'int workload(void) { for (;;) __asm__ volatile(""); }\n'
 DAMAGES = """\
 #include <string.h>
@@ -124,6 +125,16 @@ def test_a_config_of_ones_own_that_is_wrong(tmp_path, replace, by, said):
     assert done.stderr.startswith("harness: board.toml")
     assert said in done.stderr
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(("name", "memory"), [(CONFIG, "1M"), (CONFIG, "16M"), (ARM, "4M")])
+def test_a_machine_with_too_little_memory(tmp_path, name, memory):
+    shipped = (resources.configs_directory() / f"{name}.toml").read_text()
+    (tmp_path / "board.toml").write_text(shipped.replace("128M", memory))
+    done = harness("record", "-c", "board.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"harness: {memory} is too little memory for the guest" in done.stderr
+    assert "Raise memory in the table [qemu] of the config board." in done.stderr
 
 
 def test_a_config_of_ones_own_records(tmp_path):

@@ -11,6 +11,7 @@ from harness.errors import GuestDied, UsageError
 pytestmark = pytest.mark.guest(workload="calls")
 
 FEATURES = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD", "DYNAMIC_FTRACE"]
+OPTIONS = ["FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR"]
 
 # What a C function may destroy, as far as results are returned there, and its first argument.
 SCRATCH = {
@@ -126,6 +127,7 @@ def test_wrong_values_are_refused(guest):
     assert (graph.max_graph_depth, graph.tracing_thresh) == (0, 0)
 
 
+@pytest.mark.clause("C4m")
 def test_a_guest_without_it_says_so(config):
     with boot(config, features=FEATURES) as guest:
         assert guest.tracer.available_tracers == ["nop", "function"]
@@ -139,10 +141,11 @@ def test_a_guest_without_it_says_so(config):
         assert ("function", "leaf") in traced(guest)
 
 
+@pytest.mark.clause("C4m")
 @pytest.mark.parametrize(
     "more",
-    [[], ["FUNCTION_GRAPH_FP_TEST"], ["FUNCTION_GRAPH_RET_ADDR_PTR"]],
-    ids=["plain", "fp-test", "ret-addr-ptr"],
+    [[], ["FUNCTION_GRAPH_FP_TEST"], ["FUNCTION_GRAPH_RET_ADDR_PTR"], OPTIONS],
+    ids=["plain", "fp-test", "ret-addr-ptr", "both"],
 )
 def test_every_choice_of_features(config, more):
     features = [*FEATURES, "FUNCTION_GRAPH_TRACER", *more]

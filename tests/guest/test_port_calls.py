@@ -3,11 +3,15 @@
 
 import pytest
 
+from harness import boot
+from harness.config import list_configs, load_config
 from harness.isa import SiteState
 
 pytestmark = pytest.mark.guest(workload="calls")
 
 EINVAL = -22
+
+MIPS = [name for name in list_configs() if load_config(name).architecture == "mips"]
 
 
 def text(guest):
@@ -33,6 +37,62 @@ def test_inside_and_outside_leave_the_same_text(config, guest):
     assert all(guest.port.make_nop(site) == 0 for site in guest.image.sites)
     assert guest.port.update_ftrace_func("ftrace_stub") == 0
     assert text(guest) == off
+
+
+def changed(before, after):
+    """Offsets of the bytes that differ."""
+    return {offset for offset in range(len(before)) if before[offset] != after[offset]}
+
+
+def bytes_of(guest, sites):
+    """Offsets in the text of what the port may write at these sites."""
+    isa, start = guest.image.isa, guest.image.text.start
+    return {
+        site.address - start + offset
+        for site in sites
+        for offset in range(4 * len(isa.site_words(site, SiteState.NOP, 0)))
+    }
+
+
+@pytest.mark.clause("C9d")
+def test_only_the_words_of_the_site_change(config, guest):
+    """Each call is followed by a look at all text, at the sites of the workload's functions."""
+    off = text(guest)
+    for site in guest.tracer.sites_of("do_*", "leaf", "tail_*"):
+        assert guest.port.make_call(site) == 0
+        on = text(guest)
+        assert set() < changed(off, on) <= bytes_of(guest, [site])
+        assert guest.port.make_nop(site) == 0
+        assert text(guest) == off
+
+
+@pytest.mark.clause("C9d")
+@pytest.mark.clause("M4d", configs=["mips64*"])
+def test_after_boot_all_text_but_the_sites_is_as_built(config, guest):
+    where = guest.image.text
+    built = guest.image.read(where.start, len(where))
+    assert set() < changed(built, text(guest)) <= bytes_of(guest, guest.image.sites)
+
+
+@pytest.mark.clause("M5a", "M5b", configs=["mips*"])
+@pytest.mark.parametrize("machine", MIPS)
+def test_mcount_and_ftrace_caller_are_one_gate(machine):
+    with boot(machine) as guest:
+        gate, stub = guest.address_of("ftrace_caller"), guest.address_of("ftrace_stub")
+        assert gate == guest.address_of("_mcount")
+        closed = [f"j {stub:#x}", "nop"]
+        assert listed(guest, guest.image.read(gate, 8), gate) == closed
+        assert listed(guest, guest.debugger.read_memory(gate, 8), gate) == closed
+        for tracer in ("function", "function_graph"):
+            guest.tracer.current = tracer
+            open_gate = guest.debugger.read_memory(gate, 8)
+            assert listed(guest, open_gate, gate) == ["nop", "nop"]
+            guest.tracer.current = "nop"
+            assert listed(guest, guest.debugger.read_memory(gate, 8), gate) == closed
+
+
+def listed(guest, code, address):
+    return [instruction.text for instruction in guest.image.isa.disassemble(code, address)]
 
 
 @pytest.mark.clause("C11c", "C11d")

@@ -72,6 +72,14 @@ def test_filters_of_the_command_line(config, tmp_path):
     assert all(function.startswith("do_") for function in functions)
 
 
+def test_no_name_is_not_the_name_of_an_end(tmp_path):
+    file = tmp_path / "x.dat"
+    done = harness("record", "-c", "mips-malta", "--until", "", "-o", file)
+    assert done.returncode == 2
+    assert "the guest has no symbol ''" in done.stderr
+    assert not file.exists()
+
+
 def test_events_ends_after_exactly_so_many(tmp_path, workload):
     file = tmp_path / "some.dat"
     source = workload(SPIN)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Guests without DYNAMIC_FTRACE: every function calls _mcount, and pointers say what that does."""
 
+from itertools import combinations
+
 import pytest
 
 from harness import boot
@@ -11,6 +13,22 @@ from harness.isa import Form, SiteState
 FUNCTION = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD"]
 GRAPH = [*FUNCTION, "FUNCTION_GRAPH_TRACER"]
 FEATURES = [*GRAPH, "FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR"]
+
+STOP = "FUNCTION_TRACE_MCOUNT_TEST"
+OPTIONS = ["FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR"]
+# What may be built besides FUNCTION_TRACER; the table of sites is nobody's but the harness's.
+CHOICES = [[]] + [
+    ["FTRACE_MCOUNT_RECORD", *graph, *stop]
+    for graph in (
+        [],
+        *(
+            ["FUNCTION_GRAPH_TRACER", *chosen]
+            for count in range(len(OPTIONS) + 1)
+            for chosen in combinations(OPTIONS, count)
+        ),
+    )
+    for stop in ([], [STOP])
+]
 
 PATCHABLE = [
     config for config in list_configs() if load_config(config).build.form is Form.PATCHABLE_ENTRY
@@ -172,11 +190,13 @@ def test_function_trace_stop(machine, tracer):
         assert seen == ["do_nested", "do_middle"]
 
 
-@pytest.mark.parametrize(
-    "features", [FUNCTION, GRAPH, [*GRAPH, "FUNCTION_GRAPH_RET_ADDR_PTR"]], ids=len
+@pytest.mark.clause(
+    "C4m", builds=["static"], configs=["mips*", "aarch64-virt", "aarch64-virt-bti-pac"]
 )
+@pytest.mark.parametrize("features", CHOICES, ids=lambda words: "+".join(words) or "function")
 def test_every_choice_of_features(machine, features):
-    with boot(machine, "returns", features=features) as guest:
+    with boot(machine, "returns", features=["FUNCTION_TRACER", *features]) as guest:
+        assert ("function_trace_stop" in guest.image.symbols) == (STOP in features)
         guest.tracer.current = guest.tracer.available_tracers[-1]
         guest.run(until="workload_done")
         assert guest.workload_status == 0

@@ -6,9 +6,9 @@ recorded calls it is inside of.  Both sides bring it into this form, so that one
 the events, their order, their pairing and their nesting.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from harness.oracle import Call
+from harness.oracle import Call, Return
 
 MAX_DEPTH = 50
 """FTRACE_RETFUNC_DEPTH: calls that a thread has room for."""
@@ -53,6 +53,46 @@ def expected(flow, settings=ALL):
         if call.hijacked and not call.silent and not late:
             events.append((kind, call.site, call.depth))
     return events
+
+
+def cut_back(image, flow):
+    """The flow of a program with longjmp(): the calls that it leaves end there, without an event.
+
+    The oracle ends them when a call below them returns.  They are over before that where a call is
+    made that the innermost of them did not make.  Every caller must have a call site of its own.
+    """
+    cut, calls, over = [], [], set()
+    for position, record in enumerate(flow):
+        if isinstance(record, Call):
+            for call in reversed(calls):
+                if id(call) in over:
+                    continue
+                if _made_by(image, record, call):
+                    break
+                over.add(id(call))
+                cut.append(Return(call.cpu, call.site, call.parent, call.function, 0, late=True))
+            calls.append(record)
+            cut.append(record)
+        elif id(calls.pop()) not in over:
+            cut.append(replace(record, late=_target(flow, position) != record.parent))
+    return cut
+
+
+def _target(flow, position):
+    """Where the jump went that this return is of: back past several calls to the last one's."""
+    record = flow[position]
+    for other in flow[position:]:
+        if not isinstance(other, Return) or other.instructions != flow[position].instructions:
+            break
+        record = other
+    return record.parent
+
+
+def _made_by(image, call, caller):
+    """Whether ``caller`` called ``call``, or ended by going there (a tail call)."""
+    return call.parent == caller.parent or (
+        image.function_at(call.parent) == image.function_at(caller.site)
+    )
 
 
 def _enter(record, parent, settings):

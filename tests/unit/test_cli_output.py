@@ -52,6 +52,9 @@ def test_json_says_what_the_table_says(what):
         (["build", "mips-malta", "--cflags", "'"], "No closing quotation"),
         (["record", "-c", "mips-malta", "--cflags", '"'], "No closing quotation"),
         (["record", "-c", "mips-malta", "--events", 10**30], "--events"),
+        (["record", "-c", "mips-malta", "--duration", "nan"], "nan is not a finite number"),
+        (["record", "-c", "mips-malta", "--duration", "inf"], "inf is not a finite number"),
+        (["record", "-c", "mips-malta", "--timeout", "Infinity"], "inf is not a finite number"),
         (
             ["list", "sites", "-c", "mips-malta", "--port", ""],
             "There is no port ''.\nThe ports are",
