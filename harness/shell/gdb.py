@@ -66,8 +66,10 @@ def run(session: "Session", until: str | int | None = None, seconds: float | Non
 def show_stop(session: "Session") -> None:
     """Where the guest is stopped: the frame and the next instruction, as gdb shows them."""
     debugger = session.guest.debugger
-    for command in ("frame", "x/i $pc"):
-        for line in debugger.cli(command).rstrip("\n").split("\n"):
+    # What gdb has told by itself when the guest stopped is in front of the next answer.
+    told = debugger.cli("echo").strip()
+    for text in (told or debugger.cli("frame"), debugger.cli("x/i $pc")):
+        for line in text.strip("\n").split("\n"):
             session.print(line)
 
 

@@ -75,6 +75,9 @@ class Session:
                 raise self._lost(error) from error
 
     def _execute(self, line: str) -> None:
+        if line.startswith("gdb "):
+            gdb.pass_through(self, line.removeprefix("gdb ").strip())
+            return
         parsed = parse(line)
         if parsed is not None:
             verb, arguments = parsed

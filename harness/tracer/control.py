@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from harness.errors import GuestError, UsageError
 from harness.image import Image
-from harness.isa import MCOUNT, CallSite, SiteState
+from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
 from harness.tracer.sites import SiteNow, read_sites
@@ -120,27 +120,10 @@ class TracerControl:
             )
         self._current = tracer
         if tracer != "nop":
-            states = self.site_states()
-            self._enabled = frozenset(s for s, state in states.items() if state is SiteState.CALL)
-            if len(self._enabled) < len(states):
+            now = self.sites()
+            self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
+            if len(self._enabled) < len(now):
                 self._filters = tuple(sorted({site.function for site in self._enabled}))
-
-    def site_states(self) -> dict[CallSite, SiteState]:
-        """What each call site holds now, by address."""
-        image = self._image
-        sites = image.sites
-        if not sites:
-            return {}
-        start, size = sites[0].address, len(image.isa.words_to_bytes([0])) * 8
-        memory = self._text.dump_memory(start, sites[-1].address - start + size)
-        mcount = image.symbols.get(MCOUNT, 0)
-        caller = image.symbols.get("ftrace_caller", mcount)
-        states = {}
-        for site in sites:
-            at = site.address - start
-            words = image.isa.bytes_to_words(memory[at : at + size])
-            states[site] = image.isa.site_state(site, words, mcount, caller)
-        return states
 
     def _word_at(self, address: int) -> int:
         return self._image.isa.bytes_to_words(self._text.dump_memory(address, 4))[0]

@@ -25,9 +25,10 @@ def sites(session: "Session", arguments: Arguments) -> None:
     guest = session.live
     wanted = set(guest.tracer.matching(*(arguments.words or ("*",))))
     digits = guest.image.bits // 4
-    for site, state in guest.tracer.site_states().items():
+    for now in guest.tracer.sites():
+        site = now.site
         if site.function in wanted:
-            session.print(f"{site.address:0{digits}x}  {state:8}  {site.form}  {site.function}")
+            session.print(f"{site.address:0{digits}x}  {now.state:8}  {site.form}  {site.function}")
 
 
 @verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="disasm leaf", group=GROUP)

@@ -168,7 +168,8 @@ def trace(session: "Session", arguments: Arguments) -> None:
         if count is None:
             session.print_all(lines)
             return
-        header, kept = [], []
+        header: list[str] = []
+        kept: list[str] = []
         for line in lines:
             session.interrupt.check()
             if line.startswith("#") and not kept:
