@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.debugger import Debugger
-from harness.errors import GdbError, UsageError, WrongGuest
+from harness.errors import GdbError, GuestError, UsageError, WrongGuest
 from harness.guest.guest import Guest
 from harness.guest.start import prove_identity
 from harness.image import Image
@@ -42,8 +42,18 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         _prove(debugger, image, endpoint)
         machine = AttachedMachine(endpoint, Path(directory))
         guest = Guest(None, image, machine, debugger, "stub")
-        guest.tracer.adopt()
+        if _is_up(guest):
+            guest.tracer.adopt()
         yield guest
+
+
+def _is_up(guest: Guest) -> bool:
+    """Whether the guest has set up ftrace; before that there is nothing to take over."""
+    try:
+        guest.collector.header()
+    except GuestError:
+        return False
+    return True
 
 
 def _prove(debugger: Debugger, image: Image, endpoint: str) -> None:

@@ -51,6 +51,7 @@ def pass_through(session: "Session", line: str) -> None:
 def run(session: "Session", until: str | int | None = None, seconds: float | None = None) -> str:
     """Let the guest run until something stops it; says what, in the words of the outcome."""
     guest = session.live
+    session.running()
     try:
         outcome = guest.run(
             until, seconds=seconds, timeout=float("inf"), wake=session.interrupt.fileno()
@@ -76,6 +77,7 @@ def show_stop(session: "Session") -> None:
 def _wait(session: "Session") -> None:
     """Until a command such as ``finish`` or ``next`` is over."""
     guest, debugger = session.guest, session.guest.debugger
+    session.running()
     interrupt, console = session.interrupt.fileno(), guest.machine.console
     while True:
         also = [interrupt, guest.machine.process_fd, console.fileno()]

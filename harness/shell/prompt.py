@@ -23,6 +23,7 @@ def run_prompt(session: Session) -> None:
         bottom_toolbar=lambda: session.state,
         enable_history_search=True,
     )
+    session.interactive = True
     session.say(session.state)
     session.say(WELCOME)
     last = ""

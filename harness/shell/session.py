@@ -37,6 +37,8 @@ class Session:
         self._start = start
         self._stack = ExitStack()
         self._colour = colour
+        self.interactive = False
+        """Whether somebody sits at a terminal."""
         self.interrupt = Interrupt()
         self.gone: str = ""
         """Why the guest cannot be asked any more; empty while it can."""
@@ -68,6 +70,7 @@ class Session:
             return
         with self.interrupt.armed():
             try:
+                self._notice()
                 self._execute(line)
             except Interrupted:
                 self.say("(interrupted)", "yellow")
@@ -87,6 +90,11 @@ class Session:
             raise Quit
         else:
             gdb.pass_through(self, line)
+
+    def _notice(self) -> None:
+        """HostError, once, when QEMU has ended since the last line."""
+        if not self.gone and not self.guest.machine.alive:
+            raise HostError("QEMU has ended", "", self.guest.machine.exit_report())
 
     def _lost(self, error: HarnessError) -> HarnessError:
         """An error of the host, with what is left if it took the guest away."""
@@ -143,6 +151,11 @@ class Session:
         """A remark of the session's own."""
         click.secho(escape(text, WIDEST), fg=colour, color=self._colour)
 
+    def running(self) -> None:
+        """Tell who sits at a terminal that the guest runs."""
+        if self.interactive:
+            self.say(f"{self.guest.name}: running; Ctrl-C stops it")
+
     def complain(self, error: HarnessError) -> None:
         """An error, with what to do about it and what was seen."""
         first, *rest = escape(str(error), WIDEST).split("\n")
@@ -160,10 +173,12 @@ class Session:
         """One line: stopped where, on which CPU, which tracer, how many events and losses."""
         guest = self.guest
         if self.gone:
-            return f"{guest.name}: gone ({self.gone})"
+            return f"{guest.name}: gone | {self.gone}"
         stop = guest.debugger.stop
+        if not guest.machine.alive:
+            return f"{guest.name}: gone | QEMU has ended"
         if stop is None:
-            return f"{guest.name}: running" if guest.debugger.running else f"{guest.name}: gone"
+            return f"{guest.name}: gone | the stub has closed the connection"
         place = guest.image.symbolize(stop.address)
         parts = [f"{guest.name}: stopped at {place}, CPU {stop.thread - 1}"]
         try:

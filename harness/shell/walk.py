@@ -65,7 +65,7 @@ def _survivors(session: "Session", before: dict[str, int]) -> None:
     guest = session.guest
     isa, now = guest.image.isa, guest.debugger.registers()
     digits = guest.image.bits // 4
-    for name in dict.fromkeys((*isa.argument_registers, isa.stack_register)):
+    for name in isa.argument_registers:
         then, value = before[name], now[name]
         line = f"{name:>6}  {then & isa.mask:0{digits}x}  {value & isa.mask:0{digits}x}"
         if then == value:

@@ -5,6 +5,6 @@ from harness.config import list_configs
 
 
 def pytest_generate_tests(metafunc):
-    """``config`` takes the name of every machine config in turn."""
+    """``config`` takes the name of every machine config in turn, or of the module's ``CONFIGS``."""
     if "config" in metafunc.fixturenames:
-        metafunc.parametrize("config", list_configs())
+        metafunc.parametrize("config", getattr(metafunc.module, "CONFIGS", list_configs()))

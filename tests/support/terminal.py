@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""A terminal with somebody at it: pexpect types, pyte shows what would be seen."""
+
+import os
+import time
+
+import pexpect
+import pyte
+
+from command import HARNESS
+
+PATIENCE = 30.0
+
+
+class Screen(pyte.HistoryScreen):
+    """A screen whose answers (where is the cursor?) go back to the program."""
+
+    def __init__(self, columns, lines, answer):
+        super().__init__(columns, lines, history=10_000, ratio=0.01)
+        self._answer = answer
+
+    def write_process_input(self, data):
+        self._answer(data)
+
+
+class Terminal:
+    """The command ``harness`` on a terminal; what it needs of the environment comes from here."""
+
+    def __init__(self, *arguments, state_home, columns=160, lines=40):
+        environment = dict(os.environ, TERM="xterm", XDG_STATE_HOME=str(state_home))
+        self.child = pexpect.spawn(
+            HARNESS,
+            list(map(str, arguments)),
+            env=environment,
+            dimensions=(lines, columns),
+            timeout=PATIENCE,
+        )
+        self.screen = Screen(columns, lines, self._answer)
+        self._stream = pyte.ByteStream(self.screen)
+        self._seen = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *details):
+        self.child.close(force=True)
+
+    def _answer(self, data):
+        self.child.send(data)
+
+    @property
+    def text(self):
+        """Everything that was shown and is still remembered."""
+        scrolled = [
+            "".join(row[column].data for column in range(self.screen.columns)).rstrip()
+            for row in self.screen.history.top
+        ]
+        return "\n".join(scrolled + [line.rstrip() for line in self.screen.display])
+
+    def wait(self, *wanted, patience=PATIENCE):
+        """Read until every one of ``wanted`` is shown; what is shown then."""
+        end = time.monotonic() + patience
+        while not all(text in self.text for text in wanted):
+            if time.monotonic() > end:
+                raise AssertionError(f"{wanted} did not appear on the screen:\n{self.text.strip()}")
+            self._read()
+        return self.text
+
+    def type(self, keys):
+        """Press keys."""
+        self.child.send(keys)
+
+    def do(self, line, *wanted):
+        """Clear the screen, give a line, and wait for what is to appear and for the prompt."""
+        self.screen.reset()
+        self.type(f"\x15{line}\r")
+        self.wait(*wanted, " | ")
+        return self.text
+
+    def control(self, letter):
+        """Press a key with Control held."""
+        self.child.sendcontrol(letter)
+
+    def end(self):
+        """Wait for the end of the program; its exit status."""
+        while True:
+            try:
+                self._stream.feed(self.child.read_nonblocking(65536, timeout=PATIENCE))
+            except pexpect.EOF:
+                break
+        self.child.wait()
+        return self.child.exitstatus
+
+    def _read(self):
+        try:
+            self._stream.feed(self.child.read_nonblocking(65536, timeout=0.2))
+        except pexpect.TIMEOUT:
+            pass
+        except pexpect.EOF as error:
+            raise AssertionError(f"the program has ended:\n{self.text}") from error
