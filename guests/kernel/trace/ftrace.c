@@ -80,18 +80,6 @@ void ftrace_release_mod(struct module *module)
 	module->ftrace_records = NULL;
 }
 
-struct dyn_ftrace *ftrace_lookup_record(unsigned long ip)
-{
-	const struct module *module = __module_text_address(ip);
-	struct dyn_ftrace *record = module ? module->ftrace_records : ftrace_records;
-	unsigned long count = module ? module->ftrace_record_count : ftrace_record_count;
-
-	for (; count; count--, record++)
-		if (record->ip == ip)
-			return record;
-	return NULL;
-}
-
 #else
 
 void ftrace_init(void)

@@ -50,9 +50,6 @@ int ftrace_module_init(struct module *module);
 /** ftrace_release_mod - forget the call sites of a module */
 void ftrace_release_mod(struct module *module);
 
-/** ftrace_lookup_record - the record of the call site at @ip, the kernel's or a module's; or NULL */
-struct dyn_ftrace *ftrace_lookup_record(unsigned long ip);
-
 /*
  * The tracer of a static port; ftrace_stub stands for none. In a dynamic port the slot at
  * ftrace_call says the same.
