@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Built guests by key: published whole, checked when used, one builder a key.
 
-``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux`` and ``vmlinux.sha256``;
+``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux``, its modules (``<name>.ko``),
+and ``vmlinux.sha256`` with the digests of them all;
 ``<key>.lock`` is locked by a builder, and ``<key>.build`` is where it works.  Everything may be
 deleted at any time when nothing builds.
 """
@@ -10,7 +11,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from harness.errors import HostError
 from harness.units import escape
 
 IMAGE = "vmlinux"
-DIGEST = "vmlinux.sha256"
+DIGESTS = "vmlinux.sha256"
 
 
 def cache_directory() -> Path:
@@ -33,11 +34,14 @@ def find(key: str) -> Path | None:
     """The guest of that key, when it is there and is, byte by byte, what was published."""
     entry = cache_directory() / key
     try:
-        expected = (entry / DIGEST).read_text(errors="replace").split()
-        found = hashlib.sha256((entry / IMAGE).read_bytes()).hexdigest()
+        lines = (entry / DIGESTS).read_text(errors="replace").splitlines()
+        sound = all(
+            line == _digest_line(entry / line.rpartition(" ")[2].rpartition("/")[2])
+            for line in lines
+        )
     except OSError:
         return None
-    return entry / IMAGE if expected[:1] == [found] else None
+    return entry / IMAGE if sound and lines else None
 
 
 def work_directory(key: str) -> Path:
@@ -74,20 +78,28 @@ def locked(key: str, waiting: Callable[[], None]) -> Iterator[Path]:
         os.close(lock)
 
 
-def publish(key: str, image: Path) -> Path:
-    """Move a finished image into the cache, under the lock of its key; gives its path there."""
+def publish(key: str, image: Path, modules: Sequence[Path] = ()) -> Path:
+    """Move a finished image and its modules into the cache, under the lock of the key.
+
+    Gives the image's path there; the modules lie beside it.
+    """
     entry = cache_directory() / key
     with host_errors(entry.parent):
         staged = image.parent / "publish"
         staged.mkdir()
-        digest = hashlib.sha256(image.read_bytes()).hexdigest()
-        (staged / DIGEST).write_text(f"{digest}  {IMAGE}\n")
-        image.rename(staged / IMAGE)
-        (staged / IMAGE).chmod(0o444)  # gdb and users open it; nobody edits it by accident
+        files = [file.rename(staged / file.name) for file in (image, *modules)]
+        for file in files:
+            file.chmod(0o444)  # gdb and users open it; nobody edits it by accident
+        (staged / DIGESTS).write_text("".join(f"{_digest_line(file)}\n" for file in files))
         if entry.exists():
             shutil.rmtree(entry)  # damaged, or it would have been found
         staged.rename(entry)
     return entry / IMAGE
+
+
+def _digest_line(file: Path) -> str:
+    """As sha256sum writes it."""
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}"
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from harness.config import resources
 from harness.errors import UsageError
 from harness.units import escape
 
-# Directories of guests/ of which a build uses one entry at most, which is digested by itself.
-_CHOICES = ("arch", "ports", "workloads")
+# Directories of guests/ of which a build uses some entries, which are digested by themselves.
+_CHOICES = ("arch", "ports", "workloads", "modules")
 
 # Python that has a part in a build: it finds the call sites.
 _PYTHON_INPUTS = ("image/**/*.py", "isa/*.py", "errors.py", "units.py")
@@ -49,6 +49,7 @@ def guest_key(
     architecture: str,
     port: Path,
     workload: Path,
+    modules: Sequence[Path] = (),
     flags: Sequence[str],
     settings: Sequence[str],
     unique: bytes,
@@ -56,7 +57,8 @@ def guest_key(
     """The key of a build.
 
     ``flags`` are all compiler flags (an include directory among them is searched); ``settings``
-    is whatever else decides over the result: the form, the identity of the toolchain.  Files
+    is whatever else decides over the result: the form, the identity of the toolchain.  ``modules``
+    are built in their order, which decides where they lie.  Files
     enter with their content, not with their path, so that a moved source finds its guest again.
     ``unique`` makes a key like no other; it enters when a source cannot be followed to all that
     it includes.
@@ -78,8 +80,12 @@ def guest_key(
     digest.add("pyelftools", elftools.__version__)
     # The file's name reaches the image through debug information and __FILE__.
     digest.add(f"workload/{workload.name}", _read(workload))
+    if modules:
+        digest.add("modules", _read(guests / "modules" / "Makefile"))
+    for module in modules:
+        digest.add(f"module/{module.name}", _read(module))
     search = [guests / match[1] for flag in flags if (match := _SEARCH_FLAG.fullmatch(flag))]
-    start = [workload, *_files(port), *filter(Path.is_file, search)]
+    start = [workload, *modules, *_files(port), *filter(Path.is_file, search)]
     if not _add_included(digest, start, search):
         digest.add("unique", unique)
     return digest.hex()

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from harness.build import cache
 from harness.build.contents import guest_key
 from harness.build.make import MakeResult, Progress, run_make
 from harness.build.toolchain import toolchain_identity
-from harness.build.workload import find_workload
+from harness.build.workload import find_modules, find_workload
 from harness.config import MachineConfig, Port, list_configs, load_config, load_port, resources
 from harness.config.models import FLAG
 from harness.errors import HarnessError, HostError, UsageError
@@ -34,6 +34,7 @@ class Build:
     config: MachineConfig
     port: Port
     workload: Path
+    modules: tuple[Path, ...]
     features: tuple[str, ...]
     cflags: tuple[str, ...]
     key: str
@@ -60,7 +61,7 @@ class Build:
         return cache.find(self.key) is not None
 
     def run(self, progress: Progress | None = None) -> Path:
-        """The image, built if it is not there yet.
+        """The image, built if it is not there yet.  Modules lie beside it: `module_beside`.
 
         ``progress`` gets the command line, each step of make (indented), and at the end, if all
         went well, what the compiler had to say; nothing when there is nothing to do.  Raises
@@ -83,13 +84,14 @@ class Build:
             warnings: list[str] = []
             result = run_make(self.command, lambda line: _sort(line, report, warnings.append))
             image = work / "out" / cache.IMAGE
-            if result.status != 0 or not image.is_file():
+            modules = [work / "out" / "modules" / f"{path.stem}.ko" for path in self.modules]
+            if result.status != 0 or not all(file.is_file() for file in (image, *modules)):
                 raise self._failure(result)
             for line in warnings:
                 report(line)
             if self.current_key() != self.key:
                 raise UsageError("The sources changed while they were compiled.", "Build again.")
-            return cache.publish(self.key, image)
+            return cache.publish(self.key, image, modules)
 
     def _failure(self, result: MakeResult) -> HarnessError:
         text = "\n".join(result.complaints) or f"make ended with status {result.status}"
@@ -113,6 +115,10 @@ class Build:
             (what, path, mapped)
             for what, path, mapped in (
                 (workload, self.workload, f"workload/{self.workload.name}"),
+                *(
+                    (f"The module {escape(str(path), 500)}", path, f"module/{path.name}")
+                    for path in self.modules
+                ),
                 (port, self.port.directory, "port/"),
             )
             if not path.is_relative_to(resources.guests_directory())
@@ -133,16 +139,20 @@ def plan_build(
     port: str | Path | None = None,
     cflags: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    modules: Sequence[str | Path] = (),
 ) -> Build:
-    """Decide how to build a guest; UsageError for a bad workload, port or flag.
+    """Decide how to build a guest; UsageError for a bad workload, module, port or flag.
 
     ``workload`` is a name in ``guests/workloads/`` or a C file; ``port`` a name in
     ``guests/ports/`` or a directory, by default the config's; ``cflags`` come behind the
     config's.  A relative path in a flag is relative to the guests' sources, where make runs.
     ``features`` are those of the port that are built in, in Kconfig's words; by default all that
-    it has, but for those of the older specification, which are asked for by name.
+    it has, but for those of the older specification, which are asked for by name.  ``modules``
+    are names in ``guests/modules/`` or C files; the place of each in memory depends on its place
+    in the list.
     """
     source = find_workload(workload)
+    module_sources = find_modules(modules)
     chosen = load_port(config.port if port is None else port)
     if chosen.architecture != config.architecture:
         raise UsageError(
@@ -169,6 +179,7 @@ def plan_build(
         architecture=config.architecture,
         port=chosen.directory,
         workload=source,
+        modules=module_sources,
         flags=[*config.build.cflags, "", *cflags],
         settings=[config.architecture, config.build.form, *chosen_features, *identity],
         unique=os.urandom(16),
@@ -189,6 +200,7 @@ def plan_build(
         f"FEATURES={' '.join(chosen_features)}",
         f"PORT={paths.directory(chosen.directory, 'port')}",
         f"WORKLOAD={paths.file(source, 'workload')}",
+        *_module_words(paths, module_sources),
         f"PYTHON={paths.python()}",
         f"O={paths.work / 'out'}",
     )
@@ -196,6 +208,7 @@ def plan_build(
         config=config,
         port=chosen,
         workload=source,
+        modules=module_sources,
         features=chosen_features,
         cflags=tuple(cflags),
         key=key,
@@ -211,13 +224,26 @@ def build_guest(
     port: str | Path | None = None,
     cflags: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    modules: Sequence[str | Path] = (),
     progress: Progress | None = None,
 ) -> Path:
     """The image (``vmlinux``, an ELF file) of a guest, built if it is not in the cache yet.
 
     See :func:`plan_build` for the arguments and :meth:`Build.run` for errors and ``progress``.
     """
-    return plan_build(config, workload, port, cflags, features).run(progress)
+    return plan_build(config, workload, port, cflags, features, modules).run(progress)
+
+
+def module_beside(image: Path, name: str) -> Path:
+    """Where the module of that name lies that was built with an image."""
+    return image.with_name(f"{name}.ko")
+
+
+def _module_words(paths: "_PlainPaths", sources: Sequence[Path]) -> Iterator[str]:
+    """make's word for them; none where there are none, as it was before there were modules."""
+    if sources:
+        files = [paths.file(path, f"module{slot}") for slot, path in enumerate(sources)]
+        yield f"MODULES={' '.join(map(str, files))}"
 
 
 def _choose_features(port: Port, features: Sequence[str] | None) -> tuple[str, ...]:

@@ -1,12 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""The C file that is meant by the name of a workload or a path."""
+"""The C files that are meant by the names of a workload and of modules, or by paths."""
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.config import list_workloads, resources
+from harness.config import list_modules, list_workloads, resources
 from harness.config.names import unknown_name
 from harness.errors import UsageError
 from harness.units import escape
+
+MAX_MODULES = 8
+"""Modules that there is room for in a guest's memory."""
+
+_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a C file is for: where the harness has those, and what each of them is."""
+
+    word: str
+    directory: str
+    meaning: str
+
+
+_WORKLOAD = _Kind(
+    "workload", "workloads", "A workload is one C file that defines int workload(void)."
+)
+_A_MODULE = _Kind("module", "modules", "A module is one C file (docs/modules.rst).")
 
 
 def find_workload(name_or_file: str | Path) -> Path:
@@ -15,26 +38,50 @@ def find_workload(name_or_file: str | Path) -> Path:
     A text that ends in ``.c`` or holds a slash is a path.  Raises UsageError for a name that is
     not there and for a path that is no readable C file.
     """
+    return _find(_WORKLOAD, name_or_file, list_workloads())
+
+
+def find_modules(names_or_files: Sequence[str | Path]) -> tuple[Path, ...]:
+    """The absolute paths of modules: names in ``guests/modules/``, or C files, in this order.
+
+    Raises UsageError as `find_workload` does, for a name that is no word of C, and for two modules
+    of one name.
+    """
+    found = tuple(_find(_A_MODULE, one, list_modules()) for one in names_or_files)
+    names = [path.stem for path in found]
+    for path in found:
+        if not _MODULE.fullmatch(path.stem):
+            raise UsageError(
+                f"A module cannot be called {escape(repr(path.stem), 200)}.",
+                "Give its file a name of letters, digits and underscores.",
+            )
+        if names.count(path.stem) > 1:
+            raise UsageError(
+                f"There are two modules of the name {path.stem}.",
+                "A module is named after its file; give one of the files another name.",
+            )
+    if len(found) > MAX_MODULES:
+        raise UsageError(f"A guest has room for {MAX_MODULES} modules, not for {len(found)}.")
+    return found
+
+
+def _find(kind: _Kind, name_or_file: str | Path, known: Sequence[str]) -> Path:
     text = str(name_or_file)
     if "/" not in text and not text.endswith(".c"):
-        known = list_workloads()
         if text not in known:
             raise unknown_name(
-                "workload",
+                kind.word,
                 text,
                 known,
-                path_hint="A path to a workload ends in .c.",
+                path_hint=f"A path to a {kind.word} ends in .c.",
                 here=Path(f"{text}.c"),
             )
-        return resources.guests_directory() / "workloads" / f"{text}.c"
+        return resources.guests_directory() / kind.directory / f"{text}.c"
     file = Path(text).expanduser().absolute()
     shown = escape(str(file), 500)
     if file.suffix != ".c":
-        raise UsageError(
-            f"The workload {shown} does not end in .c.",
-            "A workload is one C file that defines int workload(void).",
-        )
+        raise UsageError(f"The {kind.word} {shown} does not end in .c.", kind.meaning)
     if not file.is_file():
         what = "is not a file" if file.exists() else "does not exist"
-        raise UsageError(f"The workload {shown} {what}.", "Give the path of a C file.")
+        raise UsageError(f"The {kind.word} {shown} {what}.", "Give the path of a C file.")
     return file

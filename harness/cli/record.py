@@ -66,6 +66,7 @@ from harness.units import KIB
     show_default=True,
     help="Seconds after which a guest that has not come to its end counts as hung.",
 )
+@click.option("--live", is_flag=True, help="Print events as they come; what was too many is said.")
 @click.option(
     "-o",
     "output",
@@ -92,6 +93,7 @@ def record(
     buffer_size: int | None,
     overwrite: bool,
     timeout: float,
+    live: bool,
     output: Path,
 ) -> None:
     """Record a trace of a live guest into a trace.dat.
@@ -126,6 +128,7 @@ def record(
         overwrite=overwrite,
         timeout=timeout,
         lane=lane,
+        live=click.echo if live else None,
     )
     with _signals() as wake, progress() as tell:
         recording = run(request, wake=wake, progress=tell)

@@ -8,7 +8,7 @@ file is read, so that listing names stays quick.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.config.names import list_configs, list_ports, list_workloads
+from harness.config.names import list_configs, list_modules, list_ports, list_workloads
 
 if TYPE_CHECKING:
     from harness.config.models import BuildConfig, MachineConfig, Port, QemuConfig
@@ -19,6 +19,7 @@ __all__ = [
     "Port",
     "QemuConfig",
     "list_configs",
+    "list_modules",
     "list_ports",
     "list_workloads",
     "load_config",

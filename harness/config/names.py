@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of configs, ports and workloads: which there are, and which was meant."""
+"""Names of configs, ports, workloads and modules: which there are, and which was meant."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -24,6 +24,11 @@ def list_ports() -> list[str]:
 def list_workloads() -> list[str]:
     """Names of the workloads in ``guests/workloads/``, sorted."""
     return sorted(path.stem for path in (resources.guests_directory() / "workloads").glob("*.c"))
+
+
+def list_modules() -> list[str]:
+    """Names of the modules in ``guests/modules/``, sorted."""
+    return sorted(path.stem for path in (resources.guests_directory() / "modules").glob("*.c"))
 
 
 def near(word: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 
 import contextlib
 import re
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from harness.debugger.session import DEADLINE, Attendant, Session
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
 from harness.debugger.threads import Threads
 from harness.errors import DebuggerDied, GdbError, UsageError
+from harness.private import PrivateDirectory
 from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
@@ -33,7 +33,7 @@ class Debugger:
 
     def __init__(self, gdb: str = "gdb-multiarch") -> None:
         """Start gdb; it gets ready while the caller does something else."""
-        self._directory = tempfile.TemporaryDirectory(prefix="harness-gdb-")
+        self._directory = PrivateDirectory()
         self._transfer = TransferFile()
         self.running = False
         self.connected = False
@@ -45,12 +45,12 @@ class Debugger:
             self._session = Session(
                 gdb,
                 self._on_news,
-                directory=Path(self._directory.name),
+                directory=self._directory.path,
                 pass_fds=(self._transfer.descriptor,),
             )
         except BaseException:
             self._transfer.close()
-            self._directory.cleanup()
+            self._directory.close()
             raise
         self._memory = Memory(self._session, self._transfer)
         self._registers = Registers(self._session)
@@ -164,7 +164,7 @@ class Debugger:
         self._session.close()
         self._lost()
         self._transfer.close()
-        self._directory.cleanup()
+        self._directory.close()
 
     def __enter__(self) -> Self:
         return self
@@ -389,7 +389,7 @@ class Debugger:
     def _link(self, name: str, target: Path) -> str:
         # gdb knows no quoting for sockets, takes a colon for a port and inherits the limit on the
         # length of a socket's path; a link in its own directory has none of these troubles.
-        link = Path(self._directory.name) / name
+        link = self._directory.path / name
         with contextlib.suppress(FileNotFoundError):
             link.unlink()
         link.symlink_to(target.absolute())

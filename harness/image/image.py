@@ -101,18 +101,28 @@ class Image:
         """Entries that lie in no function: patchable entries of overridden weak functions."""
         return self._table[1]
 
-    def kallsyms(self) -> str:
+    def site_target(self, kernel: "Image", function: str = "ftrace_caller") -> int:
+        """What a call site of this image calls when it calls ``function`` of ``kernel``.
+
+        That is the function itself, or the trampoline of a module that cannot reach it.
+        """
+        trampoline = "ftrace_trampoline" if function == "ftrace_caller" else function
+        own = self.symbols.get(trampoline)
+        return kernel.address_of(function) if own is None else own
+
+    def kallsyms(self, module: str = "") -> str:
         """The functions in the layout of ``/proc/kallsyms``, for a trace file.
 
         Ends with the symbol ``_end``, so that nothing behind the guest bears the name of its last
-        function.
+        function.  With ``module`` the lines are those of a module of that name.
         """
         digits = self.bits // 4
+        suffix = f"\t[{module}]" if module else ""
         end = self.symbols.get("_end")
         rows = [(function.address, function.name) for function in self.functions]
         if end is not None:
             rows.append((end, "_end"))
-        return "".join(f"{address:0{digits}x} T {name}\n" for address, name in rows)
+        return "".join(f"{address:0{digits}x} T {name}{suffix}\n" for address, name in rows)
 
     @cached_property
     def _build_id(self) -> tuple[int, bytes]:

@@ -3,7 +3,9 @@
 
 A function of the kernel calls ``jal _mcount``.  On o32 the instruction ``addiu sp,sp,-8`` goes
 with the call and ``_mcount`` undoes it, so both must go when the call goes (bug B01).  Code that
-is too far away loads the address: ``lui v1; addiu v1; move at,ra; jalr v1``.
+is too far away loads the address: ``lui v1; addiu v1; move at,ra; jalr v1``, or where addresses
+need 64 bits (``-mno-sym32``) ``lui v1; lui at; daddiu v1; daddiu at; dsll32 v1; daddu v1; move
+at,ra; jalr v1``.
 
 Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 """
@@ -21,8 +23,12 @@ _INDEX = 0x03FFFFFF
 _REGION = 256 << 20
 
 _LUI_V1 = 0x3C030000
+_LUI_AT = 0x3C010000
 _ADDIU_V1_V1 = 0x24630000
 _DADDIU_V1_V1 = 0x64630000
+_DADDIU_AT_AT = 0x64210000
+_DSLL32_V1_V1_0 = 0x0003183C
+_DADDU_V1_V1_AT = 0x0061182D
 _JALR_V1 = 0x0060F809
 _B = 0x10000000
 _IMMEDIATE = 0xFFFF
@@ -33,6 +39,7 @@ _ADDIU_SP_SP_8 = 0x27BD0008
 _MOVE_AT_RA = frozenset({0x03E00825, 0x03E00821, 0x03E0082D})
 # A nested function hands its static chain, $15, through the call in v0.
 _MOVE_V0_CHAIN = frozenset({0x01E01025, 0x01E01021, 0x01E0102D})
+_MOVE_CHAIN_V0 = frozenset({0x00407825, 0x00407821, 0x0040782D})
 
 # What sets register 12 (t4 of o32, t0 of n64) to an address in the frame, or to zero.
 _SPECIAL = 0x00
@@ -41,6 +48,7 @@ _IMMEDIATE_MOVES = frozenset({0x09, 0x0D, 0x0F, 0x19})  # addiu, ori, lui, daddi
 
 _R_MIPS_26 = 4
 _R_MIPS_HI16 = 5
+_R_MIPS_HIGHEST = 29
 _EF_MIPS_ABI2 = 0x20
 
 
@@ -51,9 +59,10 @@ class Mips(Isa):
     elf_machine = 8
     elf_flags_refused: ClassVar[Mapping[int, str]] = {_EF_MIPS_ABI2: "n32"}
     nop = 0
-    # HI16 and not LO16: one record for each long call (M3).
-    call_relocations = frozenset({_R_MIPS_26, _R_MIPS_HI16})
+    # HI16 and not LO16: one record for each long call (M3).  Behind HIGHEST it is no lui of v1.
+    call_relocations = frozenset({_R_MIPS_26, _R_MIPS_HI16, _R_MIPS_HIGHEST})
     call_return_offset = 8
+    words_at_site = 18
     flow_patterns = (
         FlowPattern(0xFC000000, _JAL, FlowKind.CALL),
         FlowPattern(0xFC00F83F, 0x00000009, FlowKind.INDIRECT_JUMP),  # jalr $0: release 6's jr
@@ -95,19 +104,30 @@ class Mips(Isa):
         """``j target``, with the reach of ``jal``."""
         return _J | self._index(pc, target)
 
-    def encode_address(self, target: int) -> tuple[int, int]:
-        """``lui v1; addiu v1`` (``daddiu`` on n64) that load ``target``.
+    def encode_address(self, target: int, wide: bool = False) -> tuple[int, ...]:
+        """The instructions that load ``target`` into v1 in a long call; ``wide``: any of 64 bits.
 
-        The low half is sign-extended, so the high half carries where bit 15 is set (B48).
-        RangeError for a 64-bit address that is not a sign-extended 32-bit one.
+        The low parts are sign-extended, so each higher one carries where bit 15 of the next is
+        set (B48).  RangeError for an address that two instructions cannot load: one that is not
+        a sign-extended 32-bit one.
         """
         target &= self.mask
+        low, high = target & _IMMEDIATE, (target + 0x8000) >> 16 & _IMMEDIATE
+        if wide:
+            rounded = target + 0x80008000
+            return (
+                _LUI_V1 | (rounded >> 32) + 0x8000 >> 16 & _IMMEDIATE,
+                _LUI_AT | high,
+                _DADDIU_V1_V1 | rounded >> 32 & _IMMEDIATE,
+                _DADDIU_AT_AT | low,
+                _DSLL32_V1_V1_0,
+                _DADDU_V1_V1_AT,
+            )
         signed = target - (1 << self.bits) if target >> (self.bits - 1) else target
         # 0x7fff8000 and up round to a high half of 0x8000, which a 64-bit lui sign-extends.
         if self.bits == 64 and not -(1 << 31) <= signed < (1 << 31) - 0x8000:
             raise RangeError(f"lui and daddiu cannot load {self._hex(target)}")
-        high = (target + 0x8000) >> 16 & _IMMEDIATE
-        return _LUI_V1 | high, self._load_low | target & _IMMEDIATE
+        return _LUI_V1 | high, (_ADDIU_V1_V1 if self.bits == 32 else _DADDIU_V1_V1) | low
 
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``jal``."""
@@ -131,7 +151,7 @@ class Mips(Isa):
         mcount &= self.mask
         if self.call_target(address, words[0]) == mcount:
             return self._recognise_call(words[1], list(before))
-        if self._long_call_length(words) and tuple(words[:2]) == self._load_or_none(mcount):
+        if self._long_call_length(words) and self._loads(words, mcount):
             return Form.LONG_CALL
         return None
 
@@ -157,28 +177,26 @@ class Mips(Isa):
         return Form.MCOUNT_RA_ADDRESS if ra_address else Form.MCOUNT
 
     def site_length(self, form: Form, words: Sequence[int]) -> int:
-        """The call and its stack adjustment (o32), the call (n64), or the whole long call."""
+        """The call and its stack adjustment (o32), the call (n64), or the whole long call.
+
+        A long call ends with what undoes its copy of a static chain, if it has one: nobody but
+        the call sets v0 to it.
+        """
         if form is Form.LONG_CALL:
             return self._long_call_length(words)
         return 2 if self.bits == 32 else 1
 
     def site_words(self, site: CallSite, state: SiteState, target: int) -> tuple[int, ...]:
-        """Two words on o32 and of a long call, one word on n64.
+        """Two words on o32, one word on n64 and of a long call.
 
         An assembler that fills no delay slots (gcc -O0) leaves the o32 stack adjustment in front
         of the ``jal``; there the site is switched off by undoing it.
-        A long call is switched off by ``b`` over the whole sequence; its second word, then in the
-        delay slot of the branch, stays.
+        A long call is switched off by ``b`` over the whole sequence in place of its ``lui`` (M1).
+        All else stays, so it has to load ``target`` as it was built: ``_mcount`` and
+        ``ftrace_caller`` are one address (M5).
         """
         if site.form is Form.LONG_CALL:
-            if state is not SiteState.NOP:
-                return self.encode_address(target)
-            length = self._long_call_length(site.as_built)
-            if not length:
-                raise GuestError(
-                    f"the long call at {self._hex(site.address)} is not known word for word"
-                )
-            return _B | length - 1, site.as_built[1]
+            return (self._long_call_word(site, state, target),)
         if self.bits == 64:
             return (self.nop if state is SiteState.NOP else self.encode_call(site.address, target),)
         slot_filled = len(site.as_built) < 2 or site.as_built[1] == _ADDIU_SP_SP_MINUS_8
@@ -200,23 +218,43 @@ class Mips(Isa):
             **self._graph_words(symbols, graph),
         }
 
-    @property
-    def _load_low(self) -> int:
-        return _ADDIU_V1_V1 if self.bits == 32 else _DADDIU_V1_V1
+    def _long_call_word(self, site: CallSite, state: SiteState, target: int) -> int:
+        length = self._long_call_length(site.as_built)
+        if not length:
+            raise GuestError(
+                f"the long call at {self._hex(site.address)} is not known word for word"
+            )
+        if state is SiteState.NOP:
+            return _B | length - 1
+        if not self._loads(site.as_built, target):
+            raise RangeError(
+                f"the long call at {self._hex(site.address)} does not go to {self._hex(target)}",
+                "A port for MIPS has _mcount and ftrace_caller at one address.",
+            )
+        return site.as_built[0]
 
-    def _load_or_none(self, target: int) -> tuple[int, int] | None:
+    def _loads(self, words: Sequence[int], target: int) -> bool:
+        """Whether a long call that begins with ``words`` goes to ``target``."""
         try:
-            return self.encode_address(target)
+            load = self.encode_address(target, self._load_length(words) == 6)
         except RangeError:
-            return None
+            return False
+        return tuple(words[: len(load)]) == load
+
+    def _load_length(self, words: Sequence[int]) -> int:
+        return 6 if self.bits == 64 and words[1] & ~_IMMEDIATE == _LUI_AT else 2
 
     def _long_call_length(self, words: Sequence[int]) -> int:
-        """Words from ``lui`` to the delay slot of ``jalr v1``; 0 when it is no long call."""
-        if len(words) < 5 or words[0] & ~_IMMEDIATE != _LUI_V1 or words[2] not in _MOVE_AT_RA:
+        """Words from ``lui`` to the delay slot of ``jalr v1`` or further; 0 when it is none."""
+        if len(words) < 5 or words[0] & ~_IMMEDIATE != _LUI_V1:
             return 0
-        for at, word in enumerate(words[3 : self.words_at_site - 1], 3):
+        move = self._load_length(words)
+        if len(words) <= move or words[move] not in _MOVE_AT_RA:
+            return 0
+        for at, word in enumerate(words[move + 1 : self.words_at_site - 2], move + 1):
             if word == _JALR_V1 and at + 1 < len(words):
-                return at + 2
+                undone = at + 2 < len(words) and words[at + 2] in _MOVE_CHAIN_V0
+                return at + 3 if undone else at + 2
         return 0
 
     def _index(self, pc: int, target: int) -> int:

@@ -2,11 +2,8 @@
 """The life of one QEMU."""
 
 import contextlib
-import os
 import select
-import shutil
 import socket
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +14,7 @@ from harness.errors import HostError
 from harness.machine.command import qemu_command
 from harness.machine.console import Console
 from harness.machine.monitor import Monitor, MonitorLost
+from harness.private import PrivateDirectory
 from harness.process import Child
 
 START = 30.0
@@ -24,9 +22,6 @@ START = 30.0
 
 QUIT = 3.0
 """Seconds that QEMU may take to go when it is asked to."""
-
-SOCKET_PATH_LIMIT = 107
-"""Longest path that a unix socket can have."""
 
 
 class Machine:
@@ -59,13 +54,13 @@ class Machine:
         self._console: Console | None = None
         self._monitor: Monitor | None = None
         self._monitor_socket: socket.socket | None = None
-        self._directory: Path | None = None
+        self._directory: PrivateDirectory | None = None
 
     @property
     def directory(self) -> Path:
         """A private directory (mode 0700, short path) that goes when the machine stops."""
         assert self._directory is not None, "the machine has not been started"
-        return self._directory
+        return self._directory.path
 
     @property
     def gdb_socket(self) -> Path:
@@ -167,7 +162,7 @@ class Machine:
         if child is not None:
             child.close()
         if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory.close()
 
     def __enter__(self) -> Self:
         self.start()
@@ -177,11 +172,11 @@ class Machine:
         self.stop()
 
     def _launch(self) -> None:
-        self._directory = _private_directory()
+        self._directory = PrivateDirectory()
         if self._keep is not None:
             self._keep.mkdir(parents=True, exist_ok=True)
         console, qemu_console = socket.socketpair()
-        self._console = Console(console, (self._keep or self._directory) / "console.log")
+        self._console = Console(console, (self._keep or self.directory) / "console.log")
         monitor, qemu_monitor = socket.socketpair()
         self._monitor_socket = monitor
         stub = socket.socket(socket.AF_UNIX)
@@ -237,13 +232,3 @@ class Machine:
         poll = select.poll()
         poll.register(self._monitor_socket, select.POLLHUP)
         return bool(poll.poll(0))
-
-
-def _private_directory() -> Path:
-    candidates = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]
-    for candidate in candidates:
-        # Room for the random part and the names of the sockets.
-        if candidate and len(os.fsencode(candidate)) < SOCKET_PATH_LIMIT - 40:
-            with contextlib.suppress(OSError):
-                return Path(tempfile.mkdtemp(prefix="harness-", dir=candidate))
-    raise HostError("no directory for sockets can be made", "Set TMPDIR to a short, writable path.")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.errors import GuestError, HarnessError
 from harness.guest import TIMEOUT, Guest, Outcome, boot
+from harness.record.live import LiveEvents
 from harness.record.limit import keep_first, total_events
 from harness.record.output import whole_file
 from harness.trace import write_trace_dat
@@ -22,7 +23,8 @@ END = "workload_done"
 class Request:
     """What to record; the fields are the options of ``harness record``.
 
-    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU.
+    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU.  ``live`` is given the
+    events as lines while they come.
     """
 
     config: str
@@ -43,6 +45,7 @@ class Request:
     overwrite: bool = False
     timeout: float = TIMEOUT
     lane: str = "auto"
+    live: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ def record(
         descriptor = None if wake is None else wake()
         progress(f"recording {request.tracer} on {guest.name}")
         outcome = None
+        watched = LiveEvents(guest, request.live) if request.live else None
+        guest.on_drain = lambda: _drained(guest, request, watched)
         try:
             outcome = guest.run(
                 request.until, seconds=request.duration, timeout=request.timeout, wake=descriptor
@@ -103,6 +108,8 @@ def record(
                 failure.evidence = guest.describe()
             with suppress(HarnessError):
                 guest.collector.drain()
+        if watched is not None:
+            watched.drained()
         spools = [spool.stream for spool in guest.collector.spools]
         form = guest.collector.format
         events, damage = total_events(spools, form)
@@ -146,8 +153,11 @@ def _switch_on(guest: Guest, request: Request) -> None:
     if request.max_graph_depth:
         guest.tracer.graph.max_graph_depth = request.max_graph_depth
     guest.tracer.current = request.tracer
-    if request.events is not None:
-        wanted = request.events
-        guest.on_drain = lambda: (
-            guest.collector.counts.entries - guest.collector.counts.overrun < wanted
-        )
+
+
+def _drained(guest: Guest, request: Request, watched: LiveEvents | None) -> bool:
+    """After each drain: show what is new; whether the recording goes on."""
+    if watched is not None:
+        watched.drained()
+    counts = guest.collector.counts
+    return request.events is None or counts.entries - counts.overrun < request.events

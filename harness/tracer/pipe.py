@@ -36,21 +36,53 @@ class TracePipe:
 
     def events(self) -> Iterator[TraceEvent]:
         """What was drained since the last time; the event that a consumer stops at comes again."""
+        self._notice_clearing()
+        streams = [self._new(cpu, spool) for cpu, spool in enumerate(self._collector.spools)]
+        yield from heapq.merge(*streams, key=attrgetter("stamp"))
+
+    def skip(self) -> int:
+        """Leave out what was drained since the last time; how many events that were."""
+        self._notice_clearing()
+        skipped = 0
+        form = self._collector.format
+        for cpu, spool in enumerate(self._collector.spools):
+            while (page := self._page(cpu, spool)) is not None:
+                place = self._places[cpu]
+                start = place if place.offset > form.data_offset else None
+                end = place
+                for stamp, offset, size in scan_page(page, form, start=start):
+                    skipped += 1
+                    end = Cursor(place.sequence, align_up(offset + size, 4), stamp)
+                self._places[cpu] = end
+                if not self._advance(cpu, spool):
+                    break
+        return skipped
+
+    def _notice_clearing(self) -> None:
         if self._cleared != self._collector.cleared:
             offset = self._collector.format.data_offset
             self._places = [Cursor(0, offset, 0) for _ in self._places]
             self._cleared = self._collector.cleared
-        streams = [self._new(cpu, spool) for cpu, spool in enumerate(self._collector.spools)]
-        yield from heapq.merge(*streams, key=attrgetter("stamp"))
+
+    def _page(self, cpu: int, spool: Spool) -> bytes | None:
+        """The page that a CPU's place is in, as far as it has been read from the guest."""
+        size = self._collector.format.page_size
+        spool.stream.seek(self._places[cpu].sequence * size)
+        page = spool.stream.read(size)
+        return page if len(page) == size else None
+
+    def _advance(self, cpu: int, spool: Spool) -> bool:
+        """Go to the next page, if the guest has finished this one."""
+        form, sequence = self._collector.format, self._places[cpu].sequence
+        if (sequence + 1) * form.page_size > spool.finished:
+            return False
+        self._places[cpu] = Cursor(sequence + 1, form.data_offset, 0)
+        return True
 
     def _new(self, cpu: int, spool: Spool) -> Iterator[TraceEvent]:
         form = self._collector.format
-        while True:
+        while (page := self._page(cpu, spool)) is not None:
             place = self._places[cpu]
-            spool.stream.seek(place.sequence * form.page_size)
-            page = spool.stream.read(form.page_size)
-            if len(page) < form.page_size:
-                return
             header = page_header(page, form)
             fresh = place.offset == form.data_offset
             lost = header.lost if fresh else 0
@@ -64,6 +96,5 @@ class TracePipe:
                 # Only now: an event that the consumer stopped at comes again.
                 self._places[cpu] = Cursor(place.sequence, align_up(offset + size, 4), stamp)
                 lost = 0
-            if (place.sequence + 1) * form.page_size > spool.finished:
+            if not self._advance(cpu, spool):
                 return
-            self._places[cpu] = Cursor(place.sequence + 1, form.data_offset, 0)

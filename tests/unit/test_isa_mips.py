@@ -20,6 +20,7 @@ ADJUST = 0x27BDFFF8
 UNDO = 0x27BD0008
 MOVE_AT_RA = 0x03E00825
 LA_T4 = 0x27AC0014
+CHAIN_BACK = 0x00407825
 JALR_V1 = 0x0060F809
 NOP = 0
 RA_ADDRESS = Form.MCOUNT_RA_ADDRESS
@@ -48,6 +49,28 @@ def judge(isa: Isa, words: tuple[int, ...], address: int) -> list[tuple[str, int
     ]
 
 
+def run_load(isa: Isa, words: tuple[int, ...]) -> dict[str, int]:
+    """What the registers hold behind instructions that load an address, by capstone's reading."""
+    engine = capstone.Cs(capstone.CS_ARCH_MIPS, capstone.CS_MODE_MIPS64)
+    engine.detail = True
+    registers: dict[str, int] = {}
+    for i in engine.disasm(b"".join(word.to_bytes(4, "little") for word in words), 0):
+        target = i.reg_name(i.operands[0].reg)
+        *sources, last = i.operands[1:]
+        if i.mnemonic == "lui":
+            value = last.imm << 16
+            value -= (value & 1 << 31) << 1
+        elif i.mnemonic == "dsll32":
+            value = registers[i.reg_name(sources[0].reg)] << 32 + last.imm
+        elif i.mnemonic in ("addiu", "daddiu"):
+            value = registers[i.reg_name(sources[0].reg)] + last.imm
+        else:
+            assert i.mnemonic == "daddu"
+            value = registers[i.reg_name(sources[0].reg)] + registers[i.reg_name(last.reg)]
+        registers[target] = value & isa.mask
+    return registers
+
+
 @pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1]}")
 def isa(request: pytest.FixtureRequest) -> Isa:
     return for_elf(MACHINE, *request.param)
@@ -55,6 +78,12 @@ def isa(request: pytest.FixtureRequest) -> Isa:
 
 def addresses(bits: int) -> st.SearchStrategy[int]:
     return st.integers(0, (1 << bits) // 4 - 1).map(lambda index: index * 4)
+
+
+@given(st.integers(0, (1 << 64) - 1))
+def test_load_of_64_bits(address: int) -> None:
+    isa = for_elf(MACHINE, 64, "big")
+    assert run_load(isa, isa.encode_address(address, wide=True))["v1"] == address
 
 
 @given(kinds, st.data())
@@ -191,18 +220,34 @@ class TestSites:
         assert isa.site_state(site, words, mcount, far) is SiteState.BOOT
 
     @pytest.mark.parametrize("extra", [(), (LA_T4,)], ids=["plain", "ra-address"])
-    def test_long_call(self, isa: Isa, extra: tuple[int, ...]) -> None:
+    @pytest.mark.parametrize("chain", [(), (CHAIN_BACK,)], ids=["", "static-chain"])
+    def test_long_call(self, isa: Isa, extra: tuple[int, ...], chain: tuple[int, ...]) -> None:
         mcount, caller = kseg(isa, 0x80108000), kseg(isa, 0xC0101234)
-        built = (*isa.encode_address(mcount), MOVE_AT_RA, *extra, JALR_V1, ADJUST)
+        built = (*isa.encode_address(mcount), MOVE_AT_RA, *extra, JALR_V1, ADJUST, *chain)
+        self.check_long_call(isa, built, mcount, caller)
+
+    @pytest.mark.parametrize("mcount", [0xFFFFFFFF80108000, 0x9800000001238000, 0x7FFF7FFF7FFF8000])
+    def test_long_call_with_addresses_of_64_bits(self, mcount: int) -> None:
+        isa = for_elf(MACHINE, 64, "big")
+        load = isa.encode_address(mcount, wide=True)
+        self.check_long_call(isa, (*load, MOVE_AT_RA, JALR_V1, NOP), mcount, mcount + 8)
+
+    def check_long_call(self, isa: Isa, built: tuple[int, ...], mcount: int, other: int) -> None:
         site = self.site(isa, Form.LONG_CALL, built)
         assert isa.recognise(site.address, built, mcount) is Form.LONG_CALL
+        assert isa.recognise(site.address, built, other) is None
+        assert isa.recognise(site.address + 4, built[1:], mcount) is None
         assert isa.site_length(Form.LONG_CALL, (*built, JALR_V1, 0)) == len(built)
-        assert isa.site_words(site, SiteState.BOOT, mcount) == built[:2]
-        assert isa.site_words(site, SiteState.CALL, caller) == isa.encode_address(caller)
+        assert isa.site_words(site, SiteState.BOOT, mcount) == built[:1]
+        assert isa.site_words(site, SiteState.CALL, mcount) == built[:1]
+        with pytest.raises(RangeError, match="one address"):
+            isa.site_words(site, SiteState.CALL, other)
         nop = isa.site_words(site, SiteState.NOP, 0)
         # M1: the branch leaves out the whole sequence; a plain one is 0x10000004 (B06).
-        assert nop == (0x10000004 + len(extra), built[1])
+        assert nop == (0x10000000 + len(built) - 1,)
         assert judge(isa, nop, site.address)[0] == ("b", site.address + 4 * len(built))
+        assert isa.site_state(site, nop, mcount, mcount) is SiteState.NOP
+        assert isa.site_state(site, built, mcount, mcount) is SiteState.CALL
 
     def test_long_call_of_which_nothing_is_known(self, isa: Isa) -> None:
         with pytest.raises(GuestError, match="not known"):

@@ -3,8 +3,13 @@
  * Branch target identification and pointer authentication, for a kernel that is built with
  * -mbranch-protection and a CPU that has them. Elsewhere its hints are nops.
  */
+#include <asm/module.h>
 #include <asm/sysreg.h>
 #include <linux/linkage.h>
+
+/* Of page_table, which has 8 bytes for each GiB: the memory that text is in, and modules' text. */
+#define TEXT_ENTRY	((0x40000000 >> 30) * 8)
+#define MODULES_ENTRY	((MODULES_ALIAS >> 30) * 8)
 
 	/* Go to \target unless the CPU has what the field \field of ID register \register is for. */
 	.macro	branch_without register, field, target
@@ -37,11 +42,14 @@ SYM_FUNC_START(branch_protection_init)
 	mov	x0, #0
 #ifdef __ARM_FEATURE_BTI_DEFAULT
 	branch_without id_aa64pfr1_el1, ID_AA64PFR1_BT, 1f
-	adrp	x2, page_table		/* its second entry is the memory that text is in */
+	adrp	x2, page_table
 	add	x2, x2, #:lo12:page_table
-	ldr	x3, [x2, #8]
+	ldr	x3, [x2, #TEXT_ENTRY]
 	orr	x3, x3, #DESC_GP
-	str	x3, [x2, #8]
+	str	x3, [x2, #TEXT_ENTRY]
+	ldr	x3, [x2, #MODULES_ENTRY]
+	orr	x3, x3, #DESC_GP
+	str	x3, [x2, #MODULES_ENTRY]
 	dsb	sy
 	orr	x0, x0, #SCTLR_BT1
 1:

@@ -6,9 +6,11 @@
  *	0x08000000..0x3fdfffff	devices
  *	0x3fe00000..0x3fffffff	not mapped: the boot stack above it overflows into a fault
  *	0x40000000..0x7fffffff	memory, executable at EL1
+ *	0xc0000000..0xffffffff	the same memory, for modules
  *
  * With 39 bits of address the first level has 1 GiB, the second 2 MiB for an entry.
  */
+#include <asm/module.h>
 #include <asm/sysreg.h>
 
 #define DESC_BLOCK		(1 << 0)
@@ -25,6 +27,7 @@
 				 DESC_ACCESSED | DESC_UXN)
 
 #define ENTRIES			512
+#define LEVEL1_SIZE		0x40000000
 #define LEVEL2_SIZE		0x200000
 #define DEVICES			0x08000000
 #define RAM			0x40000000
@@ -36,7 +39,9 @@
 page_table:
 	.quad	page_table_low + DESC_TABLE
 	.quad	RAM + BLOCK_NORMAL
-	.fill	ENTRIES - 2, 8, 0
+	.fill	MODULES_ALIAS / LEVEL1_SIZE - 2, 8, 0
+	.quad	RAM + BLOCK_NORMAL
+	.fill	ENTRIES - MODULES_ALIAS / LEVEL1_SIZE - 1, 8, 0
 	.size	page_table, . - page_table
 
 	.global	page_table_low

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include <linux/bug.h>
+#include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/printk.h>
 
 ftrace_func_t ftrace_trace_function = (ftrace_func_t)ftrace_stub;
@@ -49,9 +52,46 @@ void ftrace_init(void)
 	ftrace_record_count = count;
 }
 
+int ftrace_module_init(struct module *module)
+{
+	struct dyn_ftrace *records = (struct dyn_ftrace *)ALIGN(module->end, 16);
+	struct dyn_ftrace *record = records;
+	const unsigned long *location;
+	int error;
+
+	if (module->mcount_stop - module->mcount_start >
+	    (struct dyn_ftrace *)module->limit - records)
+		return -ENOMEM;
+	for (location = module->mcount_start; location < module->mcount_stop; location++) {
+		*record = (struct dyn_ftrace){ .ip = ftrace_call_adjust(*location) };
+		error = ftrace_init_nop(module, record);
+		if (error)
+			return error;
+		record++;
+	}
+	module->ftrace_records = records;
+	module->ftrace_record_count = record - records;
+	return 0;
+}
+
+void ftrace_release_mod(struct module *module)
+{
+	module->ftrace_record_count = 0;
+	module->ftrace_records = NULL;
+}
+
 #else
 
 void ftrace_init(void)
+{
+}
+
+int ftrace_module_init(struct module *module)
+{
+	return 0;
+}
+
+void ftrace_release_mod(struct module *module)
 {
 }
 

@@ -11,6 +11,7 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/module.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -73,6 +74,27 @@ static u32 *call_insn(const struct dyn_ftrace *rec)
 	return insn;
 }
 
+/*
+ * C9p: the bl at pc to addr. Where bl does not reach, which is from a module, it goes to the
+ * module's trampoline for addr.
+ */
+static int encode_call(const struct module *mod, unsigned long pc, unsigned long addr, u32 *insn)
+{
+	int error = encode_branch(INSN_BL, pc, addr, insn);
+
+	if (error != -ERANGE)
+		return error;
+	if (!mod)
+		mod = __module_text_address(pc);
+	if (!mod)
+		return -ERANGE;
+	if (addr == (unsigned long)ftrace_caller)
+		addr = mod->arch.ftrace_trampoline;
+	else if (addr == MCOUNT_ADDR)
+		addr = mod->arch.mcount_trampoline;
+	return encode_branch(INSN_BL, pc, addr, insn);
+}
+
 int ftrace_dyn_arch_init(void)
 {
 	return 0;
@@ -99,7 +121,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long ad
 
 	if (!insn)
 		return -EINVAL;
-	error = encode_branch(INSN_BL, (unsigned long)insn, addr, &old);
+	error = encode_call(mod, (unsigned long)insn, addr, &old);
 	if (error)
 		return error;
 	return modify_insn(insn, old, INSN_NOP);
@@ -114,7 +136,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 
 	if (!insn)
 		return -EINVAL;
-	error = encode_branch(INSN_BL, (unsigned long)insn, addr, &new);
+	error = encode_call(NULL, (unsigned long)insn, addr, &new);
 	if (error)
 		return error;
 	return modify_insn(insn, INSN_NOP, new);

@@ -9,6 +9,7 @@
 
 #include <asm/cacheflush.h>
 
+#include "long_call.h"
 #include "prologue.h"
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -51,9 +52,38 @@ static int modify_code(unsigned long ip, const u32 *old, const u32 *new, int wor
 		if (code[i] != old[i])
 			return -EINVAL;
 	for (i = 0; i < words; i++)
-		code[i] = new[i];
+		if (old[i] != new[i])
+			code[i] = new[i];
 	flush_icache_range(ip, ip + 4 * words);
 	return 0;
+}
+
+/*
+ * M1: one word goes between the lui and a branch over the whole long call. _mcount and
+ * ftrace_caller are one address, so what else loads it stays as it is (M5).
+ */
+static int modify_long_call(unsigned long ip, unsigned long address, bool enable)
+{
+	u32 old[LONG_CALL_LOAD], new[LONG_CALL_LOAD];
+	const volatile u32 *code = (const volatile u32 *)ip;
+	int length = long_call_length(code);
+	int words, i;
+
+	if (!length)
+		return -EINVAL;
+	words = long_call_load(code, address, old);
+	if (!words)
+		return -ERANGE;
+	for (i = 0; i < words; i++)
+		new[i] = old[i];
+	*(enable ? old : new) = BRANCH | (length - 1);
+	return modify_code(ip, old, new, words);
+}
+
+/* The word says which form the site has; where it lies would not (M1d). */
+static bool has_long_call(const struct dyn_ftrace *record)
+{
+	return is_long_call(*(volatile u32 *)record->ip);
 }
 
 int ftrace_make_nop(struct module *module, struct dyn_ftrace *record, unsigned long address)
@@ -61,6 +91,8 @@ int ftrace_make_nop(struct module *module, struct dyn_ftrace *record, unsigned l
 	const u32 call[] = SITE_CALL(jump(INSN_JAL, address));
 	const u32 nop[] = SITE_NOP;
 
+	if (has_long_call(record))
+		return modify_long_call(record->ip, address, false);
 	if (!in_reach(record->ip, address))
 		return -ERANGE;
 	return modify_code(record->ip, call, nop, SITE_WORDS);
@@ -71,6 +103,8 @@ int ftrace_make_call(struct dyn_ftrace *record, unsigned long address)
 	const u32 call[] = SITE_CALL(jump(INSN_JAL, address));
 	const u32 nop[] = SITE_NOP;
 
+	if (has_long_call(record))
+		return modify_long_call(record->ip, address, true);
 	if (!in_reach(record->ip, address))
 		return -ERANGE;
 	return modify_code(record->ip, nop, call, SITE_WORDS);

@@ -5,11 +5,11 @@
  *	o32	move $at, $ra; jal _mcount; addiu $sp, $sp, -8		(_mcount adds the 8 again)
  *	n64	move $at, $ra; jal _mcount; (any instruction)
  *
- * and with -mmcount-ra-address, before or in the delay slot, $12 = where $ra is stored, or 0. So
- * on entry
+ * and with -mmcount-ra-address, before or in the delay slot, $12 = where $ra is stored, or 0.
+ * Modules load _mcount's address into $v1 and use jalr (long_call.h). So on entry
  *
  *	$at	the caller of the traced function: goes back into $ra		(frompc)
- *	$ra	behind the call site, MCOUNT_INSN_SIZE from the jal		(selfpc)
+ *	$ra	behind the call site, MCOUNT_INSN_SIZE from the jal or jalr	(selfpc)
  *	$v0	the static chain of a nested function
  *	$a0-$a3 (o32), $a0-$a7 (n64), $f12 and up: arguments of the traced function
  *
@@ -44,9 +44,18 @@
 #define SAVED_RA	SAVED(0)
 #define SAVED_AT	SAVED(1)
 
+/* From the return address to the byte with the call's opcode: 3 of a jal, 0 of the jalr $v1. */
+#ifdef __MIPSEB__
+#define CALL_OPCODE	-MCOUNT_INSN_SIZE
+#else
+#define CALL_OPCODE	(3 - MCOUNT_INSN_SIZE)
+#endif
+
+/* The upper 21 bits of these, which tell them from what else is in a long call. */
+#define MOVE_AT_RA	(0x03e00825 >> 11)	/* or addu or daddu, as the assembler likes */
+#define DADDU_V1_V1_AT	(0x0061182d >> 11)
+
 	.macro	for_each_saved operation
-	\operation $ra, SAVED_RA($sp)
-	\operation $at, SAVED_AT($sp)
 	\operation $2, SAVED(2)($sp)
 	\operation $4, SAVED(3)($sp)
 	\operation $5, SAVED(4)($sp)
@@ -62,15 +71,44 @@
 
 	.macro	save_all
 	LONG_ADDIU $sp, $sp, -FRAME_SIZE
+	LONG_S	$ra, SAVED_RA($sp)
+	LONG_S	$at, SAVED_AT($sp)
 	for_each_saved LONG_S
 #if defined(KBUILD_MCOUNT_RA_ADDRESS) && defined(CONFIG_FUNCTION_GRAPH_TRACER)
 	LONG_S	$12, SAVED_12($sp)		/* the function tracer comes first and may use it */
 #endif
 	.endm
 
-	.macro	restore_all
+	/* C9: the 8 that the site's delay slot took go back with the frame. */
+	.macro	restore_all_and_return
+	LONG_L	$25, SAVED_RA($sp)
+	LONG_L	$ra, SAVED_AT($sp)
 	for_each_saved LONG_L
-	LONG_ADDIU $sp, $sp, FRAME_SIZE
+	jr	$25
+	 LONG_ADDIU $sp, $sp, FRAME_SIZE + SITE_STACK
+	.endm
+
+	/*
+	 * M2c: \site = behind a long call on entry, its first word at the end. The search cannot
+	 * fail, for there is a `move at,ra`; two words or six before it load the address. Uses $3.
+	 */
+	.macro	long_call_site site
+1:	lw	$3, -MCOUNT_INSN_SIZE - 4(\site)
+	LONG_ADDIU \site, \site, -4
+	srl	$3, $3, 11
+	xori	$3, $3, MOVE_AT_RA
+	bnez	$3, 1b
+	 nop
+#if _MIPS_SIM == _ABI64
+	lw	$3, -MCOUNT_INSN_SIZE - 4(\site)
+	srl	$3, $3, 11
+	xori	$3, $3, DADDU_V1_V1_AT
+	bnez	$3, 2f
+	 nop
+	LONG_ADDIU \site, \site, -16
+2:
+#endif
+	LONG_ADDIU \site, \site, -MCOUNT_INSN_SIZE - 8
 	.endm
 
 	.text
@@ -78,10 +116,11 @@ SYM_FUNC_START(_mcount)
 #ifdef CONFIG_DYNAMIC_FTRACE
 SYM_INNER_LABEL(ftrace_caller)
 	j	ftrace_stub			/* C3: at once, if there is nothing to do */
-	 nop
+	 lbu	$3, CALL_OPCODE($ra)
 
 	save_all
-	LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
+	beqz	$3, .Llong_call
+	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
 SYM_INNER_LABEL(ftrace_call)
 	nop					/* C10: jal tracer */
 	 move	$a1, $at			/* C2: and parent_ip, in its delay slot */
@@ -90,6 +129,13 @@ SYM_INNER_LABEL(ftrace_graph_call)
 	nop					/* C11: j ftrace_graph_caller */
 	 nop
 #endif
+	restore_all_and_return
+
+.Llong_call:
+	move	$a0, $ra
+	long_call_site $a0
+	b	ftrace_call
+	 nop
 #else
 	/* C3, C4: free are $v1, $t9 and the temporaries that neither ABI gives another meaning. */
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
@@ -114,14 +160,22 @@ SYM_INNER_LABEL(ftrace_graph_call)
 	 nop
 
 function_trace:
+	lbu	$3, CALL_OPCODE($ra)
 	save_all
-	LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
+	beqz	$3, .Llong_call
+	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
+.Ltrace:
 	jalr	$25
 	 move	$a1, $at			/* C2: and parent_ip */
+	restore_all_and_return
+
+.Llong_call:
+	move	$a0, $ra
+	long_call_site $a0
+	b	.Ltrace
+	 nop
 #endif
 
-.Lrestore:
-	restore_all
 SYM_INNER_LABEL(ftrace_stub)
 #if _MIPS_SIM == _ABIO32
 	addiu	$sp, $sp, SITE_STACK		/* C9: what the site's delay slot took */
@@ -143,13 +197,21 @@ SYM_FUNC_START(ftrace_graph_caller)
 #endif
 	LONG_L	$a1, SAVED_RA($sp)
 	LONG_ADDIU $a0, $sp, SAVED_AT
+	lbu	$3, CALL_OPCODE($a1)
 #ifdef KBUILD_MCOUNT_RA_ADDRESS
 	LONG_L	$a3, SAVED_12($sp)
 #endif
-	LONG_ADDIU $a1, $a1, -MCOUNT_INSN_SIZE
+	beqz	$3, .Lgraph_long_call
+	 LONG_ADDIU $a1, $a1, -MCOUNT_INSN_SIZE
+.Lgraph:
 	jal	prepare_ftrace_return
 	 LONG_ADDIU $a2, $sp, FRAME_SIZE + SITE_STACK
-	b	.Lrestore			/* with $at as prepare_ftrace_return() left it */
+	restore_all_and_return			/* with $at as prepare_ftrace_return() left it */
+
+.Lgraph_long_call:
+	LONG_ADDIU $a1, $a1, MCOUNT_INSN_SIZE
+	long_call_site $a1
+	b	.Lgraph
 	 nop
 SYM_FUNC_END(ftrace_graph_caller)
 

@@ -10,6 +10,7 @@
  * to the unconditional jump or the trap that ends the code before it. Whatever else is met, the
  * answer is that nothing is known. The caller compares the place found with what has to be there.
  */
+#include "long_call.h"
 #include "prologue.h"
 
 #define REG_AT		1
@@ -180,10 +181,13 @@ u32 decode_prologue(unsigned long ip)
 	bool stored = false, allocated = false;
 	int i;
 
-	for (i = 0; !IS_MOVE(word[-1], REG_AT, REG_RA); i++, word--)
-		if (i == MAX_SITE_WORDS)
-			return PROLOGUE_UNKNOWN;
-	word--;
+	/* A long call is a site from its first word on. */
+	if (!is_long_call(*word)) {
+		for (i = 0; !IS_MOVE(word[-1], REG_AT, REG_RA); i++, word--)
+			if (i == MAX_SITE_WORDS)
+				return PROLOGUE_UNKNOWN;
+		word--;
+	}
 	for (i = 0; i < MAX_WORDS; i++) {
 		u32 insn = *--word;
 

@@ -21,7 +21,7 @@
 
 /**
  * decode_prologue - read the code between a function's first instruction and its call site
- * @ip:		the jal
+ * @ip:		the jal, or the lui of a long call
  *
  * Return: PROLOGUE_UNKNOWN if there is anything in it that gcc does not write there.
  */

@@ -26,6 +26,9 @@ all:
 	cat $(sources) >$(O)/image
 	echo '$(CC) $(CROSS_COMPILE) $(FORM) $(CFLAGS_ABI) $(CFLAGS_EXTRA)' >>$(O)/image
 	@grep -q nothing $(WORKLOAD) || mv $(O)/image $(O)/vmlinux
+	@mkdir $(O)/modules; for module in $(MODULES); do \\
+		if grep -q bad $$module; then echo "$$module:1: error: bad"; exit 1; fi; \\
+		grep -q nothing $$module || cp $$module $(O)/modules/$$(basename $$module .c).ko; done
 	@echo build >>$(COUNT)
 """
 
@@ -60,6 +63,10 @@ class Sources:
             "workloads/calls.c": "calls\n",
             "workloads/sort.c": '#include "sort.h"\n',
             "workloads/sort.h": "sort\n",
+            "modules/Makefile": "# how\n",
+            "modules/one.c": '#include "one.h"\n',
+            "modules/one.h": "one\n",
+            "modules/two.c": "two\n",
         }
         for port, architecture in (("plain", "mips"), ("other", "aarch64")):
             toml = f'architecture = "{architecture}"\nfeatures = []\nforms = ["mcount"]\n'

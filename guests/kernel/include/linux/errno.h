@@ -7,6 +7,7 @@
 #define ENOMEM	12
 #define EFAULT	14
 #define EBUSY	16
+#define EEXIST	17
 #define EINVAL	22
 #define ERANGE	34
 

@@ -40,6 +40,16 @@ extern const unsigned long ftrace_record_size;
  */
 void ftrace_init(void);
 
+/**
+ * ftrace_module_init - turn every call site of a module off and make its records, behind its end
+ *
+ * Return: 0, -ENOMEM if there is no room for the records, or the port's error.
+ */
+int ftrace_module_init(struct module *module);
+
+/** ftrace_release_mod - forget the call sites of a module */
+void ftrace_release_mod(struct module *module);
+
 /*
  * The tracer of a static port; ftrace_stub stands for none. In a dynamic port the slot at
  * ftrace_call says the same.

@@ -11,12 +11,14 @@
 #define LONG_L		ld
 #define LONG_ADDIU	daddiu
 #define LONG_MFC0	dmfc0
+#define LONG_LA		dla
 #else
 #define SZREG		4
 #define LONG_S		sw
 #define LONG_L		lw
 #define LONG_ADDIU	addiu
 #define LONG_MFC0	mfc0
+#define LONG_LA		la
 #endif
 
 #endif

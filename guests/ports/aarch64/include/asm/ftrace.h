@@ -9,6 +9,9 @@
  *		rec->ip:	mov	x9, x30
  *				bl	ftrace_caller
  *
+ * A module lies beyond the reach of bl. Its sites call trampolines that it brings along
+ * (module/ftrace_trampoline.S).
+ *
  * With pac-ret the prologue signs the return address: the form mcount finds it signed in the
  * frame record, a patchable entry has it unsigned in x9 and its prologue signs what we leave in x30.
  */

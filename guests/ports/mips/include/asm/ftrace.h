@@ -4,14 +4,17 @@
 
 #define MCOUNT_ADDR		((unsigned long)_mcount)
 
-/* From the call site to where _mcount returns: the jal and its delay slot. */
+/*
+ * From the call site to where _mcount returns: the jal and its delay slot. A module's call site, a
+ * long call, lies farther from there; how far its instructions say (long_call.h).
+ */
 #define MCOUNT_INSN_SIZE	8
 
 #ifndef __ASSEMBLER__
 
 void _mcount(void);
 
-/* The table of call sites has the address of the jal, which is what is patched. */
+/* The table has the address of the jal, or of the long call's lui, which is what is patched. */
 static inline unsigned long ftrace_call_adjust(unsigned long address)
 {
 	return address;

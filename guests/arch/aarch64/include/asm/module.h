@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ASM_MODULE_H
+#define ASM_MODULE_H
+
+/*
+ * Modules have the last 8 MiB of 128 MiB of memory, at addresses that bl does not reach from the
+ * kernel, while adrp does: mmu.S maps all memory a second time at MODULES_ALIAS.
+ */
+#define MODULES_ALIAS		0xc0000000
+#define MODULES_OFFSET		0x07800000
+#define MODULES_VADDR		(MODULES_ALIAS + MODULES_OFFSET)
+#define MODULE_SIZE		0x100000
+
+#ifndef __ASSEMBLER__
+
+/**
+ * struct mod_arch_specific - where a module's call sites go, whose bl cannot reach the kernel
+ * @mcount_trampoline:	jumps to _mcount
+ * @ftrace_trampoline:	jumps to ftrace_caller; 0 in static ports
+ */
+struct mod_arch_specific {
+	unsigned long mcount_trampoline;
+	unsigned long ftrace_trampoline;
+};
+
+extern const char module_mcount[] __asm__("_mcount");
+extern const char ftrace_trampoline[] __weak;
+
+#define MODULE_ARCH_INIT						\
+	.arch = {							\
+		.mcount_trampoline = (unsigned long)module_mcount,	\
+		.ftrace_trampoline = (unsigned long)ftrace_trampoline,	\
+	},
+
+#endif
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include <linux/module.lds.h>
+
+OUTPUT_ARCH(aarch64)
+
+SECTIONS
+{
+	MODULE_SECTIONS
+	/DISCARD/ : { *(.comment) *(.eh_frame) *(.interp) *(.dynamic) }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* `break`: whoever reads the code backwards finds the first function's beginning (prologue.c). */
+#define ARCH_MODULE_TEXT LONG(0x0000000d)
+
+#include <linux/module.lds.h>
+
+OUTPUT_ARCH(mips)
+
+SECTIONS
+{
+	MODULE_SECTIONS
+	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) *(.eh_frame) }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A part of every module. gcc calls _flush_cache() with jal, whatever -mlong-calls says; here is
+ * one in reach, which goes on to the kernel's.
+ */
+#include <asm/asm.h>
+
+	.set	noreorder
+
+	.text
+SYM_FUNC_START(_flush_cache)
+	LONG_LA	$25, vmlinux._flush_cache
+	jr	$25
+	 nop
+SYM_FUNC_END(_flush_cache)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_MODULE_H
+#define _LINUX_MODULE_H
+
+/*
+ * Code that is not in vmlinux: linked against it at an address of its own and put there by a
+ * debugger while the kernel is stopped, which then calls load_module().
+ *
+ * A module is one C file with any of module_init(), module_exit() and module_run().
+ */
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+struct dyn_ftrace;
+
+/* struct mod_arch_specific, what the arch's port keeps of a module */
+#include <asm/module.h>
+
+/**
+ * struct module - what the kernel knows of a module
+ * @next:		the module that was loaded before this one
+ * @name:		its source's name
+ * @text_start:		its text,
+ * @text_end:		and where that ends
+ * @end:		where all of it ends
+ * @init:		called when it is loaded; not 0: it does not want to be
+ * @exit:		called before it is unloaded
+ * @mcount_start:	its table of call sites, as the build wrote it,
+ * @mcount_stop:	and where that ends
+ * @ftrace_records:	its call sites, which lie behind @end; NULL in static ports
+ * @ftrace_record_count: how many they are
+ * @limit:		the end of the memory that is the module's
+ * @run:		called by run_modules()
+ * @arch:		the port's own
+ *
+ * A debugger reads it as words: all fields but the last are as large as a long and stay where they
+ * are. Functions that the module does not have are NULL.
+ */
+struct module {
+	struct module *next;
+	const char *name;
+	unsigned long text_start;
+	unsigned long text_end;
+	unsigned long end;
+	int (*init)(void);
+	void (*exit)(void);
+	const unsigned long *mcount_start;
+	const unsigned long *mcount_stop;
+	struct dyn_ftrace *ftrace_records;
+	unsigned long ftrace_record_count;
+	unsigned long limit;
+	long (*run)(long argument);
+	struct mod_arch_specific arch;
+};
+
+/* The modules that are loaded, the newest first. */
+extern struct module *modules;
+
+/**
+ * load_module - make a module whose bytes are in place a part of the kernel
+ * @module:	its __this_module
+ *
+ * Its call sites get records and are switched off, then its init function is called. No memory is
+ * allocated and no lock is taken, so that a debugger may call this wherever it has stopped a CPU.
+ *
+ * Return: 0; -EEXIST if it, or one of its name or in its place, is loaded; -EINVAL if what it says
+ * of itself cannot be; -ENOMEM if its records do not fit behind it; or an error of the port or of
+ * the init function, and then it is not loaded.
+ */
+int load_module(struct module *module);
+
+/**
+ * unload_module - call a module's exit function and forget it and its call sites
+ * @module:	its __this_module
+ *
+ * Whoever calls this makes sure that nobody is in the module or is going to return to it.
+ *
+ * Return: 0; -ENOENT if it is not loaded; -EBUSY if the graph tracer has yet to return to it.
+ */
+int unload_module(struct module *module);
+
+/** run_modules - call the run function of every module, and add up what they return */
+long run_modules(long argument);
+
+/** __module_text_address - the module whose text an address lies in; NULL if there is none */
+struct module *__module_text_address(unsigned long address);
+
+static __always_inline bool within_module(unsigned long address, const struct module *module)
+{
+	return address - module->text_start < module->text_end - module->text_start;
+}
+
+#ifdef MODULE
+#define module_init(function)	int init_module(void) __attribute__((weak, alias(#function)))
+#define module_exit(function)	void cleanup_module(void) __attribute__((weak, alias(#function)))
+#define module_run(function)	long run_module(long argument) __attribute__((weak, alias(#function)))
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_MODULE_LDS_H
+#define _LINUX_MODULE_LDS_H
+
+/*
+ * The neutral part of every arch's module.lds.S. The build gives MODULE_SLOT, the number of the
+ * module among those that are built with it, and the script with the kernel's symbols.
+ *
+ * All is in the file, what is 0 at first as well: whoever loads it writes the segments, no more.
+ * The table of call sites comes last, for the reason that vmlinux.lds.h gives.
+ */
+#include <asm/module.h>
+
+#define MODULE_ADDRESS		(MODULES_VADDR + MODULE_SLOT * MODULE_SIZE)
+
+/* What the arch wants in front of the first function. */
+#ifndef ARCH_MODULE_TEXT
+#define ARCH_MODULE_TEXT
+#endif
+
+#define MODULE_SECTIONS						\
+	. = MODULE_ADDRESS;					\
+	.text : {						\
+		_text = .;					\
+		ARCH_MODULE_TEXT				\
+		*(.text .text.* .init.text)			\
+		*(.text.ftrace_trampoline)			\
+		_etext = .;					\
+	}							\
+	.note.gnu.build-id : { KEEP(*(.note.gnu.build-id)) }	\
+	.rodata : ALIGN(16) { *(.rodata .rodata.*) }		\
+	.data : ALIGN(16) {					\
+		*(.data .data.* .sdata .sdata.*)		\
+		KEEP(*(.this_module))				\
+		*(.sbss .sbss.* .bss .bss.* COMMON)		\
+	}							\
+	.mcount_loc : ALIGN(8) {				\
+		__start_mcount_loc = .;				\
+		KEEP(*(.mcount_loc))				\
+		KEEP(*(__patchable_function_entries))		\
+		__stop_mcount_loc = .;				\
+	}							\
+	_end = .;						\
+	__module_limit = MODULE_ADDRESS + MODULE_SIZE;		\
+	ASSERT(_end <= __module_limit, "the module is larger than its slot")
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Modules: which there are, and what happens when one comes or goes.
+ */
+#include <string.h>
+
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include <asm/cacheflush.h>
+
+struct module *modules;
+
+/* Before and after its own text: the tracer asks while it patches. */
+notrace struct module *__module_text_address(unsigned long address)
+{
+	struct module *module;
+
+	for (module = modules; module; module = module->next)
+		if (within_module(address, module))
+			return module;
+	return NULL;
+}
+
+static bool is_sane(const struct module *module)
+{
+	unsigned long word = sizeof(long) - 1;
+
+	return module->name && module->text_start < module->text_end &&
+	       module->text_end <= module->end && module->end <= module->limit &&
+	       !(module->text_start & 3) &&
+	       !(((unsigned long)module->mcount_start | (unsigned long)module->mcount_stop) & word) &&
+	       module->mcount_start <= module->mcount_stop;
+}
+
+static bool collides(const struct module *module)
+{
+	const struct module *other;
+
+	for (other = modules; other; other = other->next)
+		if (other == module || !strcmp(other->name, module->name) ||
+		    (module->text_start < other->limit && other->text_start < module->limit))
+			return true;
+	return false;
+}
+
+/* Where the pointer to it is, or NULL if it is not there. */
+static struct module **find_module(const struct module *module)
+{
+	struct module **link;
+
+	for (link = &modules; *link; link = &(*link)->next)
+		if (*link == module)
+			return link;
+	return NULL;
+}
+
+static void forget_module(struct module *module)
+{
+	*find_module(module) = module->next;
+	ftrace_release_mod(module);
+}
+
+/* Has the graph tracer taken a return address of the module's, or of a call that it has made? */
+static bool is_returned_to(const struct module *module)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	const struct thread_info *thread = current;
+	int i;
+
+	for (i = 0; i <= thread->curr_ret_stack; i++)
+		if (within_module(thread->ret_stack[i].func, module) ||
+		    within_module(thread->ret_stack[i].ret, module))
+			return true;
+#endif
+	return false;
+}
+
+int load_module(struct module *module)
+{
+	int error;
+
+	if (!is_sane(module))
+		return -EINVAL;
+	if (collides(module))
+		return -EEXIST;
+	/* A debugger wrote it: nobody has told the caches. */
+	flush_icache_range(module->text_start, module->text_end);
+	error = ftrace_module_init(module);
+	if (error)
+		return error;
+	module->next = modules;
+	barrier();
+	WRITE_ONCE(modules, module);
+	error = module->init ? module->init() : 0;
+	if (error)
+		forget_module(module);
+	return error;
+}
+
+int unload_module(struct module *module)
+{
+	if (!find_module(module))
+		return -ENOENT;
+	if (is_returned_to(module))
+		return -EBUSY;
+	if (module->exit)
+		module->exit();
+	forget_module(module);
+	return 0;
+}
+
+long run_modules(long argument)
+{
+	struct module *module;
+	long sum = 0;
+
+	for (module = modules; module; module = module->next)
+		if (module->run)
+			sum += module->run(argument);
+	return sum;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A part of every module: what it says of itself. The build defines KBUILD_MODNAME.
+ */
+#include <linux/module.h>
+
+/* module.lds.h */
+extern const char _text[], _etext[], _end[], __module_limit[];
+extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
+
+int init_module(void) __weak;
+void cleanup_module(void) __weak;
+long run_module(long argument) __weak;
+
+struct module __this_module __section(".this_module") = {
+	.name = KBUILD_MODNAME,
+	.text_start = (unsigned long)_text,
+	.text_end = (unsigned long)_etext,
+	.end = (unsigned long)_end,
+	.limit = (unsigned long)__module_limit,
+	.init = init_module,
+	.exit = cleanup_module,
+	.run = run_module,
+	.mcount_start = __start_mcount_loc,
+	.mcount_stop = __stop_mcount_loc,
+	MODULE_ARCH_INIT
+};

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Private directories: whose they are, and who removes them."""
+
+import fcntl
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import private
+from harness.errors import HostError
+from harness.private import LOCK, PrivateDirectory
+
+OWNER = """\
+from harness.private import PrivateDirectory
+directory = PrivateDirectory()
+(directory.path / "gdb").write_text("")
+print(directory.path, flush=True)
+input()
+"""
+
+
+@pytest.fixture
+def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where they are made; short enough, and not looked through yet."""
+    with tempfile.TemporaryDirectory() as directory:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
+        private._sweep_once.cache_clear()
+        yield Path(directory)
+
+
+@pytest.fixture
+def owner(base: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Another process, and the directory that it has made."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+def test_it_is_private_and_goes_with_its_owner(base: Path) -> None:
+    directory = PrivateDirectory()
+    assert directory.path.parent == base
+    assert stat.S_IMODE(directory.path.stat().st_mode) == 0o700
+    (directory.path / "file").write_text("")
+    directory.close()
+    directory.close()
+    assert not directory.path.exists()
+
+
+def test_what_a_killed_owner_left_is_removed_by_the_next(
+    base: Path, owner: tuple[subprocess.Popen[str], Path]
+) -> None:
+    process, left = owner
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (left / "gdb").exists()
+    PrivateDirectory().close()
+    assert list(base.iterdir()) == []
+
+
+def test_what_has_an_owner_stays(base: Path, owner: tuple[subprocess.Popen[str], Path]) -> None:
+    mine = PrivateDirectory()
+    private._sweep_once.cache_clear()
+    PrivateDirectory().close()
+    assert {mine.path, owner[1]} == set(base.iterdir())
+    mine.close()
+
+
+def test_what_is_not_ours_stays(base: Path, tmp_path: Path) -> None:
+    (base / "harness-12345678").mkdir()  # no lock: somebody else's idea of a name
+    (base / "harness-report").mkdir()
+    (base / "harness-report" / LOCK).write_text("")
+    (tmp_path / LOCK).write_text("")
+    (base / "harness-abcdefgh").symlink_to(tmp_path)
+    before = sorted(base.rglob("*"))
+    PrivateDirectory().close()
+    assert sorted(base.rglob("*")) == before
+    assert (tmp_path / LOCK).exists()
+
+
+def test_what_is_another_users_stays(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (base / "harness-12345678").mkdir()
+    (base / "harness-12345678" / LOCK).write_text("")
+    monkeypatch.setattr("os.geteuid", lambda: 12345)
+    PrivateDirectory().close()
+    assert (base / "harness-12345678" / LOCK).exists()
+
+
+def test_one_that_is_swept_before_it_is_locked_is_made_again(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Path] = []
+
+    def flock(descriptor: int, operation: int) -> None:
+        if not made:
+            made.extend(base.iterdir())
+            shutil.rmtree(made[0])
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    directory = PrivateDirectory()
+    assert directory.path.is_dir()
+    assert directory.path != made[0]
+    directory.close()
+
+
+def test_nowhere_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: (_ for _ in ()).throw(OSError()))
+    with pytest.raises(HostError, match="no directory for sockets"):
+        PrivateDirectory()
