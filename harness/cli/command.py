@@ -15,6 +15,7 @@ from harness.cli.record import record
 from harness.cli.report import report
 from harness.cli.shell import attach, shell
 from harness.cli.stat import stat
+from harness.cli.top import top
 from harness.errors import HarnessError, HostError
 from harness.units import escape
 
@@ -56,7 +57,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for command in (doctor, list_, build, record, report, stat, shell, attach):
+for command in (doctor, list_, build, record, report, stat, top, shell, attach):
     harness.add_command(command)
 
 

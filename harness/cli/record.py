@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: MIT
 """harness record"""
 
-import signal
-import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -21,6 +17,7 @@ from harness.cli.options import (
     words,
     workload_option,
 )
+from harness.cli.signals import orderly_end
 from harness.units import KIB
 
 
@@ -130,7 +127,7 @@ def record(
         lane=lane,
         live=click.echo if live else None,
     )
-    with _signals() as wake, progress() as tell:
+    with orderly_end() as wake, progress() as tell:
         recording = run(request, wake=wake, progress=tell)
     click.echo(
         f"{recording.path}: {recording.events} events, {recording.lost} lost, "
@@ -139,40 +136,3 @@ def record(
     if recording.workload_status:
         click.echo(f"harness: workload() returned {recording.workload_status}", err=True)
         raise click.exceptions.Exit(1)
-
-
-@contextmanager
-def _signals() -> Iterator[Callable[[], int]]:
-    """What SIGINT, SIGTERM and SIGHUP do: interrupt, until a recording has something to close.
-
-    The function says that it has: the next signal then only makes the descriptor that it returns
-    readable, and the one after that interrupts.
-    """
-    reader, writer = socket.socketpair()
-    writer.setblocking(False)
-    orderly = False
-
-    def arm() -> int:
-        nonlocal orderly
-        orderly = True
-        return reader.fileno()
-
-    def handle(number: int, frame: object) -> None:
-        nonlocal orderly
-        if not orderly:
-            raise KeyboardInterrupt
-        orderly = False
-
-    wanted = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
-        wanted.append(signal.SIGHUP)
-    saved = {number: signal.signal(number, handle) for number in wanted}
-    previous = signal.set_wakeup_fd(writer.fileno())
-    try:
-        yield arm
-    finally:
-        signal.set_wakeup_fd(previous)
-        for number, handler in saved.items():
-            signal.signal(number, handler)
-        reader.close()
-        writer.close()

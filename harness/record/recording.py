@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness.errors import GuestError, HarnessError
 from harness.guest import TIMEOUT, Guest, Outcome, boot
-from harness.record.live import LiveEvents
 from harness.record.limit import keep_first, total_events
+from harness.record.live import LiveEvents
 from harness.record.output import whole_file
 from harness.trace import write_trace_dat
 
