@@ -15,17 +15,6 @@
 int workload(void);
 void workload_done(int status);
 
-struct thread_info init_thread = {
-	.curr_ret_stack = -1,
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	.ret_stack = init_ret_stack,
-#endif
-	.ring_buffer = &ring_buffer.cpu[0],
-	.comm = "swapper",
-};
-
-_Static_assert(offsetof(struct thread_info, curr_ret_stack) == THREAD_CURR_RET_STACK, "threads.h");
-
 /* What workload() returned, for whoever stops the guest in workload_done(). */
 int workload_status;
 
@@ -53,6 +42,7 @@ static void run_workload(void)
 notrace void start_kernel(void)
 {
 	arch_trap_init();
+	sched_init();
 	arch_timer_init();
 	ring_buffer_init();
 	ftrace_graph_init();

@@ -2,11 +2,23 @@
 #ifndef _LINUX_THREADS_H
 #define _LINUX_THREADS_H
 
+/* make SMP=n; a guest for one CPU has no other code than for several, only shorter loops. */
 #ifndef NR_CPUS
 #define NR_CPUS 1
 #endif
 
-/* For assembler files: where struct thread_info has curr_ret_stack. */
-#define THREAD_CURR_RET_STACK 16
+#define NR_THREADS	64
+#define THREAD_SIZE	0x20000		/* bytes of a thread's stack and return stack */
+
+/* For assembler files: where struct thread_info has flags and curr_ret_stack. */
+#define THREAD_FLAGS		12
+#define THREAD_CURR_RET_STACK	16
+
+#define TIF_NEED_RESCHED	0	/* the next interrupt is to call schedule() */
+#define TIF_SYSCALL_TRACEPOINT	1	/* system calls take the slow path */
+
+#define _TIF_NEED_RESCHED	(1 << TIF_NEED_RESCHED)
+#define _TIF_SYSCALL_TRACEPOINT	(1 << TIF_SYSCALL_TRACEPOINT)
+#define _TIF_SYSCALL_WORK	_TIF_SYSCALL_TRACEPOINT
 
 #endif

@@ -57,6 +57,9 @@
 	__heap_start = .;					\
 	. = . + HEAP_SIZE;					\
 	__heap_end = .;						\
+	. = ALIGN(16);						\
+	__thread_stacks = .;					\
+	. = . + NR_THREADS * THREAD_SIZE;			\
 	_end = .;
 
 #endif
