@@ -42,6 +42,12 @@ from harness.units import KIB
 @click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after so many events.")
 @click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
 @click.option(
+    "--tick",
+    type=click.IntRange(0, 100_000),
+    metavar="HZ",
+    help="Timer interrupts a second on each CPU; by default only while threads wait for a CPU.",
+)
+@click.option(
     "--lane",
     type=click.Choice(["auto", "stub"]),
     default="auto",
@@ -81,6 +87,7 @@ def record(
     duration: float | None,
     events: int | None,
     until: str | None,
+    tick: int | None,
     lane: str,
     buffer_size: int | None,
     overwrite: bool,
@@ -119,6 +126,7 @@ def record(
         overwrite=overwrite,
         timeout=timeout,
         lane=lane,
+        tick=tick,
     )
     with _signals() as wake, progress() as tell:
         recording = run(request, wake=wake, progress=tell)

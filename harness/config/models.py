@@ -34,6 +34,12 @@ Feature = Literal[
     "FTRACE_NMI_ENTER",
 ]
 
+Inject = Literal["cause", "powerdown"]
+"""How the host raises an interrupt: harness/guest/injection.py has a function for each."""
+
+MAX_CPUS = 8
+"""What a GICv2 can tell apart; the memory of a guest grows with each CPU."""
+
 # A guest's code passes through these; the long call is a form of modules, not of a whole guest.
 ConfigForm = Literal[Form.MCOUNT, Form.MCOUNT_RA_ADDRESS, Form.PATCHABLE_ENTRY]
 
@@ -94,8 +100,9 @@ class QemuConfig(Model):
         default="128M", description='a size in M or G, such as "128M"'
     )
     smp: int = Field(
-        default=1, ge=1, le=1, strict=True, description="1, because the guests run on one CPU"
+        default=1, ge=1, le=MAX_CPUS, strict=True, description=f"a number from 1 to {MAX_CPUS}"
     )
+    inject: Inject | None = Field(default=None, description=one_of(Inject))
     arguments: tuple[Argument, ...] = Field(
         default=(), description='more arguments of QEMU, one a string, such as ["-semihosting"]'
     )

@@ -311,6 +311,11 @@ class Debugger:
         """Every thread of the target: with QEMU, one for each CPU."""
         return self._threads.all()
 
+    @property
+    def selected_thread(self) -> int | None:
+        """The thread that registers and backtraces are of; None when gdb has not been told yet."""
+        return self._threads.selected
+
     def select_thread(self, thread: int) -> None:
         """Make registers and backtraces those of ``thread`` until the target has run."""
         if thread != self._threads.selected:

@@ -39,6 +39,7 @@ class AArch64(Isa):
 
     return_register = "x30"
     status_registers: ClassVar[tuple[str, ...]] = ("cpsr",)
+    current_register = "SP_EL0"
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

@@ -112,6 +112,8 @@ class Isa(ABC):
     """gdb's name of the register that holds the return address at a function's entry."""
     status_registers: ClassVar[tuple[str, ...]]
     """gdb's names of what a dump shows beside the general registers."""
+    current_register: ClassVar[str]
+    """gdb's name of the register in which the guest keeps the address of the running thread."""
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         self.bits = bits

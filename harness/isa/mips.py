@@ -66,6 +66,7 @@ class Mips(Isa):
     return_register = "ra"
     # gdb's own names: QEMU describes no MIPS registers to it.
     status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
+    current_register = "gp"
 
     @property
     def general_registers(self) -> tuple[str, ...]:

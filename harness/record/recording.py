@@ -22,7 +22,7 @@ END = "workload_done"
 class Request:
     """What to record; the fields are the options of ``harness record``.
 
-    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU.
+    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU, ``tick`` in Hz.
     """
 
     config: str
@@ -43,6 +43,7 @@ class Request:
     overwrite: bool = False
     timeout: float = TIMEOUT
     lane: str = "auto"
+    tick: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def record(
             cflags=request.cflags,
             features=request.features,
             lane=request.lane,
+            tick=request.tick,
             progress=progress,
         ) as guest,
     ):
