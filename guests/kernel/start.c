@@ -7,6 +7,7 @@
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/threads.h>
 
@@ -47,6 +48,10 @@ notrace void start_kernel(void)
 	ring_buffer_init();
 	ftrace_graph_init();
 	ftrace_init();
+	arch_irq_init();
+	arch_user_init();
+	sched_boot();
+	smp_init();
 	printk("ftrace: %lu call sites, %zu-bit guest\n",
 	       (unsigned long)(__stop_mcount_loc - __start_mcount_loc), 8 * sizeof(long));
 	run_workload();

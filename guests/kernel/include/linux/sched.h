@@ -31,6 +31,8 @@ struct thread_list {
 	struct thread_info *last;
 };
 
+#define STACK_END_MAGIC	0x57ac6e9dul	/* the lowest word of every stack */
+
 /**
  * struct thread_info - a thread
  * @cpu:		the CPU that the thread is on
@@ -40,25 +42,25 @@ struct thread_list {
  *			operations
  * @curr_ret_stack:	index of the newest entry in @ret_stack; -1 when it is empty
  * @trace_overrun:	functions that the graph tracer left alone because @ret_stack was full
- * @trace_recursion:	not 0 while the tracer runs for this thread: a call site in between is
- *			passed over
+ * @ftrace_ignore:	not 0: no functions of this thread are traced (set_ftrace_pid); a debugger
+ *			writes both this and
+ * @event_ignore:	not 0: nor are its events (set_event_pid)
  * @ret_stack:		the return addresses that the graph tracer has taken, FTRACE_RETFUNC_DEPTH
  *			entries
  * @ring_buffer:	@cpu's: whoever sets one sets the other
+ * @stack_end:		the address behind its stack, where user mode enters the kernel
  * @comm:		thread name in the trace
  * @state:		TASK_*
  * @bound_cpu:		the only CPU that it may run on, or -1
  * @interrupted_pc:	where an interrupt has hit it that is not over yet, or 0
  * @stack:		the lowest address of its stack, where a word must not change; NULL: the
  *			boot thread, whose stack is the arch's
- * @stack_end:		the address behind the stack's highest
  * @next:		in the list that it waits in
  * @wake_time:		TASK_INTERRUPTIBLE: sched_clock() when it has slept enough
  * @function:		what it does
  * @argument:		for @function
  * @exit_status:	EXIT_ZOMBIE: what @function returned
  * @joiners:		threads in kthread_join()
- * @user_exit:		what run_user_program() waits for; NULL: not in a user program
  * @thread:		the CPU's registers while the thread does not run
  */
 struct thread_info {
@@ -68,22 +70,22 @@ struct thread_info {
 	u32 flags;		/* at THREAD_FLAGS */
 	s32 curr_ret_stack;	/* at THREAD_CURR_RET_STACK, for setjmp() and longjmp() */
 	u32 trace_overrun;
-	unsigned long trace_recursion;
+	u32 ftrace_ignore;
+	u32 event_ignore;
 	struct ftrace_ret_stack *ret_stack;
 	struct ring_buffer_per_cpu *ring_buffer;
+	void *stack_end;	/* at THREAD_STACK_END */
 	char comm[16];
 	u32 state;
 	s32 bound_cpu;
 	unsigned long interrupted_pc;
 	void *stack;
-	void *stack_end;
 	struct thread_info *next;
 	u64 wake_time;
 	int (*function)(void *);
 	void *argument;
 	int exit_status;
 	struct thread_list joiners;
-	void *user_exit;
 	struct thread_struct thread;
 };
 
@@ -111,6 +113,7 @@ extern struct thread_info init_thread;		/* threads[0] */
  * @offset_saved_pc:	where a thread that does not run goes on, unless @offset_interrupted_pc
  *			has something
  * @offset_saved_sp:	its stack pointer
+ * @offset_ftrace_ignore: u32; event_ignore follows it
  * @threads:		address of the first entry
  */
 struct thread_table {
@@ -131,7 +134,7 @@ struct thread_table {
 	u32 offset_interrupted_pc;
 	u32 offset_saved_pc;
 	u32 offset_saved_sp;
-	u32 reserved;
+	u32 offset_ftrace_ignore;
 	u64 threads;
 };
 
@@ -140,11 +143,20 @@ extern struct thread_table thread_table;
 /** sched_init - the thread table, and an idle thread for this CPU */
 void sched_init(void);
 
+/** sched_boot - from here on there are interrupts, and other threads may run */
+void sched_boot(void);
+
 /** schedule - let another thread run, if one is waiting */
 void schedule(void);
 
 /** cond_resched - the same, but only if it is this thread's turn to make room */
 void cond_resched(void);
+
+/** idle_create - the thread for a CPU that has nothing to do; while the kernel boots */
+struct thread_info *idle_create(unsigned int cpu);
+
+/** trace_sched_switch - with interrupts masked, in front of __switch_to() */
+void trace_sched_switch(bool preempt, struct thread_info *prev, struct thread_info *next);
 
 /** cpu_idle - what idle threads do */
 void cpu_idle(void) __noreturn;

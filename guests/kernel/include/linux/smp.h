@@ -33,6 +33,9 @@ void smp_init(void);
 /** smp_request - set a bit in another CPU's requests and interrupt it */
 void smp_request(unsigned int cpu, u32 request);
 
+/** smp_stop_this - do nothing more */
+void smp_stop_this(void) __noreturn;
+
 /** smp_stop_others - let every CPU but this one do nothing more */
 void smp_stop_others(void);
 

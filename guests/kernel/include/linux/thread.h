@@ -32,7 +32,10 @@ void thread_exit(int status) __noreturn;
 /** thread_yield - let the others run first; nothing happens if there are none */
 void thread_yield(void);
 
-/** nanosleep - sleep for at least @ns nanoseconds, measured in ticks */
+/** local_clock - sched_clock() for those who have not masked interrupts */
+u64 local_clock(void);
+
+/** nsleep - sleep for at least @ns nanoseconds: until the first tick after them */
 void nsleep(u64 ns);
 void msleep(unsigned int ms);
 

@@ -18,6 +18,9 @@
 	.text : {						\
 		_text = .;					\
 		KEEP(*(.head.text))				\
+		__entry_text_start = .;				\
+		*(.entry.text)					\
+		__entry_text_end = .;				\
 		*(.text .text.* .init.text)			\
 		. = ALIGN(4096);				\
 		*(.breakpoint.text)				\
