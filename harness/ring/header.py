@@ -66,7 +66,8 @@ class RingCpu:
     """One CPU's part of the header; the fields bear the guest's names.
 
     ``offset`` is where this part begins, in bytes from the symbol ``ring_buffer``.  ``pages``,
-    ``first_entry`` and ``tail_page`` are guest addresses.  ``head`` and ``tail`` are page sequence numbers (32 bits,
+    ``first_entry`` and ``tail_page`` are guest addresses.  ``head`` and ``tail`` are page sequence
+    numbers (32 bits,
     they wrap); a page lies at index sequence modulo ``nr_pages``.
     """
 

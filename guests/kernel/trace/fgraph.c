@@ -6,6 +6,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/irqflags.h>
 #include <linux/sched.h>
 
 
@@ -73,7 +74,7 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 #endif
 	if (unlikely(ftrace_graph_entry != trace_graph_entry))
 		return call_graph_entry(func);
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	if (likely(graph_entry_usual(thread, entry, func, index, flags)))
 		return 0;
 	return graph_enter_slow(func, flags);
@@ -148,7 +149,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 			return pop_return_trace(thread, index);
 		return call_graph_return();
 	}
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	if (likely(graph_return_usual(thread, entry, index, flags)))
 		return pop_return_trace(thread, index);
 	return graph_leave_slow(flags);
