@@ -4,6 +4,7 @@
  * `-machine virt,virtualization=on`. Leaves for start_kernel() at EL1 with the MMU and the caches
  * on, floating point enabled, the exception vectors set and `current` the boot thread.
  */
+#include <asm/ptrace.h>
 #include <asm/sysreg.h>
 #include <linux/linkage.h>
 
@@ -80,6 +81,8 @@ at_el1:
 	mov	sp, x0
 	ldr	x0, =init_thread
 	msr	sp_el0, x0
+	ldr	x0, =exception_stacks + EXCEPTION_STACK_END
+	msr	tpidr_el1, x0
 	mov	x29, xzr		/* the outermost frame record */
 	mov	x30, xzr
 	bl	uart_init

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel says of an exception that it cannot handle, which so far is all of them. */
+/* What the kernel says of an exception that it cannot handle. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 #include <linux/arch.h>
@@ -212,6 +212,8 @@ void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned lon
 	_Static_assert(sizeof(*regs) == S_FRAME_SIZE, "S_FRAME_SIZE");
 	_Static_assert(offsetof(struct pt_regs, sp) == S_SP, "S_SP");
 	_Static_assert(offsetof(struct pt_regs, pc) == S_PC, "S_PC");
+	_Static_assert(offsetof(struct pt_regs, orig_x0) == S_ORIG_X0, "S_ORIG_X0");
+	_Static_assert(offsetof(struct pt_regs, record) == S_RECORD, "S_RECORD");
 
 	/* A fault inside the report would report for ever: the second one says little and stops. */
 	if (reporting) {

@@ -11,12 +11,19 @@
 #define CURRENT_EL2		(2 << 2)
 
 /* SPSR_ELx, PSTATE */
+#define PSR_MODE_MASK		0xf
+#define PSR_MODE_EL0T		0x0
 #define PSR_MODE_EL1H		0x5
 #define PSR_F_BIT		(1 << 6)
 #define PSR_I_BIT		(1 << 7)
 #define PSR_A_BIT		(1 << 8)
 #define PSR_D_BIT		(1 << 9)
 #define PSR_DAIF		(PSR_D_BIT | PSR_A_BIT | PSR_I_BIT | PSR_F_BIT)
+
+/* The immediate of msr daifset and msr daifclr */
+#define DAIF_F			1
+#define DAIF_I			2
+#define DAIF_ALL		0xf
 
 /* HCR_EL2: EL1 runs AArch64, and may use pointer authentication where there is any */
 #define HCR_RW			(1 << 31)
