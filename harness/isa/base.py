@@ -115,6 +115,13 @@ class Isa(ABC):
     current_register: ClassVar[str]
     """gdb's name of the register in which the guest keeps the address of the running thread."""
 
+    vectors_symbol: ClassVar[str]
+    """The guest's symbol where its exception vectors begin."""
+    vector_offsets: ClassVar[Sequence[int]]
+    """Where, from there, an exception can begin."""
+    masks_interrupts: ClassVar[tuple[int, int]]
+    """Mask and value of the instruction that masks this CPU's interrupts."""
+
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         self.bits = bits
         self.byteorder: ByteOrder = byteorder

@@ -144,7 +144,7 @@ def test_a_thread_between_the_words_is_let_run_first():
 def test_a_thread_that_does_not_go_on_is_named_and_nothing_changes():
     text = FakeText()
     cpus = FakeCpus(BASE, stuck=True, saved=[BASE, BASE + 0x104])
-    with pytest.raises(GuestError, match="thread t-2 .* inside the call site of f100") as caught:
+    with pytest.raises(GuestError, match=r"thread t-2 .* inside the call site of f100") as caught:
         apply(PatchPlan([site(0x100)]), text, cpus, listing)
     assert "nothing has been changed" in caught.value.message
     assert text.writes == 0
