@@ -10,6 +10,9 @@
 #define CURRENT_EL1		(1 << 2)
 #define CURRENT_EL2		(2 << 2)
 
+/* MPIDR_EL1: of a virt machine with up to eight CPUs, the number of the CPU */
+#define MPIDR_AFF0		0xff
+
 /* SPSR_ELx, PSTATE */
 #define PSR_MODE_MASK		0xf
 #define PSR_MODE_EL0T		0x0
