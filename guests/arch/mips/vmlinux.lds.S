@@ -31,9 +31,11 @@ SECTIONS
 
 	KERNEL_TEXT
 	KERNEL_RODATA
+	.eh_frame_hdr : { *(.eh_frame_hdr) }
+	.eh_frame : ALIGN(8) { KEEP(*(.eh_frame)) }
 	KERNEL_DATA
 	KERNEL_RESERVED
 
 	/* For a run-time linker, which there is not. */
-	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) *(.eh_frame) }
+	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }
 }

@@ -9,5 +9,6 @@
 #define EBUSY	16
 #define EINVAL	22
 #define ERANGE	34
+#define ENOSYS	38
 
 #endif
