@@ -34,7 +34,7 @@ Feature = Literal[
     "FTRACE_NMI_ENTER",
 ]
 
-Inject = Literal["cause", "powerdown"]
+Inject = Literal["cause", "message"]
 """How the host raises an interrupt: harness/guest/injection.py has a function for each."""
 
 MAX_CPUS = 8

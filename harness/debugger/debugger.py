@@ -201,6 +201,15 @@ class Debugger:
             self.forget()
             self._memory.restore(address & self._address_mask, data)
 
+    def write_physical(self, address: int, data: bytes) -> None:
+        """Write at a physical address, device registers included; for stubs of QEMU only."""
+        self.forget()
+        self.cli("maintenance packet Qqemu.PhyMemMode:1")
+        try:
+            self._memory.write(address, data)
+        finally:
+            self.cli("maintenance packet Qqemu.PhyMemMode:0")
+
     # Registers
 
     def registers(self) -> dict[str, int]:

@@ -192,13 +192,14 @@ class Guest:
             return self._machine_ended()
         return error
 
-    def inject_interrupt(self, cpu: int = 0) -> None:
+    def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
 
         If the CPU has interrupts masked there, it takes it where it opens them.  The guest counts
-        in ``injected_interrupts``.  `UsageError` when the machine has no way to do it.
+        in ``injected_interrupts``.  With ``nmi`` it is one that is never masked, where the machine
+        has such.  `UsageError` when the machine has no way to do it.
         """
-        inject(self.config, self.machine, self.debugger, cpu)
+        inject(self.config, self.debugger, cpu, nmi=nmi)
 
     def settle(self) -> None:
         """Finish the event that each CPU is writing, so that counters and pages agree."""

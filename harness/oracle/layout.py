@@ -11,7 +11,7 @@ import struct
 MAGIC = 0x656C6361726F7466
 VERSION = 3
 MAX_CPUS = 64
-MAX_THREADS = 256
+MAX_THREADS = 4096
 
 PATTERN = struct.Struct("=IIII")  # mask, value, kind, reserved
 RECORD = struct.Struct("=QQQBBBBI")  # site, parent, instructions, cpu, kind, level, 0, thread

@@ -34,7 +34,8 @@
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
-#define MAX_THREADS	256
+#define MAX_SLOTS	256
+#define MAX_THREADS	4096
 
 /* In place of a site that was executed while nothing was recorded: 0 is no instruction's address. */
 #define UNRECORDED	0
@@ -99,7 +100,7 @@ struct control {
 	uint64_t records;		/* struct record[capacity] */
 	uint64_t capacity;
 	uint64_t count;			/* more than capacity: so many records found no room */
-	uint64_t lost_frames;		/* calls that were too deep for the shadow stack */
+	uint64_t lost_frames;		/* calls too deep for the shadow stack, threads too many */
 	uint64_t nr_threads;
 	uint64_t threads[MAX_THREADS];	/* address of the structure; 0 until it is known */
 	uint64_t instructions[MAX_CPUS];
@@ -138,7 +139,7 @@ static const uint64_t *sites;
 static const uint64_t *marks;
 static struct record *records;
 static struct thread *running[MAX_CPUS];	/* by each CPU */
-static struct thread *slots[MAX_THREADS];	/* by the place of their structures in the guest */
+static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
 static bool single_cpu;
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
@@ -275,19 +276,19 @@ static void exception_begins(unsigned int vcpu, void *userdata)
 	thread->pending.kind = FLOW_NONE;
 }
 
-/* The place may have been another thread's before. */
-static void thread_begins(unsigned int vcpu, void *userdata)
+static void number_thread(struct thread *thread, uint64_t structure)
 {
-	struct thread *thread = running[vcpu];
+	uint64_t index = __atomic_fetch_add(&control->nr_threads, 1, __ATOMIC_RELAXED);
 
-	(void)userdata;
-	thread->pending.kind = FLOW_NONE;
-	thread->exceptions = 0;
-	thread->depth = 0;
-	thread->nr_entered = 0;
+	if (index >= MAX_THREADS) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+		index = MAX_THREADS - 1;
+	}
+	thread->index = index;
+	control->threads[index] = structure;
 }
 
-static struct thread *new_thread(uint64_t address)
+static struct thread *new_thread(uint64_t structure)
 {
 	struct thread *thread = calloc(1, sizeof(*thread));
 
@@ -295,9 +296,21 @@ static struct thread *new_thread(uint64_t address)
 		perror("oracle");
 		abort();
 	}
-	thread->index = __atomic_fetch_add(&control->nr_threads, 1, __ATOMIC_RELAXED);
-	control->threads[thread->index] = address;
+	number_thread(thread, structure);
 	return thread;
+}
+
+/* The structure may have been another thread's before. */
+static void thread_begins(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+
+	(void)userdata;
+	number_thread(thread, control->threads[thread->index]);
+	thread->pending.kind = FLOW_NONE;
+	thread->exceptions = 0;
+	thread->depth = 0;
+	thread->nr_entered = 0;
 }
 
 /*
@@ -455,7 +468,7 @@ static bool control_is_sound(uint64_t size)
 	       fits(control->vectors, control->nr_vectors, sizeof(*vectors), size) &&
 	       fits(control->sites, control->nr_sites, sizeof(*sites), size) &&
 	       fits(control->marks, control->nr_marks, sizeof(*marks), size) &&
-	       control->nr_slots <= MAX_THREADS && (control->thread_size || !control->nr_slots) &&
+	       control->nr_slots <= MAX_SLOTS && (control->thread_size || !control->nr_slots) &&
 	       fits(control->records, control->capacity, sizeof(*records), size);
 }
 

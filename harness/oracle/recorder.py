@@ -144,7 +144,10 @@ class Oracle:
         return [record for record in self.flow() if isinstance(record, Call)]
 
     def thread_address(self, thread: int) -> int:
-        """Where the guest has the structure of a thread; 0 if the thread has not been switched."""
+        """Where the guest has the structure of a thread; 0 if no CPU has left it for another yet.
+
+        Two threads of the oracle can have one structure, one after the other.
+        """
         return int(self._control.threads[thread])
 
     def flow(self) -> list[Call | Return]:
@@ -172,8 +175,8 @@ class Oracle:
             )
         if self._control.lost_frames:
             raise HostError(
-                "the guest made calls deeper than the oracle's stack of return addresses",
-                "Raise STACK_DEPTH in harness/oracle/plugin.c.",
+                "the guest made deeper calls, or more threads, than the oracle has room for",
+                "Raise STACK_DEPTH or MAX_THREADS in harness/oracle/plugin.c.",
             )
         start = self._control.records
         with memoryview(self._memory) as memory:

@@ -105,7 +105,7 @@ def test_a_port_with_a_slash_is_meant_from_the_file(file: Path, tmp_path: Path) 
         ("cpu =", "smp = true\ncpu =", "qemu.smp: found true; allowed: a number"),
         ("cpu =", "smp = 0\ncpu =", "qemu.smp: found 0; allowed: a number"),
         ("cpu =", "smp = 9\ncpu =", "qemu.smp: found 9; allowed: a number from 1 to 8"),
-        ("cpu =", 'inject = "key"\ncpu =', 'qemu.inject: found "key"; allowed: "cause", '),
+        ("cpu =", 'inject = "key"\ncpu =', 'qemu.inject: found "key"; allowed: "cause", "message"'),
         ("cpu =", 'memory = "128"\ncpu =', 'qemu.memory: found "128"; allowed: a size in M or G'),
         ("cpu =", "memory = 128\ncpu =", "qemu.memory: found 128; allowed: a size in M or G"),
         ("cpu =", 'arguments = "-s"\ncpu =', 'qemu.arguments: found "-s"; allowed: '),
