@@ -154,3 +154,31 @@ SYM_FUNC_START(return_to_user)
 	bl	prepare_return_to_user	/* interrupts are masked when it returns */
 	kernel_exit 0
 SYM_FUNC_END(return_to_user)
+
+/*
+ * enter_user() - begin a program; x0 = its entry, x1 = its sp, x2 = the end of the thread's stack
+ *
+ * The program finds zeros in all other registers, and every kind of interrupt open.
+ */
+SYM_FUNC_START(enter_user)
+	hint	#34			/* bti c */
+	msr	daifset, #DAIF_ALL
+	mov	sp, x2
+	mrs	x3, tpidr_el1
+	mrs	x4, sp_el0
+	str	x4, [x3]
+	msr	elr_el1, x0
+	msr	spsr_el1, xzr		/* EL0 */
+	msr	sp_el0, x1
+	msr	fpcr, xzr
+	msr	fpsr, xzr
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+		22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	movi	v\n\().2d, #0
+	.endr
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+		22, 23, 24, 25, 26, 27, 28, 29, 30
+	mov	x\n, xzr
+	.endr
+	eret
+SYM_FUNC_END(enter_user)
