@@ -79,6 +79,7 @@ Argument = Annotated[
     StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=1000),
     AfterValidator(_argument),
 ]
+Addresses = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,16}-0x[0-9a-f]{1,16}$")]
 Architecture = Annotated[str, AfterValidator(_known_architecture)]
 Flag = Annotated[str, AfterValidator(_flag)]
 
@@ -103,6 +104,9 @@ class QemuConfig(Model):
         default=1, ge=1, le=MAX_CPUS, strict=True, description=f"a number from 1 to {MAX_CPUS}"
     )
     inject: Inject | None = Field(default=None, description=one_of(Inject))
+    unreadable: tuple[Addresses, ...] = Field(
+        default=(), description='first and last address, such as ["0xbfbf8000-0xbfbfffff"]'
+    )
     arguments: tuple[Argument, ...] = Field(
         default=(), description='more arguments of QEMU, one a string, such as ["-semihosting"]'
     )

@@ -126,6 +126,11 @@ class Debugger:
         self.command(f"-file-exec-and-symbols {self._link('kernel', elf)}", deadline=60.0)
         self._address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
 
+    def forbid(self, first: int, last: int) -> None:
+        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it."""
+        self.cli("set mem inaccessible-by-default off")
+        self.cli(f"mem {first:#x} {last + 1:#x} wo")
+
     def connect(self, endpoint: str | Path) -> None:
         """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards."""
         if Path(endpoint).is_socket():

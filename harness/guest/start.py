@@ -86,6 +86,9 @@ def run_kernel(
         # QEMU stops serving gdb while a console that nobody reads is full.
         debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
+        for addresses in config.qemu.unreadable:
+            first, last = addresses.split("-")
+            debugger.forbid(int(first, 16), int(last, 16))
         debugger.connect(machine.gdb_socket)
         prove_identity(debugger, image)
         yield Guest(config, image, machine, debugger, lane)
