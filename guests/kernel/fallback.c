@@ -32,9 +32,6 @@ void __weak arch_timer_stop(void)
 {
 }
 
-void __weak trace_sched_switch(bool preempt, struct thread_info *prev, struct thread_info *next)
-{
-}
 
 int __weak arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end)
 {

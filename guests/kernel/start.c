@@ -10,6 +10,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/threads.h>
+#include <linux/trace_events.h>
 
 #include <asm/processor.h>
 
@@ -48,6 +49,7 @@ notrace void start_kernel(void)
 	ring_buffer_init();
 	ftrace_graph_init();
 	ftrace_init();
+	trace_event_init();
 	arch_irq_init();
 	arch_user_init();
 	sched_boot();

@@ -108,6 +108,7 @@ static struct thread_info *create(s32 bound_cpu, s32 pid, int (*function)(void *
 	thread->function = function;
 	thread->argument = argument;
 	*(unsigned long *)stack = STACK_END_MAGIC;
+	ftrace_init_thread(thread);
 	arch_thread_init(thread, stack_end, thread_entry);
 	return thread;
 }

@@ -155,26 +155,34 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	return graph_leave_slow(flags);
 }
 
-unsigned long ftrace_graph_ret_addr(int *index, unsigned long ret, unsigned long *retp)
+/*
+ * A function that was called by a jump, from a hijacked one, has return_to_handler for the address
+ * it returns to: who really waits is further down.
+ */
+unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
+				    unsigned long ret, unsigned long *retp)
 {
-	const struct thread_info *thread = current;
+	const struct ftrace_ret_stack *entry;
 	int i;
 
 	if (ret != (unsigned long)return_to_handler)
 		return ret;
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
-	for (i = thread->curr_ret_stack; i >= 0; i--)
-		if (thread->ret_stack[i].retp == retp)
-			return thread->ret_stack[i].ret;
-	return ret;
+	for (i = thread->curr_ret_stack; i >= 0; i--) {
+		entry = &thread->ret_stack[i];
+		if (entry->retp == retp && entry->ret != ret)
+			return entry->ret;
+	}
 #else
 	/* The unwinder meets them in the order in which they were pushed, newest first. */
-	i = thread->curr_ret_stack - *index;
-	if (i < 0)
-		return ret;
-	++*index;
-	return thread->ret_stack[i].ret;
+	for (i = thread->curr_ret_stack - *index; i >= 0; i--) {
+		entry = &thread->ret_stack[i];
+		++*index;
+		if (entry->ret != ret)
+			return entry->ret;
+	}
 #endif
+	return ret;
 }
 
 #endif

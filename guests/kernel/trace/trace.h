@@ -21,6 +21,7 @@
 #define TRACE_SYS_ENTER		33
 #define TRACE_SYS_EXIT		34
 #define TRACE_LATENCY		35
+#define TRACE_SYSCALL(index)	(64 + 2 * (index))	/* of entering; plus 1: of leaving */
 
 #define TRACE_FLAG_IRQS_OFF		0x01
 #define TRACE_FLAG_NEED_RESCHED		0x04

@@ -4,6 +4,7 @@
 
 #define ENOENT	2
 #define EIO	5
+#define EBADF	9
 #define ENOMEM	12
 #define EFAULT	14
 #define EBUSY	16

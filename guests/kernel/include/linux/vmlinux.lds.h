@@ -43,7 +43,13 @@
 #endif
 
 #define KERNEL_DATA						\
-	.data : ALIGN(16) { *(.data .data.* .sdata .sdata.*) }	\
+	.data : ALIGN(16) {					\
+		*(.data .data.* .sdata .sdata.*)		\
+		. = ALIGN(8);					\
+		__start_syscalls_metadata = .;			\
+		KEEP(*(.syscalls_metadata))			\
+		__stop_syscalls_metadata = .;			\
+	}							\
 	.bss : ALIGN(16) {					\
 		__bss_start = .;				\
 		*(.sbss .sbss.* .bss .bss.* COMMON)		\
