@@ -8,25 +8,18 @@
 #include <asm/ptrace.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
-#include <linux/irq.h>
+#include <linux/nmi.h>
 
 #define TIMER_ENABLE	1	/* and not masked */
 
 void handle_fiq(struct pt_regs *regs);
-void arch_nmi_arm(u64 ns);
-void arch_nmi_disarm(void);
-void do_nmi(struct pt_regs *regs);
-
-void __weak do_nmi(struct pt_regs *regs)
-{
-}
 
 static void set_control(u64 control)
 {
 	__asm__ volatile("msr cntp_ctl_el0, %0\n\tisb" : : "r"(control) : "memory");
 }
 
-void arch_nmi_arm(u64 ns)
+bool arch_nmi_arm(u64 ns)
 {
 	u64 count, frequency;
 
@@ -35,6 +28,7 @@ void arch_nmi_arm(u64 ns)
 	count += ns * (frequency / 1000) / 1000000;
 	__asm__ volatile("msr cntp_cval_el0, %0" : : "r"(count));
 	set_control(TIMER_ENABLE);
+	return true;
 }
 
 void arch_nmi_disarm(void)
