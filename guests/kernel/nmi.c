@@ -10,6 +10,7 @@
 
 u32 nmi_count;
 unsigned long nmi_interrupted_pc[NR_CPUS];
+unsigned long nmi_last_pc;
 
 bool __weak arch_nmi_arm(u64 ns)
 {
@@ -31,6 +32,7 @@ notrace __section(".entry.text") void do_nmi(struct pt_regs *regs)
 	unsigned long *pc = &nmi_interrupted_pc[current->cpu];
 
 	WRITE_ONCE(*pc, instruction_pointer(regs));
+	WRITE_ONCE(nmi_last_pc, instruction_pointer(regs));
 	preempt_count_add(NMI_OFFSET);
 	ftrace_nmi_enter();
 	nmi_work();

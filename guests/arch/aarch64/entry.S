@@ -12,7 +12,7 @@
 #include <asm/sysreg.h>
 #include <linux/linkage.h>
 
-	.cfi_sections .debug_frame
+	.cfi_sections .eh_frame
 
 	/*
 	 * Out: sp = x0 = struct pt_regs, x29 = its frame record, from EL0 sp_el0 = the thread. Changes

@@ -10,7 +10,7 @@
 #include <asm/thread.h>
 #include <linux/linkage.h>
 
-	.cfi_sections .debug_frame
+	.cfi_sections .eh_frame
 	.section .head.text, "ax"
 SYM_FUNC_START(_start)
 	.cfi_startproc

@@ -3,7 +3,7 @@
 #include <asm/thread.h>
 #include <linux/linkage.h>
 
-	.cfi_sections .debug_frame
+	.cfi_sections .eh_frame
 	.text
 /*
  * __switch_to() - see linux/arch.h

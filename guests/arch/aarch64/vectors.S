@@ -9,7 +9,7 @@
 #include <linux/linkage.h>
 #include <linux/threads.h>
 
-	.cfi_sections .debug_frame
+	.cfi_sections .eh_frame
 
 	/* A vector has room for 32 instructions. Out: x0 = the frame, w1 = the vector's number. */
 	.macro	unhandled, number

@@ -23,8 +23,10 @@ SECTIONS
 	. = LINK_ADDRESS;
 	KERNEL_TEXT
 	KERNEL_RODATA
+	.eh_frame_hdr : { *(.eh_frame_hdr) }
+	.eh_frame : ALIGN(8) { KEEP(*(.eh_frame)) }
 	KERNEL_DATA
 	KERNEL_RESERVED
 
-	/DISCARD/ : { *(.comment) *(.eh_frame) *(.interp) *(.dynamic) }
+	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
 }

@@ -24,6 +24,9 @@ extern u32 nmi_count;
 /* Where a CPU was when the NMI came that it handles now, or 0. Besides a thread's interrupted_pc. */
 extern unsigned long nmi_interrupted_pc[NR_CPUS];
 
+/* What the latest one, on whichever CPU, has interrupted. */
+extern unsigned long nmi_last_pc;
+
 #ifdef CONFIG_FTRACE_NMI_ENTER
 /* Given by the port: an NMI may have come in the middle of a change of the text. */
 void ftrace_nmi_enter(void);
