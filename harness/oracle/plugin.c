@@ -267,6 +267,9 @@ static void exception_begins(unsigned int vcpu, void *userdata)
 	struct thread *thread = running[vcpu];
 
 	(void)userdata;
+	/* It came as the one before had returned, and before a single instruction. */
+	while (thread->pending.kind == FLOW_EXCEPTION_RETURN && thread->exceptions)
+		thread->pending = thread->interrupted[--thread->exceptions];
 	if (thread->exceptions == EXCEPTION_DEPTH) {
 		thread->exceptions--;
 		memmove(&thread->interrupted[0], &thread->interrupted[1],

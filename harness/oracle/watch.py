@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.errors import HarnessError
 from harness.image import Image
-from harness.ring import TABLE_SIZE, ThreadTable
+from harness.ring import TABLE_SIZE, THREAD_TABLE_MAGIC, ThreadTable
 
 SWITCH = "__switch_to"
 THREAD_ENTRY = "thread_entry"
@@ -58,8 +58,10 @@ def find_threads(image: Image) -> ThreadWatch:
         return ThreadWatch()
     switch = image.function_at(symbols[SWITCH])
     try:
+        # The guest writes the magic number when the rest is complete; all else is there already.
+        magic = THREAD_TABLE_MAGIC.to_bytes(4, image.byteorder)
         raw = image.read(symbols["thread_table"], TABLE_SIZE)
-        table = ThreadTable.parse(raw, image.byteorder)
+        table = ThreadTable.parse(magic + raw[len(magic) :], image.byteorder)
     except HarnessError:
         return ThreadWatch()
     if switch is None:

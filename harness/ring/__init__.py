@@ -15,12 +15,13 @@ from harness.ring.page import (
     page_header,
     scan_page,
 )
-from harness.ring.threads import TABLE_SIZE, GuestThread, ThreadTable
+from harness.ring.threads import TABLE_SIZE, THREAD_TABLE_MAGIC, GuestThread, ThreadTable
 
 __all__ = [
     "FIXED_SIZE",
     "LOST_UNKNOWN",
     "TABLE_SIZE",
+    "THREAD_TABLE_MAGIC",
     "Cursor",
     "GuestThread",
     "PageFormat",

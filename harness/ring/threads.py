@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import FormatError
 from harness.units import ByteOrder, escape
 
-MAGIC = 0x54485244
+THREAD_TABLE_MAGIC = 0x54485244
 VERSION = 1
 
 TABLE_SIZE = 80
@@ -38,6 +38,7 @@ _OFFSETS = (
     "interrupted_pc",
     "saved_pc",
     "saved_sp",
+    "ftrace_ignore",
 )
 _SIGNED = ("pid", "cpu", "curr_ret_stack")
 _LONGS = ("ret_stack", "interrupted_pc", "saved_pc", "saved_sp")
@@ -49,7 +50,8 @@ class GuestThread:
 
     ``slot`` is its place in the table and ``address`` that of its structure.  ``comm`` is escaped.
     ``interrupted_pc`` is where an interrupt has hit it that is not over yet, else 0; ``saved_pc``
-    and ``saved_sp`` are where it goes on if it does not run.
+    and ``saved_sp`` are where it goes on if it does not run.  ``ftrace_ignore`` says that its
+    functions are not traced.
     """
 
     slot: int
@@ -64,6 +66,7 @@ class GuestThread:
     interrupted_pc: int
     saved_pc: int
     saved_sp: int
+    ftrace_ignore: int
 
     def __str__(self) -> str:
         return f"{self.comm}-{self.pid}"
@@ -88,9 +91,9 @@ class ThreadTable:
             raise FormatError(f"a table of threads has {TABLE_SIZE} bytes, not {len(data)}")
         fields = struct.unpack_from((">" if byteorder == "big" else "<") + _TABLE, data)
         magic, version, nr_threads, entry_size, long_size, ret_stack_size, comm_size = fields[:7]
-        if magic != MAGIC:
+        if magic != THREAD_TABLE_MAGIC:
             raise FormatError(
-                f"the table of threads begins with {magic:#010x} instead of {MAGIC:#010x}",
+                f"the table of threads begins with {magic:#010x} instead of {THREAD_TABLE_MAGIC:#010x}",
                 "Either the guest has not started yet, or this is not a guest of the harness.",
             )
         if version != VERSION:
@@ -98,7 +101,7 @@ class ThreadTable:
                 f"the table of threads has version {version}; this harness reads {VERSION}",
                 "Build the guest again with this harness.",
             )
-        offsets = dict(zip(_OFFSETS, fields[7:17], strict=True))
+        offsets = dict(zip(_OFFSETS, fields[7:18], strict=True))
         good = (
             1 <= nr_threads <= _MAX_THREADS
             and long_size in (4, 8)
@@ -126,6 +129,15 @@ class ThreadTable:
             fields = self._fields(entries[start : start + self.entry_size])
             if fields["state"] != FREE:
                 found.append(GuestThread(slot=slot, address=address + start, **fields))
+        return found
+
+    def names(self, entries: bytes) -> dict[int, str]:
+        """The name of each process id, also of threads that have ended and left a free entry."""
+        found = {}
+        for start in range(0, min(self.size, len(entries)), self.entry_size):
+            fields = self._fields(entries[start : start + self.entry_size])
+            if fields["pid"] > 0 and fields["comm"]:
+                found[fields["pid"]] = fields["comm"]
         return found
 
     def _fields(self, entry: bytes) -> dict[str, Any]:

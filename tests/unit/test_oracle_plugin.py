@@ -161,7 +161,7 @@ def machine(library, tmp_path):
     """A function: (CPUs, oracle) of a fake machine."""
     oracles = []
 
-    def start(name="mips", cpus=1, capacity=100):
+    def start(name="mips", cpus=1, capacity=1000):
         code = CODES[name]
         oracle = Oracle(image(code), tmp_path, capacity=capacity)
         oracles.append(oracle)
@@ -383,6 +383,24 @@ def test_interrupt_between_a_return_and_its_arrival(machine, name):
     cpu.enter(inner)
     cpu.site()
     assert parents(oracle) == [outer]
+
+
+@both
+def test_interrupts_back_to_back_are_one_level(machine, name):
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    inner = cpu.call(200)
+    cpu.ret(300)
+    for _ in range(100):
+        handler = cpu.interrupt()
+        cpu.site()
+        cpu.ret(400)
+        cpu.enter(handler)
+        cpu.run(VECTOR_PLACE + 20, cpu.code.eret)
+    cpu.enter(inner)
+    cpu.site()
+    assert {call.level for call in oracle.records()[:-1]} == {1}
+    assert (parents(oracle)[-1], oracle.records()[-1].level) == (outer, 0)
 
 
 def test_interrupt_at_a_label_behind_a_call(machine):
