@@ -61,6 +61,7 @@ struct thread_list {
  * @argument:		for @function
  * @exit_status:	EXIT_ZOMBIE: what @function returned
  * @joiners:		threads in kthread_join()
+ * @user_stack:		number of the user stack that it has, if it runs a program
  * @thread:		the CPU's registers while the thread does not run
  */
 struct thread_info {
@@ -86,6 +87,7 @@ struct thread_info {
 	void *argument;
 	int exit_status;
 	struct thread_list joiners;
+	unsigned int user_stack;
 	struct thread_struct thread;
 };
 

@@ -6,10 +6,12 @@
  * Programs in user mode. All of guests/user/ is linked at USER_BASE and lies there all the time; a
  * program is a function of it. Each runs in a thread of its own, which is called like the program.
  */
-#include <linux/sched.h>
+#include <linux/compiler.h>
 
 #define USER_PROGRAMS	4		/* that can run at the same time */
 #define USER_STACK_SIZE	0x2000
+
+struct thread_info;
 
 #define USER_KILLED	(-1)
 
@@ -24,6 +26,9 @@ struct thread_info *user_program_start(const char *name);
 
 /** run_user_program - both of them: run it and wait for it */
 int run_user_program(const char *name);
+
+/** user_exit - the current thread's program has ended */
+void user_exit(int status) __noreturn;
 
 /* What USER_PROGRAM() leaves in the kernel's memory. */
 struct user_program {
