@@ -173,6 +173,12 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 		if (entry->retp == retp && entry->ret != ret)
 			return entry->ret;
 	}
+	/* A register: what the port replaced lay in its own frame, below that of the function. */
+	for (i = 0; i <= thread->curr_ret_stack; i++) {
+		entry = &thread->ret_stack[i];
+		if (entry->retp < retp && entry->ret != ret)
+			return entry->ret;
+	}
 #else
 	/* The unwinder meets them in the order in which they were pushed, newest first. */
 	for (i = thread->curr_ret_stack - *index; i >= 0; i--) {

@@ -193,7 +193,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer);
  * @thread:	whose stack it is
  * @index:	the unwinder's place among the thread's hijacked addresses; 0 at first
  * @ret:	the address found
- * @retp:	where it was found
+ * @retp:	where it was found; in a register: the stack pointer when the function was entered
  *
  * Return: @ret, or where return_to_handler would go from there.
  */
