@@ -12,6 +12,7 @@ a parameter), that is the config if the marker names none.  A test that fails sh
 stood: registers, backtrace, disassembly, and the tail of its console.
 """
 
+import os
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,20 @@ if TYPE_CHECKING:
     from harness.guest import Guest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--tick HZ``: the whole suite under timer interrupts."""
+    parser.addoption(
+        "--tick",
+        metavar="HZ",
+        help="boot every guest with so many timer interrupts a second (sets HARNESS_TICK)",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
+    """Make the markers known, and tell `harness.boot`, here and in child processes, of a tick."""
+    tick = config.getoption("--tick")
+    if tick is not None:
+        os.environ["HARNESS_TICK"] = tick
     config.addinivalue_line(
         "markers", "guest(config, workload, port, ...): boot this guest for the fixture `guest`"
     )

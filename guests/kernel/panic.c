@@ -10,19 +10,36 @@
 #include <linux/irqflags.h>
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
+#include <linux/smp.h>
 
 #include <asm/processor.h>
 
+static u32 panicking;		/* the number of the CPU that did first, + 1 */
+
 __breakpoint void panic_stop(void)
 {
-	local_irq_disable();
+	raw_local_irq_disable();
 	for (;;)
 		arch_idle();
 }
 
+/* Only one CPU tells its story: the others stop here, if not when they are told to. */
+static notrace void panic_begin(void)
+{
+	u32 none = 0, this = smp_processor_id() + 1;
+
+	raw_local_irq_disable();
+	ring_buffer.header.record_disabled = 1;
+	if (__atomic_compare_exchange_n(&panicking, &none, this, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		smp_stop_others();
+	else if (none != this)
+		smp_stop_this();
+}
+
 notrace void panic_plain(const char *text)
 {
-	ring_buffer.header.record_disabled = 1;
+	panic_begin();
 	console_puts("Kernel panic - not syncing: ");
 	console_puts(text);
 	console_puts("\n");
@@ -34,8 +51,7 @@ notrace void panic(const char *format, ...)
 	char text[256];
 	va_list arguments;
 
-	local_irq_disable();
-	ring_buffer.header.record_disabled = 1;
+	panic_begin();
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);

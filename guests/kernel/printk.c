@@ -4,6 +4,7 @@
 
 #include <linux/arch.h>
 #include <linux/printk.h>
+#include <linux/spinlock.h>
 
 static notrace void console_putc(char c)
 {
@@ -26,10 +27,16 @@ notrace void console_hex(unsigned long value)
 		console_putc("0123456789abcdef"[value >> shift & 15]);
 }
 
+/* What is written at once stays together, whoever else writes. */
 void console_write(const char *text, size_t length)
 {
+	static spinlock_t lock;
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock, flags);
 	while (length--)
 		console_putc(*text++);
+	spin_unlock_irqrestore(&lock, flags);
 }
 
 int printk(const char *format, ...)

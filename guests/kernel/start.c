@@ -7,24 +7,15 @@
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/threads.h>
+#include <linux/trace_events.h>
 
 #include <asm/processor.h>
 
 int workload(void);
 void workload_done(int status);
-
-struct thread_info init_thread = {
-	.curr_ret_stack = -1,
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	.ret_stack = init_ret_stack,
-#endif
-	.ring_buffer = &ring_buffer.cpu[0],
-	.comm = "swapper",
-};
-
-_Static_assert(offsetof(struct thread_info, curr_ret_stack) == THREAD_CURR_RET_STACK, "threads.h");
 
 /* What workload() returned, for whoever stops the guest in workload_done(). */
 int workload_status;
@@ -53,10 +44,16 @@ static void run_workload(void)
 notrace void start_kernel(void)
 {
 	arch_trap_init();
+	sched_init();
 	arch_timer_init();
 	ring_buffer_init();
 	ftrace_graph_init();
 	ftrace_init();
+	trace_event_init();
+	arch_irq_init();
+	arch_user_init();
+	sched_boot();
+	smp_init();
 	printk("ftrace: %lu call sites, %zu-bit guest\n",
 	       (unsigned long)(__stop_mcount_loc - __start_mcount_loc), 8 * sizeof(long));
 	run_workload();

@@ -181,7 +181,10 @@ def plan_build(
         workload=source,
         modules=module_sources,
         flags=[*config.build.cflags, "", *cflags],
-        settings=[config.architecture, config.build.form, *chosen_features, *identity],
+        settings=[
+            *(config.architecture, config.build.form, f"smp={config.qemu.smp}"),
+            *(*chosen_features, *identity),
+        ],
         unique=os.urandom(16),
     )
     key = current_key()
@@ -197,6 +200,7 @@ def plan_build(
         f"CFLAGS_ABI={' '.join(config.build.cflags)}",
         f"CFLAGS_EXTRA={' '.join(cflags)}",
         f"FORM={config.build.form}",
+        f"SMP={config.qemu.smp}",
         f"FEATURES={' '.join(chosen_features)}",
         f"PORT={paths.directory(chosen.directory, 'port')}",
         f"WORKLOAD={paths.file(source, 'workload')}",

@@ -45,6 +45,12 @@ from harness.units import KIB
 @click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after so many events.")
 @click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
 @click.option(
+    "--tick",
+    type=click.IntRange(0, 100_000),
+    metavar="HZ",
+    help="Timer interrupts a second on each CPU; by default only while threads wait for a CPU.",
+)
+@click.option(
     "--lane",
     type=click.Choice(["auto", "stub"]),
     default="auto",
@@ -86,6 +92,7 @@ def record(
     duration: float | None,
     events: int | None,
     until: str | None,
+    tick: int | None,
     lane: str,
     buffer_size: int | None,
     overwrite: bool,
@@ -126,6 +133,7 @@ def record(
         timeout=timeout,
         lane=lane,
         live=click.echo if live else None,
+        tick=tick,
     )
     with orderly_end() as wake, progress() as tell:
         recording = run(request, wake=wake, progress=tell)

@@ -34,6 +34,12 @@ Feature = Literal[
     "FTRACE_NMI_ENTER",
 ]
 
+Inject = Literal["cause", "message"]
+"""How the host raises an interrupt: harness/guest/injection.py has a function for each."""
+
+MAX_CPUS = 8
+"""What a GICv2 can tell apart; the memory of a guest grows with each CPU."""
+
 # A guest's code passes through these; the long call is a form of modules, not of a whole guest.
 ConfigForm = Literal[Form.MCOUNT, Form.MCOUNT_RA_ADDRESS, Form.PATCHABLE_ENTRY]
 
@@ -73,6 +79,7 @@ Argument = Annotated[
     StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=1000),
     AfterValidator(_argument),
 ]
+Addresses = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,16}-0x[0-9a-f]{1,16}$")]
 Architecture = Annotated[str, AfterValidator(_known_architecture)]
 Flag = Annotated[str, AfterValidator(_flag)]
 
@@ -94,7 +101,11 @@ class QemuConfig(Model):
         default="128M", description='a size in M or G, such as "128M"'
     )
     smp: int = Field(
-        default=1, ge=1, le=1, strict=True, description="1, because the guests run on one CPU"
+        default=1, ge=1, le=MAX_CPUS, strict=True, description=f"a number from 1 to {MAX_CPUS}"
+    )
+    inject: Inject | None = Field(default=None, description=one_of(Inject))
+    unreadable: tuple[Addresses, ...] = Field(
+        default=(), description='first and last address, such as ["0xbfbf8000-0xbfbfffff"]'
     )
     arguments: tuple[Argument, ...] = Field(
         default=(), description='more arguments of QEMU, one a string, such as ["-semihosting"]'

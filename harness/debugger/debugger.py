@@ -127,6 +127,11 @@ class Debugger:
         self.command(f"-file-exec-and-symbols {self._link('kernel', elf)}", deadline=60.0)
         self._address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
 
+    def forbid(self, first: int, last: int) -> None:
+        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it."""
+        self.cli("set mem inaccessible-by-default off")
+        self.cli(f"mem {first:#x} {last + 1:#x} wo")
+
     def connect(self, endpoint: str | Path) -> None:
         """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards."""
         if Path(endpoint).is_socket():
@@ -201,6 +206,15 @@ class Debugger:
         if data:
             self.forget()
             self._memory.restore(address & self._address_mask, data)
+
+    def write_physical(self, address: int, data: bytes) -> None:
+        """Write at a physical address, device registers included; for stubs of QEMU only."""
+        self.forget()
+        self.cli("maintenance packet Qqemu.PhyMemMode:1")
+        try:
+            self._memory.write(address, data)
+        finally:
+            self.cli("maintenance packet Qqemu.PhyMemMode:0")
 
     # Registers
 
@@ -325,6 +339,11 @@ class Debugger:
     def threads(self) -> list[Thread]:
         """Every thread of the target: with QEMU, one for each CPU."""
         return self._threads.all()
+
+    @property
+    def selected_thread(self) -> int | None:
+        """The thread that registers and backtraces are of; None when gdb has not been told yet."""
+        return self._threads.selected
 
     def select_thread(self, thread: int) -> None:
         """Make registers and backtraces those of ``thread`` until the target has run."""

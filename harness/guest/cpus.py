@@ -1,14 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""The CPUs of a stopped guest as the patcher sees them."""
+"""The CPUs of a stopped guest, and what they have put aside, as the patcher sees them."""
+
+from collections.abc import Callable
 
 from harness.debugger import Debugger
+from harness.image import Image
+from harness.ring import GuestThread
 
 
 class StubCpus:
     """CPUs through the debug stub: gdb's threads, numbered from 1, are QEMU's CPUs from 0."""
 
-    def __init__(self, debugger: Debugger) -> None:
+    def __init__(
+        self,
+        debugger: Debugger,
+        image: Image,
+        threads: Callable[[], list[GuestThread]],
+        run_to: Callable[[int], None],
+    ) -> None:
         self._debugger = debugger
+        self._image = image
+        self._threads = threads
+        self._run_to = run_to
+        # From an exception's first instruction to the one that notes down what it interrupted.
+        symbols = image.symbols
+        self._entry = range(
+            symbols.get("__entry_text_start", 0), symbols.get("__entry_text_end", 0)
+        )
 
     def program_counters(self) -> dict[int, int]:
         """The program counter of every CPU, by its number."""
@@ -17,3 +35,32 @@ class StubCpus:
     def step(self, cpu: int) -> None:
         """Execute exactly one instruction on one CPU."""
         self._debugger.step_instruction(thread=cpu + 1)
+
+    def enters(self, pc: int) -> bool:
+        """Whether a CPU that is at ``pc`` keeps the place it comes from in its registers."""
+        return pc in self._entry
+
+    def saved_contexts(self) -> dict[str, int]:
+        """Where threads that do not run, or that an interrupt has hit, go on; by who they are."""
+        return {
+            f"thread {thread}": (thread.interrupted_pc or thread.saved_pc) & self._image.isa.mask
+            for thread in self._threads()
+        }
+
+    def run_to(self, address: int) -> None:
+        """Let every CPU run until one of them reaches an address."""
+        self._run_to(address)
+
+    def current(self) -> dict[int, GuestThread]:
+        """The thread that each CPU runs, as far as it is one of the guest's table."""
+        by_address = {thread.address: thread for thread in self._threads()}
+        before = self._debugger.selected_thread
+        found = {}
+        for thread in self._debugger.threads():
+            self._debugger.select_thread(thread.id)
+            address = self._debugger.read_register(self._image.isa.current_register)
+            if (address & self._image.isa.mask) in by_address:
+                found[thread.id - 1] = by_address[address & self._image.isa.mask]
+        if before is not None:
+            self._debugger.select_thread(before)
+        return found

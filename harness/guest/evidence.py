@@ -2,11 +2,16 @@
 """What is known about a guest that failed: its CPUs, the code they run, the console's tail."""
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 
 from harness.debugger import Debugger
 from harness.errors import HarnessError
+from harness.guest.cpus import StubCpus
 from harness.image import Image
 from harness.machine import Console, NoConsole
+from harness.ring import GuestThread
 
 BEFORE, AFTER = 4, 6
 """Words disassembled in front of a program counter and from it on."""
@@ -14,10 +19,20 @@ BEFORE, AFTER = 4, 6
 CONSOLE_LINES = 30
 
 
-def describe(debugger: Debugger, image: Image, console: Console | NoConsole) -> str:
-    """A report in plain text.  What cannot be read is named in its place; nothing is raised."""
+def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpus: StubCpus) -> str:
+    """A report in plain text.  What cannot be read is named in its place; nothing is raised.
+
+    Registers and code are those of the CPU that stopped.
+    """
     sections = []
-    for title, section in (("CPUs", _cpus), ("Registers", _registers), ("Code", _code)):
+    threads: dict[int, GuestThread] = {}
+    with suppress(HarnessError):
+        threads = cpus.current()
+    for title, section in (
+        ("CPUs", partial(_cpus, threads)),
+        ("Registers", _registers),
+        ("Code", _code),
+    ):
         try:
             sections.append(f"{title}:\n{section(debugger, image)}")
         except HarnessError as error:
@@ -30,12 +45,17 @@ def describe(debugger: Debugger, image: Image, console: Console | NoConsole) -> 
     return "\n\n".join(sections)
 
 
-def _cpus(debugger: Debugger, image: Image) -> str:
-    lines = [
-        f"  CPU {thread.id - 1} at {image.symbolize(thread.pc)} ({thread.pc:#x})"
-        for thread in debugger.threads()
-    ]
-    return "\n".join(lines + [f"    {frame}" for frame in debugger.backtrace()])
+def _cpus(threads: Mapping[int, GuestThread], debugger: Debugger, image: Image) -> str:
+    before = debugger.selected_thread
+    lines = []
+    for cpu in debugger.threads():
+        debugger.select_thread(cpu.id)
+        runs = f", running {threads[cpu.id - 1]}" if cpu.id - 1 in threads else ""
+        lines.append(f"  CPU {cpu.id - 1} at {image.symbolize(cpu.pc)} ({cpu.pc:#x}){runs}")
+        lines += [f"    {frame}" for frame in debugger.backtrace()]
+    if before is not None:
+        debugger.select_thread(before)
+    return "\n".join(lines)
 
 
 def _registers(debugger: Debugger, image: Image) -> str:

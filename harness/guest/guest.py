@@ -15,17 +15,21 @@ from harness.debugger import Debugger, Stop
 from harness.errors import (
     DeadlineMissed,
     DebuggerDied,
+    FormatError,
     GdbError,
     GuestDied,
+    GuestError,
     HarnessError,
     HostError,
     UsageError,
 )
 from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
+from harness.guest.injection import inject
 from harness.image import Image
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, Lane, MonitorLane, StubLane
+from harness.ring import TABLE_SIZE, GuestThread, ThreadTable
 from harness.tracer import PortCalls, Tracer
 
 TIMEOUT = 60.0
@@ -44,6 +48,8 @@ PARTING = 1.0
 """Seconds from the end of QEMU's first connection to the end of QEMU."""
 
 OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
+RUN_ON = 5.0
+"""Seconds that a thread may take to leave a place where it must not be."""
 
 SETTLE_STEPS = 1000
 """More instructions than one event takes from its reserve to its commit."""
@@ -77,7 +83,7 @@ class Guest:
         self.machine = machine
         self.debugger = debugger
         self.lane = lane
-        self.cpus = StubCpus(debugger)
+        self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self._own_breakpoints: dict[str, int] = {}
@@ -135,7 +141,24 @@ class Guest:
 
     def describe(self) -> str:
         """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
-        return describe(self.debugger, self.image, self.machine.console)
+        return describe(self.debugger, self.image, self.machine.console, self.cpus)
+
+    def threads(self) -> list[GuestThread]:
+        """The guest's threads, by their place in its table; none until the guest has set it up.
+
+        Raises:
+            GuestError: the table is damaged.
+        """
+        where = self.image.symbols.get("thread_table")
+        if where is None:
+            return []
+        read = self.debugger.read_memory
+        try:
+            table = ThreadTable.parse(read(where, TABLE_SIZE), self.image.byteorder)
+        except FormatError as error:
+            raise GuestError(f"the guest's threads cannot be read: {error.message}") from error
+        address = self.image.address_of("threads")
+        return table.threads(read(address, table.size), address)
 
     def run(
         self,
@@ -210,17 +233,36 @@ class Guest:
         """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
         return stop.breakpoint in self._own_breakpoints.values()
 
+    def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
+        """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
+
+        If the CPU has interrupts masked there, it takes it where it opens them.  The guest counts
+        in ``injected_interrupts``.  With ``nmi`` it is one that is never masked, where the machine
+        has such.  `UsageError` when the machine has no way to do it.
+        """
+        if self.config is None:
+            raise UsageError(
+                "who starts a machine says how it is interrupted, and this one was attached to",
+                "Boot the guest from a machine config.",
+            )
+        inject(self.config, self.debugger, cpu, nmi=nmi)
+
     def settle(self) -> None:
-        """Finish the event that a CPU is writing, so that counters and pages agree."""
+        """Finish the event that each CPU is writing, so that counters and pages agree."""
         for _ in range(SETTLE_STEPS):
-            if not self.collector.writing():
+            writing = self.collector.writing()
+            if not writing:
                 return
-            self.debugger.step_instruction()
+            for cpu in writing:
+                self.cpus.step(cpu)
         raise DeadlineMissed(
             f"an event is still being written after {SETTLE_STEPS} instructions",
             "The guest's ring buffer is damaged, or the guest hangs inside it.",
             self.describe(),
         )
+
+    def _run_on(self, address: int) -> None:
+        self.run(until=address, timeout=RUN_ON)
 
     def _break_at(self, place: str | int) -> int:
         """By address: gdb would move a breakpoint on a name behind the prologue."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From a config's name to a live guest, and back to nothing."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,10 @@ from harness.image import Image
 from harness.machine import Machine
 
 PROOF = b"is there memory?"
+MAX_TICK = 100_000
+"""Ticks a second beyond which a guest under QEMU does little else than handle them."""
+
+TICK_VARIABLE = "HARNESS_TICK"
 
 
 @contextmanager
@@ -28,6 +33,7 @@ def boot(
     deterministic: bool = False,
     plugins: Sequence[str] = (),
     lane: str = "auto",
+    tick: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Guest]:
     """Build a guest (or take it from the cache), start it and stop it in front of its workload.
@@ -43,6 +49,8 @@ def boot(
         plugins: QEMU ``-plugin`` arguments.
         lane: how the ring buffer is read: ``stub`` (gdb and the debug stub), or ``auto``, which
             has QEMU itself write large parts to a file.
+        tick: timer interrupts a second, on each CPU; 0 for ticks only while threads wait for a
+            CPU; None for what the environment variable HARNESS_TICK says, or 0.
         progress: told in one line what takes long.
 
     When the ``with`` block ends, however it ends, QEMU and gdb are gone.
@@ -55,6 +63,7 @@ def boot(
     with run_kernel(
         config, kernel, deterministic=deterministic, plugins=plugins, lane=lane
     ) as guest:
+        set_tick(guest, _default_tick() if tick is None else tick)
         if until is not None:
             guest.run(until=until)
         yield guest
@@ -78,6 +87,9 @@ def run_kernel(
         # QEMU stops serving gdb while a console that nobody reads is full.
         debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
+        for addresses in config.qemu.unreadable:
+            first, last = addresses.split("-")
+            debugger.forbid(int(first, 16), int(last, 16))
         debugger.connect(machine.gdb_socket)
         prove_memory(debugger, image, config)
         prove_identity(debugger, image)
@@ -102,6 +114,20 @@ def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> Non
             f"{config.qemu.memory} is too little memory for the guest: there is none at {last:#x}",
             f"Raise memory in the table [qemu] of the config {config.name}.",
         )
+def set_tick(guest: Guest, hz: int) -> None:
+    """Have the guest's timers tick so often; before the guest's first instruction only."""
+    if not 0 <= hz <= MAX_TICK:
+        raise UsageError(f"{hz} ticks a second are not possible", f"Choose 0 to {MAX_TICK}.")
+    if hz:
+        data = hz.to_bytes(4, guest.image.byteorder)
+        guest.debugger.write_memory(guest.address_of("tick_hz"), data)
+
+
+def _default_tick() -> int:
+    text = os.environ.get(TICK_VARIABLE, "0")
+    if not text.isdecimal():
+        raise UsageError(f"{TICK_VARIABLE} is {text!r}, not a number of ticks a second")
+    return int(text)
 
 
 def prove_identity(debugger: Debugger, image: Image) -> None:

@@ -39,6 +39,10 @@ class AArch64(Isa):
 
     return_register = "x30"
     status_registers: ClassVar[tuple[str, ...]] = ("cpsr",)
+    current_register = "SP_EL0"
+    vectors_symbol = "vectors"
+    vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
+    masks_interrupts = (0xFFFFF0FF, 0xD50340DF)  # msr daifset, #imm
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

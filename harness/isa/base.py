@@ -112,6 +112,15 @@ class Isa(ABC):
     """gdb's name of the register that holds the return address at a function's entry."""
     status_registers: ClassVar[tuple[str, ...]]
     """gdb's names of what a dump shows beside the general registers."""
+    current_register: ClassVar[str]
+    """gdb's name of the register in which the guest keeps the address of the running thread."""
+
+    vectors_symbol: ClassVar[str]
+    """The guest's symbol where its exception vectors begin."""
+    vector_offsets: ClassVar[Sequence[int]]
+    """Where, from there, an exception can begin."""
+    masks_interrupts: ClassVar[tuple[int, int]]
+    """Mask and value of the instruction that masks this CPU's interrupts."""
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         self.bits = bits

@@ -75,6 +75,11 @@ class Mips(Isa):
     return_register = "ra"
     # gdb's own names: QEMU describes no MIPS registers to it.
     status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
+    current_register = "gp"
+    vectors_symbol = "exception_vectors"
+    # TLB refill, of 64-bit addresses, cache error, all others, interrupts where Cause.IV says so.
+    vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
+    masks_interrupts = (0xFFE0FFFF, 0x41606000)  # di
 
     @property
     def general_registers(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from the guest's table.
 """
 
 from harness.oracle.compile import build_plugin
-from harness.oracle.recorder import Call, Oracle, Return
+from harness.oracle.recorder import Call, Mark, Oracle, Return
 from harness.oracle.sites import find_sites
 
-__all__ = ["Call", "Oracle", "Return", "build_plugin", "find_sites"]
+__all__ = ["Call", "Mark", "Oracle", "Return", "build_plugin", "find_sites"]

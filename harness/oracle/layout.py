@@ -9,11 +9,12 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 2
+VERSION = 3
 MAX_CPUS = 64
+MAX_THREADS = 4096
 
 PATTERN = struct.Struct("=IIII")  # mask, value, kind, reserved
-RECORD = struct.Struct("=QQQII")  # site, parent, instructions, cpu, kind
+RECORD = struct.Struct("=QQQBBBBI")  # site, parent, instructions, cpu, kind, level, 0, thread
 
 
 class Control(ctypes.Structure):
@@ -31,12 +32,22 @@ class Control(ctypes.Structure):
         ("nr_patterns", ctypes.c_uint64),
         ("nr_vectors", ctypes.c_uint64),
         ("nr_sites", ctypes.c_uint64),
+        ("nr_marks", ctypes.c_uint64),
         ("patterns", ctypes.c_uint64),
         ("vectors", ctypes.c_uint64),
         ("sites", ctypes.c_uint64),
+        ("marks", ctypes.c_uint64),
+        ("switch_begin", ctypes.c_uint64),
+        ("switch_end", ctypes.c_uint64),
+        ("thread_entry", ctypes.c_uint64),
+        ("thread_table", ctypes.c_uint64),
+        ("thread_size", ctypes.c_uint64),
+        ("nr_slots", ctypes.c_uint64),
         ("records", ctypes.c_uint64),
         ("capacity", ctypes.c_uint64),
         ("count", ctypes.c_uint64),
         ("lost_frames", ctypes.c_uint64),
+        ("nr_threads", ctypes.c_uint64),
+        ("threads", ctypes.c_uint64 * MAX_THREADS),
         ("instructions", ctypes.c_uint64 * MAX_CPUS),
     )

@@ -4,15 +4,20 @@
  *
  * The host makes a control file and passes it as control=FILE.  It lists the addresses to watch
  * and the encodings that transfer control; the plugin appends a record each time that a watched
- * instruction begins, with the CPU, the return address of the function it is in (its caller) and
- * the number of instructions executed so far, and one each time that such a function returns.  The
- * host reads and writes the file through its own
- * mapping, and only while the machine is stopped.
+ * instruction begins, with the CPU, the thread, the return address of the function it is in (its
+ * caller) and the number of instructions executed so far, and one each time that such a function
+ * returns.  The host reads and writes the file through its own mapping, and only while the machine
+ * is stopped.
  *
  * A plugin of this interface version cannot read registers.  The caller therefore comes from the
- * flow of control: each CPU has a shadow stack of return addresses.  A call instruction leaves a
+ * flow of control: each thread has a shadow stack of return addresses.  A call instruction leaves a
  * pending transfer, and so does an indirect jump; the transfer is settled where the next block
  * begins, because only that tells where it went.
+ *
+ * Which thread a CPU runs comes from __switch_to(): it stores to the structure of the thread that
+ * ran, and loads from that of the one that runs next.  CPUs may be threads of the host, running at
+ * the same time: a CPU touches nothing but its own state and that of its thread, and the guest's own
+ * locks keep a thread to one CPU at a time.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,10 +30,12 @@
 #include "qemu_plugin_api.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	2
+#define ORACLE_VERSION	3
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
+#define MAX_SLOTS	256
+#define MAX_THREADS	4096
 
 /* In place of a site that was executed while nothing was recorded: 0 is no instruction's address. */
 #define UNRECORDED	0
@@ -52,14 +59,18 @@ enum record_kind {
 	RECORD_ENTRY,		/* a site was executed */
 	RECORD_RETURN,		/* the function that it is in has returned, or longjmp() ended it */
 	RECORD_LATE_RETURN,	/* the same, but nothing else was recorded any more */
+	RECORD_MARK,		/* a mark was executed */
 };
 
 struct record {
-	uint64_t site;
-	uint64_t parent;	/* the return address, 0 when the CPU has not made a call yet */
+	uint64_t site;		/* or the mark */
+	uint64_t parent;	/* the return address, 0 when the thread has not made a call yet */
 	uint64_t instructions;	/* executed by this CPU before the site, or the return's target */
-	uint32_t cpu;
-	uint32_t kind;
+	uint8_t cpu;
+	uint8_t kind;
+	uint8_t level;		/* exceptions that the thread is in */
+	uint8_t reserved;
+	uint32_t thread;	/* index in struct control.threads */
 };
 
 /* The beginning of the control file, in host byte order; layout.py has the same structure. */
@@ -75,13 +86,23 @@ struct control {
 	uint64_t nr_patterns;
 	uint64_t nr_vectors;
 	uint64_t nr_sites;
+	uint64_t nr_marks;
 	uint64_t patterns;		/* offsets in the file: struct flow_pattern[] */
 	uint64_t vectors;		/* uint64_t[], sorted: entries of exceptions */
 	uint64_t sites;			/* uint64_t[], sorted */
+	uint64_t marks;			/* uint64_t[], sorted: other instructions to record */
+	uint64_t switch_begin;		/* __switch_to(), and the address behind it; 0: no threads */
+	uint64_t switch_end;
+	uint64_t thread_entry;		/* where a new thread begins */
+	uint64_t thread_table;		/* address of the threads' structures, in the guest, */
+	uint64_t thread_size;		/* bytes of each */
+	uint64_t nr_slots;		/* and how many there are */
 	uint64_t records;		/* struct record[capacity] */
 	uint64_t capacity;
 	uint64_t count;			/* more than capacity: so many records found no room */
-	uint64_t lost_frames;		/* calls that were too deep for the shadow stack */
+	uint64_t lost_frames;		/* calls too deep for the shadow stack, threads too many */
+	uint64_t nr_threads;
+	uint64_t threads[MAX_THREADS];	/* address of the structure; 0 until it is known */
 	uint64_t instructions[MAX_CPUS];
 };
 
@@ -97,7 +118,9 @@ struct frame {
 	size_t entries;			/* sites executed in it */
 };
 
-struct cpu {
+/* A thread, or what a CPU does before its first switch. */
+struct thread {
+	uint32_t index;
 	struct transfer pending;
 	struct transfer interrupted[EXCEPTION_DEPTH];
 	size_t exceptions;
@@ -113,8 +136,10 @@ static struct control *control;
 static const struct flow_pattern *patterns;
 static const uint64_t *vectors;
 static const uint64_t *sites;
+static const uint64_t *marks;
 static struct record *records;
-static struct cpu *cpus;
+static struct thread *running[MAX_CPUS];	/* by each CPU */
+static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
 static bool single_cpu;
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
@@ -129,10 +154,10 @@ static uint64_t from_userdata(void *userdata)
 	return (uint64_t)userdata;
 }
 
-static void append(struct cpu *cpu, enum record_kind kind, uint64_t site, uint64_t parent)
+static void append(unsigned int vcpu, enum record_kind kind, uint64_t site, uint64_t parent)
 {
 	uint64_t index = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
-	unsigned int vcpu = cpu - cpus;
+	const struct thread *thread = running[vcpu];
 
 	if (index < control->capacity)
 		records[index] = (struct record){
@@ -141,6 +166,8 @@ static void append(struct cpu *cpu, enum record_kind kind, uint64_t site, uint64
 			.instructions = control->instructions[vcpu],
 			.cpu = vcpu,
 			.kind = kind,
+			.level = thread->exceptions,
+			.thread = thread->index,
 		};
 }
 
@@ -149,23 +176,24 @@ static bool window_is_open(void)
 	return __atomic_load_n(&control->window, __ATOMIC_RELAXED);
 }
 
-static void push(struct cpu *cpu, uint64_t address)
+static void push(struct thread *thread, uint64_t address)
 {
-	if (cpu->depth == STACK_DEPTH)
+	if (thread->depth == STACK_DEPTH)
 		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
 	else
-		cpu->stack[cpu->depth++] = (struct frame){ .address = address };
+		thread->stack[thread->depth++] = (struct frame){ .address = address };
 }
 
-static void pop(struct cpu *cpu)
+static void pop(unsigned int vcpu)
 {
-	struct frame *frame = &cpu->stack[--cpu->depth];
+	struct thread *thread = running[vcpu];
+	struct frame *frame = &thread->stack[--thread->depth];
 
 	for (; frame->entries; frame->entries--) {
-		uint64_t site = cpu->entered[--cpu->nr_entered];
+		uint64_t site = thread->entered[--thread->nr_entered];
 
 		if (site != UNRECORDED)
-			append(cpu, window_is_open() ? RECORD_RETURN : RECORD_LATE_RETURN, site,
+			append(vcpu, window_is_open() ? RECORD_RETURN : RECORD_LATE_RETURN, site,
 			       frame->address);
 	}
 }
@@ -174,20 +202,23 @@ static void pop(struct cpu *cpu)
  * An indirect jump arrived at @address: if a frame returns there, that frame is gone, with all
  * above it.  An address that no frame returns to was a jump inside the function.
  */
-static void unwind(struct cpu *cpu, uint64_t address)
+static void unwind(unsigned int vcpu, uint64_t address)
 {
-	for (size_t i = cpu->depth; i > 0; i--) {
-		if (cpu->stack[i - 1].address == address) {
-			while (cpu->depth >= i)
-				pop(cpu);
+	struct thread *thread = running[vcpu];
+
+	for (size_t i = thread->depth; i > 0; i--) {
+		if (thread->stack[i - 1].address == address) {
+			while (thread->depth >= i)
+				pop(vcpu);
 			return;
 		}
 	}
 }
 
-static void settle(struct cpu *cpu, uint64_t address)
+static void settle(unsigned int vcpu, uint64_t address)
 {
-	struct transfer pending = cpu->pending;
+	struct thread *thread = running[vcpu];
+	struct transfer pending = thread->pending;
 	uint64_t back = (pending.pc + control->return_offset) & control->address_mask;
 
 	/*
@@ -197,22 +228,22 @@ static void settle(struct cpu *cpu, uint64_t address)
 	if (address > pending.pc && address < pending.pc + control->return_offset)
 		return;
 
-	cpu->pending.kind = FLOW_NONE;
+	thread->pending.kind = FLOW_NONE;
 	switch (pending.kind) {
 	case FLOW_CALL:
 		/* A conditional call that was not taken goes on; one undone by a fault starts over. */
 		if (address != back && address != pending.pc)
-			push(cpu, back);
+			push(thread, back);
 		break;
 	case FLOW_INDIRECT_JUMP:
 		if (address != pending.pc)
-			unwind(cpu, address);
+			unwind(vcpu, address);
 		break;
 	case FLOW_EXCEPTION_RETURN:
-		if (cpu->exceptions) {
-			cpu->pending = cpu->interrupted[--cpu->exceptions];
-			if (cpu->pending.kind != FLOW_NONE)
-				settle(cpu, address);
+		if (thread->exceptions) {
+			thread->pending = thread->interrupted[--thread->exceptions];
+			if (thread->pending.kind != FLOW_NONE)
+				settle(vcpu, address);
 		}
 		break;
 	case FLOW_NONE:
@@ -222,62 +253,132 @@ static void settle(struct cpu *cpu, uint64_t address)
 
 static void block_begins(unsigned int vcpu, void *userdata)
 {
-	struct cpu *cpu = &cpus[vcpu];
-
-	if (cpu->pending.kind != FLOW_NONE)
-		settle(cpu, from_userdata(userdata));
+	if (running[vcpu]->pending.kind != FLOW_NONE)
+		settle(vcpu, from_userdata(userdata));
 }
 
 /*
  * An exception came between a transfer and its arrival: keep the transfer until the handler
- * returns.  A handler that never does so, because it switched threads or panicked, is forgotten
+ * returns.  A handler that never does so, because it panicked or ended a user program, is forgotten
  * when the array is full.
  */
 static void exception_begins(unsigned int vcpu, void *userdata)
 {
-	struct cpu *cpu = &cpus[vcpu];
+	struct thread *thread = running[vcpu];
 
 	(void)userdata;
-	if (cpu->exceptions == EXCEPTION_DEPTH) {
-		cpu->exceptions--;
-		memmove(&cpu->interrupted[0], &cpu->interrupted[1],
-			cpu->exceptions * sizeof(cpu->interrupted[0]));
+	/* It came as the one before had returned, and before a single instruction. */
+	while (thread->pending.kind == FLOW_EXCEPTION_RETURN && thread->exceptions)
+		thread->pending = thread->interrupted[--thread->exceptions];
+	if (thread->exceptions == EXCEPTION_DEPTH) {
+		thread->exceptions--;
+		memmove(&thread->interrupted[0], &thread->interrupted[1],
+			thread->exceptions * sizeof(thread->interrupted[0]));
 	}
-	cpu->interrupted[cpu->exceptions++] = cpu->pending;
-	cpu->pending.kind = FLOW_NONE;
+	thread->interrupted[thread->exceptions++] = thread->pending;
+	thread->pending.kind = FLOW_NONE;
+}
+
+static void number_thread(struct thread *thread, uint64_t structure)
+{
+	uint64_t index = __atomic_fetch_add(&control->nr_threads, 1, __ATOMIC_RELAXED);
+
+	if (index >= MAX_THREADS) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+		index = MAX_THREADS - 1;
+	}
+	thread->index = index;
+	control->threads[index] = structure;
+}
+
+static struct thread *new_thread(uint64_t structure)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread) {
+		perror("oracle");
+		abort();
+	}
+	number_thread(thread, structure);
+	return thread;
+}
+
+/* The structure may have been another thread's before. */
+static void thread_begins(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+
+	(void)userdata;
+	number_thread(thread, control->threads[thread->index]);
+	thread->pending.kind = FLOW_NONE;
+	thread->exceptions = 0;
+	thread->depth = 0;
+	thread->nr_entered = 0;
+}
+
+/*
+ * __switch_to() stores to the thread that has run, which tells who that was if it is not known yet,
+ * and loads from the one that runs from now on.
+ */
+static void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			    void *userdata)
+{
+	uint64_t offset = (address & control->address_mask) - control->thread_table;
+	uint64_t slot = offset / control->thread_size;
+	uint64_t structure = control->thread_table + slot * control->thread_size;
+
+	(void)userdata;
+	if (offset >= control->nr_slots * control->thread_size)
+		return;
+	if (qemu_plugin_mem_is_store(info)) {
+		if (!slots[slot] && !control->threads[running[vcpu]->index]) {
+			control->threads[running[vcpu]->index] = structure;
+			slots[slot] = running[vcpu];
+		}
+		return;
+	}
+	if (!slots[slot])
+		slots[slot] = new_thread(structure);
+	running[vcpu] = slots[slot];
 }
 
 static void transfer_executed(unsigned int vcpu, void *userdata)
 {
 	uint64_t value = from_userdata(userdata);
 
-	cpus[vcpu].pending.pc = value & ~(uint64_t)FLOW_KIND_MASK;
-	cpus[vcpu].pending.kind = value & FLOW_KIND_MASK;
+	running[vcpu]->pending.pc = value & ~(uint64_t)FLOW_KIND_MASK;
+	running[vcpu]->pending.kind = value & FLOW_KIND_MASK;
 }
 
-static void instruction_executed(unsigned int vcpu, void *userdata)
+/* For several CPUs. A block that an exception ends early counts as a whole. */
+static void block_counted(unsigned int vcpu, void *userdata)
 {
-	(void)userdata;
-	control->instructions[vcpu]++;
+	control->instructions[vcpu] += from_userdata(userdata);
 }
 
 static void site_executed(unsigned int vcpu, void *userdata)
 {
-	struct cpu *cpu = &cpus[vcpu];
-	struct frame *frame = cpu->depth ? &cpu->stack[cpu->depth - 1] : NULL;
+	struct thread *thread = running[vcpu];
+	struct frame *frame = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
 	uint64_t site = from_userdata(userdata);
 	bool open = window_is_open();
 
 	if (open)
-		append(cpu, RECORD_ENTRY, site, frame ? frame->address : 0);
+		append(vcpu, RECORD_ENTRY, site, frame ? frame->address : 0);
 	if (!frame)
 		return;
-	if (cpu->nr_entered == STACK_DEPTH) {
+	if (thread->nr_entered == STACK_DEPTH) {
 		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	cpu->entered[cpu->nr_entered++] = open ? site : UNRECORDED;
+	thread->entered[thread->nr_entered++] = open ? site : UNRECORDED;
 	frame->entries++;
+}
+
+static void mark_executed(unsigned int vcpu, void *userdata)
+{
+	if (window_is_open())
+		append(vcpu, RECORD_MARK, from_userdata(userdata), 0);
 }
 
 static uint32_t instruction_word(const struct qemu_plugin_insn *insn)
@@ -320,30 +421,40 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 	if (contains(sites, control->nr_sites, address))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, site_executed, QEMU_PLUGIN_CB_NO_REGS,
 						       to_userdata(address));
+	if (contains(marks, control->nr_marks, address))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, mark_executed, QEMU_PLUGIN_CB_NO_REGS,
+						       to_userdata(address));
 	if (kind != FLOW_NONE)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, transfer_executed,
 						       QEMU_PLUGIN_CB_NO_REGS,
 						       to_userdata(address | kind));
-	/* An inline add is cheaper, but CPUs in threads of their own would race in it. */
+	if (address >= control->switch_begin && address < control->switch_end)
+		qemu_plugin_register_vcpu_mem_cb(insn, switch_accesses, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, NULL);
+	/* CPUs in threads of their own would race in an inline add. */
 	if (single_cpu)
 		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
 							   &control->instructions[0], 1);
-	else
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, instruction_executed,
-						       QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	uint64_t address = qemu_plugin_tb_vaddr(tb) & control->address_mask;
-	bool exception = contains(vectors, control->nr_vectors, address);
 	size_t count = qemu_plugin_tb_n_insns(tb);
+	qemu_plugin_vcpu_udata_cb_t begins = block_begins;
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, exception ? exception_begins : block_begins,
-					     QEMU_PLUGIN_CB_NO_REGS, to_userdata(address));
+	if (contains(vectors, control->nr_vectors, address))
+		begins = exception_begins;
+	else if (control->thread_entry && address == control->thread_entry)
+		begins = thread_begins;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, begins, QEMU_PLUGIN_CB_NO_REGS,
+					     to_userdata(address));
 	for (size_t i = 0; i < count; i++)
 		instruction_translated(qemu_plugin_tb_get_insn(tb, i));
+	if (!single_cpu)
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), block_counted,
+						       QEMU_PLUGIN_CB_NO_REGS, to_userdata(count));
 }
 
 static bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t file_size)
@@ -359,6 +470,8 @@ static bool control_is_sound(uint64_t size)
 	       fits(control->patterns, control->nr_patterns, sizeof(*patterns), size) &&
 	       fits(control->vectors, control->nr_vectors, sizeof(*vectors), size) &&
 	       fits(control->sites, control->nr_sites, sizeof(*sites), size) &&
+	       fits(control->marks, control->nr_marks, sizeof(*marks), size) &&
+	       control->nr_slots <= MAX_SLOTS && (control->thread_size || !control->nr_slots) &&
 	       fits(control->records, control->capacity, sizeof(*records), size);
 }
 
@@ -385,6 +498,7 @@ static bool open_control(const char *path)
 	patterns = (void *)((char *)control + control->patterns);
 	vectors = (void *)((char *)control + control->vectors);
 	sites = (void *)((char *)control + control->sites);
+	marks = (void *)((char *)control + control->marks);
 	records = (void *)((char *)control + control->records);
 	return true;
 }
@@ -404,11 +518,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	if (!open_control(argv[0] + sizeof(option) - 1))
 		return -1;
 
-	cpus = calloc(info->system.max_vcpus, sizeof(*cpus));
-	if (!cpus) {
-		perror("oracle");
-		return -1;
-	}
+	for (int i = 0; i < info->system.max_vcpus; i++)
+		running[i] = new_thread(0);
 	single_cpu = info->system.max_vcpus == 1;
 	control->attached = info->system.max_vcpus;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);

@@ -5,8 +5,8 @@ import ctypes
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +15,7 @@ from harness.image import Image
 from harness.oracle.compile import build_plugin
 from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
 from harness.oracle.sites import find_sites
+from harness.oracle.watch import find_marks, find_threads, find_vectors
 from harness.units import align_up
 
 DEFAULT_CAPACITY = 4_000_000
@@ -25,7 +26,10 @@ class Call:
     """One execution of a call site, as the machine saw it.
 
     ``parent`` is the return address of the function that the site is in, 0 when the CPU had not
-    made a call yet; ``instructions`` is what the CPU had executed before the site.
+    made a call yet; ``instructions`` is what the CPU had executed before the site (with several
+    CPUs, at most a block more).  ``thread`` is the oracle's number of the thread (see
+    `Oracle.thread_address`), and ``level`` counts the exceptions that the thread was in: 0 where no
+    interrupt or system call had come.
     """
 
     cpu: int
@@ -33,6 +37,8 @@ class Call:
     parent: int
     function: str
     instructions: int
+    thread: int = 0
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +56,28 @@ class Return:
     function: str
     instructions: int
     late: bool
+    thread: int = 0
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The tracer masked interrupts, in its ``function``: the place of its event among the others.
+
+    ``cpu``, ``thread`` and ``level`` are as in `Call`: together with them it tells which call or
+    return the event is for, as the tracer runs between a site and what follows it.
+    """
+
+    cpu: int
+    function: str
+    thread: int
+    level: int
 
 
 class Oracle:
     """Ground truth about one machine; make it before the machine and give it ``argument``.
 
-    Use it only while the machine is stopped: the plugin writes the same memory.  ``vectors`` are
-    the addresses at which the guest's exceptions begin; without them an interrupt that falls on
-    the very return of a function can disturb the callers of later tail calls.
+    Use it only while the machine is stopped: the plugin writes the same memory.
     """
 
     def __init__(
@@ -65,15 +85,15 @@ class Oracle:
         image: Image,
         directory: Path,
         *,
-        vectors: Iterable[int] = (),
         capacity: int = DEFAULT_CAPACITY,
     ) -> None:
         self._image = image
         self.sites: Sequence[int] = find_sites(image)
-        self._names = {site: _function_name(image, site) for site in self.sites}
+        self._marks = find_marks(image)
+        self._names = {site: _function_name(image, site) for site in self.sites} | self._marks
         self._path = directory / "oracle"
         self._plugin = build_plugin()
-        self._memory = self._make_file(sorted(set(vectors)), capacity)
+        self._memory = self._make_file(capacity)
         self._control = Control.from_buffer(self._memory)
 
     def __enter__(self) -> Self:
@@ -108,7 +128,10 @@ class Oracle:
 
     @property
     def instructions(self) -> int:
-        """Guest instructions executed by all CPUs since the start or the last reset."""
+        """Guest instructions executed by all CPUs since the start or the last reset.
+
+        Exact for one CPU.  For several a block that an exception ended counts as a whole.
+        """
         return int(sum(self._control.instructions))
 
     @property
@@ -120,10 +143,26 @@ class Oracle:
         """The calls that were recorded, in the order of execution; errors as of `flow`."""
         return [record for record in self.flow() if isinstance(record, Call)]
 
+    def thread_address(self, thread: int) -> int:
+        """Where the guest has the structure of a thread; 0 if no CPU has left it for another yet.
+
+        Two threads of the oracle can have one structure, one after the other.
+        """
+        return int(self._control.threads[thread])
+
     def flow(self) -> list[Call | Return]:
         """The calls that were recorded, and the returns from those calls, in order.
 
-        Behind a `reset` come returns whose calls have been forgotten.
+        Behind a `reset` come returns whose calls have been forgotten.  Errors as of `everything`.
+        """
+        return [record for record in self.everything() if not isinstance(record, Mark)]
+
+    def everything(self) -> list[Call | Return | Mark]:
+        """Calls, returns and the places of the tracer's events, in order.
+
+        The order is exact for each CPU, and for each thread; across CPUs it is that in which the
+        records were made.
+
         Raises:
             HostError: records are missing, or callers may be wrong because the guest called deeper
                 than the plugin follows.
@@ -136,15 +175,14 @@ class Oracle:
             )
         if self._control.lost_frames:
             raise HostError(
-                "the guest made calls deeper than the oracle's stack of return addresses",
-                "Raise STACK_DEPTH in harness/oracle/plugin.c.",
+                "the guest made deeper calls, or more threads, than the oracle has room for",
+                "Raise STACK_DEPTH or MAX_THREADS in harness/oracle/plugin.c.",
             )
         start = self._control.records
         with memoryview(self._memory) as memory:
             content = bytes(memory[start : start + self._control.count * RECORD.size])
         return [
-            _record(kind, cpu, site, parent, self._names[site], instructions)
-            for site, parent, instructions, cpu, kind in RECORD.iter_unpack(content)
+            _record(self._names[site], site, *rest) for site, *rest in RECORD.iter_unpack(content)
         ]
 
     def _require_plugin(self) -> None:
@@ -154,8 +192,8 @@ class Oracle:
                 f"Start QEMU with: -plugin {self.argument}",
             )
 
-    def _make_file(self, vectors: Sequence[int], capacity: int) -> mmap.mmap:
-        """Lay out the file: control, patterns, vectors, sites, records (sparse)."""
+    def _make_file(self, capacity: int) -> mmap.mmap:
+        """Lay out the file: control, patterns, vectors, sites, marks, records (sparse)."""
         isa = self._image.isa
         patterns = isa.flow_patterns
         control = Control(
@@ -166,6 +204,7 @@ class Oracle:
             code_big_endian=int(isa.code_byteorder == "big"),
             return_offset=isa.call_return_offset,
             capacity=capacity,
+            **asdict(find_threads(self._image)),
         )
         content = bytearray(ctypes.sizeof(Control))
 
@@ -175,8 +214,12 @@ class Oracle:
             content.extend(data)
 
         append("patterns", len(patterns), b"".join(PATTERN.pack(*p, 0) for p in patterns))
-        append("vectors", len(vectors), struct.pack(f"={len(vectors)}Q", *vectors))
-        append("sites", len(self.sites), struct.pack(f"={len(self.sites)}Q", *self.sites))
+        for name, addresses in (
+            ("vectors", find_vectors(self._image)),
+            ("sites", self.sites),
+            ("marks", self._marks),
+        ):
+            append(name, len(addresses), struct.pack(f"={len(addresses)}Q", *sorted(addresses)))
         control.records = align_up(len(content), mmap.PAGESIZE)
         content[: ctypes.sizeof(Control)] = bytes(control)
         return self._map(content, control.records + capacity * RECORD.size)
@@ -199,12 +242,22 @@ class Oracle:
 
 
 def _record(
-    kind: int, cpu: int, site: int, parent: int, function: str, instructions: int
-) -> Call | Return:
-    """``kind`` is plugin.c's ``enum record_kind``: an entry, a return, a late return."""
+    name: str,
+    site: int,
+    parent: int,
+    instructions: int,
+    cpu: int,
+    kind: int,
+    level: int,
+    _: int,
+    thread: int,
+) -> Call | Return | Mark:
+    """``kind`` is plugin.c's ``enum record_kind``: an entry, a return, a late return, a mark."""
     if kind == 0:
-        return Call(cpu, site, parent, function, instructions)
-    return Return(cpu, site, parent, function, instructions, late=kind == 2)
+        return Call(cpu, site, parent, name, instructions, thread, level)
+    if kind == 3:
+        return Mark(cpu, name, thread, level)
+    return Return(cpu, site, parent, name, instructions, kind == 2, thread, level)
 
 
 def _function_name(image: Image, site: int) -> str:

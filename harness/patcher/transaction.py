@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Apply a plan: read, compare, write, read back; on any failure put everything back."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
-from harness.errors import GuestError, HarnessError, SiteMismatch
+from harness.errors import DeadlineMissed, GuestError, HarnessError, SiteMismatch
 from harness.patcher.plan import Patch, PatchPlan, Span
 
-MAX_STEPS = 64
+MAX_STEPS = 1000
 """Single steps after which a CPU counts as stuck between the words of a site."""
+
+MAX_RUNS = 100
+"""Times that the guest is let run so that threads leave such places."""
 
 Disassemble = Callable[[bytes, int], Iterable[object]]
 
@@ -21,7 +24,7 @@ class Text(Protocol):
 
 
 class Cpus(Protocol):
-    """The stopped CPUs of the guest."""
+    """The stopped CPUs of the guest, and where its threads go on."""
 
     def program_counters(self) -> dict[int, int]:
         """The program counter of every CPU, by its number."""
@@ -31,14 +34,26 @@ class Cpus(Protocol):
         """Execute exactly one instruction on one CPU."""
         ...
 
+    def enters(self, pc: int) -> bool:
+        """Whether a CPU at ``pc`` has interrupted something and not yet noted down where."""
+        ...
+
+    def saved_contexts(self) -> dict[str, int]:
+        """Where preempted threads and interrupted frames go on, by what an error calls them."""
+        ...
+
+    def run_to(self, address: int) -> None:
+        """Let every CPU run until one reaches ``address``; DeadlineMissed when none does."""
+        ...
+
 
 def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> None:
     """Write every patch of ``plan``, or none.
 
     Raises:
         SiteMismatch: a word is not what the plan expects; nothing was written.
-        GuestError: a CPU cannot be moved out of a site, or a write did not arrive; what had been
-            written is back as it was.
+        GuestError: a CPU or a thread cannot be moved out of a site, or a write did not arrive; what
+            had been written is back as it was.
         HarnessError: as raised by the transport; what had been written is put back if the
             transport still allows it, and the message says so if not.
     """
@@ -61,18 +76,44 @@ def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> 
 
 
 def move_out(plan: PatchPlan, cpus: Cpus) -> None:
-    """Step every CPU that stands between the words of a patch until it stands outside."""
-    interior = {address for patch in plan for address in patch.interior}
-    if not interior:
-        return
+    """Bring every CPU and every thread that is between the words of a patch out of there.
+
+    A CPU is stepped.  A thread that does not run cannot be: the guest is let run until it has gone
+    on by itself.
+    """
+    ends = {address: patch for patch in plan for address in patch.interior}
+    for _ in range(MAX_RUNS if ends else 0):
+        _step_out(ends, cpus)
+        saved = [(what, pc) for what, pc in cpus.saved_contexts().items() if pc in ends]
+        if not saved:
+            return
+        what, pc = saved[0]
+        try:
+            cpus.run_to(ends[pc].end)
+        except DeadlineMissed as error:
+            raise _stuck(what, pc, ends[pc]) from error
+    if ends:
+        raise _stuck(what, pc, ends[pc])
+
+
+def _step_out(ends: Collection[int], cpus: Cpus) -> None:
+    """Step each CPU until it stands where its own place, and what it has interrupted, are known."""
     for cpu, pc in cpus.program_counters().items():
         steps = 0
-        while pc in interior:
+        while pc in ends or cpus.enters(pc):
             if steps == MAX_STEPS:
                 raise GuestError(f"CPU {cpu} does not leave the call site at {pc:#x}")
             cpus.step(cpu)
             steps += 1
             pc = cpus.program_counters()[cpu]
+
+
+def _stuck(what: str, pc: int, patch: Patch) -> GuestError:
+    return GuestError(
+        f"{what} was interrupted at {pc:#x}, inside {patch.what}, and does not go on; "
+        "nothing has been changed",
+        "Let the guest run until the thread has been on a CPU again, then repeat this.",
+    )
 
 
 def _verify(span: Span, memory: bytes, disassemble: Disassemble) -> None:

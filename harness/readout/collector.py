@@ -176,9 +176,9 @@ class Collector:
             boundary = len(finished) * self.format.page_size
             spool.append(pages[:boundary], pages[boundary:])
 
-    def writing(self) -> bool:
-        """Whether any CPU stands between the reserve and the commit of an event."""
-        return any(cpu.writing for cpu in self.header().cpus)
+    def writing(self) -> list[int]:
+        """The CPUs that stand between the reserve and the commit of an event."""
+        return [cpu.index for cpu in self.header().cpus if cpu.writing]
 
     @property
     def counts(self) -> Counts:
@@ -223,8 +223,9 @@ class Collector:
         for field in ("head", "tail", "entries", "overrun", "dropped"):
             self._store(cpu.field_offset(field), 0)
         self._store(cpu.field_offset("nr_pages"), pages)
+        self._store(cpu.field_offset("tail_page"), cpu.page_address(0), 8)
         self._lane.write(cpu.first_entry_address(0), bytes(4))
         self._lane.write(cpu.page_address(0), bytes(self.format.data_offset))
 
-    def _store(self, offset: int, value: int) -> None:
-        self._lane.write(self._address + offset, value.to_bytes(4, self._byteorder))
+    def _store(self, offset: int, value: int, size: int = 4) -> None:
+        self._lane.write(self._address + offset, value.to_bytes(size, self._byteorder))

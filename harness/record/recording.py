@@ -23,8 +23,8 @@ END = "workload_done"
 class Request:
     """What to record; the fields are the options of ``harness record``.
 
-    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU.  ``live`` is given the
-    events as lines while they come.
+    ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU, ``tick`` in Hz.
+    ``live`` is given the events as lines while they come.
     """
 
     config: str
@@ -46,6 +46,7 @@ class Request:
     timeout: float = TIMEOUT
     lane: str = "auto"
     live: Callable[[str], None] | None = None
+    tick: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def record(
             cflags=request.cflags,
             features=request.features,
             lane=request.lane,
+            tick=request.tick,
             progress=progress,
         ) as guest,
     ):

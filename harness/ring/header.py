@@ -12,14 +12,14 @@ from harness.ring.page import PageFormat
 from harness.units import ByteOrder
 
 MAGIC = 0x46545242
-VERSION = 1
+VERSION = 2
 OVERWRITE = 1
 
 FIXED_SIZE = 48
 """Bytes of the header that must be read before its whole length is known."""
 
 _FIXED = "8IQII"
-_CPU = "QQ8IQ"
+_CPU = "QQ8IQQ"
 _CPU_SIZE = struct.calcsize("<" + _CPU)
 _SEQUENCE_MASK = 0xFFFFFFFF
 
@@ -52,19 +52,22 @@ _CPU_FIELDS = (
     "dropped",
     "writing",
     "last_stamp",
+    "tail_page",
 )
 _OFFSETS = {"flags": 28, "clock_hz": 32, "record_disabled": 40}
 _CPU_OFFSETS = {name: 8 * i for i, name in enumerate(_CPU_FIELDS[:2])} | {
-    name: 16 + 4 * i for i, name in enumerate(_CPU_FIELDS[2:])
+    name: 16 + 4 * i for i, name in enumerate(_CPU_FIELDS[2:10])
 }
+_CPU_OFFSETS |= {"last_stamp": 48, "tail_page": 56}
 
 
 @dataclass(frozen=True)
 class RingCpu:
     """One CPU's part of the header; the fields bear the guest's names.
 
-    ``offset`` is where this part begins, in bytes from the symbol ``ring_buffer``.  ``pages`` and
-    ``first_entry`` are guest addresses.  ``head`` and ``tail`` are page sequence numbers (32 bits,
+    ``offset`` is where this part begins, in bytes from the symbol ``ring_buffer``.  ``pages``,
+    ``first_entry`` and ``tail_page`` are guest addresses.  ``head`` and ``tail`` are page sequence
+    numbers (32 bits,
     they wrap); a page lies at index sequence modulo ``nr_pages``.
     """
 
@@ -82,6 +85,7 @@ class RingCpu:
     dropped: int
     writing: int
     last_stamp: int
+    tail_page: int
 
     @property
     def unread_pages(self) -> list[int]:

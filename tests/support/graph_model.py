@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
 """What function_graph has to record, worked out from what the oracle saw.
 
-A list of (kind, site, depth): "entry" or "exit", the call site of the function, and how many
-recorded calls it is inside of.  Both sides bring it into this form, so that one comparison holds
-the events, their order, their pairing and their nesting.
+A list for each CPU of (kind, site, depth): "entry" or "exit", the call site of the function, and how
+many recorded calls it is inside of.  Both sides bring it into this form, so that one comparison
+holds the events, their order, their pairing and their nesting.
+
+An event stands where the tracer masked interrupts for it (`harness.oracle.Mark`).
 """
 
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import count
 
-from harness.oracle import Call, Return
+from harness.oracle import Call, Mark
 
 MAX_DEPTH = 50
 """FTRACE_RETFUNC_DEPTH: calls that a thread has room for."""
+
+ENTER, LEAVE = "function_graph_enter", "ftrace_return_to_handler"
 
 
 @dataclass(frozen=True)
@@ -29,73 +35,67 @@ ALL = Settings()
 
 @dataclass
 class _Open:
-    site: int
+    record: Call | None
     depth: int
     hijacked: bool
     inside: bool  # of a function of set_graph_function
     silent: bool  # of set_graph_notrace, or called by one
+    # Of an interrupt that came while the place of the interrupted call was being taken or given
+    # up: whether it lies one deeper than that call is for the trace to say.
+    unsure: int | None
+    entered: bool = False
+    left: bool = False
 
 
-def expected(flow, settings=ALL):
-    """The events of one CPU and thread, for the calls and returns that the oracle recorded."""
-    events = []
-    calls = [_Open(0, -1, False, settings.graph is None, False)]
-    for record in flow:
+@dataclass
+class _Thread:
+    calls: list[_Open] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One event; ``unsure`` is the same number for all events of one interrupt, or None."""
+
+    kind: str
+    site: int
+    depth: int
+    thread: int
+    unsure: int | None
+
+
+def expected(records, settings=ALL):
+    """The events of each CPU, for everything that the oracle recorded."""
+    threads = defaultdict(_Thread)
+    events = defaultdict(list)
+    numbers = count()
+    for record in records:
+        calls = threads[record.thread].calls
         if isinstance(record, Call):
-            call = _enter(record, calls[-1], settings)
-            calls.append(call)
-            kind = "entry"
+            calls.append(_enter(record, calls, settings, numbers))
+        elif isinstance(record, Mark):
+            call = _marked(record, calls)
+            if call is not None and call.hijacked and not call.silent:
+                kind = "entry" if record.function == ENTER else "exit"
+                events[record.cpu].append(
+                    Expected(kind, call.record.site, call.depth, record.thread, call.unsure)
+                )
         else:
             call = calls.pop()
-            assert call.site == record.site, "the oracle pairs its own records"
-            kind = "exit"
-        late = kind == "exit" and record.late
-        if call.hijacked and not call.silent and not late:
-            events.append((kind, call.site, call.depth))
-    return events
+            assert call.record.site == record.site, "the oracle pairs its own records"
+            assert record.late or not call.hijacked or (call.entered and call.left), call
+    return dict(events)
 
 
-def cut_back(image, flow):
-    """The flow of a program with longjmp(): the calls that it leaves end there, without an event.
-
-    The oracle ends them when a call below them returns.  They are over before that where a call is
-    made that the innermost of them did not make.  Every caller must have a call site of its own.
-    """
-    cut, calls, over = [], [], set()
-    for position, record in enumerate(flow):
-        if isinstance(record, Call):
-            for call in reversed(calls):
-                if id(call) in over:
-                    continue
-                if _made_by(image, record, call):
-                    break
-                over.add(id(call))
-                cut.append(Return(call.cpu, call.site, call.parent, call.function, 0, late=True))
-            calls.append(record)
-            cut.append(record)
-        elif id(calls.pop()) not in over:
-            cut.append(replace(record, late=_target(flow, position) != record.parent))
-    return cut
-
-
-def _target(flow, position):
-    """Where the jump went that this return is of: back past several calls to the last one's."""
-    record = flow[position]
-    for other in flow[position:]:
-        if not isinstance(other, Return) or other.instructions != flow[position].instructions:
-            break
-        record = other
-    return record.parent
-
-
-def _made_by(image, call, caller):
-    """Whether ``caller`` called ``call``, or ended by going there (a tail call)."""
-    return call.parent == caller.parent or (
-        image.function_at(call.parent) == image.function_at(caller.site)
-    )
-
-
-def _enter(record, parent, settings):
+def _enter(record, calls, settings, numbers):
+    root = _Open(None, -1, False, settings.graph is None, False, None)
+    # A tail call and its caller return together: both may have been left when an interrupt comes.
+    at = len(calls) - 1
+    while at > 0 and calls[at].left and calls[at - 1].left:
+        at -= 1
+    parent = calls[at] if calls else root
+    unsure = parent.unsure
+    if parent.hijacked and record.level > parent.record.level and parent.entered == parent.left:
+        unsure = next(numbers)
     depth = parent.depth + 1
     named = settings.filter is None or record.function in settings.filter
     inside = parent.inside or (named and record.function in settings.graph)
@@ -108,10 +108,65 @@ def _enter(record, parent, settings):
         and (silent or (inside and depth < settings.max_depth))
     )
     # What is not hijacked takes no place: whatever it calls is as deep as itself.
-    return _Open(record.site, depth if hijacked else parent.depth, hijacked, inside, silent)
+    return _Open(record, depth if hijacked else parent.depth, hijacked, inside, silent, unsure)
+
+
+def _marked(mark, calls):
+    """The call that the tracer is about to write an event of; None if it was not recorded."""
+    here = [call for call in calls if call.record.level == mark.level]
+    if mark.function == ENTER:
+        if here and not here[-1].entered:
+            here[-1].entered = True
+            return here[-1]
+    elif mark.function == LEAVE:
+        for call in reversed(here):
+            if call.hijacked and not call.left:
+                call.left = True
+                return call
+    return None
 
 
 def recorded(events):
-    """The events of a trace in the same form."""
+    """The events of a trace in the same form, for each CPU."""
     kinds = {"funcgraph_entry": "entry", "funcgraph_exit": "exit"}
-    return [(kinds[event.name], event.func, event.depth) for event in events]
+    per_cpu = defaultdict(list)
+    for event in events:
+        if event.name in kinds:
+            per_cpu[event.cpu].append((kinds[event.name], event.func, event.depth))
+    return dict(per_cpu)
+
+
+def check(events, records, settings=ALL):
+    """The trace is what the oracle says it has to be; gives the events."""
+    events = list(events)
+    wanted, found = expected(records, settings), recorded(events)
+    offsets = {}
+    for cpu, each in found.items():
+        for (_, _, depth), event in zip(each, wanted.get(cpu, []), strict=False):
+            if event.unsure is not None:
+                offsets.setdefault(event.unsure, depth - event.depth)
+    assert all(offset in (0, -1) for offset in offsets.values())
+    assert found == {
+        cpu: [(e.kind, e.site, e.depth + offsets.get(e.unsure, 0)) for e in each]
+        for cpu, each in wanted.items()
+    }
+    check_pairs(events)
+    return events
+
+
+def check_pairs(events):
+    """In each thread an exit lies behind its entry, and what it called between the two."""
+    threads = defaultdict(list)
+    for event in events:
+        # Idle threads, one for each CPU, have one process id.
+        open_calls = threads[event.pid, event.cpu if event.pid == 0 else None]
+        if event.name == "funcgraph_entry":
+            open_calls.append((event, []))
+        elif event.name == "funcgraph_exit":
+            entry, inner = open_calls.pop()
+            assert (entry.func, entry.depth) == (event.func, event.depth)
+            assert entry.stamp == event.calltime <= event.rettime == event.stamp
+            assert all(event.calltime <= child.calltime for child in inner)
+            assert all(child.rettime <= event.rettime for child in inner)
+            if open_calls:
+                open_calls[-1][1].append(event)

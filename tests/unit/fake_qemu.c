@@ -22,6 +22,7 @@ struct qemu_plugin_insn {
 	const unsigned char *data;
 	struct hook hooks[MAX_HOOKS];
 	size_t nr_hooks;
+	qemu_plugin_vcpu_mem_cb_t accessed;
 };
 
 struct qemu_plugin_tb {
@@ -54,6 +55,18 @@ void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 						enum qemu_plugin_op op, void *ptr, uint64_t imm)
 {
 	insn->hooks[insn->nr_hooks++] = (struct hook){ .add_to = ptr, .add = imm };
+}
+
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
+				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
+				      void *userdata)
+{
+	insn->accessed = cb;
+}
+
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info)
+{
+	return info;
 }
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
@@ -104,21 +117,41 @@ static void run(unsigned int vcpu, const struct hook *hook)
 		hook->call(vcpu, hook->userdata);
 }
 
+static void translate(struct qemu_plugin_tb *tb, uint64_t vaddr, const unsigned char *code,
+		      size_t count)
+{
+	memset(tb, 0, sizeof(*tb));
+	tb->nr_insns = count;
+	for (size_t i = 0; i < count; i++) {
+		tb->insns[i].vaddr = vaddr + 4 * i;
+		tb->insns[i].data = code + 4 * i;
+	}
+	translated(1, tb);
+}
+
 /* CPU @vcpu executes a block of @count instructions at @vaddr, bytes as they lie in memory. */
 QEMU_PLUGIN_EXPORT void fake_execute(unsigned int vcpu, uint64_t vaddr, const unsigned char *code,
 				     size_t count)
 {
 	struct qemu_plugin_tb tb;
 
-	memset(&tb, 0, sizeof(tb));
-	tb.nr_insns = count;
-	for (size_t i = 0; i < count; i++) {
-		tb.insns[i].vaddr = vaddr + 4 * i;
-		tb.insns[i].data = code + 4 * i;
-	}
-	translated(1, &tb);
+	translate(&tb, vaddr, code, count);
 	run(vcpu, &tb.begin);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < tb.insns[i].nr_hooks; j++)
 			run(vcpu, &tb.insns[i].hooks[j]);
+}
+
+/* CPU @vcpu executes one instruction, which loads from @address or stores there. */
+QEMU_PLUGIN_EXPORT void fake_access(unsigned int vcpu, uint64_t vaddr, const unsigned char *code,
+				    uint64_t address, bool store)
+{
+	struct qemu_plugin_tb tb;
+
+	translate(&tb, vaddr, code, 1);
+	run(vcpu, &tb.begin);
+	for (size_t j = 0; j < tb.insns[0].nr_hooks; j++)
+		run(vcpu, &tb.insns[0].hooks[j]);
+	if (tb.insns[0].accessed)
+		tb.insns[0].accessed(vcpu, store, address, NULL);
 }

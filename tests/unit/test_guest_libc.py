@@ -62,9 +62,24 @@ void guest_panic(const char *format, ...)
 	longjmp(on_panic, 1);
 }
 
+int heap_locked;
+
+void guest_heap_lock(void)
+{
+	if (heap_locked++)
+		guest_panic("malloc takes its lock twice");
+}
+
+void guest_heap_unlock(void)
+{
+	if (--heap_locked)
+		guest_panic("malloc gives back a lock that it does not have");
+}
+
 long call(long (*function)(long, long, long, long), long a, long b, long c, long d)
 {
 	panic_text[0] = 0;
+	heap_locked = 0;
 	return setjmp(on_panic) ? 0 : function(a, b, c, d);
 }
 """

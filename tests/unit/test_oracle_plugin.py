@@ -17,12 +17,17 @@ from harness.errors import HostError
 from harness.image import Function
 from harness.isa import for_elf
 from harness.oracle import Call, Oracle
+from harness.oracle.layout import Control
 
 PLUGIN = Path(harness.oracle.__file__).parent
 BASE = 0x80100000
 MCOUNT = BASE + 0x1000
 VECTOR = BASE + 0x2180
+VECTOR_PLACE = 0x2180 // 4
 MIPS, AARCH64 = 8, 183
+# Places in words from BASE; the threads lie elsewhere.
+SWITCH, THREAD_ENTRY = 0xB00, 0xC00
+THREADS, THREAD_SIZE, NR_THREADS = 0x80200000, 96, 4
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +98,33 @@ class Cpu:
         """Execute the one site, which stands at the beginning."""
         self.run(0, self.code.nop)
 
+    def access(self, slot, store):
+        """Save to, or load from, the structure of a thread in the middle of __switch_to()."""
+        data = self.code.isa.words_to_bytes([self.code.nop])
+        address = ctypes.c_uint64(THREADS + slot * THREAD_SIZE + 40)
+        self.library.fake_access(self.number, ctypes.c_uint64(at(SWITCH)), data, address, store)
+
+    def switch(self, before, after, place):
+        """Call __switch_to() from a place; the answer is where the thread that ran goes on."""
+        back = self.call(place)
+        self.enter(SWITCH)
+        self.access(before, True)
+        self.access(after, False)
+        self.ret(SWITCH + 1)
+        return back
+
+    def interrupt(self):
+        """Come to the vector; the answer is where the handler that it calls returns to."""
+        self.enter(VECTOR_PLACE)
+        return self.call(VECTOR_PLACE + 1)
+
+    def leave(self, handler, place):
+        """Return from the handler and from the exception."""
+        self.ret(400)
+        self.enter(handler)
+        self.run(VECTOR_PLACE + 20, self.code.eret)
+        self.enter(place)
+
 
 def at(place):
     return BASE + 4 * place
@@ -103,12 +135,24 @@ def image(code):
     isa = code.isa
     text = isa.words_to_bytes([code.site, code.nop])
     function = Function("traced", BASE, len(text))
+    switch = Function("__switch_to", at(SWITCH), 16)
+    order = ">" if isa.byteorder == "big" else "<"
+    layout = (0x54485244, 1, NR_THREADS, THREAD_SIZE, 4, 0, 16, *[0] * 11, THREADS)
+    memory = {BASE: text, THREADS - 0x100: struct.pack(f"{order}18IQ", *layout)}
     return SimpleNamespace(
         isa=isa,
-        symbols={"_mcount": MCOUNT},
+        byteorder=isa.byteorder,
+        symbols={
+            "_mcount": MCOUNT,
+            isa.vectors_symbol: VECTOR - 0x180,
+            "__switch_to": at(SWITCH),
+            "thread_entry": at(THREAD_ENTRY),
+            "threads": THREADS,
+            "thread_table": THREADS - 0x100,
+        },
         functions=[function],
-        function_at=lambda address: function if address == BASE else None,
-        read=lambda address, size: text,
+        function_at=lambda address: {BASE: function, at(SWITCH): switch}.get(address),
+        read=lambda address, size: memory[address],
     )
 
 
@@ -117,9 +161,9 @@ def machine(library, tmp_path):
     """A function: (CPUs, oracle) of a fake machine."""
     oracles = []
 
-    def start(name="mips", cpus=1, capacity=100, vectors=(VECTOR,)):
+    def start(name="mips", cpus=1, capacity=1000):
         code = CODES[name]
-        oracle = Oracle(image(code), tmp_path, vectors=vectors, capacity=capacity)
+        oracle = Oracle(image(code), tmp_path, capacity=capacity)
         oracles.append(oracle)
         # The same file would be the same library, with the state of the test before.
         own = tmp_path / "own.so"
@@ -341,6 +385,24 @@ def test_interrupt_between_a_return_and_its_arrival(machine, name):
     assert parents(oracle) == [outer]
 
 
+@both
+def test_interrupts_back_to_back_are_one_level(machine, name):
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    inner = cpu.call(200)
+    cpu.ret(300)
+    for _ in range(100):
+        handler = cpu.interrupt()
+        cpu.site()
+        cpu.ret(400)
+        cpu.enter(handler)
+        cpu.run(VECTOR_PLACE + 20, cpu.code.eret)
+    cpu.enter(inner)
+    cpu.site()
+    assert {call.level for call in oracle.records()[:-1]} == {1}
+    assert (parents(oracle)[-1], oracle.records()[-1].level) == (outer, 0)
+
+
 def test_interrupt_at_a_label_behind_a_call(machine):
     """The handler returns to what is also a return address, but nothing has returned there."""
     (cpu,), oracle = machine()
@@ -376,6 +438,105 @@ def test_sign_extended_addresses(machine):
         address = at(place) | 0xFFFFFFFF_00000000
         cpu.library.fake_execute(0, ctypes.c_uint64(address), data, 2)
     assert [(call.site, call.parent) for call in oracle.records()] == [(BASE, at(102))]
+
+
+@both
+def test_each_thread_has_its_own_callers(machine, name):
+    (cpu,), oracle = machine(name)
+    one = cpu.call(100)
+    first = cpu.switch(0, 1, 110)
+    cpu.enter(THREAD_ENTRY)
+    other = cpu.call(200)
+    cpu.site()
+    second = cpu.switch(1, 0, 210)
+    cpu.enter(first)
+    cpu.site()
+    cpu.switch(0, 1, 120)
+    cpu.enter(second)
+    cpu.ret(10)
+    cpu.enter(other)
+    cpu.site()
+    assert parents(oracle) == [other, one, 0]
+    assert [oracle.thread_address(call.thread) for call in oracle.records()] == [
+        THREADS + THREAD_SIZE,
+        THREADS,
+        THREADS + THREAD_SIZE,
+    ]
+    assert flow(oracle)[-2:] == [("R", other), ("C", place(0))]
+
+
+@both
+def test_a_thread_that_moves_to_another_cpu(machine, name):
+    (first, second), oracle = machine(name, cpus=2)
+    one = first.call(100)
+    goes_on = first.switch(0, 2, 110)
+    first.enter(THREAD_ENTRY)
+    second.switch(1, 0, 300)
+    second.enter(goes_on)
+    second.site()
+    assert parents(oracle) == [one]
+    (call,) = oracle.records()
+    assert (call.cpu, oracle.thread_address(call.thread)) == (1, THREADS)
+
+
+@both
+def test_preempted_between_a_return_and_its_arrival(machine, name):
+    """Another thread runs in the middle of an interrupt, and is itself taken up again there."""
+    (cpu,), oracle = machine(name)
+    outer = cpu.call(100)
+    inner = cpu.call(200)
+    cpu.ret(300)
+    handler = cpu.interrupt()
+    resumed = cpu.switch(0, 1, 500)
+    cpu.enter(THREAD_ENTRY)
+    other = cpu.call(600)
+    cpu.site()
+    second_handler = cpu.interrupt()
+    second = cpu.switch(1, 0, 500)
+    cpu.enter(resumed)
+    cpu.leave(handler, inner)
+    cpu.site()
+    cpu.switch(0, 1, 700)
+    cpu.enter(second)
+    cpu.leave(second_handler, 10)
+    cpu.site()
+    assert parents(oracle) == [other, outer, other]
+    assert [call.level for call in oracle.records()] == [0, 0, 0]
+
+
+def test_a_place_in_the_table_that_is_used_again(machine):
+    (cpu,), oracle = machine()
+    back = cpu.switch(0, 1, 100)
+    cpu.enter(THREAD_ENTRY)
+    cpu.call(200)
+    cpu.interrupt()
+    cpu.switch(1, 0, 300)
+    cpu.enter(back)
+    cpu.switch(0, 1, 400)
+    cpu.enter(THREAD_ENTRY)
+    cpu.site()
+    (call,) = oracle.records()
+    assert (call.parent, call.level) == (0, 0)
+
+
+def test_calls_in_interrupts_have_a_level(machine):
+    (cpu,), oracle = machine()
+    cpu.call(100)
+    cpu.site()
+    handler = cpu.interrupt()
+    cpu.site()
+    cpu.leave(handler, 10)
+    cpu.site()
+    assert [call.level for call in oracle.records()] == [0, 1, 0]
+
+
+def test_accesses_to_other_memory_switch_nothing(machine):
+    (cpu,), oracle = machine()
+    cpu.access(NR_THREADS, False)
+    cpu.access(-1, True)
+    cpu.site()
+    (call,) = oracle.records()
+    assert oracle.thread_address(call.thread) == 0
 
 
 def test_cpus_do_not_mix(machine):
@@ -436,12 +597,18 @@ def test_too_many_cpus_and_user_emulation_are_refused(library, capfd, tmp_path):
         assert install(loaded, argument, system=False) == -1
 
 
-@pytest.mark.parametrize("offset", [0, 8, 12, *range(40, 104, 8)])
-def test_damaged_control_file_is_refused(library, capfd, tmp_path, offset):
-    with Oracle(image(CODES["mips"]), tmp_path, vectors=[VECTOR], capacity=10):
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("magic", "version", "size", "nr_patterns", "nr_vectors", "nr_sites", "nr_marks"),
+        *("patterns", "vectors", "sites", "marks", "records", "capacity", "nr_slots"),
+    ],
+)
+def test_damaged_control_file_is_refused(library, capfd, tmp_path, field):
+    with Oracle(image(CODES["mips"]), tmp_path, capacity=10):
         control = tmp_path / "oracle"
         content = bytearray(control.read_bytes())
-        struct.pack_into("=Q", content, offset, 1 << 40)
+        struct.pack_into("=Q", content, getattr(Control, field).offset, 1 << 40)
         control.write_bytes(content)
         assert install(ctypes.CDLL(str(library)), f"control={control}") == -1
         assert "not a control file" in capfd.readouterr().err

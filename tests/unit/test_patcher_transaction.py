@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import GuestError, HostError, SiteMismatch, UsageError
+from harness.errors import DeadlineMissed, GuestError, HostError, SiteMismatch, UsageError
 from harness.patcher import Patch, PatchPlan, apply
 
 BASE = 0x80100000
@@ -38,12 +38,15 @@ class FakeText:
 
 
 class FakeCpus:
-    """CPUs that advance one word with each step."""
+    """CPUs that advance one word with each step, and threads that get on when these run."""
 
-    def __init__(self, *pcs, stuck=False):
+    def __init__(self, *pcs, stuck=False, saved=(), entry=()):
         self.pcs = dict(enumerate(pcs))
         self.stuck = stuck
+        self.saved = list(saved)
+        self.entry = entry
         self.steps = []
+        self.runs = []
 
     def program_counters(self):
         return dict(self.pcs)
@@ -52,6 +55,18 @@ class FakeCpus:
         self.steps.append(cpu)
         if not self.stuck:
             self.pcs[cpu] += 4
+
+    def enters(self, pc):
+        return pc in self.entry
+
+    def saved_contexts(self):
+        return {f"thread t-{pid}": pc for pid, pc in enumerate(self.saved, 1)}
+
+    def run_to(self, address):
+        if self.stuck:
+            raise DeadlineMissed("it did not come there")
+        self.runs.append(address)
+        self.saved[:1] = []
 
 
 def listing(code, address):
@@ -117,6 +132,36 @@ def test_a_cpu_that_does_not_leave_refuses_the_plan():
     with pytest.raises(GuestError, match="CPU 0 does not leave the call site at 0x80100104"):
         apply(PatchPlan([site(0x100)]), text, FakeCpus(BASE + 0x104, stuck=True), listing)
     assert text.writes == 0
+
+
+def test_a_thread_between_the_words_is_let_run_first():
+    cpus = FakeCpus(BASE, saved=[BASE + 0x104, BASE + 0x204, BASE + 0x300])
+    apply(PatchPlan([site(0x100), site(0x200)]), FakeText(), cpus, listing)
+    assert cpus.runs == [BASE + 0x108, BASE + 0x208]
+    assert cpus.steps == []
+
+
+def test_a_thread_that_does_not_go_on_is_named_and_nothing_changes():
+    text = FakeText()
+    cpus = FakeCpus(BASE, stuck=True, saved=[BASE, BASE + 0x104])
+    with pytest.raises(GuestError, match=r"thread t-2 .* inside the call site of f100") as caught:
+        apply(PatchPlan([site(0x100)]), text, cpus, listing)
+    assert "nothing has been changed" in caught.value.message
+    assert text.writes == 0
+
+
+def test_a_cpu_that_has_interrupted_something_unknown_is_stepped():
+    entry = range(BASE + 0x800, BASE + 0x810, 4)
+    cpus = FakeCpus(BASE, BASE + 0x804, entry=entry)
+    apply(PatchPlan([site(0x100)]), FakeText(), cpus, listing)
+    assert cpus.steps == [1, 1, 1]
+
+
+def test_one_word_may_change_under_everybody():
+    cpus = FakeCpus(BASE + 0x100, saved=[BASE + 0x100], entry=[BASE + 0x100], stuck=True)
+    plan = PatchPlan([site(0x100, old=NOP, new=JAL)])
+    apply(plan, FakeText(), cpus, listing)
+    assert cpus.steps == cpus.runs == []
 
 
 def test_a_cpu_at_the_first_or_behind_the_last_word_may_stay():

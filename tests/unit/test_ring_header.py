@@ -10,7 +10,7 @@ from harness.ring import FIXED_SIZE, RingHeader, header_length
 
 GOOD = {
     "magic": 0x46545242,
-    "version": 1,
+    "version": 2,
     "header_size": 48,
     "cpu_size": 64,
     "nr_cpus": 2,
@@ -33,8 +33,9 @@ CPU = {
     "dropped": 2,
     "writing": 0,
     "last_stamp": 123456789012,
+    "tail_page": 0x80407000,
 }
-WIDE = {"clock_hz", "pages", "first_entry", "last_stamp"}
+WIDE = {"clock_hz", "pages", "first_entry", "last_stamp", "tail_page"}
 
 
 def encode(byteorder, header=(), cpus=({}, {})):
@@ -109,7 +110,7 @@ def test_addresses():
     ("field", "value"),
     [
         ("magic", 0x42525446),
-        ("version", 2),
+        ("version", 1),
         ("header_size", 40),
         ("header_size", 49),
         ("header_size", 1 << 20),
@@ -169,7 +170,7 @@ def test_short_reads_are_noticed():
 
 @given(st.binary(min_size=8, max_size=300), st.sampled_from(["big", "little"]))
 def test_garbage_behind_the_magic_is_refused(garbage, byteorder):
-    start = (0x46545242).to_bytes(4, byteorder) + (1).to_bytes(4, byteorder)
+    start = (0x46545242).to_bytes(4, byteorder) + (2).to_bytes(4, byteorder)
     try:
         header = RingHeader.parse(start + garbage, byteorder)
     except FormatError:

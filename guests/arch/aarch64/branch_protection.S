@@ -31,11 +31,12 @@
 
 	.text
 /*
- * branch_protection_init() - prepare both; called with the MMU off and without a stack
+ * branch_protection_init() - prepare both; called on every CPU with the MMU off and without a stack
  *
  * Out: x0 = bits that SCTLR_EL1 needs. Uses x2..x5.
  *
- * The keys differ from boot to boot, as the counter does. That is no secret worth the name, but a
+ * All CPUs have the same keys, which come from what the first one has found: threads move between
+ * them, with signed addresses on their stacks. User mode has these keys, too. The keys differ from boot to boot, as the counter does. That is no secret worth the name, but a
  * signature that somebody keeps across a boot fails, and with -icount every run is the same.
  */
 SYM_FUNC_START(branch_protection_init)
@@ -60,8 +61,13 @@ SYM_FUNC_START(branch_protection_init)
 	tst	x2, x3
 	b.ne	2f
 	branch_without SYS_ID_AA64ISAR2_EL1, ID_AA64ISAR2_APA3, 3f
-2:	mrs	x3, cntvct_el0
-	ldr	x4, =0x9e3779b97f4a7c15	/* 2^64 / golden ratio: bits without a pattern */
+2:	adrp	x2, key_seed
+	ldr	x3, [x2, #:lo12:key_seed]
+	cbnz	x3, 4f
+	mrs	x3, cntvct_el0
+	orr	x3, x3, #1
+	str	x3, [x2, #:lo12:key_seed]
+4:	ldr	x4, =0x9e3779b97f4a7c15	/* 2^64 / golden ratio: bits without a pattern */
 	set_key	SYS_APIAKEYLO_EL1, SYS_APIAKEYHI_EL1
 	set_key	SYS_APIBKEYLO_EL1, SYS_APIBKEYHI_EL1
 	set_key	SYS_APDAKEYLO_EL1, SYS_APDAKEYHI_EL1
@@ -72,3 +78,10 @@ SYM_FUNC_START(branch_protection_init)
 #endif
 	ret
 SYM_FUNC_END(branch_protection_init)
+
+#ifdef __ARM_FEATURE_PAC_DEFAULT
+	.data				/* not .bss, which is cleared later */
+	.balign	8
+key_seed:
+	.quad	0
+#endif

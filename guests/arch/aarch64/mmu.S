@@ -2,7 +2,7 @@
 /*
  * The address map, built by the assembler: everything at its physical address.
  *
- *	0x00000000..0x07ffffff	not mapped: a null pointer faults, and user mode has room here
+ *	0x00000000..0x07ffffff	a null pointer faults; user.c maps user programs here
  *	0x08000000..0x3fdfffff	devices
  *	0x3fe00000..0x3fffffff	not mapped: the boot stack above it overflows into a fault
  *	0x40000000..0x7fffffff	memory, executable at EL1
@@ -12,14 +12,6 @@
  */
 #include <asm/module.h>
 #include <asm/sysreg.h>
-
-#define DESC_BLOCK		(1 << 0)
-#define DESC_TABLE		(3 << 0)
-#define DESC_ATTR(index)	((index) << 2)
-#define DESC_INNER_SHAREABLE	(3 << 8)
-#define DESC_ACCESSED		(1 << 10)
-#define DESC_PXN		(1 << 53)
-#define DESC_UXN		(1 << 54)
 
 #define BLOCK_DEVICE		(DESC_BLOCK | DESC_ATTR(MT_DEVICE_NGNRNE) | DESC_ACCESSED | \
 				 DESC_PXN | DESC_UXN)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel says of an exception that it cannot handle, which so far is all of them. */
+/* What the kernel says of an exception that it cannot handle. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
+#include <asm/traps.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
 #include <linux/printk.h>
@@ -58,6 +59,13 @@ static const char *const fault_kinds[] = {
 
 static const char *const vector_sources[] = { "EL1t", "EL1h", "EL0", "EL0 (AArch32)" };
 static const char *const vector_kinds[] = { "synchronous", "IRQ", "FIQ", "SError" };
+
+const char *exception_name(unsigned long esr)
+{
+	const char *name = exception_classes[ESR_EC(esr)];
+
+	return name ? name : "reserved exception class";
+}
 
 static void print_digits(const char *name, unsigned long value, int digits)
 {
@@ -207,11 +215,13 @@ void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned lon
 			 unsigned long far)
 {
 	static bool reporting;
-	const char *reason = exception_classes[ESR_EC(esr)];
+	const char *reason = vector & 3 ? vector_kinds[vector & 3] : exception_name(esr);
 
 	_Static_assert(sizeof(*regs) == S_FRAME_SIZE, "S_FRAME_SIZE");
 	_Static_assert(offsetof(struct pt_regs, sp) == S_SP, "S_SP");
 	_Static_assert(offsetof(struct pt_regs, pc) == S_PC, "S_PC");
+	_Static_assert(offsetof(struct pt_regs, orig_x0) == S_ORIG_X0, "S_ORIG_X0");
+	_Static_assert(offsetof(struct pt_regs, record) == S_RECORD, "S_RECORD");
 
 	/* A fault inside the report would report for ever: the second one says little and stops. */
 	if (reporting) {
@@ -223,10 +233,6 @@ void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned lon
 	}
 	reporting = true;
 
-	if (vector & 3)
-		reason = vector_kinds[vector & 3];
-	else if (!reason)
-		reason = "reserved exception class";
 	console_puts("Unhandled exception: ");
 	console_puts(reason);
 	console_puts(" in ");

@@ -1,42 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exception vectors. Nothing is handled yet: every exception is saved and reported, and the kernel
- * stops. The registers go to a stack of their own, so that a report does not depend on the
- * interrupted sp; until x0 has that address no memory is touched, and x0 itself waits in
- * tpidrro_el0, which has no other use.
+ * Exception vectors. What entry.S has a way back from goes there; everything else is saved and
+ * reported, and the kernel stops. For that the registers go to a stack of their own, so that a
+ * report does not depend on the interrupted sp; until x0 has that address no memory is touched, and
+ * x0 itself waits in tpidrro_el0, which has no other use.
  */
 #include <asm/ptrace.h>
 #include <linux/linkage.h>
+#include <linux/threads.h>
 
-	.cfi_sections .debug_frame
+	.cfi_sections .eh_frame
 
 	/* A vector has room for 32 instructions. Out: x0 = the frame, w1 = the vector's number. */
 	.macro	unhandled, number
 	.balign	0x80
 	msr	tpidrro_el0, x0
-	adrp	x0, exception_stack_top - S_FRAME_SIZE
-	add	x0, x0, :lo12:exception_stack_top - S_FRAME_SIZE
+	mrs	x0, tpidr_el1		/* the end of this CPU's exception stack */
+	sub	x0, x0, #S_FRAME_SIZE
 	str	x1, [x0, #S_X(1)]
 	mov	w1, #\number
 	b	report_exception
 	.endm
 
-	.text
+	.macro	handled, routine
+	.balign	0x80
+	b	\routine
+	.endm
+
+	.section .entry.text, "ax"
 	.balign	0x800
 SYM_FUNC_START(vectors)
-	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	unhandled \number
-	.endr
+	unhandled 0		/* EL1 with SP_EL0: never used */
+	unhandled 1
+	unhandled 2
+	unhandled 3
+	unhandled 4		/* EL1: synchronous, IRQ, FIQ, SError */
+	handled	el1_irq
+	handled	el1_fiq
+	unhandled 7
+	handled	el0_sync	/* EL0: likewise */
+	handled	el0_irq
+	handled	el0_fiq
+	unhandled 11
+	unhandled 12		/* EL0 in AArch32: never used */
+	unhandled 13
+	unhandled 14
+	unhandled 15
 SYM_FUNC_END(vectors)
 
 	/*
 	 * x0 = struct pt_regs to fill, w1 = number of the vector. x1 is saved, x0 is in tpidrro_el0.
-	 * The unwind information says that the caller's pc (which gdb takes from x30) is elr: so a
-	 * backtrace goes on in the function that was interrupted.
+	 * The unwind information is as in entry.S.
 	 */
 SYM_FUNC_START(report_exception)
 	.cfi_startproc
 	.cfi_signal_frame
+	.cfi_return_column DWARF_PC
 	.cfi_def_cfa x0, 0
 	stp	x2, x3, [x0, #S_X(2)]
 	stp	x4, x5, [x0, #S_X(4)]
@@ -68,7 +87,8 @@ SYM_FUNC_START(report_exception)
 	mov	sp, x0
 	.cfi_def_cfa sp, S_FRAME_SIZE
 	.cfi_offset x29, S_X(29) - S_FRAME_SIZE
-	.cfi_offset x30, S_PC - S_FRAME_SIZE
+	.cfi_offset x30, S_X(30) - S_FRAME_SIZE
+	.cfi_offset DWARF_PC, S_PC - S_FRAME_SIZE
 	.cfi_offset sp, S_SP - S_FRAME_SIZE
 	mrs	x2, esr_el1
 	mrs	x3, far_el1
@@ -77,7 +97,12 @@ SYM_FUNC_START(report_exception)
 	.cfi_endproc
 SYM_FUNC_END(report_exception)
 
+	/*
+	 * One stack for each CPU. Behind its end, where TPIDR_EL1 points, the CPU keeps the thread
+	 * that it has let go to user mode.
+	 */
 	.bss
 	.balign	16
-	.skip	8192
-exception_stack_top:
+	.globl	exception_stacks
+exception_stacks:
+	.skip	NR_CPUS * EXCEPTION_STACK_SIZE

@@ -24,9 +24,11 @@ SECTIONS
 	. = LINK_ADDRESS;
 	KERNEL_TEXT
 	KERNEL_RODATA
+	.eh_frame_hdr : { *(.eh_frame_hdr) }
+	.eh_frame : ALIGN(8) { KEEP(*(.eh_frame)) }
 	KERNEL_DATA
 	KERNEL_RESERVED
 	ASSERT(_end - RAM_ADDRESS <= MODULES_OFFSET, "no room is left for modules")
 
-	/DISCARD/ : { *(.comment) *(.eh_frame) *(.interp) *(.dynamic) }
+	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From QEMU's boot stub to start_kernel(). Nothing is expected of the registers.
+ * From QEMU's boot stub to start_kernel(), and from reset to secondary_start_kernel(). Nothing is
+ * expected of the registers.
  */
+#include <linux/threads.h>
+
 #include <asm/asm.h>
 #include <asm/mipsregs.h>
 
@@ -13,29 +16,60 @@
 
 	.set	noreorder
 
-	.text
-SYM_FUNC_START(kernel_entry)
+/* Uses a0, a1. */
+	.macro	set_up_cpu
 	/* The vectors can only be moved while exceptions go to the boot ROM. */
 	li	$a0, STATUS_KERNEL | ST0_BEV
 	mtc0	$a0, CP0_STATUS
 	ehb
-	la	$a1, exception_vectors
+	LONG_LA	$a1, exception_vectors
 	mtc0	$a1, CP0_EBASE
 	ehb
 	li	$a0, STATUS_KERNEL
 	mtc0	$a0, CP0_STATUS
 	mtc0	$zero, CP0_CAUSE
 	ehb
+	.endm
 
-	la	$a0, __bss_start
-	la	$a1, __bss_stop
-1:	LONG_S	$zero, 0($a0)
-	LONG_ADDIU $a0, $a0, SZREG
-	bne	$a0, $a1, 1b
+	.text
+SYM_FUNC_START(kernel_entry)
+	/* Some machines start all CPUs at once. The others are of no use there. */
+	mfc0	$a0, CP0_EBASE
+	ext	$a0, $a0, 0, EBASE_CPU_BITS
+1:	beqz	$a0, 2f
+	 nop
+	wait
+	b	1b
 	 nop
 
-	la	$sp, __boot_stack_end - 32	/* o32 callees own 16 bytes above sp */
-	la	$gp, init_thread
+2:	set_up_cpu
+	LONG_LA	$a0, __bss_start
+	LONG_LA	$a1, __bss_stop
+3:	LONG_S	$zero, 0($a0)
+	LONG_ADDIU $a0, $a0, SZREG
+	bne	$a0, $a1, 3b
+	 nop
+
+	LONG_LA	$sp, __boot_stack_end - 32	/* o32 callees own 16 bytes above sp */
+	LONG_LA	$gp, init_thread
 	jal	start_kernel
 	 move	$ra, $zero
 SYM_FUNC_END(kernel_entry)
+
+#if NR_CPUS > 1
+	/* Where a CPU can start: a multiple of 4 KiB, seen through kseg1. */
+	.balign	0x1000
+SYM_FUNC_START(secondary_reset)
+	LONG_LA	$a0, 1f
+	jr	$a0
+	 nop
+1:	set_up_cpu
+	LONG_LA	$a0, secondary			/* smp.c: the thread, the end of its stack */
+	LONG_L	$gp, 0($a0)
+	LONG_L	$sp, SZREG($a0)
+	sync
+	LONG_S	$zero, 0($a0)
+	jal	secondary_start_kernel
+	 LONG_ADDIU $sp, $sp, -32
+SYM_FUNC_END(secondary_reset)
+#endif

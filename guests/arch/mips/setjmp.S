@@ -65,7 +65,7 @@ SYM_FUNC_START(longjmp)
 	FOR_EACH_DOUBLE(ldc1)
 	lw	$t0, SLOT(19)($a0)
 	sw	$t0, THREAD_CURR_RET_STACK($gp)
-	li	$v0, 1
+	sltiu	$v0, $a1, 1	/* the value, but never 0 */
 	jr	$ra
-	 movn	$v0, $a1, $a1	/* the value, but never 0 */
+	 or	$v0, $v0, $a1
 SYM_FUNC_END(longjmp)

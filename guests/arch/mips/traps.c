@@ -9,10 +9,12 @@
 
 #include <asm/mipsregs.h>
 #include <asm/ptrace.h>
+#include <asm/traps.h>
 
 #define SZREG	sizeof(long)
 _Static_assert(offsetof(struct pt_regs, lo) == PT_LO, "ptrace.h");
 _Static_assert(offsetof(struct pt_regs, badvaddr) == PT_BADVADDR, "ptrace.h");
+_Static_assert(offsetof(struct pt_regs, syscall) == PT_SYSCALL, "ptrace.h");
 _Static_assert(sizeof(struct pt_regs) == PT_SIZE, "ptrace.h");
 
 void do_exception(const struct pt_regs *regs) __noreturn;
@@ -51,6 +53,13 @@ static const char register_names[32][5] = {
 	"t8", "t9", "k0", "k1", "gp", "sp", "fp", "ra",
 };
 
+const char *exception_name(const struct pt_regs *regs)
+{
+	const char *name = exception_names[(regs->cause & CAUSE_EXCCODE) >> CAUSE_EXCCODE_SHIFT];
+
+	return name ? name : "reserved exception code";
+}
+
 static void print_register(const char *name, unsigned long value, bool last)
 {
 	const char *c = name;
@@ -87,11 +96,11 @@ static void print_stack(unsigned long sp)
 void do_exception(const struct pt_regs *regs)
 {
 	static bool dying;
-	const char *name = exception_names[(regs->cause & CAUSE_EXCCODE) >> CAUSE_EXCCODE_SHIFT];
+	const char *name = exception_name(regs);
 	int i;
 
 	console_puts("\nUnhandled exception: ");
-	console_puts(name ? name : "reserved code");
+	console_puts(name);
 	console_puts("\n");
 	/* The second one comes from the dump itself or from panic(): say where, no more. */
 	print_register("epc", regs->epc, false);
@@ -108,7 +117,7 @@ void do_exception(const struct pt_regs *regs)
 	for (i = 0; i < 32; i++)
 		print_register(register_names[i], regs->regs[i], i % 4 == 3);
 	print_stack(regs->regs[29]);
-	panic_plain(name ? name : "reserved exception code");
+	panic_plain(name);
 }
 
 void arch_trap_init(void)

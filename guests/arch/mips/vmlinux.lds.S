@@ -32,10 +32,18 @@ SECTIONS
 
 	KERNEL_TEXT
 	KERNEL_RODATA
+	.eh_frame_hdr : {
+		__eh_frame_hdr = .;
+		*(.eh_frame_hdr)
+	}
+	.eh_frame : ALIGN(8) {
+		KEEP(*(.eh_frame))
+		__eh_frame_end = .;
+	}
 	KERNEL_DATA
 	KERNEL_RESERVED
 	ASSERT(_end - __boot_stack_start <= MODULES_PHYSICAL, "no room is left for modules")
 
 	/* For a run-time linker, which there is not. */
-	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) *(.eh_frame) }
+	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }
 }

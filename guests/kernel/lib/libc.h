@@ -9,6 +9,8 @@
 /* What the library asks of the kernel, and nothing else. */
 void console_write(const char *text, size_t size);
 void panic(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
+void heap_lock(void);
+void heap_unlock(void);
 extern char __heap_start[], __heap_end[]; /* linker script */
 
 /*

@@ -9,7 +9,7 @@
  * Headers carry a magic number mixed with their address, and the bytes between what was asked
  * for and the end of the block hold a pattern (there is at least one). A double free, a pointer
  * that did not come from here and a write over either end are therefore found by free, and the
- * kernel panics. There is no locking: do not allocate in an interrupt handler.
+ * kernel panics. One lock guards it all: do not allocate in an interrupt handler.
  */
 #include <malloc.h>
 #include <stdbool.h>
@@ -207,7 +207,7 @@ static size_t size_for(size_t requested)
 	return requested > PTRDIFF_MAX - ALIGNMENT ? 0 : round_up(requested + 1);
 }
 
-void *malloc(size_t size)
+static void *allocate(size_t size)
 {
 	size_t needed = size_for(size);
 	struct block *block;
@@ -230,13 +230,10 @@ void *malloc(size_t size)
 	return payload_of(block);
 }
 
-void free(void *area)
+static void release(void *area)
 {
-	struct block *block, *after, *before;
+	struct block *block = used_block(area), *after, *before;
 
-	if (!area)
-		return;
-	block = used_block(area);
 	/* Also when it is joined to the one before: a second free then still finds this mark. */
 	mark(block, MAGIC_FREE);
 	after = block_after(block);
@@ -256,6 +253,25 @@ void free(void *area)
 	list_add(block);
 }
 
+void *malloc(size_t size)
+{
+	void *area;
+
+	heap_lock();
+	area = allocate(size);
+	heap_unlock();
+	return area;
+}
+
+void free(void *area)
+{
+	if (!area)
+		return;
+	heap_lock();
+	release(area);
+	heap_unlock();
+}
+
 void *calloc(size_t count, size_t size)
 {
 	size_t total;
@@ -267,14 +283,14 @@ void *calloc(size_t count, size_t size)
 	return area ? memset(area, 0, total) : NULL;
 }
 
-void *realloc(void *area, size_t size)
+static void *reallocate(void *area, size_t size)
 {
 	size_t needed = size_for(size);
 	struct block *block, *after;
 	void *moved;
 
 	if (!area)
-		return malloc(size);
+		return allocate(size);
 	block = used_block(area);
 	if (!needed)
 		return NULL;
@@ -290,11 +306,21 @@ void *realloc(void *area, size_t size)
 		set_requested(block, size);
 		return area;
 	}
-	moved = malloc(size);
+	moved = allocate(size);
 	if (moved) {
 		memcpy(moved, area, block->requested);
-		free(area);
+		release(area);
 	}
+	return moved;
+}
+
+void *realloc(void *area, size_t size)
+{
+	void *moved;
+
+	heap_lock();
+	moved = reallocate(area, size);
+	heap_unlock();
 	return moved;
 }
 
@@ -304,10 +330,12 @@ size_t malloc_check(void)
 
 	if (!first_block)
 		return 0;
+	heap_lock();
 	for (struct block *block = first_block; block != last_block; block = block_after(block)) {
 		check_block(block);
 		if (is_marked(block, MAGIC_USED))
 			in_use += block->requested;
 	}
+	heap_unlock();
 	return in_use;
 }

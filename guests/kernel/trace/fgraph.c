@@ -6,6 +6,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/irqflags.h>
 #include <linux/sched.h>
 
 
@@ -73,7 +74,7 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 #endif
 	if (unlikely(ftrace_graph_entry != trace_graph_entry))
 		return call_graph_entry(func);
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	if (likely(graph_entry_usual(thread, entry, func, index, flags)))
 		return 0;
 	return graph_enter_slow(func, flags);
@@ -148,32 +149,46 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 			return pop_return_trace(thread, index);
 		return call_graph_return();
 	}
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	if (likely(graph_return_usual(thread, entry, index, flags)))
 		return pop_return_trace(thread, index);
 	return graph_leave_slow(flags);
 }
 
-unsigned long ftrace_graph_ret_addr(int *index, unsigned long ret, unsigned long *retp)
+/*
+ * A function that was called by a jump, from a hijacked one, has return_to_handler for the address
+ * it returns to: who really waits is further down.
+ */
+unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
+				    unsigned long ret, unsigned long *retp)
 {
-	const struct thread_info *thread = current;
+	const struct ftrace_ret_stack *entry;
 	int i;
 
 	if (ret != (unsigned long)return_to_handler)
 		return ret;
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
-	for (i = thread->curr_ret_stack; i >= 0; i--)
-		if (thread->ret_stack[i].retp == retp)
-			return thread->ret_stack[i].ret;
-	return ret;
+	for (i = thread->curr_ret_stack; i >= 0; i--) {
+		entry = &thread->ret_stack[i];
+		if (entry->retp == retp && entry->ret != ret)
+			return entry->ret;
+	}
+	/* A register: what the port replaced lay in its own frame, below that of the function. */
+	for (i = 0; i <= thread->curr_ret_stack; i++) {
+		entry = &thread->ret_stack[i];
+		if (entry->retp < retp && entry->ret != ret)
+			return entry->ret;
+	}
 #else
 	/* The unwinder meets them in the order in which they were pushed, newest first. */
-	i = thread->curr_ret_stack - *index;
-	if (i < 0)
-		return ret;
-	++*index;
-	return thread->ret_stack[i].ret;
+	for (i = thread->curr_ret_stack - *index; i >= 0; i--) {
+		entry = &thread->ret_stack[i];
+		++*index;
+		if (entry->ret != ret)
+			return entry->ret;
+	}
 #endif
+	return ret;
 }
 
 #endif

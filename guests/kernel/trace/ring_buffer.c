@@ -16,7 +16,7 @@ struct ring_buffer ring_buffer;
 
 _Static_assert(sizeof(struct ring_buffer_page) == RING_BUFFER_PAGE_SIZE, "page layout");
 _Static_assert(sizeof(struct ring_buffer_header) == 48, "header layout");
-_Static_assert(offsetof(struct ring_buffer_per_cpu, last_stamp) == 48, "per-CPU layout");
+_Static_assert(offsetof(struct ring_buffer_per_cpu, tail_page) == 56, "per-CPU layout");
 
 static struct ring_buffer_page *page_at(const struct ring_buffer_per_cpu *cpu, u32 sequence)
 {
@@ -34,8 +34,7 @@ static u32 *first_entry_at(const struct ring_buffer_per_cpu *cpu, u32 sequence)
 
 static void set_tail(struct ring_buffer_per_cpu *cpu, u32 sequence)
 {
-	cpu->tail_page = page_at(cpu, sequence);
-	cpu->tail_cached = sequence;
+	cpu->tail_page = (unsigned long)page_at(cpu, sequence);
 	cpu->tail = sequence;
 }
 
@@ -65,18 +64,22 @@ static bool free_page(struct ring_buffer_per_cpu *cpu)
 	return !is_full(cpu);
 }
 
-static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now)
+static void read_clock(struct ring_buffer_time *time)
 {
-	u64 delta = now - cpu->last_stamp;
+	time->now = sched_clock();
+	time->count = sched_clock_count();
+}
+
+static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, struct ring_buffer_time *time)
+{
 	struct ring_buffer_page *page;
 	u32 extend, *event;
+	u64 delta;
 
-	/* The debugger has emptied the buffer and started over. */
-	if (cpu->tail_cached != cpu->tail)
-		set_tail(cpu, cpu->tail);
-
-	page = cpu->tail_page;
+	read_clock(time);
+	page = ring_buffer_tail_page(cpu);
 	if (page->commit) {
+		delta = time->now - cpu->last_stamp;
 		extend = delta > RB_DELTA_MASK ? RB_TIME_EXTEND_SIZE : 0;
 		if (page->commit + extend + size <= RB_DATA_SIZE) {
 			if (extend) {
@@ -85,10 +88,13 @@ static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now)
 				event[1] = delta >> RB_DELTA_BITS;
 				page->commit += extend;
 			}
+			time->delta = (u32)delta & RB_DELTA_MASK;
 			return true;
 		}
 		if (is_full(cpu) && !free_page(cpu))
 			return false;
+		/* An NMI may have written while free_page() waited for the debugger. */
+		read_clock(time);
 		page = page_at(cpu, cpu->tail + 1);
 		page->commit = 0;
 		barrier();
@@ -96,22 +102,73 @@ static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now)
 	}
 
 	/* The first event of a page: the page's own time stamp says when. */
-	page->time_stamp = now;
+	page->time_stamp = time->now;
 	*first_entry_at(cpu, cpu->tail) = cpu->entries;
-	cpu->last_stamp = now;
+	time->delta = 0;
 	return true;
 }
 
-bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now)
+/* Atomic, because an NMI may come in between. */
+static void count_dropped(struct ring_buffer_per_cpu *cpu)
 {
-	bool found;
+	__atomic_fetch_add(&cpu->dropped, 1, __ATOMIC_RELAXED);
+}
 
+bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size,
+			   struct ring_buffer_time *time)
+{
 	WRITE_ONCE(cpu->writing, 1);
-	found = find_room(cpu, size, now);
-	if (!found)
-		cpu->dropped++;
+	barrier();
+	if (find_room(cpu, size, time))
+		return true;
+	count_dropped(cpu);
 	WRITE_ONCE(cpu->writing, 0);
-	return found;
+	return false;
+}
+
+void ring_buffer_refused(struct ring_buffer_per_cpu *cpu)
+{
+	if (!ring_buffer.header.record_disabled)
+		count_dropped(cpu);
+}
+
+/* Longer than type_len can say: as where 64-bit values have to be aligned, see RB_TYPE_LEN(). */
+#define RB_LONG_HEADER_SIZE	8
+
+static u32 any_header_size(u32 length)
+{
+	return length > RB_MAX_TYPE_LENGTH ? RB_LONG_HEADER_SIZE : RB_HEADER_SIZE;
+}
+
+static u32 any_event_size(u32 length)
+{
+	return ALIGN(any_header_size(length) + length, RB_ALIGNMENT);
+}
+
+bool ring_buffer_reserve_any(struct ring_buffer_per_cpu *cpu, u32 length,
+			     struct ring_buffer_event *event)
+{
+	struct ring_buffer_time time;
+	u32 *header;
+
+	length = ALIGN(length, 4);
+	if (!ring_buffer_make_room(cpu, any_event_size(length), &time))
+		return false;
+	ring_buffer_begin(cpu, length, &time, event);
+	if (length > RB_MAX_TYPE_LENGTH) {
+		header = (u32 *)(event->page->data + event->begin);
+		header[0] = RB_EVENT(0, time.delta);
+		header[1] = any_event_size(length) - 4;
+		event->data = header + 2;
+	}
+	return true;
+}
+
+void ring_buffer_commit_any(struct ring_buffer_per_cpu *cpu, u32 length,
+			    const struct ring_buffer_event *event)
+{
+	length = ALIGN(length, 4);
+	ring_buffer_commit_size(cpu, any_event_size(length), event);
 }
 
 void ring_buffer_init(void)
@@ -127,8 +184,8 @@ void ring_buffer_init(void)
 		cpu->max_pages = RING_BUFFER_MAX_PAGES;
 		cpu->nr_pages = RING_BUFFER_PAGES;
 		set_tail(cpu, 0);
-		cpu->tail_page->time_stamp = 0;
-		cpu->tail_page->commit = 0;
+		ring_buffer_tail_page(cpu)->time_stamp = 0;
+		ring_buffer_tail_page(cpu)->commit = 0;
 	}
 
 	header->version = RING_BUFFER_VERSION;

@@ -4,8 +4,10 @@
 
 /*
  * How an event gets into the ring buffer: reserve, fill, commit. The caller has masked interrupts
- * and is on the CPU that the buffer belongs to, so nobody else writes between the two. Inline,
- * because this is most of what a traced call costs.
+ * and is on the CPU that the buffer belongs to, so that only an NMI, or a call that the tracer
+ * itself makes of a traced function, could write between the two. Either finds cpu->writing set,
+ * which is set before anything else is read, and is refused. Inline, because this is most of what
+ * a traced call costs.
  */
 #include <linux/kernel.h>
 #include <linux/ring_buffer.h>
@@ -40,6 +42,7 @@
 #define RB_TYPE_LEN(length)	((length) / 4)
 #endif
 
+#define RB_MAX_TYPE_LENGTH	112	/* bytes that type_len can say */
 #define RB_DATA_SIZE		((u32)sizeof(((struct ring_buffer_page *)0)->data))
 
 /**
@@ -103,6 +106,18 @@ static __always_inline struct ring_buffer_per_cpu *ring_buffer_this_cpu(void)
 	return current->ring_buffer;
 }
 
+static __always_inline struct ring_buffer_page *
+ring_buffer_tail_page(const struct ring_buffer_per_cpu *cpu)
+{
+	return (struct ring_buffer_page *)(unsigned long)cpu->tail_page;
+}
+
+/* Not 0: this CPU takes no event now; see ring_buffer_refused(). */
+static __always_inline u32 ring_buffer_refuses(const struct ring_buffer_per_cpu *cpu)
+{
+	return READ_ONCE(cpu->writing) | ring_buffer.header.record_disabled;
+}
+
 /* Write the word before the payload. There is room. */
 static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u32 length,
 					      const struct ring_buffer_time *time,
@@ -110,12 +125,11 @@ static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u
 {
 	u32 *header;
 
-	event->page = cpu->tail_page;
+	event->page = ring_buffer_tail_page(cpu);
 	event->begin = event->page->commit;
 	event->time = time->now;
 	header = (u32 *)(event->page->data + event->begin);
 	event->data = (u8 *)header + RB_HEADER_SIZE;
-	WRITE_ONCE(cpu->writing, 1);
 	header[0] = RB_EVENT(RB_TYPE_LEN(length), time->delta);
 	if (RB_HEADER_SIZE == 8)
 		header[1] = ring_buffer_event_size(length) - 4;
@@ -130,7 +144,7 @@ static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u
  * @event:	where it is
  *
  * Calls nothing: a tracer that ends with a call of ring_buffer_reserve() in another function if
- * this one fails saves no registers.
+ * this one fails saves no registers. The caller has asked ring_buffer_refuses().
  *
  * Return: false if it takes ring_buffer_reserve().
  */
@@ -139,12 +153,15 @@ static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *
 {
 	struct ring_buffer_time time;
 
-	if (unlikely(cpu->tail != cpu->tail_cached || !ring_buffer_read_clock(cpu, &time)))
+	WRITE_ONCE(cpu->writing, 1);
+	barrier();
+	/* Of the page an empty one and a full one in one comparison: 0 - 1 is a lot. */
+	if (unlikely(!ring_buffer_read_clock(cpu, &time) ||
+		     (unsigned long)ring_buffer_tail_page(cpu)->commit - 1 >=
+			     RB_DATA_SIZE - ring_buffer_event_size(length))) {
+		WRITE_ONCE(cpu->writing, 0);
 		return false;
-	/* An empty page and a full one in one comparison: 0 - 1 is a lot. */
-	if (unlikely((unsigned long)cpu->tail_page->commit - 1 >=
-		     RB_DATA_SIZE - ring_buffer_event_size(length)))
-		return false;
+	}
 	ring_buffer_begin(cpu, length, &time, event);
 	return true;
 }
@@ -153,34 +170,55 @@ static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *
  * ring_buffer_make_room - everything that is rare: a new page, a long pause, a full buffer
  * @cpu:	this CPU's buffer
  * @size:	bytes that the event takes, with its header
- * @now:	the time of the event
+ * @time:	gets the time of the event
  *
  * Return: false if the event is refused; that has been counted.
  */
-bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size, u64 now);
+bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size,
+			   struct ring_buffer_time *time);
 
 /** ring_buffer_reserve - begin an event; arguments and return value as above, but always */
 static __always_inline bool ring_buffer_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
 						struct ring_buffer_event *event)
 {
-	struct ring_buffer_time time = { .now = sched_clock(), .count = sched_clock_count() };
+	struct ring_buffer_time time;
 
-	if (!ring_buffer_make_room(cpu, ring_buffer_event_size(length), time.now))
+	if (!ring_buffer_make_room(cpu, ring_buffer_event_size(length), &time))
 		return false;
-	time.delta = (u32)(time.now - cpu->last_stamp) & RB_DELTA_MASK;
 	ring_buffer_begin(cpu, length, &time, event);
 	return true;
+}
+
+/**
+ * ring_buffer_reserve_any - begin an event of any length up to RB_MAX_LENGTH
+ *
+ * ring_buffer_commit_any() ends it.
+ */
+bool ring_buffer_reserve_any(struct ring_buffer_per_cpu *cpu, u32 length,
+			     struct ring_buffer_event *event);
+void ring_buffer_commit_any(struct ring_buffer_per_cpu *cpu, u32 length,
+			    const struct ring_buffer_event *event);
+
+#define RB_MAX_LENGTH	1024
+
+/** ring_buffer_refused - count an event that came while this CPU was writing one */
+void ring_buffer_refused(struct ring_buffer_per_cpu *cpu);
+
+static __always_inline void ring_buffer_commit_size(struct ring_buffer_per_cpu *cpu, u32 size,
+						    const struct ring_buffer_event *event)
+{
+	barrier();
+	WRITE_ONCE(event->page->commit, event->begin + size);
+	cpu->entries++;
+	barrier();
+	WRITE_ONCE(cpu->writing, 0);
 }
 
 /** ring_buffer_commit - the event is complete and may be read; arguments as they were */
 static __always_inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu, u32 length,
 					       const struct ring_buffer_event *event)
 {
-	barrier();
-	WRITE_ONCE(event->page->commit, event->begin + ring_buffer_event_size(length));
-	cpu->entries++;
-	barrier();
-	WRITE_ONCE(cpu->writing, 0);
+	ring_buffer_commit_size(cpu, ring_buffer_event_size(length), event);
 }
 
 #endif

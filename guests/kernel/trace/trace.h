@@ -3,28 +3,52 @@
 #define _TRACE_H
 
 #include <linux/irqflags.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #include "ring_buffer_write.h"
 
-/* Numbers of the events; their names and layouts are Linux's. */
+/*
+ * Numbers of the events; their names and layouts are Linux's. harness/trace/formats.py has the
+ * same numbers.
+ */
 #define TRACE_FN		1
+#define TRACE_STACK		4
+#define TRACE_PRINT		5
 #define TRACE_GRAPH_RET		10
 #define TRACE_GRAPH_ENT		11
+#define TRACE_SCHED_SWITCH	32
+#define TRACE_SYS_ENTER		33
+#define TRACE_SYS_EXIT		34
+#define TRACE_LATENCY		35
+#define TRACE_SYSCALL(index)	(64 + 2 * (index))	/* of entering; plus 1: of leaving */
 
-#define TRACE_FLAG_IRQS_OFF	1
+#define TRACE_FLAG_IRQS_OFF		0x01
+#define TRACE_FLAG_NEED_RESCHED		0x04
+#define TRACE_FLAG_HARDIRQ		0x08
+#define TRACE_FLAG_PREEMPT_RESCHED	0x20
+#define TRACE_FLAG_NMI			0x40
+
+/* Where threads keep theirs, so that an event takes them as they are. */
+_Static_assert(_TIF_NEED_RESCHED == (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED),
+	       "threads.h");
+_Static_assert(HARDIRQ_MASK == (u32)TRACE_FLAG_HARDIRQ << EVENT_FLAGS_SHIFT &&
+	       NMI_MASK == (u32)TRACE_FLAG_NMI << EVENT_FLAGS_SHIFT, "preempt.h");
+
+/* The word that type, flags and preempt_count are together. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define TRACE_TYPE_SHIFT	16
+#else
+#define TRACE_TYPE_SHIFT	0
+#endif
 
 /**
  * struct trace_entry - what every event begins with
- * @type:		TRACE_*
- * @flags:		TRACE_FLAG_*
- * @preempt_count:	of the thread
- * @pid:		of the thread
+ * @context:	u16 type, TRACE_*; u8 flags, TRACE_FLAG_*; u8 how deep preemption is off
+ * @pid:	of the thread
  */
 struct trace_entry {
-	u16 type;
-	u8 flags;
-	u8 preempt_count;
+	u32 context;
 	s32 pid;
 };
 
@@ -53,9 +77,11 @@ static __always_inline void trace_entry_fill(struct trace_entry *entry, u16 type
 					     const struct thread_info *thread,
 					     unsigned long irq_flags)
 {
-	entry->type = type;
-	entry->flags = arch_irqs_disabled_flags(irq_flags) ? TRACE_FLAG_IRQS_OFF : 0;
-	entry->preempt_count = thread->preempt_count;
+	u32 flags = arch_irqs_disabled_flags(irq_flags) ? TRACE_FLAG_IRQS_OFF : 0;
+
+	flags |= (u8)thread->flags;
+	entry->context = thread->preempt_count | flags << EVENT_FLAGS_SHIFT |
+			 (u32)type << TRACE_TYPE_SHIFT;
 	entry->pid = thread->pid;
 }
 

@@ -22,7 +22,7 @@ static __always_inline void function_event(struct ring_buffer_per_cpu *cpu,
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 
-/* A function of its own, so that function_trace_call() needs no stack. */
+/* Functions of their own, so that function_trace_call() needs no stack. */
 static noinline void function_trace_slow(unsigned long ip, unsigned long parent_ip,
 					 unsigned long flags)
 {
@@ -31,8 +31,14 @@ static noinline void function_trace_slow(unsigned long ip, unsigned long parent_
 
 	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_entry), &event))
 		function_event(cpu, &event, ip, parent_ip, flags);
-	current->trace_recursion = 0;
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
+}
+
+static noinline void function_trace_refused(unsigned long flags)
+{
+	if (!current->ftrace_ignore)
+		ring_buffer_refused(ring_buffer_this_cpu());
+	raw_local_irq_restore(flags);
 }
 
 void function_trace_call(unsigned long ip, unsigned long parent_ip)
@@ -41,19 +47,17 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip)
 	struct ring_buffer_event event;
 	unsigned long flags;
 
-	/* Interrupts first: an interrupt between the two would find the guard up and lose events. */
-	local_irq_save(flags);
-	if (unlikely(current->trace_recursion | ring_buffer.header.record_disabled)) {
-		local_irq_restore(flags);
+	/* Interrupts first: an interrupt that found cpu->writing set would lose events. */
+	raw_local_irq_save(flags);
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(current->ftrace_ignore | ring_buffer_refuses(cpu))) {
+		function_trace_refused(flags);
 		return;
 	}
-	current->trace_recursion = 1;
-	cpu = ring_buffer_this_cpu();
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_entry), &event))) {
 		function_trace_slow(ip, parent_ip, flags);
 		return;
 	}
 	function_event(cpu, &event, ip, parent_ip, flags);
-	current->trace_recursion = 0;
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 }

@@ -76,22 +76,21 @@ int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags)
 	struct ring_buffer_event event;
 	int hijack = 0;
 
-	if (thread->trace_recursion | ring_buffer.header.record_disabled)
+	if (thread->ftrace_ignore || !graph_wanted(entry, func, depth))
 		goto out;
-	thread->trace_recursion = 1;
-	if (graph_wanted(entry, func, depth)) {
-		if (entry->flags & GRAPH_NOTRACE || graph_control.tracing_thresh) {
-			entry->calltime = sched_clock();
-			hijack = 1;
-		} else if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry),
-					       &event)) {
-			graph_entry_event(cpu, &event, thread, entry, func, depth, flags);
-			hijack = 1;
-		}
+	if (ring_buffer_refuses(cpu)) {
+		ring_buffer_refused(cpu);
+		goto out;
 	}
-	thread->trace_recursion = 0;
+	if (entry->flags & GRAPH_NOTRACE || graph_control.tracing_thresh) {
+		entry->calltime = sched_clock();
+		hijack = 1;
+	} else if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)) {
+		graph_entry_event(cpu, &event, thread, entry, func, depth, flags);
+		hijack = 1;
+	}
 out:
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 	return hijack;
 }
 
@@ -102,24 +101,24 @@ void graph_return_slow(u32 depth, unsigned long flags)
 	const struct ftrace_ret_stack *entry = &thread->ret_stack[depth];
 	struct ring_buffer_event event;
 
-	if (thread->trace_recursion | ring_buffer.header.record_disabled |
-	    (entry->flags & GRAPH_NOTRACE))
+	if (thread->ftrace_ignore || entry->flags & GRAPH_NOTRACE)
 		goto out;
-	thread->trace_recursion = 1;
-	if ((!graph_control.tracing_thresh ||
-	     sched_clock() - entry->calltime >= graph_control.tracing_thresh) &&
-	    ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
+	if (graph_control.tracing_thresh &&
+	    sched_clock() - entry->calltime < graph_control.tracing_thresh)
+		goto out;
+	if (ring_buffer_refuses(cpu))
+		ring_buffer_refused(cpu);
+	else if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
 		graph_return_event(cpu, &event, thread, entry, depth, flags);
-	thread->trace_recursion = 0;
 out:
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 }
 
 int trace_graph_entry(struct ftrace_graph_ent *trace)
 {
 	unsigned long flags;
 
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	return graph_entry_slow(trace->func, trace->depth, flags);
 }
 
@@ -127,7 +126,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace)
 {
 	unsigned long flags;
 
-	local_irq_save(flags);
+	raw_local_irq_save(flags);
 	graph_return_slow(trace->depth, flags);
 }
 

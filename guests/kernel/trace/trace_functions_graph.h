@@ -58,26 +58,23 @@ static __always_inline void graph_return_event(struct ring_buffer_per_cpu *cpu,
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 
-/*
- * trace_graph_entry(), if nothing unusual is in the way. False: interrupts are still masked. It
- * raises no guard against recursion, for it calls nothing that could be traced.
- */
+/* trace_graph_entry(), if nothing unusual is in the way. False: interrupts are still masked. */
 static __always_inline bool graph_entry_usual(const struct thread_info *thread,
 					      struct ftrace_ret_stack *stack, unsigned long func,
 					      u32 depth, unsigned long flags)
 {
-	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
 	struct ring_buffer_event event;
 
-	if (unlikely((ring_buffer.header.record_disabled | graph_control.max_depth |
-		      graph_control.nr_functions | graph_control.nr_notrace) |
-		     thread->trace_recursion | graph_control.tracing_thresh))
+	if (unlikely((graph_control.max_depth | graph_control.nr_functions |
+		      graph_control.nr_notrace | thread->ftrace_ignore |
+		      ring_buffer_refuses(cpu)) |
+		     graph_control.tracing_thresh))
 		return false;
-	cpu = ring_buffer_this_cpu();
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)))
 		return false;
 	graph_entry_event(cpu, &event, thread, stack, func, depth, flags);
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 	return true;
 }
 
@@ -86,17 +83,16 @@ static __always_inline bool graph_return_usual(const struct thread_info *thread,
 					       const struct ftrace_ret_stack *stack, u32 depth,
 					       unsigned long flags)
 {
-	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
 	struct ring_buffer_event event;
 
-	if (unlikely(thread->trace_recursion | ring_buffer.header.record_disabled |
-		     stack->flags | graph_control.tracing_thresh))
+	if (unlikely(thread->ftrace_ignore | ring_buffer_refuses(cpu) | stack->flags |
+		     graph_control.tracing_thresh))
 		return false;
-	cpu = ring_buffer_this_cpu();
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
 		return false;
 	graph_return_event(cpu, &event, thread, stack, depth, flags);
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 	return true;
 }
 

@@ -30,7 +30,7 @@
 #define RECORD_FP	0
 #define RECORD_PC	8
 
-	.cfi_sections .debug_frame	/* for the debugger; nothing here unwinds by .eh_frame */
+	.cfi_sections .eh_frame		/* for stack traces, and the debugger */
 	.text
 
 /*

@@ -10,13 +10,13 @@
 #define FRAME_Q0	96
 #define FRAME_SIZE	224
 
-	.cfi_sections .debug_frame
+	.cfi_sections .eh_frame
 	.text
 
 /*
  * An unwinder looks a return address up by the byte before it, where the call should be. So the
- * unwind information begins before the function. It says that the way ends here: the true return
- * address is in the thread's ret_stack, which needs ftrace_graph_ret_addr().
+ * unwind information begins before the function. It says that the way ends here, until the true
+ * return address, which is in the thread's ret_stack, comes back from there.
  */
 	.type	return_to_handler_landing, @function
 return_to_handler_landing:
@@ -52,7 +52,9 @@ SYM_FUNC_START(return_to_handler)
 	mov	x0, x29
 	mov	x29, sp
 	bl	ftrace_return_to_handler
+	.cfi_register x30, x0
 	mov	x30, x0
+	.cfi_same_value x30
 
 	ldp	x0, x1, [sp, #FRAME_X0]
 	ldp	x2, x3, [sp, #FRAME_X0 + 16]
@@ -65,7 +67,6 @@ SYM_FUNC_START(return_to_handler)
 	ldp	q6, q7, [sp, #FRAME_Q0 + 96]
 	ldr	x29, [sp], #FRAME_SIZE
 	.cfi_restore x29
-	.cfi_restore x30
 	.cfi_def_cfa_offset 0
 	ret
 	.cfi_endproc

@@ -9,12 +9,17 @@
  *	asm/timer.h	u64 sched_clock(void)		asm/ptrace.h	struct pt_regs
  *	asm/processor.h	cpu_relax(), arch_idle()	asm/cacheflush.h flush_icache_range()
  *	asm/setjmp.h	jmp_buf				asm/io.h	device registers
+ *	asm/thread.h	struct thread_struct		asm/unistd.h	numbers of system calls
+ *	asm/user.h	USER_BASE, USER_SIZE		asm/syscall.h	syscall_get_nr() and so on
  *
  * and setjmp(), longjmp() and vmlinux.lds.S. Nothing there has call sites.
  *
- * sched_clock() returns nanoseconds that never run backwards; it is called with interrupts masked.
- * arch_idle() sleeps until the next interrupt.
+ * sched_clock() returns nanoseconds that never run backwards, wherever it is called; it is called
+ * with interrupts masked. arch_idle() sleeps until the next interrupt. asm/ptrace.h also has
+ * instruction_pointer(regs) and user_mode(regs); struct thread_struct has at least the members
+ * unsigned long pc, where __switch_to() goes to, and unsigned long sp.
  */
+#include <linux/sched.h>
 
 /* head.S ends here: stack ready, .bss zero, `current` is &init_thread, interrupts masked. */
 void start_kernel(void) __attribute__((noreturn));
@@ -27,5 +32,52 @@ void arch_trap_init(void);
 
 /* From here on sched_clock() works. */
 void arch_timer_init(void);
+
+/* --- Threads, with interrupts masked --- */
+
+/**
+ * arch_thread_init - prepare the first __switch_to() to a thread
+ * @thread:	whose struct thread_struct is filled
+ * @stack_end:	the end of its stack, aligned to 16 bytes
+ * @entry:	where it begins, on that stack and without a caller
+ */
+void arch_thread_init(struct thread_info *thread, void *stack_end, void (*entry)(void));
+
+/**
+ * __switch_to - save the registers of one thread, load those of the other, which becomes current
+ *
+ * What a call preserves, and all of floating point.
+ *
+ * Return: the thread that ran before, in the one that runs now: @prev of its own last call is old.
+ */
+struct thread_info *__switch_to(struct thread_info *prev, struct thread_info *next);
+
+/* --- Interrupts: see irq.h --- */
+
+/* This CPU's interrupts: all sources open, but still masked in the CPU. */
+void arch_irq_init(void);
+
+/* Find out what has happened, and call what irq.h says for it. */
+void arch_handle_irq(void);
+
+/* This CPU's timer: tick_interrupt() at about @hz, until stopped. Started again: at the new rate. */
+void arch_timer_start(u32 hz);
+void arch_timer_stop(void);
+
+/* --- Several CPUs: see smp.h --- */
+
+/* Bring a CPU to secondary_start_kernel(), with @idle current. 0, or a negative error. */
+int arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end);
+
+/* smp_ipi_interrupt() on that CPU. */
+void arch_send_ipi(unsigned int cpu);
+
+/* --- User mode: see syscalls.h --- */
+
+/* Map USER_BASE for this CPU, with the kernel's .user section there. */
+void arch_user_init(void);
+
+/* Leave for user mode with interrupts open; the kernel is entered again on current->stack_end. */
+void arch_enter_user(unsigned long entry, unsigned long sp) __noreturn;
 
 #endif

@@ -64,6 +64,11 @@ extern int function_trace_stop;
 /** function_trace_call - the function tracer: write one "function" event */
 void function_trace_call(unsigned long ip, unsigned long parent_ip);
 
+struct thread_info;
+
+/** ftrace_init_thread - what tracing wants of a thread that is new and has its pid */
+void ftrace_init_thread(struct thread_info *thread);
+
 /* Given by the port. The functions that patch return 0 or a negative error number. */
 void ftrace_caller(void);
 void ftrace_call(void);
@@ -195,13 +200,15 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer);
 
 /**
  * ftrace_graph_ret_addr - what an unwinder should take for a return address that it has found
+ * @thread:	whose stack it is
  * @index:	the unwinder's place among the thread's hijacked addresses; 0 at first
  * @ret:	the address found
- * @retp:	where it was found
+ * @retp:	where it was found; in a register: the stack pointer when the function was entered
  *
  * Return: @ret, or where return_to_handler would go from there.
  */
-unsigned long ftrace_graph_ret_addr(int *index, unsigned long ret, unsigned long *retp);
+unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
+				    unsigned long ret, unsigned long *retp);
 
 /* Given by the port; the slot at ftrace_graph_call and what patches it only in dynamic ones. */
 void ftrace_graph_caller(void);
@@ -215,6 +222,12 @@ int ftrace_disable_ftrace_graph_caller(void);
 #ifndef CONFIG_FUNCTION_GRAPH_TRACER
 static inline void ftrace_graph_init(void)
 {
+}
+
+static inline unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
+						  unsigned long ret, unsigned long *retp)
+{
+	return ret;
 }
 #endif
 

@@ -10,10 +10,17 @@
  */
 #include <asm/irqflags.h>
 
-#define local_irq_enable()		arch_local_irq_enable()
-#define local_irq_disable()		arch_local_irq_disable()
-#define local_irq_save(flags)		((flags) = arch_local_irq_save())
-#define local_irq_restore(flags)	arch_local_irq_restore(flags)
-#define irqs_disabled()			arch_irqs_disabled_flags(arch_local_save_flags())
+/* For the tracer and the ports, which must not trace themselves. */
+#define raw_local_irq_enable()		arch_local_irq_enable()
+#define raw_local_irq_disable()		arch_local_irq_disable()
+#define raw_local_irq_save(flags)	((flags) = arch_local_irq_save())
+#define raw_local_irq_restore(flags)	arch_local_irq_restore(flags)
+#define raw_irqs_disabled()		arch_irqs_disabled_flags(arch_local_save_flags())
+
+#define local_irq_enable()		raw_local_irq_enable()
+#define local_irq_disable()		raw_local_irq_disable()
+#define local_irq_save(flags)		raw_local_irq_save(flags)
+#define local_irq_restore(flags)	raw_local_irq_restore(flags)
+#define irqs_disabled()			raw_irqs_disabled()
 
 #endif

@@ -9,7 +9,7 @@
 #include <linux/threads.h>
 
 #define RING_BUFFER_MAGIC	0x46545242u	/* "FTRB", read as a big-endian word */
-#define RING_BUFFER_VERSION	1
+#define RING_BUFFER_VERSION	2
 #define RING_BUFFER_PAGE_SIZE	4096
 #define RING_BUFFER_PAGES	1024
 #define RING_BUFFER_MAX_PAGES	4096
@@ -70,11 +70,10 @@ struct ring_buffer_header {
  * @tail:		sequence number of the page that is being written
  * @entries:		events written
  * @overrun:		events overwritten before they were read
- * @dropped:		events refused because the buffer was full
- * @writing:		not 0 while an event is half written
+ * @dropped:		events refused: the buffer was full, or an event was being written
+ * @writing:		not 0 while an event is half written, and from before it looks for its place
  * @last_stamp:		time of the last event
- * @tail_page:		private: the page of @tail, if @tail_cached is @tail
- * @tail_cached:	private; the debugger may set @tail back to 0
+ * @tail_page:		address of the page of @tail; a debugger that sets one sets the other
  * @last_count:	private: the clock's counter at @last_stamp, where the arch has a use for it
  */
 struct ring_buffer_per_cpu {
@@ -89,8 +88,7 @@ struct ring_buffer_per_cpu {
 	u32 dropped;
 	u32 writing;
 	u64 last_stamp;
-	struct ring_buffer_page *tail_page;
-	u32 tail_cached;
+	u64 tail_page;
 	u32 last_count;
 } __aligned(128);	/* a power of two, so that finding one's own takes no multiplication */
 

@@ -2,43 +2,165 @@
 #ifndef _LINUX_SCHED_H
 #define _LINUX_SCHED_H
 
+#include <linux/compiler.h>
+#include <linux/threads.h>
 #include <linux/types.h>
+
+#if __has_include(<asm/thread.h>)
+#include <asm/thread.h>
+#else
+struct thread_struct {
+	unsigned long sp;
+	unsigned long pc;
+};
+#endif
 
 struct ftrace_ret_stack;
 struct ring_buffer_per_cpu;
 
+/* struct thread_info.state: Linux's own numbers, as sched_switch events show them. */
+#define TASK_RUNNING		0	/* runs, or waits for a CPU */
+#define TASK_INTERRUPTIBLE	1	/* sleeps for some time */
+#define TASK_UNINTERRUPTIBLE	2	/* waits for another thread */
+#define EXIT_ZOMBIE		32	/* has ended, and nobody has joined it yet */
+#define TASK_FREE		0x1000	/* no thread */
+
+/* Threads that wait for the same thing, first come, first served. */
+struct thread_list {
+	struct thread_info *first;
+	struct thread_info *last;
+};
+
+#define STACK_END_MAGIC	0x57ac6e9dul	/* the lowest word of every stack */
+
 /**
- * struct thread_info - what the kernel knows about the thread that runs
+ * struct thread_info - a thread
  * @cpu:		the CPU that the thread is on
- * @pid:		thread number in the trace; the boot thread is 0
- * @preempt_count:	nesting of "must not be preempted"
- * @flags:		TIF_* bits
+ * @pid:		thread number in the trace; idle threads and the boot thread are 0
+ * @preempt_count:	nesting of "must not be preempted": see preempt.h
+ * @flags:		_TIF_* bits; other CPUs and a debugger write them, so changed by atomic
+ *			operations
  * @curr_ret_stack:	index of the newest entry in @ret_stack; -1 when it is empty
  * @trace_overrun:	functions that the graph tracer left alone because @ret_stack was full
- * @trace_recursion:	not 0 while the tracer runs for this thread: a call site in between is
- *			passed over
+ * @ftrace_ignore:	not 0: no functions of this thread are traced (set_ftrace_pid); a debugger
+ *			writes both this and
+ * @event_ignore:	not 0: nor are its events (set_event_pid)
  * @ret_stack:		the return addresses that the graph tracer has taken, FTRACE_RETFUNC_DEPTH
  *			entries
  * @ring_buffer:	@cpu's: whoever sets one sets the other
+ * @stack_end:		the address behind its stack, where user mode enters the kernel
  * @comm:		thread name in the trace
+ * @state:		TASK_*
+ * @bound_cpu:		the only CPU that it may run on, or -1
+ * @interrupted_pc:	where an interrupt has hit it that is not over yet, or 0
+ * @stack:		the lowest address of its stack, where a word must not change; NULL: the
+ *			boot thread, whose stack is the arch's
+ * @next:		in the list that it waits in
+ * @wake_time:		TASK_INTERRUPTIBLE: sched_clock() when it has slept enough
+ * @function:		what it does
+ * @argument:		for @function
+ * @exit_status:	EXIT_ZOMBIE: what @function returned
+ * @joiners:		threads in kthread_join()
+ * @user_stack:		number of the user stack that it has, if it runs a program
+ * @thread:		the CPU's registers while the thread does not run
  */
 struct thread_info {
 	s32 cpu;
 	s32 pid;
 	u32 preempt_count;
-	u32 flags;
+	u32 flags;		/* at THREAD_FLAGS */
 	s32 curr_ret_stack;	/* at THREAD_CURR_RET_STACK, for setjmp() and longjmp() */
 	u32 trace_overrun;
-	unsigned long trace_recursion;
+	u32 ftrace_ignore;
+	u32 event_ignore;
 	struct ftrace_ret_stack *ret_stack;
 	struct ring_buffer_per_cpu *ring_buffer;
+	void *stack_end;	/* at THREAD_STACK_END */
 	char comm[16];
+	u32 state;
+	s32 bound_cpu;
+	unsigned long interrupted_pc;
+	void *stack;
+	struct thread_info *next;
+	u64 wake_time;
+	int (*function)(void *);
+	void *argument;
+	int exit_status;
+	struct thread_list joiners;
+	unsigned int user_stack;
+	struct thread_struct thread;
 };
 
-/* The boot thread; head.S makes it current before it calls start_kernel(). */
-extern struct thread_info init_thread;
+/* All of them: the boot thread, which head.S makes current, the idle threads, and the others. */
+extern struct thread_info threads[NR_THREADS];
+extern struct thread_info init_thread;		/* threads[0] */
 
 /* `current`: the struct thread_info * that the arch keeps in a register. */
 #include <asm/current.h>
+
+#define THREAD_TABLE_MAGIC	0x54485244u	/* "THRD", read as a big-endian word */
+#define THREAD_TABLE_VERSION	1
+
+/**
+ * struct thread_table - how a debugger reads the threads; all fields u32, but for the address
+ * @magic:		THREAD_TABLE_MAGIC, written last
+ * @version:		THREAD_TABLE_VERSION
+ * @nr_threads:		entries at @threads
+ * @entry_size:		bytes of each
+ * @long_size:		4 or 8
+ * @ret_stack_size:	bytes of a struct ftrace_ret_stack; the return address comes first in it
+ * @comm_size:		bytes of comm, which ends with a 0 inside
+ * @offset_*:		where an entry has what struct thread_info says: comm; s32 pid, cpu and
+ *			curr_ret_stack; u32 flags and state; the others are addresses of @long_size
+ * @offset_saved_pc:	where a thread that does not run goes on, unless @offset_interrupted_pc
+ *			has something
+ * @offset_saved_sp:	its stack pointer
+ * @offset_ftrace_ignore: u32; event_ignore follows it
+ * @threads:		address of the first entry
+ */
+struct thread_table {
+	u32 magic;
+	u32 version;
+	u32 nr_threads;
+	u32 entry_size;
+	u32 long_size;
+	u32 ret_stack_size;
+	u32 comm_size;
+	u32 offset_comm;
+	u32 offset_pid;
+	u32 offset_cpu;
+	u32 offset_flags;
+	u32 offset_state;
+	u32 offset_curr_ret_stack;
+	u32 offset_ret_stack;
+	u32 offset_interrupted_pc;
+	u32 offset_saved_pc;
+	u32 offset_saved_sp;
+	u32 offset_ftrace_ignore;
+	u64 threads;
+};
+
+extern struct thread_table thread_table;
+
+/** sched_init - the thread table, and an idle thread for this CPU */
+void sched_init(void);
+
+/** sched_boot - from here on there are interrupts, and other threads may run */
+void sched_boot(void);
+
+/** schedule - let another thread run, if one is waiting */
+void schedule(void);
+
+/** cond_resched - the same, but only if it is this thread's turn to make room */
+void cond_resched(void);
+
+/** idle_create - the thread for a CPU that has nothing to do; while the kernel boots */
+struct thread_info *idle_create(unsigned int cpu);
+
+/** trace_sched_switch - with interrupts masked, in front of __switch_to() */
+void trace_sched_switch(bool preempt, struct thread_info *prev, struct thread_info *next);
+
+/** cpu_idle - what idle threads do */
+void cpu_idle(void) __noreturn;
 
 #endif

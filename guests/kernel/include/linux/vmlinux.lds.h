@@ -10,6 +10,8 @@
  */
 #include <linux/ring_buffer.h>
 
+#include <asm/user.h>
+
 #ifndef HEAP_SIZE
 #define HEAP_SIZE 0x2000000
 #endif
@@ -18,7 +20,10 @@
 	.text : {						\
 		_text = .;					\
 		KEEP(*(.head.text))				\
-		*(.text .text.* .init.text)			\
+		__entry_text_start = .;				\
+		*(.entry.text)					\
+		__entry_text_end = .;				\
+		EXCLUDE_FILE(*.user.o) *(.text .text.* .init.text)	\
 		. = ALIGN(4096);				\
 		*(.breakpoint.text)				\
 		_etext = .;					\
@@ -26,7 +31,13 @@
 
 #define KERNEL_RODATA						\
 	.note.gnu.build-id : { KEEP(*(.note.gnu.build-id)) }	\
-	.rodata : ALIGN(16) { *(.rodata .rodata.*) }		\
+	.rodata : ALIGN(16) {					\
+		EXCLUDE_FILE(*.user.o) *(.rodata .rodata.*)	\
+		. = ALIGN(8);					\
+		__start_user_programs = .;			\
+		KEEP(*(user_programs))				\
+		__stop_user_programs = .;			\
+	}							\
 	.mcount_loc : ALIGN(8) {				\
 		__start_mcount_loc = .;				\
 		KEEP(*(.mcount_loc))				\
@@ -40,23 +51,49 @@
 #endif
 
 #define KERNEL_DATA						\
-	.data : ALIGN(16) { *(.data .data.* .sdata .sdata.*) }	\
+	.data : ALIGN(16) {					\
+		EXCLUDE_FILE(*.user.o) *(.data .data.* .sdata .sdata.*)	\
+		. = ALIGN(8);					\
+		__start_syscalls_metadata = .;			\
+		KEEP(*(.syscalls_metadata))			\
+		__stop_syscalls_metadata = .;			\
+	}							\
 	.bss : ALIGN(16) {					\
 		__bss_start = .;				\
-		*(.sbss .sbss.* .bss .bss.* COMMON)		\
+		EXCLUDE_FILE(*.user.o) *(.sbss .sbss.* .bss .bss.* COMMON) \
 		ARCH_BSS					\
 		. = ALIGN(16);					\
 		__bss_stop = .;					\
 	}
 
+/*
+ * The programs for user mode, which run at USER_BASE. They are loaded to where USER_SIZE is set
+ * aside for them and their stacks; arch_user_init() maps that.
+ */
+#define KERNEL_USER						\
+	. = ALIGN(USER_SIZE);					\
+	__user_start = .;					\
+	.user USER_BASE : AT(__user_start) {			\
+		*.user.o(.text .text.* .rodata .rodata.*)	\
+		. = ALIGN(4096);				\
+		__user_text_size = . - USER_BASE;		\
+		*.user.o(.data .data.* .sdata .sdata.* .sbss .sbss.* .bss .bss.* COMMON) \
+	}							\
+	__user_text_end = __user_start + __user_text_size;	\
+	. = __user_start + USER_SIZE;
+
 /* In no section: nothing to load, nothing to clear. */
 #define KERNEL_RESERVED						\
+	KERNEL_USER						\
 	. = ALIGN(RING_BUFFER_PAGE_SIZE);			\
 	__ring_buffer_pages = .;				\
 	. = . + NR_CPUS * RING_BUFFER_MAX_PAGES * RING_BUFFER_PAGE_SIZE; \
 	__heap_start = .;					\
 	. = . + HEAP_SIZE;					\
 	__heap_end = .;						\
+	. = ALIGN(16);						\
+	__thread_stacks = .;					\
+	. = . + NR_THREADS * THREAD_SIZE;			\
 	_end = .;
 
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers an exception saves; the S_ offsets are for assembly (traps.c checks them). */
+/*
+ * The registers that an exception saves; the S_ offsets are for assembly (traps.c checks them). The
+ * record at the end is a frame record: whoever follows x29 comes from the handler to the function
+ * that was interrupted. In a frame from user mode it is the outermost one.
+ */
 #ifndef ASM_PTRACE_H
 #define ASM_PTRACE_H
 
@@ -7,18 +11,47 @@
 #define S_SP			(31 * 8)
 #define S_PC			(32 * 8)
 #define S_PSTATE		(33 * 8)
-#define S_FRAME_SIZE		(34 * 8)
+#define S_ORIG_X0		(34 * 8)
+#define S_SYSCALLNO		(35 * 8)
+#define S_RECORD		(36 * 8)
+#define S_FRAME_SIZE		(38 * 8)
+
+/* A CPU's stack for reports of fatal exceptions, and behind its end 16 bytes: see vectors.S. */
+#define EXCEPTION_STACK_SIZE	8192
+#define EXCEPTION_STACK_END	(EXCEPTION_STACK_SIZE - 16)
+
+#define NO_SYSCALL		(-1)
+
+/* pc as a column of unwind information (DWARF for the Arm 64-bit Architecture, AADWARF64) */
+#define DWARF_PC		32
 
 #ifndef __ASSEMBLER__
 
+#include <asm/sysreg.h>
 #include <linux/types.h>
 
+/**
+ * struct pt_regs - what was interrupted
+ * @regs:	x0..x30
+ * @sp:		the interrupted stack pointer; from user mode, SP_EL0
+ * @pc:		ELR_EL1
+ * @pstate:	SPSR_EL1
+ * @orig_x0:	system calls: the first argument, whose register gets the result
+ * @syscallno:	system calls: the number, else NO_SYSCALL
+ * @record:	frame record: the interrupted x29 and pc, or two zeros
+ */
 struct pt_regs {
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
 	u64 pstate;
+	u64 orig_x0;
+	s64 syscallno;
+	u64 record[2];
 };
+
+#define user_mode(regs)			(((regs)->pstate & PSR_MODE_MASK) == PSR_MODE_EL0T)
+#define instruction_pointer(regs)	((unsigned long)(regs)->pc)
 
 #endif
 #endif

@@ -6,17 +6,34 @@
 #ifndef ASM_SYSREG_H
 #define ASM_SYSREG_H
 
+/* For the assembler, whose numbers have 64 bits anyway, and for C. */
+#ifdef __ASSEMBLER__
+#define _UL(number)		(number)
+#else
+#define _UL(number)		(number##ul)
+#endif
+
 /* CurrentEL */
 #define CURRENT_EL1		(1 << 2)
 #define CURRENT_EL2		(2 << 2)
 
+/* MPIDR_EL1: of a virt machine with up to eight CPUs, the number of the CPU */
+#define MPIDR_AFF0		0xff
+
 /* SPSR_ELx, PSTATE */
+#define PSR_MODE_MASK		0xf
+#define PSR_MODE_EL0T		0x0
 #define PSR_MODE_EL1H		0x5
 #define PSR_F_BIT		(1 << 6)
 #define PSR_I_BIT		(1 << 7)
 #define PSR_A_BIT		(1 << 8)
 #define PSR_D_BIT		(1 << 9)
 #define PSR_DAIF		(PSR_D_BIT | PSR_A_BIT | PSR_I_BIT | PSR_F_BIT)
+
+/* The immediate of msr daifset and msr daifclr */
+#define DAIF_F			1
+#define DAIF_I			2
+#define DAIF_ALL		0xf
 
 /* HCR_EL2: EL1 runs AArch64, and may use pointer authentication where there is any */
 #define HCR_RW			(1 << 31)
@@ -63,13 +80,26 @@
 #define SYS_APDBKEYLO_EL1	S3_0_C2_C2_2
 #define SYS_APDBKEYHI_EL1	S3_0_C2_C2_3
 
-/* Block descriptors: indirect branches into it must find a landing pad */
-#define DESC_GP			(1 << 50)
-
 /* MAIR_EL1: the two kinds of memory, by index in a descriptor's AttrIndx */
 #define MT_DEVICE_NGNRNE	0
 #define MT_NORMAL		1
 #define MAIR_VALUE		((0x00 << (8 * MT_DEVICE_NGNRNE)) | (0xff << (8 * MT_NORMAL)))
+
+/* Translation table descriptors */
+#define DESC_BLOCK		(1 << 0)
+#define DESC_TABLE		(3 << 0)
+#define DESC_PAGE		(3 << 0)
+#define DESC_ATTR(index)	((index) << 2)
+#define DESC_USER		(1 << 6)	/* EL0 has the rights of EL1 */
+#define DESC_READ_ONLY		(1 << 7)
+#define DESC_INNER_SHAREABLE	(3 << 8)
+#define DESC_ACCESSED		(1 << 10)
+#define DESC_GP			(_UL(1) << 50)	/* indirect branches must find a landing pad */
+#define DESC_PXN		(_UL(1) << 53)	/* not executable at EL1 */
+#define DESC_UXN		(_UL(1) << 54)	/* ... at EL0 */
+
+#define PAGE_NORMAL		(DESC_PAGE | DESC_ATTR(MT_NORMAL) | DESC_INNER_SHAREABLE | \
+				 DESC_ACCESSED)
 
 /* TCR_EL1: TTBR0 only, 39 bits of address, 4 KiB granule, write-back inner shareable walks */
 #define TCR_T0SZ(bits)		(64 - (bits))
@@ -83,6 +113,7 @@
 
 /* ESR_ELx */
 #define ESR_EC(esr)		(((esr) >> 26) & 0x3f)
+#define ESR_EC_SVC		0x15
 #define ESR_EC_IABT_LOWER	0x20
 #define ESR_EC_IABT		0x21
 #define ESR_EC_PC_ALIGNMENT	0x22

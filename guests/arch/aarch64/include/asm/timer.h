@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock: the generic timer's virtual count. It runs from reset at the rate in CNTFRQ_EL0:
+ * The clock: the generic timer's virtual count, one for all CPUs. It runs from reset at the rate in CNTFRQ_EL0:
  * 62.5 MHz (16 ns a tick) on QEMU's virt machine, 1 GHz with `-cpu ...,cntfrq=1000000000`.
  */
 #ifndef ASM_TIMER_H
@@ -31,5 +31,8 @@ static __always_inline u64 sched_clock(void)
 {
 	return (u64)(((unsigned __int128)timer_read_count() * timer_ns_per_tick) >> 32);
 }
+
+/* The tick is due: programs the next one and calls tick_interrupt(). */
+void timer_interrupt(void);
 
 #endif

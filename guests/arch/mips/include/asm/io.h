@@ -18,4 +18,15 @@ static __always_inline void writeb(u8 value, unsigned long address)
 	*(volatile u8 *)address = value;
 }
 
+/* Registers of the machine's own controllers: in the CPU's byte order. */
+static __always_inline u32 readl(unsigned long address)
+{
+	return *(volatile u32 *)address;
+}
+
+static __always_inline void writel(u32 value, unsigned long address)
+{
+	*(volatile u32 *)address = value;
+}
+
 #endif

@@ -37,6 +37,7 @@ static __always_inline void arch_local_irq_enable(void)
 
 static __always_inline void arch_local_irq_restore(unsigned long flags)
 {
+	/* No ehb: an interrupt that comes a few instructions later is as good. */
 	if (flags & ST0_IE)
 		__asm__ volatile("ei" : : : "memory");
 	else

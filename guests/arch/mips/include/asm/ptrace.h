@@ -2,7 +2,7 @@
 #ifndef _ASM_PTRACE_H
 #define _ASM_PTRACE_H
 
-/* Offsets of struct pt_regs for vectors.S, which knows SZREG. traps.c checks them. */
+/* Offsets of struct pt_regs for entry.S, which knows SZREG. traps.c checks them. */
 #define PT_R(n)		((n) * SZREG)
 #define PT_LO		(32 * SZREG)
 #define PT_HI		(33 * SZREG)
@@ -10,13 +10,24 @@
 #define PT_BADVADDR	(35 * SZREG)
 #define PT_STATUS	(36 * SZREG)
 #define PT_CAUSE	(37 * SZREG)
-#define PT_SIZE		(38 * SZREG)
+#define PT_SYSCALL	(38 * SZREG)
+#define PT_SIZE		(40 * SZREG)	/* as aligned as a stack */
 
 #ifndef __ASSEMBLER__
+
+#include <asm/mipsregs.h>
 
 /**
  * struct pt_regs - the CPU when an exception hit it
  * @regs:	$0 to $31; $26 and $27 (k0, k1) are lost to the handler and 0
+ * @lo:		the multiplier's results; 0 from release 6 on, which has no such registers
+ * @hi:		likewise
+ * @epc:	the instruction that was interrupted, or the branch in front of it: see CAUSE_BD
+ * @badvaddr:	the address that was to blame, if there is one
+ * @status:	Status, with ST0_EXL
+ * @cause:	Cause
+ * @syscall:	system calls: the number, for $v0 gets the result; else -1
+ * @reserved:	0
  */
 struct pt_regs {
 	unsigned long regs[32];
@@ -26,7 +37,12 @@ struct pt_regs {
 	unsigned long badvaddr;
 	unsigned long status;
 	unsigned long cause;
+	long syscall;
+	unsigned long reserved;
 };
+
+#define user_mode(regs)			(((regs)->status & ST0_UM) != 0)
+#define instruction_pointer(regs)	((regs)->epc)
 
 #endif
 

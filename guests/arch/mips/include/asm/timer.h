@@ -3,63 +3,79 @@
 #define _ASM_TIMER_H
 
 #include <linux/compiler.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include <asm/mipsregs.h>
 
 /*
- * QEMU's Malta runs the CPU at 320 MHz and Count at half of that. QEMU 7.2 keeps the period of
- * Count in whole nanoseconds: 6, not 6.25.
- */
-#define COUNT_NS	6
-
-/**
- * struct count_clock - Count made 64 bits wide
- * @ns:		nanoseconds up to @count
- * @count:	Count when the clock was last read
+ * The clock is a counter of 32 bits that is made wider.
  *
- * A pause of more than 2^32 ticks (25 s) between two readings is seen as its remainder: the clock
- * loses time then, but never runs backwards.
+ * One CPU: Count. QEMU's Malta runs the CPU at 320 MHz and Count at half of that; QEMU 7.2 keeps
+ * its period in whole nanoseconds: 6, not 6.25.
+ *
+ * Several: the counter that they share, in the interrupt controller (asm/cps.h), which QEMU 7.2
+ * runs at 100 MHz. Each CPU's Count begins when the CPU is started, and how far two are apart
+ * cannot be found out exactly enough for a clock that never runs backwards from CPU to CPU.
  */
-struct count_clock {
-	u64 ns;
-	u32 count;
-};
+#if NR_CPUS == 1
+#define COUNT_NS	6
+#define read_counter()	read_c0_32(CP0_COUNT)
+#else
+#include <asm/cps.h>
+#define COUNT_NS	GIC_COUNT_NS
+#define read_counter()	gic_read(GIC_SH_COUNTERLO)
+#endif
 
-extern struct count_clock count_clock;
+/*
+ * The counter in 64 bits, when a CPU last read the clock. A pause of more than 2^32 ticks (25 s, 42 s)
+ * between two readings would be taken for its remainder; so each CPU reads it in its timer
+ * interrupt, which comes at least every 7 s (timer.c). What is left: interrupts that are masked
+ * for so long, with no event in between.
+ */
+extern u64 clock_count[NR_CPUS];
 
 static __always_inline u64 sched_clock(void)
 {
-	u32 count = read_c0_32(CP0_COUNT);
+	u64 *last = &clock_count[NR_CPUS == 1 ? 0 : current->cpu];
 
-	count_clock.ns += (u64)(count - count_clock.count) * COUNT_NS;
-	count_clock.count = count;
-	return count_clock.ns;
+	*last += read_counter() - (u32)*last;
+	return *last * COUNT_NS;
 }
 
-/* Count when sched_clock() was last read. */
+/* The counter when this CPU last read sched_clock(). */
 static __always_inline u32 sched_clock_count(void)
 {
-	return count_clock.count;
+	return clock_count[NR_CPUS == 1 ? 0 : current->cpu];
 }
 
 /**
  * sched_clock_since - what sched_clock() has gained, if it is little: in fewer instructions
- * @then:	Count at some time
- * @count:	Count now
+ * @then:	the counter at some time
+ * @count:	the counter now
  * @ns:		nanoseconds between the two
  *
- * sched_clock() itself has to be read again before Count comes round, so this serves only gaps
- * below 2^26 ns: a page of the ring buffer has no room for so many that 2^32 ticks could go by.
+ * Whoever keeps @then must be told when it is so old that the counter could have come round:
+ * timer.c does that for the ring buffer.
  *
  * Return: false if it takes sched_clock().
  */
 static __always_inline bool sched_clock_since(u32 then, u32 *count, u32 *ns)
 {
-	*count = read_c0_32(CP0_COUNT);
+	*count = read_counter();
 	*ns = (*count - then) * COUNT_NS;
 	return *count - then < (1u << 26) / COUNT_NS;
 }
 #define sched_clock_since sched_clock_since
+
+/**
+ * timer_interrupt - the timer's line is raised: lower it, and wait for the next time
+ *
+ * Return: whether this is a tick, and not only the clock that has to be read now and then.
+ */
+bool timer_interrupt(void);
+
+/** timer_ticks - whether arch_timer_start() has been called for this CPU */
+bool timer_ticks(void);
 
 #endif

@@ -71,5 +71,11 @@ static inline unsigned long ftrace_call_adjust(unsigned long addr)
 	return addr;
 }
 
+#ifdef CONFIG_SYSCALL_TRACEPOINTS
+/* The functions of system calls are not named as the system calls are. */
+#define ARCH_HAS_SYSCALL_MATCH_SYM_NAME
+_Bool arch_syscall_match_sym_name(const char *sym, const char *name);
+#endif
+
 #endif
 #endif

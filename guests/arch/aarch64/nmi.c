@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/*
+ * NMIs: interrupts of group 0, which the GIC signals as FIQ. They come from the physical timer,
+ * which the guest arms, or from a debugger's message, and interrupt everything but the few
+ * instructions that entry.S runs with all masked, and one another.
+ */
+#include <asm/gic.h>
+#include <asm/ptrace.h>
+#include <linux/arch.h>
+#include <linux/bug.h>
+#include <linux/nmi.h>
+
+#define TIMER_ENABLE	1	/* and not masked */
+
+void handle_fiq(struct pt_regs *regs);
+
+static void set_control(u64 control)
+{
+	__asm__ volatile("msr cntp_ctl_el0, %0\n\tisb" : : "r"(control) : "memory");
+}
+
+bool arch_nmi_arm(u64 ns)
+{
+	u64 count, frequency;
+
+	__asm__ volatile("isb\n\tmrs %0, cntpct_el0" : "=r"(count) : : "memory");
+	__asm__("mrs %0, cntfrq_el0" : "=r"(frequency));
+	count += ns * (frequency / 1000) / 1000000;
+	__asm__ volatile("msr cntp_cval_el0, %0" : : "r"(count));
+	set_control(TIMER_ENABLE);
+	return true;
+}
+
+void arch_nmi_disarm(void)
+{
+	set_control(0);
+}
+
+/* Called by entry.S with everything masked. */
+void handle_fiq(struct pt_regs *regs)
+{
+	u32 acknowledged = gic_acknowledge();
+	u32 number = GIC_NUMBER(acknowledged);
+
+	if (number >= GIC_SPURIOUS)
+		return;
+	if (!gic_is_nmi(number))
+		panic("FIQ, but the most urgent interrupt is %u", number);
+	if (number == GIC_PPI_PHYSICAL_TIMER)
+		arch_nmi_disarm();
+	gic_end(acknowledged);
+	do_nmi(regs);
+}

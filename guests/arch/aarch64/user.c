@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * User mode: where its memory is, and what it comes to the kernel for. It has no address that the
+ * kernel uses and no right to the kernel's; the kernel cannot execute what lies here.
+ */
+#include <asm/ptrace.h>
+#include <asm/syscall.h>
+#include <asm/traps.h>
+#include <asm/user.h>
+#include <linux/arch.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/sched.h>
+#include <linux/syscalls.h>
+
+/* Until the neutral half is there. */
+#pragma weak __user_start
+#pragma weak __user_text_end
+#pragma weak sys_call_table
+#pragma weak syscall_trace_enter
+#pragma weak syscall_trace_leave
+#pragma weak user_exception
+
+#define PAGE_SIZE		4096
+#define LEVEL2_SHIFT		21
+#define LEVEL3_ENTRIES		512
+
+extern char __user_start[], __user_text_end[];
+extern u64 page_table_low[];
+
+static u64 page_table_user[LEVEL3_ENTRIES] __aligned(PAGE_SIZE);
+
+_Static_assert(USER_BASE % (1 << LEVEL2_SHIFT) == 0, "the user's addresses begin a table");
+_Static_assert(USER_SIZE <= LEVEL3_ENTRIES * PAGE_SIZE, "one table is enough");
+
+void enter_user(unsigned long entry, unsigned long sp, void *stack_end) __noreturn;
+void user_synchronous(struct pt_regs *regs, unsigned long esr, unsigned long far);
+void prepare_return_to_user(void);
+
+void arch_user_init(void)
+{
+	char *page = __user_start;
+	u64 rights;
+	int i;
+
+	/* All CPUs have the same tables. */
+	if (current->cpu || !page)
+		return;
+	for (i = 0; i < USER_SIZE / PAGE_SIZE; i++, page += PAGE_SIZE) {
+		rights = page < __user_text_end ? DESC_READ_ONLY : DESC_UXN;
+		page_table_user[i] = (unsigned long)page | rights | DESC_USER | DESC_PXN |
+				     PAGE_NORMAL;
+	}
+	page_table_low[USER_BASE >> LEVEL2_SHIFT] = (unsigned long)page_table_user | DESC_TABLE;
+	/* What was not valid is in no TLB. */
+	__asm__ volatile("dsb ishst\n\tisb" : : : "memory");
+}
+
+void arch_enter_user(unsigned long entry, unsigned long sp)
+{
+	enter_user(entry, sp, current->stack_end);
+}
+
+static long call(const struct pt_regs *regs)
+{
+	unsigned long number = regs->syscallno;
+
+	if (number >= NR_syscalls)
+		return -ENOSYS;
+	return sys_call_table[number](regs->orig_x0, regs->regs[1], regs->regs[2],
+				      regs->regs[3], regs->regs[4], regs->regs[5]);
+}
+
+/* All that tracing costs a system call while it is off: two looks at the flags. */
+static void system_call(struct pt_regs *regs)
+{
+	regs->syscallno = (s32)regs->regs[8];
+	if (unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK))
+		syscall_trace_enter(regs);
+	regs->regs[0] = call(regs);
+	if (unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK))
+		syscall_trace_leave(regs);
+}
+
+/* Called by entry.S with interrupts open: whatever user mode has done on its own. */
+void user_synchronous(struct pt_regs *regs, unsigned long esr, unsigned long far)
+{
+	if (ESR_EC(esr) == ESR_EC_SVC)
+		system_call(regs);
+	else
+		user_exception(regs, exception_name(esr));
+}
+
+/* Called by entry.S, with interrupts open or masked; returns with all masked. */
+void prepare_return_to_user(void)
+{
+	for (;;) {
+		raw_local_irq_disable();
+		if (likely(!(READ_ONCE(current->flags) & _TIF_NEED_RESCHED)))
+			break;
+		raw_local_irq_enable();
+		schedule();
+	}
+}

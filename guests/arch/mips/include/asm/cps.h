@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _ASM_CPS_H
+#define _ASM_CPS_H
+
+/*
+ * A coherent processing system: several CPUs with a coherence manager (GCR), an interrupt
+ * controller (GIC) and a power controller (CPC). Registers as the manuals of the I6400 and P5600
+ * name them, as far as QEMU 7.2 has them: its "cores" are virtual processors of one core.
+ */
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include <asm/io.h>
+
+#define GCR_BASE		KSEG1ADDR(0x1fbf8000)
+#define GCR_GIC_BASE		0x0080		/* where the GIC is to be; bit 0: there */
+#define GCR_CPC_BASE		0x0088
+#define GCR_CL_OTHER		0x2018		/* whose registers the next one is of */
+#define GCR_CO_RESET_BASE	0x4020		/* where that CPU starts */
+
+#define GIC_PHYSICAL		0x1bdc0000
+#define GIC_BASE		KSEG1ADDR(GIC_PHYSICAL)
+#define GIC_SH_CONFIG		0x0000
+#define GIC_SH_COUNTERLO	0x0010
+#define GIC_SH_WEDGE		0x0280		/* raise an interrupt, or lower it */
+#define GIC_SH_SMASK(n)		(0x0380 + (n) / 32 * 4)
+#define GIC_SH_MAP_PIN(n)	(0x0500 + (n) * 4)
+#define GIC_SH_MAP_VP(n)	(0x2000 + (n) * 32)
+
+#define GIC_CONFIG_COUNTSTOP	0x10000000
+#define GIC_WEDGE_RAISE		0x80000000
+#define GIC_MAP_TO_PIN		0x80000000
+#define GIC_COUNT_NS		10
+
+#define CPC_PHYSICAL		0x1bde0000
+#define CPC_BASE		KSEG1ADDR(CPC_PHYSICAL)
+#define CPC_VP_RUN		0x2028		/* a bit for each CPU */
+
+static __always_inline u32 gic_read(unsigned long offset)
+{
+	return readl(GIC_BASE + offset);
+}
+
+static __always_inline void gic_write(u32 value, unsigned long offset)
+{
+	writel(value, GIC_BASE + offset);
+}
+
+/** cps_init - once, on the boot CPU: put the controllers where they belong; the counter runs */
+void cps_init(void);
+
+/** gic_init_cpu - the interrupts that are sent to a CPU come to its line 3 */
+void gic_init_cpu(unsigned int cpu);
+
+/** gic_lower_ipi - another interrupt may be sent to this CPU */
+void gic_lower_ipi(unsigned int cpu);
+
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Walking a stack, where MIPS has a say: interrupts, and code without tables.
+ *
+ * That is assembly: the port's stubs, such as _mcount and return_to_handler, and the kernel's. Their
+ * code is read, from where they are at backwards to their beginning: what has been taken from sp,
+ * and where ra and at have been stored.
+ */
+#include <linux/ftrace.h>
+#include <linux/unwind.h>
+
+#include <asm/ptrace.h>
+
+#define MAX_STUB_WORDS	64
+
+#ifdef CONFIG_64BIT
+#define FRAME_REGS	0	/* stackframe.h */
+#define ADD_SP		0x67bd	/* daddiu sp,sp,n */
+#define STORE_RA	0xffbf	/* sd ra,n(sp) */
+#define STORE_AT	0xffa1	/* sd at,n(sp) */
+#else
+#define FRAME_REGS	24
+#define ADD_SP		0x27bd	/* addiu sp,sp,n */
+#define STORE_RA	0xafbf	/* sw ra,n(sp) */
+#define STORE_AT	0xafa1	/* sw at,n(sp) */
+#endif
+
+/* In the delay slot of a call site: what _mcount has to give back (o32). */
+#define SITE_ADD_SP	0x27bdfff8u	/* addiu sp,sp,-8 */
+
+#define NOWHERE		(~0ul)
+
+extern const u32 interrupt_return[], return_to_user[];
+extern const char _text[], _etext[];
+
+/**
+ * struct stub - what a piece of assembly has done so far
+ * @begin:	its first instruction
+ * @sp:		the stack pointer when that was run
+ * @ra:		where ra has been stored, or NOWHERE
+ * @at:		likewise
+ */
+struct stub {
+	const u32 *begin;
+	unsigned long sp;
+	unsigned long ra;
+	unsigned long at;
+};
+
+static bool jumps_away(u32 word)
+{
+	u32 function = word & 0x3f;
+
+	if (word >> 26)
+		return word >> 26 == 2 || word >> 16 == 0x1000;		/* j, b */
+	return function == 8 || (function == 9 && !(word & 0xf800));	/* jr; jalr zero */
+}
+
+/* The word before which a stub cannot have begun, for it comes there by a jump. */
+static bool is_begin(const u32 *word)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (word == (const u32 *)(unsigned long)return_to_handler)
+		return true;
+#ifdef CONFIG_DYNAMIC_FTRACE
+	/* The slot's own jump comes back to what lies behind it. */
+	if (word == (const u32 *)(unsigned long)ftrace_graph_call + 2)
+		return false;
+#endif
+#endif
+	return jumps_away(word[-2]);
+}
+
+/* False: it is no stub, or too long a one. */
+static bool read_stub(const struct unwind_frame *frame, struct stub *stub)
+{
+	const u32 *word = (const u32 *)frame->pc;
+	unsigned long sp = frame->reg[UNWIND_SP];
+	bool popped = false;
+	int i;
+
+	stub->ra = NOWHERE;
+	stub->at = NOWHERE;
+	for (i = 0; i < MAX_STUB_WORDS; i++) {
+		u32 insn;
+
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
+		/* One stub begins in another, at the slot that jumps to it. */
+		if (word == (const u32 *)(unsigned long)ftrace_graph_caller)
+			word = (const u32 *)(unsigned long)ftrace_graph_call;
+#endif
+		if (is_begin(word)) {
+			stub->begin = word;
+			stub->sp = sp;
+			return true;
+		}
+		insn = *--word;
+		if (insn >> 16 == ADD_SP) {
+			long size = (s16)insn;
+
+			sp -= size;
+			popped |= size > 0;
+		} else if (insn >> 16 == STORE_RA && !popped) {
+			stub->ra = sp + (s16)insn;
+		} else if (insn >> 16 == STORE_AT && !popped) {
+			stub->at = sp + (s16)insn;
+		}
+	}
+	return false;
+}
+
+/* A register that a stub may have stored; else it is where it was, if nothing was called since. */
+static bool find_register(const struct unwind_frame *frame, unsigned long place,
+			  unsigned long *value)
+{
+	return place == NOWHERE ? frame->exact : unwind_load(frame, place, value);
+}
+
+static bool unwind_by_code(struct unwind_frame *frame)
+{
+	unsigned long ra = frame->reg[UNWIND_RA], at = frame->reg[UNWIND_AT];
+	struct stub stub;
+
+	if (!read_stub(frame, &stub))
+		return false;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (stub.begin == (const u32 *)(unsigned long)return_to_handler) {
+		ra = unwind_return_address(frame, (unsigned long)return_to_handler, stub.sp);
+		/* It has been asked for already, and may be in ra by now. */
+		if (ra == (unsigned long)return_to_handler && frame->exact)
+			ra = frame->reg[UNWIND_RA];
+		if (ra - (unsigned long)return_to_handler < MAX_STUB_WORDS * sizeof(u32))
+			return false;
+		frame->reg[UNWIND_SP] = stub.sp;
+		frame->pc = ra;
+		frame->exact = false;
+		return true;
+	}
+#endif
+	if (!find_register(frame, stub.ra, &ra) || !ra)
+		return false;
+	find_register(frame, stub.at, &at);
+	frame->pc = ra;
+	frame->exact = false;
+	frame->reg[UNWIND_SP] = stub.sp;
+#ifndef CONFIG_64BIT
+	if (ra > (unsigned long)_text && ra < (unsigned long)_etext && !(ra % 4) &&
+	    ((const u32 *)ra)[-1] == SITE_ADD_SP)
+		frame->reg[UNWIND_SP] += 8;
+#endif
+	/* Of a traced function; any other that calls assembly has stored its own. */
+	frame->reg[UNWIND_RA] = at;
+	return true;
+}
+
+static void take_registers(struct unwind_frame *frame, const struct pt_regs *regs)
+{
+	frame->pc = regs->epc;
+	frame->exact = true;
+	frame->reg[UNWIND_AT] = regs->regs[1];
+	frame->reg[UNWIND_SP] = regs->regs[29];
+	frame->reg[UNWIND_FP] = regs->regs[30];
+	frame->reg[UNWIND_RA] = regs->regs[31];
+}
+
+bool arch_unwind_step(struct unwind_frame *frame)
+{
+	const struct pt_regs *regs = (const void *)(frame->reg[UNWIND_SP] + FRAME_REGS);
+
+	if (frame->pc == (unsigned long)return_to_user)
+		return false;
+	if (frame->pc != (unsigned long)interrupt_return)
+		return unwind_by_table(frame) || unwind_by_code(frame);
+	if ((unsigned long)(regs + 1) > frame->high || user_mode(regs))
+		return false;
+	take_registers(frame, regs);
+	return true;
+}
+
+noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
+			      struct thread_info *thread, struct pt_regs *regs)
+{
+	struct unwind_frame frame;
+
+	/* Member by member: an initializer might become a call of memset(), which is traced. */
+	frame.graph_index = 0;
+	frame.exact = false;
+	frame.reg[UNWIND_RA] = 0;
+	frame.reg[UNWIND_AT] = 0;
+	unwind_bounds(&frame, thread);
+	if (regs) {
+		take_registers(&frame, regs);
+	} else if (thread != current) {
+		frame.pc = thread->thread.pc;
+		frame.reg[UNWIND_SP] = thread->thread.sp;
+		frame.reg[UNWIND_FP] = thread->thread.fp;
+	} else {
+		/* This function as it is now, and from it one step. */
+		__asm__ volatile(
+			"1:	" "move	%1, $sp\n\t"
+			"move	%2, $fp\n\t"
+			"move	%3, $ra\n\t"
+			".set push\n\t"
+			".set noat\n\t"
+#ifdef CONFIG_64BIT
+			"dla	%0, 1b\n\t"
+#else
+			"la	%0, 1b\n\t"
+#endif
+			".set pop"
+			: "=&r"(frame.pc), "=&r"(frame.reg[UNWIND_SP]),
+			  "=&r"(frame.reg[UNWIND_FP]), "=&r"(frame.reg[UNWIND_RA]));
+		frame.exact = true;
+		if (!arch_unwind_step(&frame))
+			return;
+	}
+	unwind_walk(&frame, consume, cookie);
+}

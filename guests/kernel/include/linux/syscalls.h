@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_SYSCALLS_H
+#define _LINUX_SYSCALLS_H
+
+/*
+ * System calls. asm/unistd.h has the numbers: __NR_Linux is the lowest (0, or 4000 and 5000 for
+ * MIPS' ABIs), NR_syscalls is one more than the highest. The table begins with __NR_Linux.
+ */
+#include <linux/compiler.h>
+#include <linux/syscall_metadata.h>
+#include <linux/types.h>
+
+#include <asm/unistd.h>
+
+struct pt_regs;
+
+typedef long (*sys_call_ptr_t)(unsigned long, unsigned long, unsigned long,
+			       unsigned long, unsigned long, unsigned long);
+
+/* Every entry is a function: sys_ni_syscall() where there is no system call. */
+extern const sys_call_ptr_t sys_call_table[NR_syscalls - __NR_Linux];
+
+/* The slow path: _TIF_SYSCALL_WORK. */
+void syscall_trace_enter(struct pt_regs *regs);
+void syscall_trace_leave(struct pt_regs *regs);
+
+/** user_exception - the current thread's program has done what it must not: it ends */
+void user_exception(struct pt_regs *regs, const char *what) __noreturn;
+
+#endif

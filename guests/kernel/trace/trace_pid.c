@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a new thread begins with: whether set_ftrace_pid and set_event_pid leave it out, and whether
+ * its system calls take the slow path. The threads that there are the debugger sees to itself.
+ */
+#include <linux/ftrace.h>
+#include <linux/trace_events.h>
+
+struct trace_pid_control trace_pid_control;
+
+static bool is_listed(const volatile s32 *pids, u32 count, s32 pid)
+{
+	u32 i;
+
+	for (i = 0; i < count && i < TRACE_MAX_PIDS; i++)
+		if (pids[i] == pid)
+			return true;
+	return !count;
+}
+
+void ftrace_init_thread(struct thread_info *thread)
+{
+	const volatile struct trace_pid_control *control = &trace_pid_control;
+	const volatile struct trace_event_control *events = &trace_event_control;
+
+	thread->ftrace_ignore = !is_listed(control->ftrace_pids, control->nr_ftrace_pids,
+					   thread->pid);
+	thread->event_ignore = !is_listed(control->event_pids, control->nr_event_pids,
+					  thread->pid);
+	if (events->enabled & TRACE_EVENT_ANY_SYSCALL)
+		thread->flags |= _TIF_SYSCALL_TRACEPOINT;
+}

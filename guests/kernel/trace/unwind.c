@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Walking a stack: what does not depend on how a frame is read. Nothing found on the way is
+ * believed: a walk stays within one stack and within the kernel's text, and goes only up.
+ */
+#include <linux/ftrace.h>
+#include <linux/unwind.h>
+
+extern const char _text[], _etext[];
+extern const char __boot_stack_end[];
+
+#define BOOT_STACK_SIZE	0x100000
+
+void unwind_bounds(struct unwind_frame *frame, struct thread_info *thread)
+{
+	frame->thread = thread;
+	frame->high = (unsigned long)thread->stack_end;
+	frame->low = (unsigned long)thread->stack;
+	if (!frame->low) {
+		frame->high = (unsigned long)__boot_stack_end;
+		frame->low = frame->high - BOOT_STACK_SIZE;
+	}
+}
+
+bool unwind_load(const struct unwind_frame *frame, unsigned long address, unsigned long *value)
+{
+	if (address % sizeof(long) || address < frame->low || address > frame->high - sizeof(long))
+		return false;
+	*value = *(const unsigned long *)address;
+	return true;
+}
+
+unsigned long unwind_return_address(struct unwind_frame *frame, unsigned long address,
+				    unsigned long where)
+{
+	return ftrace_graph_ret_addr(frame->thread, &frame->graph_index, unwind_strip(address),
+				     (unsigned long *)where);
+}
+
+void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, void *cookie)
+{
+	unsigned long sp;
+	int i;
+
+	for (i = 0; i < UNWIND_MAX_FRAMES; i++) {
+		if (frame->pc % 4 || frame->pc < (unsigned long)_text ||
+		    frame->pc >= (unsigned long)_etext)
+			return;
+		if (!consume(cookie, frame->pc))
+			return;
+		sp = frame->reg[UNWIND_SP];
+		if (sp < frame->low || sp > frame->high || !arch_unwind_step(frame) ||
+		    frame->reg[UNWIND_SP] < sp)
+			return;
+	}
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What the plugin is told to watch besides call sites, found in the image: exceptions, threads, and
+the instruction at which the tracer settles where among the others an event stands.
+"""
+
+from dataclasses import dataclass
+
+from harness.errors import HarnessError
+from harness.image import Image
+from harness.ring import TABLE_SIZE, THREAD_TABLE_MAGIC, ThreadTable
+
+SWITCH = "__switch_to"
+THREAD_ENTRY = "thread_entry"
+
+MARKED = ("function_trace_call", "function_graph_enter", "ftrace_return_to_handler")
+"""Functions of the guest's tracer that mask interrupts and then write an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadWatch:
+    """Where threads are switched, begin and are described; all 0 in a guest without threads."""
+
+    switch_begin: int = 0
+    switch_end: int = 0
+    thread_entry: int = 0
+    thread_table: int = 0
+    thread_size: int = 0
+    nr_slots: int = 0
+
+
+def find_vectors(image: Image) -> list[int]:
+    """Addresses at which the guest's exceptions begin."""
+    start = image.symbols.get(image.isa.vectors_symbol)
+    return [] if start is None else [start + offset for offset in image.isa.vector_offsets]
+
+
+def find_marks(image: Image) -> dict[int, str]:
+    """The instructions that mask interrupts in the functions of `MARKED`, and which of these.
+
+    An interrupt is traced before the event if it comes before this instruction, and behind it
+    otherwise.
+    """
+    mask, value = image.isa.masks_interrupts
+    marks = {}
+    for function in image.functions:
+        if function.name in MARKED:
+            words = image.isa.bytes_to_words(image.read(function.address, function.size))
+            for index, word in enumerate(words):
+                if word & mask == value:
+                    marks[function.address + 4 * index] = function.name
+    return marks
+
+
+def find_threads(image: Image) -> ThreadWatch:
+    """How to follow the guest's threads, from its symbols and the table as it was linked."""
+    symbols = image.symbols
+    if not {SWITCH, THREAD_ENTRY, "thread_table", "threads"} <= set(symbols):
+        return ThreadWatch()
+    switch = image.function_at(symbols[SWITCH])
+    try:
+        # The guest writes the magic number when the rest is complete; all else is there already.
+        magic = THREAD_TABLE_MAGIC.to_bytes(4, image.byteorder)
+        raw = image.read(symbols["thread_table"], TABLE_SIZE)
+        table = ThreadTable.parse(magic + raw[len(magic) :], image.byteorder)
+    except HarnessError:
+        return ThreadWatch()
+    if switch is None:
+        return ThreadWatch()
+    return ThreadWatch(
+        switch_begin=switch.address,
+        switch_end=switch.address + switch.size,
+        thread_entry=symbols[THREAD_ENTRY],
+        thread_table=symbols["threads"],
+        thread_size=table.entry_size,
+        nr_slots=table.nr_threads,
+    )

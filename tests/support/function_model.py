@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What the function tracer has to record, worked out from what the oracle saw.
+
+An event lies in the buffer of the CPU, and at the place among that CPU's events, where the tracer
+masked interrupts for it: an interrupt before that is traced before it, and the thread may have been
+moved to another CPU since it executed the call site.
+"""
+
+from collections import defaultdict
+
+from harness.oracle import Call, Mark
+
+TRACER = "function_trace_call"
+
+
+class Lost(AssertionError):
+    """A call site that is switched on was executed, and the tracer was not called."""
+
+
+def expected(records, wanted=None):
+    """(events, in flight): calls in order for each CPU, and calls that have not come to the tracer.
+
+    ``wanted`` names the functions that are traced; None stands for all of them.
+    """
+    events = defaultdict(list)
+    open_calls = {}
+    for record in records:
+        if isinstance(record, Call):
+            if wanted is None or record.function in wanted:
+                place = (record.thread, record.level)
+                if place in open_calls:
+                    raise Lost(open_calls[place])
+                open_calls[place] = record
+        elif isinstance(record, Mark) and record.function == TRACER:
+            call = open_calls.pop((record.thread, record.level))
+            events[record.cpu].append(call)
+    return dict(events), list(open_calls.values())
+
+
+def recorded(events):
+    """The ``function`` events of a trace, in order for each CPU."""
+    per_cpu = defaultdict(list)
+    for event in events:
+        if event.name == "function":
+            per_cpu[event.cpu].append(event)
+    return dict(per_cpu)
+
+
+def check(events, records, wanted=None):
+    """The trace is what the oracle says it has to be; gives the events of each CPU."""
+    found = recorded(events)
+    calls, in_flight = expected(records, wanted)
+    assert {cpu: [event.ip for event in each] for cpu, each in found.items()} == {
+        cpu: [call.site for call in each] for cpu, each in calls.items()
+    }
+    pairs = [pair for cpu in found for pair in zip(found[cpu], calls[cpu], strict=True)]
+    for event, call in pairs:
+        # A thread's first function has no caller.
+        assert call.parent in (0, event.parent_ip)
+    check_threads((event.pid, call.thread) for event, call in pairs)
+    assert len(in_flight) <= 1, "stopped at a breakpoint on one CPU"
+    return found
+
+
+def check_threads(pairs):
+    """Each thread of the oracle is one process in the trace."""
+    pids = {}
+    for pid, thread in pairs:
+        assert pids.setdefault(thread, pid) == pid
+    named = [pid for pid in pids.values() if pid]
+    assert len(named) == len(set(named))
