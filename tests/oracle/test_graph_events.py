@@ -7,10 +7,9 @@ comes beside it.
 
 import pytest
 
-from graph_model import MAX_DEPTH, Settings, expected, recorded
+from graph_model import ALL, MAX_DEPTH, Settings
 
 PROGRAMS = ["calls", "returns", "sort"]
-ALL = Settings()
 
 
 def events(watched):
@@ -19,26 +18,7 @@ def events(watched):
 
 def check(watched, settings=ALL):
     """The trace is what the oracle says it has to be; gives its events."""
-    found = events(watched)
-    assert recorded(found) == expected(watched.oracle.flow(), settings)
-    check_times(found)
-    return found
-
-
-def check_times(found):
-    """Each exit lies behind its entry, and the exits of what it called between the two."""
-    open_calls = []
-    for event in found:
-        if event.name == "funcgraph_entry":
-            open_calls.append((event, []))
-            continue
-        entry, inner = open_calls.pop()
-        assert (entry.func, entry.depth) == (event.func, event.depth)
-        assert entry.stamp == event.calltime <= event.rettime == event.stamp
-        assert all(event.calltime <= child.calltime for child in inner)
-        assert all(child.rettime <= event.rettime for child in inner)
-        if open_calls:
-            open_calls[-1][1].append(event)
+    return watched.check_graph(settings)
 
 
 @pytest.mark.clause("C4d", "C4e", "C4g", "C5c", "C11b")
@@ -151,8 +131,7 @@ def test_switched_on_and_off_in_the_middle(watch):
 
 
 def check_flow(watched):
-    found = events(watched)
-    assert recorded(found) == expected(watched.oracle.flow())
+    found = check(watched)
     return [(event.function, event.depth) for event in found]
 
 
