@@ -26,8 +26,9 @@ def list_(what: str, config: str | None, workload: str, port: str | None, as_jso
     """List configs, functions, sites, tracers, events, workloads or clauses.
 
     functions and sites are those of a guest, so they need -c and build the guest if it is not in
-    the cache.  clauses are those of the specification; with -c those that apply to the config,
-    and whether the tests of the harness check them there.
+    the cache; with -c events has those of its system calls too.  clauses are those of the
+    specification; with -c those that apply to the config, and whether the tests of the harness
+    check them there.
     """
     header, rows = TABLES[what](config, workload, port)
     print_table(header, rows, as_json)
@@ -71,8 +72,12 @@ def _tracers(config: str | None, workload: str, port: str | None) -> Table:
 
 def _events(config: str | None, workload: str, port: str | None) -> Table:
     from harness.trace import event_formats
+    from harness.tracer import declared_syscalls
 
     events = event_formats(8)
+    if config is not None:
+        for call in declared_syscalls(_image(config, workload, port)):
+            events += call.formats(8)
     return ("system", "event", "id"), [(one.system, one.name, str(one.id)) for one in events]
 
 

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Trace events, their formats, and the files that hold them.  Works on streams others open."""
 
+from harness.trace.declarations import (
+    FUNCGRAPH_ENTRY,
+    FUNCGRAPH_EXIT,
+    FUNCTION,
+    LATENCY,
+    event_formats,
+)
 from harness.trace.events import (
     FuncgraphEntryEvent,
     FuncgraphExitEvent,
@@ -8,17 +15,10 @@ from harness.trace.events import (
     TraceEvent,
 )
 from harness.trace.filter import parse_filters
-from harness.trace.formats import (
-    FUNCGRAPH_ENTRY,
-    FUNCGRAPH_EXIT,
-    FUNCTION,
-    EventDeclaration,
-    EventFormat,
-    Field,
-    event_formats,
-)
+from harness.trace.formats import EventDeclaration, EventFormat, Field
 from harness.trace.reader import TraceDatReader
 from harness.trace.symbols import Symbols
+from harness.trace.syscalls import Syscall, parse_syscalls
 from harness.trace.views import (
     GraphOptions,
     header_lines,
@@ -35,6 +35,7 @@ __all__ = [
     "FUNCGRAPH_ENTRY",
     "FUNCGRAPH_EXIT",
     "FUNCTION",
+    "LATENCY",
     "CpuStatistics",
     "EventDeclaration",
     "EventFormat",
@@ -44,12 +45,14 @@ __all__ = [
     "FunctionEvent",
     "GraphOptions",
     "Symbols",
+    "Syscall",
     "TraceDatReader",
     "TraceDescription",
     "TraceEvent",
     "event_formats",
     "header_lines",
     "parse_filters",
+    "parse_syscalls",
     "report_chrome",
     "report_csv",
     "report_flame",
