@@ -14,6 +14,7 @@ from harness.image import Image
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
+from harness.tracer.irqsoff import IRQSOFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ TRACERS = {
     "nop": Hooks(),
     "function": Hooks(function="function_trace_call"),
     "function_graph": Hooks(graph=True),
+    IRQSOFF: Hooks(function="irqsoff_tracer_call"),
 }
 
 

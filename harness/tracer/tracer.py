@@ -10,6 +10,7 @@ from harness.image import Image
 from harness.patcher import Cpus, Text
 from harness.readout import Collector
 from harness.trace import (
+    LATENCY,
     CpuStatistics,
     TraceDatReader,
     TraceDescription,
@@ -20,6 +21,7 @@ from harness.trace import (
 from harness.tracer.control import TracerControl
 from harness.tracer.events import EventControl
 from harness.tracer.graph import GraphControl
+from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
 from harness.tracer.pids import PidControl
 from harness.tracer.threads import ThreadControl
 
@@ -35,6 +37,7 @@ class Tracer(TracerControl):
         self._collector = collector
         self._threads = ThreadControl(image, text)
         self._cmdlines: dict[int, str] = {}
+        self._kept = False
 
     @cached_property
     def graph(self) -> GraphControl:
@@ -72,6 +75,31 @@ class Tracer(TracerControl):
         """``set_event_pid``: events of these threads only; none lifts the restriction."""
         self._pids.set_event_pid(*pids)
 
+    @cached_property
+    def _irqsoff(self) -> IrqsoffControl:
+        return IrqsoffControl(self._image, self._text, self._collector)
+
+    @property
+    def tracing_max_latency(self) -> int:
+        """``tracing_max_latency``: the longest section so far, in microseconds."""
+        return self._irqsoff.tracing_max_latency
+
+    @tracing_max_latency.setter
+    def tracing_max_latency(self, microseconds: int) -> None:
+        self._irqsoff.tracing_max_latency = microseconds
+
+    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
+        before = self.current
+        super()._switch(tracer, filters, notrace)
+        if tracer == before:
+            return
+        if IRQSOFF in (tracer, before):
+            self._irqsoff.switch(tracer == IRQSOFF)
+        # What irqsoff has found stays until another tracer writes.
+        if self._kept and tracer not in (IRQSOFF, "nop"):
+            self._collector.clear()
+        self._kept = tracer == IRQSOFF or (self._kept and tracer == "nop")
+
     @property
     def on(self) -> bool:
         """``tracing_on``: whether the ring buffer takes events.  Call sites stay as they are."""
@@ -91,7 +119,11 @@ class Tracer(TracerControl):
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""
-        self._collector.clear()
+        if self.current == IRQSOFF:
+            self._irqsoff.switch(True)
+        else:
+            self._collector.clear()
+            self._kept = False
 
     def description(self) -> TraceDescription:
         """What a trace.dat says about this guest besides its events."""
@@ -100,7 +132,11 @@ class Tracer(TracerControl):
         self._cmdlines |= self._threads.names()
         return TraceDescription(
             page_format=form,
-            events=[*event_formats(form.long_size), *self.event_control.formats],
+            events=[
+                *event_formats(form.long_size),
+                *([LATENCY.layout(form.long_size)] if self._kept else []),
+                *self.event_control.formats,
+            ],
             kallsyms=self._image.kallsyms(),
             cmdlines=self._cmdlines,
             machine=f"{self._image.isa.name} guest, build id {self._image.build_id.hex()}",
