@@ -33,7 +33,9 @@ notrace __section(".entry.text") void do_irq(struct pt_regs *regs)
 	struct thread_info *thread = current;
 
 	WRITE_ONCE(thread->interrupted_pc, instruction_pointer(regs));
+	trace_hardirqs_off(instruction_pointer(regs));
 	handle_irq();
+	trace_hardirqs_on(instruction_pointer(regs));
 	WRITE_ONCE(thread->interrupted_pc, 0);
 }
 

@@ -113,7 +113,7 @@ void sched_tick(void)
 }
 
 /* A thread has come into the queue: tell a CPU that has nothing better to do. */
-static void find_cpu(const struct thread_info *thread)
+static noinline void find_cpu(const struct thread_info *thread)
 {
 	unsigned int cpu = place_for(thread);
 

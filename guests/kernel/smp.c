@@ -4,6 +4,7 @@
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
+#include <linux/errno.h>
 #include <linux/irq.h>
 #include <linux/irqflags.h>
 #include <linux/smp.h>
@@ -16,6 +17,16 @@
 #define CPU_UP_TIMEOUT	10000000000ull	/* ns */
 
 struct cpu_info cpu_info[NR_CPUS];
+
+/* A machine need not have more than one. */
+int __weak arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end)
+{
+	return -EINVAL;
+}
+
+void __weak arch_send_ipi(unsigned int cpu)
+{
+}
 
 /* Not traced, because panic() calls it. */
 notrace void smp_request(unsigned int cpu, u32 request)

@@ -6,13 +6,10 @@
 #include <linux/ftrace.h>
 #include <linux/printk.h>
 #include <linux/ring_buffer.h>
-#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/threads.h>
+#include <linux/thread.h>
 #include <linux/trace_events.h>
-
-#include <asm/processor.h>
 
 int workload(void);
 void workload_done(int status);
@@ -26,18 +23,14 @@ __breakpoint void workload_done(int status)
 	barrier();
 }
 
+/* The boot thread becomes the workload's: it has the largest stack. */
 static void run_workload(void)
 {
-	struct thread_info *thread = current;
-
-	/* It has the boot thread's stack to itself: only the name on the door changes. */
-	thread->pid = 1;
-	strcpy(thread->comm, "workload");
+	current->pid = 1;
+	strcpy(current->comm, "workload");
 	workload_status = workload();
 	printk("workload: returned %d\n", workload_status);
 	workload_done(workload_status);
-	thread->pid = 0;
-	strcpy(thread->comm, "swapper");
 }
 
 /* Not traced, because it begins before the port is ready and never returns. */
@@ -57,6 +50,5 @@ notrace void start_kernel(void)
 	printk("ftrace: %lu call sites, %zu-bit guest\n",
 	       (unsigned long)(__stop_mcount_loc - __start_mcount_loc), 8 * sizeof(long));
 	run_workload();
-	for (;;)
-		arch_idle();
+	thread_exit(workload_status);
 }

@@ -23,12 +23,20 @@ from harness.units import KIB
 
 @click.command()
 @config_option
-@click.option("-p", "tracer", default="function", show_default=True, help="The tracer.")
+@click.option("-p", "tracer", help="The tracer: function, or nop with -e, unless given.")
 @click.option("-l", "filters", multiple=True, metavar="GLOB", help="Trace only these functions.")
 @click.option("-n", "notrace", multiple=True, metavar="GLOB", help="Do not trace these functions.")
 @click.option(
     "-g", "graph", multiple=True, metavar="GLOB", help="function_graph: these and what they call."
 )
+@click.option(
+    "-e",
+    "events_on",
+    multiple=True,
+    metavar="EVENT",
+    help="Record this event too: EVENT, SYSTEM or SYSTEM:EVENT, each a glob.",
+)
+@click.option("-P", "--pid", "pids", type=int, multiple=True, help="Trace only this thread.")
 @click.option(
     "--max-graph-depth", type=click.IntRange(min=0), default=0, help="function_graph: deepest call."
 )
@@ -80,10 +88,12 @@ from harness.units import KIB
 )
 def record(
     config: str,
-    tracer: str,
+    tracer: str | None,
     filters: tuple[str, ...],
     notrace: tuple[str, ...],
     graph: tuple[str, ...],
+    events_on: tuple[str, ...],
+    pids: tuple[int, ...],
     max_graph_depth: int,
     workload: str,
     port: str | None,
@@ -116,10 +126,12 @@ def record(
     request = Request(
         config=config,
         output=output,
-        tracer=tracer,
+        tracer=tracer or ("nop" if events_on else "function"),
         filters=filters,
         notrace=notrace,
         graph=graph,
+        trace_events=events_on,
+        pids=pids,
         max_graph_depth=max_graph_depth,
         workload=workload,
         port=port,

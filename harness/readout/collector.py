@@ -106,6 +106,7 @@ class Collector:
         self._lane = lane
         self._address = address
         self._byteorder: ByteOrder = byteorder
+        self._snapshot: int | None = None
         header = self.header()
         self.format = header.page_format
         self.cleared = 0
@@ -114,15 +115,19 @@ class Collector:
 
     def header(self) -> RingHeader:
         """The guest's header as it stands now; `GuestError` when it cannot be one."""
+        return self._header(self._address)
+
+    def _header(self, address: int) -> RingHeader:
         try:
-            fixed = self._lane.read(self._address, FIXED_SIZE)
+            fixed = self._lane.read(address, FIXED_SIZE)
             size = header_length(fixed, self._byteorder)
-            return RingHeader.parse(self._lane.read(self._address, size), self._byteorder)
+            return RingHeader.parse(self._lane.read(address, size), self._byteorder)
         except FormatError as error:
             raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
 
     def configure(self, buffer_size: int | None = None, overwrite: bool = False) -> None:
         """Empty the buffer; set its size (bytes per CPU) and what it does when it is full."""
+        self._snapshot = None
         header = self.header()
         page_size = self.format.page_size
         for cpu in header.cpus:
@@ -137,8 +142,25 @@ class Collector:
         self._store(header.field_offset("flags"), flags)
         self._forget()
 
+    def keep_snapshot(self, address: int) -> None:
+        """Empty the buffer and leave it to a tracer that copies of it what it keeps.
+
+        From now on `drain` reads that copy, which the guest describes at ``address`` and may
+        replace, as a whole and anew.  `clear` and `configure` go back to the buffer itself.
+        """
+        self.clear()
+        flags = self.header().flags | OVERWRITE
+        self._store(RingHeader.field_offset("flags"), flags)
+        # Read to the end, says head = tail + 1.
+        for cpu in self._header(address).cpus:
+            for field, value in (("head", 1), ("tail", 0), ("entries", 0), ("overrun", 0)):
+                offset = address - self._address + cpu.field_offset(field)
+                self._store(offset, value)
+        self._snapshot = address
+
     def clear(self) -> None:
         """Forget every event, in the guest and here."""
+        self._snapshot = None
         for cpu in self.header().cpus:
             self._reset(cpu, cpu.nr_pages)
         self._forget()
@@ -158,7 +180,8 @@ class Collector:
         ``full`` names the CPUs that stand in ``ring_buffer_watermark()``: their tail page is
         finished too.
         """
-        header = self.header()
+        snapshot = self._snapshot
+        header = self.header() if snapshot is None else self._header(snapshot)
         if (header.page_format, len(header.cpus)) != (self.format, len(self.spools)):
             raise GuestError(
                 "the guest's ring buffer is damaged: its header now tells of "
@@ -166,9 +189,11 @@ class Collector:
             )
         for cpu, spool in zip(header.cpus, self.spools, strict=True):
             unread = cpu.unread_pages
+            if snapshot is not None:
+                spool.clear()
             pages = self._read_pages(cpu, unread)
             finished = unread if cpu.index in full else cpu.complete_pages
-            if finished:
+            if finished and snapshot is None:
                 self._store(cpu.field_offset("head"), (finished[-1] + 1) & COUNTER_MASK)
             overwritten = spool.counts.advance(cpu)
             if overwritten:

@@ -33,6 +33,8 @@ class Request:
     filters: tuple[str, ...] = ()
     notrace: tuple[str, ...] = ()
     graph: tuple[str, ...] = ()
+    trace_events: tuple[str, ...] = ()
+    pids: tuple[int, ...] = ()
     max_graph_depth: int = 0
     workload: str = "calls"
     port: str | None = None
@@ -102,6 +104,7 @@ def record(
                 request.until, seconds=request.duration, timeout=request.timeout, wake=descriptor
             )
             guest.tracer.current = "nop"
+            guest.tracer.set_event()
             guest.settle()
             guest.collector.drain()
         except HarnessError as error:
@@ -154,6 +157,11 @@ def _switch_on(guest: Guest, request: Request) -> None:
         guest.tracer.graph.set_graph_function(*request.graph)
     if request.max_graph_depth:
         guest.tracer.graph.max_graph_depth = request.max_graph_depth
+    if request.trace_events:
+        guest.tracer.set_event(*request.trace_events)
+    if request.pids:
+        guest.tracer.set_ftrace_pid(*request.pids)
+        guest.tracer.set_event_pid(*request.pids)
     guest.tracer.current = request.tracer
 
 

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Trace events, their formats, and the files that hold them.  Works on streams others open."""
 
+from harness.trace.declarations import (
+    FUNCGRAPH_ENTRY,
+    FUNCGRAPH_EXIT,
+    FUNCTION,
+    LATENCY,
+    event_formats,
+)
 from harness.trace.events import (
     FuncgraphEntryEvent,
     FuncgraphExitEvent,
@@ -8,19 +15,12 @@ from harness.trace.events import (
     TraceEvent,
 )
 from harness.trace.filter import parse_filters
-from harness.trace.formats import (
-    FUNCGRAPH_ENTRY,
-    FUNCGRAPH_EXIT,
-    FUNCTION,
-    EventDeclaration,
-    EventFormat,
-    Field,
-    event_formats,
-)
+from harness.trace.formats import EventDeclaration, EventFormat, Field
 from harness.trace.reader import TraceDatReader
 from harness.trace.report import VIEWS, report_lines
 from harness.trace.statistics import Statistics, add_events, trace_statistics
 from harness.trace.symbols import Symbols
+from harness.trace.syscalls import Syscall, parse_syscalls
 from harness.trace.views import (
     GraphOptions,
     header_lines,
@@ -39,7 +39,11 @@ __all__ = [
     "FUNCGRAPH_ENTRY",
     "FUNCGRAPH_EXIT",
     "FUNCTION",
+<<<<<<< HEAD
     "VIEWS",
+=======
+    "LATENCY",
+>>>>>>> kernel
     "CpuStatistics",
     "EventDeclaration",
     "EventFormat",
@@ -50,6 +54,7 @@ __all__ = [
     "GraphOptions",
     "Statistics",
     "Symbols",
+    "Syscall",
     "TraceDatReader",
     "TraceDescription",
     "TraceEvent",
@@ -57,6 +62,7 @@ __all__ = [
     "event_formats",
     "header_lines",
     "parse_filters",
+    "parse_syscalls",
     "report_chrome",
     "report_csv",
     "report_flame",

@@ -4,10 +4,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.trace.events import EVENT_CLASSES, FuncgraphExitEvent, TraceEvent
+from harness.trace.events import FuncgraphExitEvent, TraceEvent
 from harness.trace.formats import EventFormat, Field, c_type_size
+from harness.trace.kernel_events import event_class
 
-ADDRESSES = frozenset({"ip", "parent_ip", "func", "retaddr"})
+ADDRESSES = frozenset({"ip", "parent_ip", "func", "retaddr", "start_ip", "end_ip"})
 """Fields that hold an address of code, and have the name of its function as their text."""
 
 
@@ -57,8 +58,7 @@ def function_name(event: TraceEvent, address: int) -> str:
 
 
 def _has_duration(form: EventFormat) -> bool:
-    event_class, needed = EVENT_CLASSES.get(form.name, (TraceEvent, frozenset()))
-    return event_class is FuncgraphExitEvent and needed <= {field.name for field in form.fields}
+    return event_class(form) is FuncgraphExitEvent
 
 
 def _bind(field: Field) -> Bound | None:

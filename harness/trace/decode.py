@@ -7,8 +7,9 @@ from itertools import pairwise
 
 from harness.errors import FormatError
 from harness.ring import PageFormat
-from harness.trace.events import EVENT_CLASSES, FieldValue, TraceEvent
+from harness.trace.events import FieldValue, TraceEvent
 from harness.trace.formats import EventFormat, Field, c_type_size
+from harness.trace.kernel_events import event_class
 from harness.trace.symbols import Symbols
 from harness.units import escape
 
@@ -52,9 +53,9 @@ def event_decoder(
     # Function events have two fields, and there are millions of them.
     two = len(own) == 2
     (first_name, first_at), (second_name, second_at) = own if two else (("", 0), ("", 0))
-    event_class, relies_on = EVENT_CLASSES.get(form.name, (TraceEvent, frozenset()))
-    if not relies_on <= {name for name, _ in own}:
-        event_class = TraceEvent
+    made = event_class(form)
+    if overlap:
+        made = TraceEvent
     title = form.name
     smallest = max(needed, 8)
     new = tuple.__new__
@@ -80,7 +81,7 @@ def event_decoder(
         flags, preempt_count = values[flags_at], values[preempt_at]
         # What TraceEvent(...) does, without a second call for each event.
         return new(
-            event_class,
+            made,
             (stamp, cpu, title, pid, comm, flags, preempt_count, fields, lost, symbols),
         )
 

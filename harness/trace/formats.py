@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Event formats: how each event's fields lie in its payload, as the kernel's format files say it.
 
-Our own events are declared once, as C fields, and laid out for the guest's word size; the events
-of a file are parsed from its format texts, whose ids, offsets and sizes are authoritative.
+Our own events are declared as C fields (declarations.py) and laid out for the guest's word size;
+those of a file are parsed from its format texts, whose ids, offsets and sizes are authoritative.
 """
 
 import re
@@ -186,41 +186,3 @@ def _without_false_padding(fields: list[Field]) -> list[Field]:
             ]
         end = field.offset + field.size
     return fields
-
-
-FUNCTION = EventDeclaration(
-    "function",
-    1,
-    ("unsigned long ip", "unsigned long parent_ip"),
-    '" %ps <-- %ps", (void *)REC->ip, (void *)REC->parent_ip',
-)
-
-FUNCGRAPH_ENTRY = EventDeclaration(
-    "funcgraph_entry",
-    11,
-    ("unsigned long func", "int depth"),
-    '"--> %ps (%d)", (void *)REC->func, REC->depth',
-)
-
-FUNCGRAPH_EXIT = EventDeclaration(
-    "funcgraph_exit",
-    10,
-    (
-        "unsigned long func",
-        "int depth",
-        "unsigned int overrun",
-        "unsigned long long calltime",
-        "unsigned long long rettime",
-    ),
-    '"<-- %ps (%d) (start: %llx  end: %llx) over: %u", '
-    "(void *)REC->func, REC->depth, REC->calltime, REC->rettime, REC->overrun",
-    packed=True,
-)
-
-DECLARATIONS = (FUNCTION, FUNCGRAPH_ENTRY, FUNCGRAPH_EXIT)
-"""Every event that a guest of ours can write."""
-
-
-def event_formats(long_size: int) -> list[EventFormat]:
-    """The formats of all our events for a guest whose ``long`` has 4 or 8 bytes."""
-    return [declaration.layout(long_size) for declaration in DECLARATIONS]

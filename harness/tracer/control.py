@@ -14,7 +14,11 @@ from harness.image import Image
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
+<<<<<<< HEAD
 from harness.tracer.sites import SiteNow, read_sites
+=======
+from harness.tracer.irqsoff import IRQSOFF
+>>>>>>> kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ TRACERS = {
     "nop": Hooks(),
     "function": Hooks(function="function_trace_call"),
     "function_graph": Hooks(graph=True),
+    IRQSOFF: Hooks(function="irqsoff_tracer_call"),
 }
 
 

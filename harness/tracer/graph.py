@@ -5,13 +5,13 @@ The structure is plain data that the guest reads at each traced call: two bounds
 lists of the addresses that the tracer reports as ``func``.  The guest must be stopped.
 """
 
-import struct
 from collections.abc import Callable
 
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import CallSite
 from harness.patcher import Text
+from harness.tracer.control_block import ControlBlock
 
 MAX_FUNCTIONS = 256
 """Functions that a list in the guest has room for."""
@@ -32,30 +32,29 @@ class GraphControl:
         self._image = image
         self._memory = memory
         self._sites_of = sites_of
-        self._struct = struct.Struct((">" if image.byteorder == "big" else "<") + _LAYOUT)
-        self._address = image.symbols["ftrace_graph_control"]
+        self._control = ControlBlock(image, memory, "ftrace_graph_control", _LAYOUT, _FIELDS)
 
     @property
     def max_graph_depth(self) -> int:
         """Deepest call that is traced; 0 for no bound."""
-        return self._read()["max_depth"]
+        return self._control.read()["max_depth"]
 
     @max_graph_depth.setter
     def max_graph_depth(self, depth: int) -> None:
         if not 0 <= depth < 1 << 31:
             raise UsageError(f"a depth of {depth} is not possible", "Choose 0 (no bound) or more.")
-        self._write(max_depth=depth)
+        self._control.write(max_depth=depth)
 
     @property
     def tracing_thresh(self) -> int:
         """Record only the ends of calls that took this long, in microseconds; 0 for all."""
-        return self._read()["thresh"] // 1000
+        return self._control.read()["thresh"] // 1000
 
     @tracing_thresh.setter
     def tracing_thresh(self, microseconds: int) -> None:
         if not 0 <= microseconds < 1 << 53:
             raise UsageError(f"a threshold of {microseconds} us is not possible")
-        self._write(thresh=microseconds * 1000)
+        self._control.write(thresh=microseconds * 1000)
 
     @property
     def graph_functions(self) -> list[str]:
@@ -85,6 +84,7 @@ class GraphControl:
         word, order = self._image.isa.word_size, self._image.byteorder
         data = b"".join(address.to_bytes(word, order) for address in sorted(addresses))
         if data:
+<<<<<<< HEAD
             self._memory.restore_memory(self._read()[array], data)
         self._write(**{count: len(addresses)})
 
@@ -103,3 +103,7 @@ class GraphControl:
     def _write(self, **changes: int) -> None:
         fields = self._read() | changes
         self._memory.restore_memory(self._address, self._struct.pack(*fields.values()))
+=======
+            self._memory.restore_memory(self._control.read()[array], data)
+        self._control.write(**{count: len(addresses)})
+>>>>>>> kernel

@@ -12,6 +12,7 @@ from harness.image import Image
 from harness.patcher import Cpus, Text
 from harness.readout import Collector
 from harness.trace import (
+    LATENCY,
     CpuStatistics,
     TraceDatReader,
     TraceDescription,
@@ -20,11 +21,18 @@ from harness.trace import (
     write_trace_dat,
 )
 from harness.tracer.control import TracerControl
+from harness.tracer.events import EventControl
 from harness.tracer.graph import GraphControl
+<<<<<<< HEAD
 from harness.tracer.pipe import TracePipe
 
 TASKS = {1: "workload"}
 """Names of the guest's threads; 0 is the boot thread, which every reader knows as idle."""
+=======
+from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
+from harness.tracer.pids import PidControl
+from harness.tracer.threads import ThreadControl
+>>>>>>> kernel
 
 
 class Tracer(TracerControl):
@@ -36,11 +44,70 @@ class Tracer(TracerControl):
     def __init__(self, image: Image, text: Text, cpus: Cpus, collector: Collector) -> None:
         super().__init__(image, text, cpus)
         self._collector = collector
+        self._threads = ThreadControl(image, text)
+        self._cmdlines: dict[int, str] = {}
+        self._kept = False
 
     @cached_property
     def graph(self) -> GraphControl:
         """The controls of function_graph; `UsageError` on a guest without it."""
         return GraphControl(self._image, self._text, self.sites_of)
+
+    @cached_property
+    def event_control(self) -> EventControl:
+        """The events besides those of the tracer."""
+        return EventControl(self._image, self._text, self._threads)
+
+    @cached_property
+    def _pids(self) -> PidControl:
+        return PidControl(self._image, self._text, self._threads)
+
+    @property
+    def available_events(self) -> list[str]:
+        """Every event that `set_event` can switch on, as ``SYSTEM:EVENT``."""
+        return self.event_control.available
+
+    @property
+    def enabled_events(self) -> list[str]:
+        """What ``set_event`` shows."""
+        return self.event_control.enabled
+
+    def set_event(self, *patterns: str, append: bool = False) -> None:
+        """``set_event``: record these events (`EventControl.set_event`); none switches all off."""
+        self.event_control.set_event(*patterns, append=append)
+
+    def set_ftrace_pid(self, *pids: int) -> None:
+        """``set_ftrace_pid``: functions of these threads only; none lifts the restriction."""
+        self._pids.set_ftrace_pid(*pids)
+
+    def set_event_pid(self, *pids: int) -> None:
+        """``set_event_pid``: events of these threads only; none lifts the restriction."""
+        self._pids.set_event_pid(*pids)
+
+    @cached_property
+    def _irqsoff(self) -> IrqsoffControl:
+        return IrqsoffControl(self._image, self._text, self._collector)
+
+    @property
+    def tracing_max_latency(self) -> int:
+        """``tracing_max_latency``: the longest section so far, in microseconds."""
+        return self._irqsoff.tracing_max_latency
+
+    @tracing_max_latency.setter
+    def tracing_max_latency(self, microseconds: int) -> None:
+        self._irqsoff.tracing_max_latency = microseconds
+
+    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
+        before = self.current
+        super()._switch(tracer, filters, notrace)
+        if tracer == before:
+            return
+        if IRQSOFF in (tracer, before):
+            self._irqsoff.switch(tracer == IRQSOFF)
+        # What irqsoff has found stays until another tracer writes.
+        if self._kept and tracer not in (IRQSOFF, "nop"):
+            self._collector.clear()
+        self._kept = tracer == IRQSOFF or (self._kept and tracer == "nop")
 
     @property
     def on(self) -> bool:
@@ -79,16 +146,26 @@ class Tracer(TracerControl):
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""
-        self._collector.clear()
+        if self.current == IRQSOFF:
+            self._irqsoff.switch(True)
+        else:
+            self._collector.clear()
+            self._kept = False
 
     def description(self) -> TraceDescription:
         """What a trace.dat says about this guest besides its events."""
         form = self._collector.format
+        # A thread that has ended keeps its name for as long as its place is not needed.
+        self._cmdlines |= self._threads.names()
         return TraceDescription(
             page_format=form,
-            events=event_formats(form.long_size),
+            events=[
+                *event_formats(form.long_size),
+                *([LATENCY.layout(form.long_size)] if self._kept else []),
+                *self.event_control.formats,
+            ],
             kallsyms=self._image.kallsyms(),
-            cmdlines=TASKS,
+            cmdlines=self._cmdlines,
             machine=f"{self._image.isa.name} guest, build id {self._image.build_id.hex()}",
             version=f"ftrace-harness {__version__}",
             statistics=[

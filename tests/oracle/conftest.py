@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import function_model
+import graph_model
 from harness import boot
 from harness.build import build_guest
 from harness.config import list_configs, load_config
@@ -51,6 +53,27 @@ class Watched:
     def executed(self):
         """What the oracle saw: (site, caller) in order."""
         return [(call.site, call.parent) for call in self.oracle.records()]
+
+    @property
+    def running(self):
+        """The CPUs that did not stop by themselves: their last event may be half written."""
+        return {thread.id - 1 for thread in self.guest.debugger.threads()} - {
+            self.guest.debugger.stop.thread - 1
+        }
+
+    def check_function(self, wanted=None):
+        """The ``function`` events are those of the executed call sites; gives them for each CPU."""
+        running = self.running
+        self.guest.settle()
+        events = self.guest.tracer.events()
+        return function_model.check(events, self.oracle.everything(), wanted, running)
+
+    def check_graph(self, settings=graph_model.ALL):
+        """The graph events are those of the executed calls and returns; gives them by time."""
+        running = self.running
+        self.guest.settle()
+        events = self.guest.tracer.events()
+        return graph_model.check(events, self.oracle.everything(), settings, running)
 
     def switch(self, tracer, *globs):
         """The tracer and the window together; what a filter leaves out is the caller's to know."""

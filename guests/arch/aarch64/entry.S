@@ -60,6 +60,8 @@
 	stp	x0, x20, [sp, #S_ORIG_X0]
 	add	x29, sp, #S_RECORD
 	mov	x0, sp
+	.cfi_offset x0, S_X(0) - S_FRAME_SIZE
+	.cfi_offset x9, S_X(9) - S_FRAME_SIZE
 	.cfi_offset x29, S_X(29) - S_FRAME_SIZE
 	.cfi_offset x30, S_X(30) - S_FRAME_SIZE
 	.cfi_offset DWARF_PC, S_PC - S_FRAME_SIZE

@@ -24,8 +24,14 @@ SECTIONS
 	. = LINK_ADDRESS;
 	KERNEL_TEXT
 	KERNEL_RODATA
-	.eh_frame_hdr : { *(.eh_frame_hdr) }
-	.eh_frame : ALIGN(8) { KEEP(*(.eh_frame)) }
+	.eh_frame_hdr : {
+		__eh_frame_hdr = .;
+		*(.eh_frame_hdr)
+	}
+	.eh_frame : ALIGN(8) {
+		KEEP(*(.eh_frame))
+		__eh_frame_end = .;
+	}
 	KERNEL_DATA
 	KERNEL_RESERVED
 	ASSERT(_end - RAM_ADDRESS <= MODULES_OFFSET, "no room is left for modules")

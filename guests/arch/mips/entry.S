@@ -107,6 +107,7 @@ SYM_FUNC_START(arch_enter_user)
 	LONG_S	$0, FRAME(PT_HI)($sp)
 	LONG_S	$a0, FRAME(PT_EPC)($sp)
 	LONG_S	$a0, FRAME(PT_R(25))($sp)
+	LONG_ADDIU $a1, $a1, -32		/* o32 callees own 16 bytes above sp */
 	LONG_S	$a1, FRAME(PT_R(29))($sp)
 	mfc0	$t0, CP0_STATUS
 	ori	$t0, $t0, ST0_UM | ST0_EXL | ST0_IE

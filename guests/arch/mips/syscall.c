@@ -10,11 +10,6 @@
 #include <asm/syscall.h>
 #include <asm/traps.h>
 
-#pragma weak syscall_trace_enter
-#pragma weak syscall_trace_leave
-#pragma weak user_exception
-#pragma weak sys_call_table
-
 void handle_user_exception(struct pt_regs *regs);
 
 static long call(const struct pt_regs *regs)
@@ -29,6 +24,12 @@ static long call(const struct pt_regs *regs)
 				     arguments[4], arguments[5]);
 }
 
+#ifdef CONFIG_SYSCALL_TRACEPOINTS
+#define traced_syscall()	unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK)
+#else
+#define traced_syscall()	false
+#endif
+
 static void handle_syscall(struct pt_regs *regs)
 {
 	regs->syscall = (s32)regs->regs[2];
@@ -36,10 +37,10 @@ static void handle_syscall(struct pt_regs *regs)
 	raw_local_irq_enable();
 
 	/* All that system call tracing costs while it is off: two looks at the flags. */
-	if (unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK))
+	if (traced_syscall())
 		syscall_trace_enter(regs);
 	syscall_set_return_value(regs, call(regs));
-	if (unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK))
+	if (traced_syscall())
 		syscall_trace_leave(regs);
 
 	for (;;) {
@@ -57,8 +58,10 @@ void handle_user_exception(struct pt_regs *regs)
 	u32 code = (regs->cause & CAUSE_EXCCODE) >> CAUSE_EXCCODE_SHIFT;
 
 	/* Behind a branch its address would be the branch's, and going on would mean to follow it. */
-	if (code == CAUSE_EXCCODE_SYS && !(regs->cause & CAUSE_BD))
+	if (code == CAUSE_EXCCODE_SYS && !(regs->cause & CAUSE_BD)) {
 		handle_syscall(regs);
-	else
-		user_exception(regs, exception_name(regs));
+		return;
+	}
+	raw_local_irq_enable();
+	user_exception(regs, exception_name(regs));
 }

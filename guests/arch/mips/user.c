@@ -17,7 +17,7 @@
 #define ENTRYLO(physical) \
 	((physical) >> 6 | ENTRYLO_CACHED | ENTRYLO_DIRTY | ENTRYLO_VALID | ENTRYLO_GLOBAL)
 
-extern const char __user_start[] __weak;
+extern const char __user_start[];
 
 /* For entry.S: the thread that is in user mode on a CPU, and where its kernel stack ends. */
 struct {

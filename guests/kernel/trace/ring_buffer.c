@@ -5,14 +5,18 @@
  */
 #include <linux/kernel.h>
 #include <linux/ring_buffer.h>
+#include <linux/string.h>
 
 #include "ring_buffer_write.h"
 
 extern struct ring_buffer_page __ring_buffer_pages[NR_CPUS][RING_BUFFER_MAX_PAGES];
+extern struct ring_buffer_page __max_buffer_pages[MAX_BUFFER_PAGES];
 
 static u32 first_entry[NR_CPUS][RING_BUFFER_MAX_PAGES];
+static u32 max_first_entry[MAX_BUFFER_PAGES];
 
 struct ring_buffer ring_buffer;
+struct ring_buffer max_buffer;
 
 _Static_assert(sizeof(struct ring_buffer_page) == RING_BUFFER_PAGE_SIZE, "page layout");
 _Static_assert(sizeof(struct ring_buffer_header) == 48, "header layout");
@@ -171,23 +175,59 @@ void ring_buffer_commit_any(struct ring_buffer_per_cpu *cpu, u32 length,
 	ring_buffer_commit_size(cpu, any_event_size(length), event);
 }
 
-void ring_buffer_init(void)
+void ring_buffer_restart(struct ring_buffer_per_cpu *cpu)
 {
-	struct ring_buffer_header *header = &ring_buffer.header;
-	struct ring_buffer_per_cpu *cpu;
-	int i;
+	WRITE_ONCE(cpu->writing, 1);
+	barrier();
+	cpu->head = 0;
+	set_tail(cpu, 0);
+	ring_buffer_tail_page(cpu)->time_stamp = 0;
+	ring_buffer_tail_page(cpu)->commit = 0;
+	cpu->entries = 0;
+	cpu->overrun = 0;
+	barrier();
+	WRITE_ONCE(cpu->writing, 0);
+}
 
+void ring_buffer_keep(struct ring_buffer *kept, int cpu)
+{
+	const struct ring_buffer_per_cpu *from = &ring_buffer.cpu[cpu];
+	struct ring_buffer_per_cpu *to = &kept->cpu[cpu];
+	u32 count = from->tail - from->head + 1, first, i;
+
+	/* Everything has been read, says head = tail + 1. */
 	for (i = 0; i < NR_CPUS; i++) {
-		cpu = &ring_buffer.cpu[i];
-		cpu->pages = (unsigned long)__ring_buffer_pages[i];
-		cpu->first_entry = (unsigned long)first_entry[i];
-		cpu->max_pages = RING_BUFFER_MAX_PAGES;
-		cpu->nr_pages = RING_BUFFER_PAGES;
-		set_tail(cpu, 0);
-		ring_buffer_tail_page(cpu)->time_stamp = 0;
-		ring_buffer_tail_page(cpu)->commit = 0;
+		kept->cpu[i].head = 1;
+		kept->cpu[i].tail = 0;
+		kept->cpu[i].entries = 0;
+		kept->cpu[i].overrun = 0;
 	}
+	if (count > to->max_pages)
+		count = to->max_pages;
+	first = from->tail - count + 1;
+	for (i = 0; i < count; i++) {
+		memcpy(page_at(to, i), page_at(from, first + i), RING_BUFFER_PAGE_SIZE);
+		*first_entry_at(to, i) = *first_entry_at(from, first + i);
+	}
+	to->head = 0;
+	set_tail(to, count - 1);
+	to->entries = from->entries;
+	to->overrun = *first_entry_at(to, 0);
+	to->dropped = from->dropped;
+}
 
+static void init_cpu(struct ring_buffer_per_cpu *cpu, struct ring_buffer_page *pages,
+		     u32 *entries, u32 max_pages, u32 nr_pages)
+{
+	cpu->pages = (unsigned long)pages;
+	cpu->first_entry = (unsigned long)entries;
+	cpu->max_pages = max_pages;
+	cpu->nr_pages = nr_pages;
+	ring_buffer_restart(cpu);
+}
+
+static void init_header(struct ring_buffer_header *header)
+{
 	header->version = RING_BUFFER_VERSION;
 	header->header_size = offsetof(struct ring_buffer, cpu);
 	header->cpu_size = sizeof(struct ring_buffer_per_cpu);
@@ -198,4 +238,19 @@ void ring_buffer_init(void)
 	/* Last: with the magic number there the rest is valid. */
 	barrier();
 	header->magic = RING_BUFFER_MAGIC;
+}
+
+void ring_buffer_init(void)
+{
+	int i;
+
+	for (i = 0; i < NR_CPUS; i++) {
+		init_cpu(&ring_buffer.cpu[i], __ring_buffer_pages[i], first_entry[i],
+			 RING_BUFFER_MAX_PAGES, RING_BUFFER_PAGES);
+		init_cpu(&max_buffer.cpu[i], __max_buffer_pages, max_first_entry,
+			 MAX_BUFFER_PAGES, MAX_BUFFER_PAGES);
+		max_buffer.cpu[i].head = 1;
+	}
+	init_header(&ring_buffer.header);
+	init_header(&max_buffer.header);
 }

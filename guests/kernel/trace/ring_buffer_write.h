@@ -201,6 +201,12 @@ void ring_buffer_commit_any(struct ring_buffer_per_cpu *cpu, u32 length,
 
 #define RB_MAX_LENGTH	1024
 
+/** ring_buffer_restart - forget this CPU's events, with interrupts masked */
+void ring_buffer_restart(struct ring_buffer_per_cpu *cpu);
+
+/** ring_buffer_keep - copy a CPU's events, the newest that there is room for, and no other's */
+void ring_buffer_keep(struct ring_buffer *kept, int cpu);
+
 /** ring_buffer_refused - count an event that came while this CPU was writing one */
 void ring_buffer_refused(struct ring_buffer_per_cpu *cpu);
 

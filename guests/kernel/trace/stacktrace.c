@@ -10,10 +10,20 @@ void __weak arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
 {
 }
 
+/* From: leave out what comes before this address; 0: nothing. */
+struct walk {
+	struct stack_trace *trace;
+	unsigned long from;
+};
+
 static bool save_entry(void *cookie, unsigned long address)
 {
-	struct stack_trace *trace = cookie;
+	struct walk *walk = cookie;
+	struct stack_trace *trace = walk->trace;
 
+	if (walk->from && address != walk->from)
+		return true;
+	walk->from = 0;
 	if (trace->skip) {
 		trace->skip--;
 		return true;
@@ -25,13 +35,20 @@ static bool save_entry(void *cookie, unsigned long address)
 
 noinline void save_stack_trace_tsk(struct thread_info *thread, struct stack_trace *trace)
 {
+	struct walk walk = { .trace = trace, .from = 0 };
+
 	trace->nr_entries = 0;
-	arch_stack_walk(save_entry, trace, thread, NULL);
+	arch_stack_walk(save_entry, &walk, thread, NULL);
 }
 
 noinline void save_stack_trace(struct stack_trace *trace)
 {
-	/* Not this function itself. */
-	trace->skip++;
-	save_stack_trace_tsk(current, trace);
+	/* How many functions lie in between, is the compiler's affair. */
+	struct walk walk = {
+		.trace = trace,
+		.from = (unsigned long)__builtin_return_address(0),
+	};
+
+	trace->nr_entries = 0;
+	arch_stack_walk(save_entry, &walk, current, NULL);
 }

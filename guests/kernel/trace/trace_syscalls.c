@@ -79,7 +79,6 @@ void trace_event_init(void)
 		metadata_of[nr - __NR_Linux] = call - __start_syscalls_metadata + 1;
 	}
 	trace_event_control.metadata = (unsigned long)__start_syscalls_metadata;
-	trace_event_control.metadata_size = sizeof(struct syscall_metadata);
 	trace_event_control.syscalls = (unsigned long)syscall_events;
 	/* Last: with this there the rest is valid. */
 	barrier();

@@ -34,6 +34,35 @@
 	.text
 
 /*
+ * Unwind information. At a patchable entry a stub has two return addresses: its own, and in x9 the
+ * traced function's, which will be in x30 when the stub returns. So its own one is in the column
+ * that stands for pc (DWARF for the Arm 64-bit Architecture, AADWARF64).
+ */
+#define COLUMN_PC	32
+
+	/* At the entry of a stub. */
+	.macro	unwind_entry
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	.cfi_return_column COLUMN_PC
+	.cfi_register COLUMN_PC, x30
+	.cfi_register x30, x9
+#endif
+	.endm
+
+	/* With the frame that save_state makes. */
+	.macro	unwind_frame
+	.cfi_def_cfa_offset FRAME_SIZE
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	.cfi_offset x29, FRAME_PARENT_FP - FRAME_SIZE
+	.cfi_offset x30, FRAME_PARENT_PC - FRAME_SIZE
+	.cfi_offset COLUMN_PC, FRAME_PC - FRAME_SIZE
+#else
+	.cfi_offset x29, FRAME_FP - FRAME_SIZE
+	.cfi_offset x30, FRAME_PC - FRAME_SIZE
+#endif
+	.endm
+
+/*
  * Saves what the ABI asks for (C1). A call of _mcount is a call like any other to the compiler: it
  * expects x0..x18 changed and has put x0..x8 away. Of a patchable entry it knows nothing: x0..x8
  * and x30 are live. x9..x18 carry nothing into a function, and a caller keeps nothing there: gcc
@@ -53,8 +82,7 @@
 	stp	x29, x9, [sp, #FRAME_PARENT_FP]
 	add	x29, sp, #FRAME_PARENT_FP
 	stp	x29, x30, [sp, #FRAME_FP]
-	.cfi_offset x29, FRAME_PARENT_FP - FRAME_SIZE
-	.cfi_offset x30, FRAME_PC - FRAME_SIZE
+	unwind_frame
 	stp	x0, x1, [sp, #FRAME_X0]
 	stp	x2, x3, [sp, #FRAME_X0 + 16]
 	stp	x4, x5, [sp, #FRAME_X0 + 32]
@@ -62,9 +90,7 @@
 	str	x8, [sp, #FRAME_X8]
 #else
 	stp	x29, x30, [sp, #-FRAME_SIZE]!
-	.cfi_def_cfa_offset FRAME_SIZE
-	.cfi_offset x29, FRAME_FP - FRAME_SIZE
-	.cfi_offset x30, FRAME_PC - FRAME_SIZE
+	unwind_frame
 #endif
 	.endm
 
@@ -84,7 +110,8 @@
 	add	sp, sp, #FRAME_SIZE
 	.cfi_restore x29
 	.cfi_def_cfa_offset 0
-	.cfi_register x30, x9
+	.cfi_same_value x30
+	.cfi_register COLUMN_PC, x9
 	ret	x9
 #else
 	ldp	x29, x30, [sp], #FRAME_SIZE
@@ -142,6 +169,7 @@ SYM_FUNC_END(_mcount)
  */
 SYM_FUNC_START(ftrace_caller)
 	.cfi_startproc
+	unwind_entry
 	hint	#34				/* bti c */
 	save_state
 	trace_arguments
@@ -166,13 +194,8 @@ SYM_FUNC_END(ftrace_caller)
  */
 SYM_FUNC_START(ftrace_graph_caller)
 	.cfi_startproc
-	.cfi_def_cfa_offset FRAME_SIZE
-#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-	.cfi_offset x29, FRAME_PARENT_FP - FRAME_SIZE
-#else
-	.cfi_offset x29, FRAME_FP - FRAME_SIZE
-#endif
-	.cfi_offset x30, FRAME_PC - FRAME_SIZE
+	unwind_entry
+	unwind_frame
 	graph_arguments
 	bl	prepare_ftrace_return
 	restore_state_and_return

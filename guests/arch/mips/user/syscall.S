@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a user program that is not C. */
+/*
+ * The part of a user program that is not C.
+ *
+ * long user_syscall(long number, long argument[6]...);
+ *
+ * in:	the arguments of a C function
+ * out:	v0 = the result, or a negative error number
+ *
+ * The system call takes the number in v0 and the arguments in a0-a3 and on the stack (o32) or in
+ * a0-a5 (n64); it returns with a3 = 1 if v0 is an error number.
+ */
 #include <asm/asm.h>
 
 	.set	noreorder
 
 	.text
-/*
- * user_syscall() - $4 = number, then six arguments, o32's last three on the stack; out: $2 =
- * result or negative error number.
- *
- * For the kernel, o32's last two are on the stack behind the room for the first four.
- */
 SYM_FUNC_START(user_syscall)
 	move	$2, $4
 	move	$4, $5
@@ -21,6 +25,9 @@ SYM_FUNC_START(user_syscall)
 	move	$8, $9
 	move	$9, $10
 	syscall
+	beqz	$7, 1f
+	 nop
+	dnegu	$2, $2
 #else
 	lw	$7, 16($sp)
 	lw	$8, 20($sp)
@@ -29,11 +36,10 @@ SYM_FUNC_START(user_syscall)
 	sw	$8, 16($sp)
 	sw	$9, 20($sp)
 	syscall
-	addiu	$sp, $sp, 24
-#endif
 	beqz	$7, 1f
-	 nor	$3, $2, $zero
-	LONG_ADDIU $2, $3, 1
+	 addiu	$sp, $sp, 24
+	negu	$2, $2
+#endif
 1:	jr	$ra
 	 nop
 SYM_FUNC_END(user_syscall)

@@ -17,10 +17,48 @@
 #define raw_local_irq_restore(flags)	arch_local_irq_restore(flags)
 #define raw_irqs_disabled()		arch_irqs_disabled_flags(arch_local_save_flags())
 
-#define local_irq_enable()		raw_local_irq_enable()
-#define local_irq_disable()		raw_local_irq_disable()
-#define local_irq_save(flags)		raw_local_irq_save(flags)
-#define local_irq_restore(flags)	raw_local_irq_restore(flags)
-#define irqs_disabled()			raw_irqs_disabled()
+/**
+ * trace_hardirqs_off - interrupts have just been masked that were not
+ * @parent_ip:	what called the function that did it, or was interrupted
+ */
+void trace_hardirqs_off(unsigned long parent_ip);
+
+/** trace_hardirqs_on - interrupts that are masked are about to be open; @parent_ip: as above */
+void trace_hardirqs_on(unsigned long parent_ip);
+
+#define local_irq_parent() ((unsigned long)__builtin_return_address(0))
+
+/* For everybody else: these tell of every real change. */
+static __always_inline void local_irq_enable(void)
+{
+	if (raw_irqs_disabled())
+		trace_hardirqs_on(local_irq_parent());
+	raw_local_irq_enable();
+}
+
+static __always_inline void local_irq_disable(void)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	if (!arch_irqs_disabled_flags(flags))
+		trace_hardirqs_off(local_irq_parent());
+}
+
+#define local_irq_save(flags)						\
+	do {								\
+		raw_local_irq_save(flags);				\
+		if (!arch_irqs_disabled_flags(flags))			\
+			trace_hardirqs_off(local_irq_parent());		\
+	} while (0)
+
+static __always_inline void local_irq_restore(unsigned long flags)
+{
+	if (!arch_irqs_disabled_flags(flags) && raw_irqs_disabled())
+		trace_hardirqs_on(local_irq_parent());
+	raw_local_irq_restore(flags);
+}
+
+#define irqs_disabled()	raw_irqs_disabled()
 
 #endif

@@ -13,6 +13,7 @@
 #define RING_BUFFER_PAGE_SIZE	4096
 #define RING_BUFFER_PAGES	1024
 #define RING_BUFFER_MAX_PAGES	4096
+#define MAX_BUFFER_PAGES	256
 #define RB_FL_OVERWRITE		1	/* keep the newest events: see struct ring_buffer_header */
 
 #ifndef __ASSEMBLER__
@@ -98,6 +99,12 @@ struct ring_buffer {
 };
 
 extern struct ring_buffer ring_buffer;
+
+/*
+ * What a latency tracer keeps of the longest section: the pages of the CPU that it was on, all
+ * others are empty. To be read as the one above, with no need to move head on.
+ */
+extern struct ring_buffer max_buffer;
 
 void ring_buffer_init(void);
 

@@ -88,6 +88,8 @@
 	. = ALIGN(RING_BUFFER_PAGE_SIZE);			\
 	__ring_buffer_pages = .;				\
 	. = . + NR_CPUS * RING_BUFFER_MAX_PAGES * RING_BUFFER_PAGE_SIZE; \
+	__max_buffer_pages = .;					\
+	. = . + MAX_BUFFER_PAGES * RING_BUFFER_PAGE_SIZE;	\
 	__heap_start = .;					\
 	. = . + HEAP_SIZE;					\
 	__heap_end = .;						\

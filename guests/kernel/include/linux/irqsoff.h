@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_IRQSOFF_H
+#define _LINUX_IRQSOFF_H
+
+#include <linux/types.h>
+
+/**
+ * struct irqsoff_control - the irqsoff tracer; written by the debugger
+ * @enabled:		not 0: it is on
+ * @reserved:		0
+ * @max_latency:	tracing_max_latency in ns: a longer section is kept, and is the new maximum
+ *
+ * While it is on, a CPU's ring buffer holds its current section, from the function that masks
+ * interrupts to the one that opens them; max_buffer holds the longest one. The debugger does not
+ * read ring_buffer then, and has set RB_FL_OVERWRITE.
+ */
+struct irqsoff_control {
+	u32 enabled;
+	u32 reserved;
+	u64 max_latency;
+};
+
+extern struct irqsoff_control irqsoff_control;
+
+/** irqsoff_tracer_call - its function tracer: an event for a function that is in a section */
+void irqsoff_tracer_call(unsigned long ip, unsigned long parent_ip);
+
+#endif

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""set_event and available_events: which events a guest records besides those of its tracer.
+
+The guest has one bit for each event and looks at it when the event happens
+(guests/kernel/include/linux/trace_events.h).
+"""
+
+import struct
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from harness.errors import FormatError, GuestError, UsageError
+from harness.image import Image
+from harness.patcher import Text
+from harness.trace import EventFormat, Syscall, parse_syscalls
+from harness.tracer.control_block import ControlBlock
+from harness.tracer.threads import ThreadControl
+
+_SWITCH, _SYSCALLS = "sched:sched_switch", "syscalls"
+_BITS = {_SWITCH: 1, "raw_syscalls:sys_enter": 2, "raw_syscalls:sys_exit": 4}
+_SINGLE = 8
+_ENTER, _EXIT = 1, 2
+_MAX_SYSCALLS, _MAX_SYSCALL_SIZE = 256, 4096
+
+_FIELDS = ("enabled", "options", "nr_syscalls", "metadata_size", "syscalls", "metadata")
+_LAYOUT = "4I2Q"
+
+
+def event_control(image: Image, memory: Text) -> ControlBlock:
+    """The guest's ``struct trace_event_control``."""
+    return ControlBlock(image, memory, "trace_event_control", _LAYOUT, _FIELDS)
+
+
+def declared_syscalls(image: Image) -> list[Syscall]:
+    """The system calls that a guest has events for, as its image says it; by their names."""
+    start = image.symbols.get("__start_syscalls_metadata", 0)
+    length = image.symbols.get("__stop_syscalls_metadata", 0) - start
+    if not length:
+        return []
+    control = struct.Struct((">" if image.byteorder == "big" else "<") + _LAYOUT)
+    block = control.unpack(image.read(image.address_of("trace_event_control"), control.size))
+    size = dict(zip(_FIELDS, block, strict=True))["metadata_size"]
+    try:
+        if not 0 < size <= _MAX_SYSCALL_SIZE or not 0 < length <= _MAX_SYSCALLS * size:
+            raise FormatError(f"{length} bytes of system calls of {size} bytes cannot be right")
+        parsed = parse_syscalls(image.read(start, length), length // size, size, image.byteorder)
+    except FormatError as error:
+        raise GuestError(f"{image.name}: {error.message}") from error
+    return sorted(parsed, key=lambda call: call.name)
+
+
+class EventControl:
+    """The events of one guest: names are ``SYSTEM:EVENT``."""
+
+    def __init__(self, image: Image, memory: Text, threads: ThreadControl) -> None:
+        self._image = image
+        self._memory = memory
+        self._threads = threads
+        self._control = event_control(image, memory)
+        self._enabled: frozenset[str] = frozenset()
+
+    @cached_property
+    def syscalls(self) -> list[Syscall]:
+        """The system calls that have events of their own; none if the port has no tracepoints."""
+        control = self._control.read()
+        count, size = control["nr_syscalls"], control["metadata_size"]
+        try:
+            if count > _MAX_SYSCALLS or size > _MAX_SYSCALL_SIZE:
+                raise FormatError(f"{count} system calls of {size} bytes are too many")
+            data = self._memory.dump_memory(control["metadata"], count * size) if count else b""
+            parsed = parse_syscalls(data, count, size, self._image.byteorder) if count else []
+        except FormatError as error:
+            raise GuestError(
+                f"the guest's table of system calls is damaged: {error.message}"
+            ) from error
+        return sorted((one for one in parsed if one.number >= 0), key=lambda one: one.number)
+
+    @property
+    def available(self) -> list[str]:
+        """``available_events``."""
+        traced = "trace_sys_enter" in self._image.symbols
+        names = [name for name in _BITS if name == _SWITCH or traced]
+        for call in self.syscalls:
+            names += [f"{_SYSCALLS}:sys_enter_{call.name}", f"{_SYSCALLS}:sys_exit_{call.name}"]
+        return names
+
+    @property
+    def enabled(self) -> list[str]:
+        """``set_event``: what is recorded."""
+        return [name for name in self.available if name in self._enabled]
+
+    @property
+    def formats(self) -> list[EventFormat]:
+        """The formats of the events of single system calls."""
+        long_size = self._image.isa.word_size
+        return [form for call in self.syscalls for form in call.formats(long_size)]
+
+    def set_event(self, *patterns: str, append: bool = False) -> None:
+        """Record the events that match, and no others unless ``append``.
+
+        A pattern is ``EVENT``, ``SYSTEM``, ``SYSTEM:EVENT`` or ``SYSTEM:``, each a glob; one that
+        begins with ``!`` takes its events away again.
+        """
+        chosen = set(self._enabled) if append else set()
+        for pattern in patterns:
+            if pattern.startswith("!"):
+                chosen -= self._matching(pattern[1:])
+            else:
+                chosen |= self._matching(pattern)
+        self._write(chosen)
+        self._enabled = frozenset(chosen)
+
+    def _matching(self, pattern: str) -> set[str]:
+        known = self.available
+        found = {name for name in known if _matches(name, pattern)}
+        if not found:
+            raise UsageError(
+                f"this guest has no event {pattern!r}",
+                f"It has: {', '.join(known[:40])}.",
+            )
+        return found
+
+    def _write(self, chosen: Iterable[str]) -> None:
+        bits = sum(bit for name, bit in _BITS.items() if name in chosen)
+        if self.syscalls:
+            wanted = bytearray(self._control.read()["nr_syscalls"])
+            for call in self.syscalls:
+                wanted[call.index] = _ENTER * (
+                    f"{_SYSCALLS}:sys_enter_{call.name}" in chosen
+                ) + _EXIT * (f"{_SYSCALLS}:sys_exit_{call.name}" in chosen)
+            self._memory.restore_memory(self._control.read()["syscalls"], bytes(wanted))
+            bits |= _SINGLE * any(wanted)
+        before = self._control.read()["enabled"]
+        self._control.write(enabled=bits)
+        # A thread without the flag never leaves the fast path of its system calls.
+        if bool(bits & ~_BITS[_SWITCH]) != bool(before & ~_BITS[_SWITCH]):
+            self._threads.set_syscall_tracepoint(bool(bits & ~_BITS[_SWITCH]))
+
+
+def _matches(name: str, pattern: str) -> bool:
+    system, _, event = name.partition(":")
+    wanted, colon, rest = pattern.partition(":")
+    if colon:
+        return fnmatchcase(system, wanted or "*") and fnmatchcase(event, rest or "*")
+    return fnmatchcase(event, pattern) or fnmatchcase(system, pattern)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The irqsoff tracer of a stopped guest: its switch and tracing_max_latency.
+
+While it is on, the guest's ring buffer is the tracer's own, and what is read is the copy of the
+longest section (guests/kernel/include/linux/irqsoff.h).
+"""
+
+from harness.errors import UsageError
+from harness.image import Image
+from harness.patcher import Text
+from harness.readout import Collector
+from harness.tracer.control_block import ControlBlock
+
+IRQSOFF = "irqsoff"
+
+
+class IrqsoffControl:
+    """The guest's ``struct irqsoff_control``, and what the collector reads."""
+
+    def __init__(self, image: Image, memory: Text, collector: Collector) -> None:
+        self._control = ControlBlock(
+            image, memory, "irqsoff_control", "2IQ", ("enabled", "reserved", "max_latency")
+        )
+        self._collector = collector
+        self._kept = image.address_of("max_buffer")
+
+    @property
+    def tracing_max_latency(self) -> int:
+        """``tracing_max_latency`` in microseconds."""
+        return (self._control.read()["max_latency"] + 500) // 1000
+
+    @tracing_max_latency.setter
+    def tracing_max_latency(self, microseconds: int) -> None:
+        if not 0 <= microseconds < 1 << 53:
+            raise UsageError(f"a latency of {microseconds} us is not possible")
+        self._control.write(max_latency=microseconds * 1000)
+
+    def switch(self, on: bool) -> None:
+        """Begin with an empty trace and no maximum, or leave what has been found as it is."""
+        if on:
+            self._collector.keep_snapshot(self._kept)
+            self._control.write(enabled=1, max_latency=0)
+        else:
+            self._control.write(enabled=0)

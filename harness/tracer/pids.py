@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""set_ftrace_pid and set_event_pid: only some threads are traced.
+
+Every thread of the guest says of itself whether it is left out; threads that begin later ask the
+guest's ``struct trace_pid_control``, which therefore has the same lists.
+"""
+
+from harness.errors import UsageError
+from harness.image import Image
+from harness.patcher import Text
+from harness.tracer.control_block import ControlBlock
+from harness.tracer.threads import ThreadControl
+
+MAX_PIDS = 32
+"""Process ids that a list in the guest has room for."""
+
+
+class PidControl:
+    """Which threads of one guest are traced."""
+
+    def __init__(self, image: Image, memory: Text, threads: ThreadControl) -> None:
+        names = [f"{kind}_pid_{i}" for kind in ("ftrace", "event") for i in range(MAX_PIDS)]
+        self._control = ControlBlock(
+            image, memory, "trace_pid_control", f"2I{2 * MAX_PIDS}i", ["ftrace", "event", *names]
+        )
+        self._threads = threads
+
+    def set_ftrace_pid(self, *pids: int) -> None:
+        """Trace the functions of these threads only; none lifts the restriction."""
+        self._set("ftrace", pids)
+        self._threads.set_ftrace_ignore(lambda pid: bool(pids) and pid not in pids)
+
+    def set_event_pid(self, *pids: int) -> None:
+        """Record the events of these threads only; none lifts the restriction."""
+        self._set("event", pids)
+        self._threads.set_event_ignore(lambda pid: bool(pids) and pid not in pids)
+
+    def _set(self, kind: str, pids: tuple[int, ...]) -> None:
+        wrong = [pid for pid in pids if not 0 <= pid < 1 << 31]
+        if wrong:
+            raise UsageError(f"{wrong[0]} is not a process id", "They are numbers from 0 upward.")
+        if len(pids) > MAX_PIDS:
+            raise UsageError(f"{len(pids)} process ids; the guest has room for {MAX_PIDS}")
+        changes = {f"{kind}_pid_{i}": pid for i, pid in enumerate(pids)}
+        self._control.write(**{kind: len(pids)}, **changes)
