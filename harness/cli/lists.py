@@ -62,15 +62,9 @@ def list_(
     """List configs, functions, sites, tracers, events, workloads or clauses.
 
     functions and sites are those of a guest, so they need -c and build the guest if it is not in
-<<<<<<< HEAD
-    the cache.  For sites the guest is started, and each is shown as it is in front of the
-    workload.  clauses are those of the specification; with -c those that apply to the config,
-    and whether the tests of the harness check them there.
-=======
-    the cache; with -c events has those of its system calls too.  clauses are those of the
-    specification; with -c those that apply to the config, and whether the tests of the harness
-    check them there.
->>>>>>> kernel
+    the cache; with -c events has those of its system calls too.  For sites the guest is started,
+    and each is shown as it is in front of the workload.  clauses are those of the specification;
+    with -c those that apply to the config, and whether the tests of the harness check them there.
     """
     header, rows = TABLES[what](Wanted(config, workload, port, words(features), as_built))
     print_table(header, rows, as_json)
@@ -135,8 +129,8 @@ def _events(wanted: Wanted) -> Table:
     from harness.tracer import declared_syscalls
 
     events = event_formats(8)
-    if config is not None:
-        for call in declared_syscalls(_image(config, workload, port)):
+    if wanted.config is not None:
+        for call in declared_syscalls(_image(wanted)):
             events += call.formats(8)
     return ("system", "event", "id"), [(one.system, one.name, str(one.id)) for one in events]
 

@@ -114,6 +114,8 @@ def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> Non
             f"{config.qemu.memory} is too little memory for the guest: there is none at {last:#x}",
             f"Raise memory in the table [qemu] of the config {config.name}.",
         )
+
+
 def set_tick(guest: Guest, hz: int) -> None:
     """Have the guest's timers tick so often; before the guest's first instruction only."""
     if not 0 <= hz <= MAX_TICK:

@@ -39,11 +39,8 @@ __all__ = [
     "FUNCGRAPH_ENTRY",
     "FUNCGRAPH_EXIT",
     "FUNCTION",
-<<<<<<< HEAD
-    "VIEWS",
-=======
     "LATENCY",
->>>>>>> kernel
+    "VIEWS",
     "CpuStatistics",
     "EventDeclaration",
     "EventFormat",

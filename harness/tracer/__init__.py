@@ -8,16 +8,13 @@ from harness.tracer.port_calls import PortCalls
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 
-<<<<<<< HEAD
-__all__ = ["TRACERS", "PortCalls", "SiteNow", "Tracer", "TracerControl", "matching", "select"]
-=======
 __all__ = [
     "TRACERS",
     "PortCalls",
+    "SiteNow",
     "Tracer",
     "TracerControl",
     "declared_syscalls",
     "matching",
     "select",
 ]
->>>>>>> kernel

@@ -14,11 +14,8 @@ from harness.image import Image
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
-<<<<<<< HEAD
-from harness.tracer.sites import SiteNow, read_sites
-=======
 from harness.tracer.irqsoff import IRQSOFF
->>>>>>> kernel
+from harness.tracer.sites import SiteNow, read_sites
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,26 +84,13 @@ class GraphControl:
         word, order = self._image.isa.word_size, self._image.byteorder
         data = b"".join(address.to_bytes(word, order) for address in sorted(addresses))
         if data:
-<<<<<<< HEAD
-            self._memory.restore_memory(self._read()[array], data)
-        self._write(**{count: len(addresses)})
+            self._memory.restore_memory(self._control.read()[array], data)
+        self._control.write(**{count: len(addresses)})
 
     def _names(self, array: str, count: str) -> list[str]:
-        fields = self._read()
+        fields = self._control.read()
         word, order = self._image.isa.word_size, self._image.byteorder
         size = min(fields[count], MAX_FUNCTIONS) * word
         data = self._memory.dump_memory(fields[array], size)
         addresses = [int.from_bytes(data[at : at + word], order) for at in range(0, size, word)]
         return [self._image.symbolize(address).partition("+")[0] for address in addresses]
-
-    def _read(self) -> dict[str, int]:
-        raw = self._memory.dump_memory(self._address, self._struct.size)
-        return dict(zip(_FIELDS, self._struct.unpack(raw), strict=True))
-
-    def _write(self, **changes: int) -> None:
-        fields = self._read() | changes
-        self._memory.restore_memory(self._address, self._struct.pack(*fields.values()))
-=======
-            self._memory.restore_memory(self._control.read()[array], data)
-        self._control.write(**{count: len(addresses)})
->>>>>>> kernel

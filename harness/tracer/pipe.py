@@ -3,7 +3,7 @@
 
 import heapq
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 
 from harness.readout import Collector, Spool
@@ -21,10 +21,17 @@ class TracePipe:
     still whole.
     """
 
-    def __init__(self, collector: Collector, description: TraceDescription) -> None:
+    def __init__(
+        self,
+        collector: Collector,
+        description: TraceDescription,
+        task_names: Callable[[], Mapping[int, str]],
+    ) -> None:
+        """``task_names`` asks for the threads of now, in the mapping that ``description`` has."""
         form = description.page_format
         symbols = Symbols(description.kallsyms)
         self._collector = collector
+        self._task_names = task_names
         self._number = struct.Struct(f"{form.order}H").unpack_from
         self._decoders = {
             event.id: event_decoder(event, form, symbols, description.cmdlines)
@@ -37,6 +44,7 @@ class TracePipe:
     def events(self) -> Iterator[TraceEvent]:
         """What was drained since the last time; the event that a consumer stops at comes again."""
         self._notice_clearing()
+        self._task_names()
         streams = [self._new(cpu, spool) for cpu, spool in enumerate(self._collector.spools)]
         yield from heapq.merge(*streams, key=attrgetter("stamp"))
 

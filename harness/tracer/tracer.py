@@ -23,16 +23,10 @@ from harness.trace import (
 from harness.tracer.control import TracerControl
 from harness.tracer.events import EventControl
 from harness.tracer.graph import GraphControl
-<<<<<<< HEAD
-from harness.tracer.pipe import TracePipe
-
-TASKS = {1: "workload"}
-"""Names of the guest's threads; 0 is the boot thread, which every reader knows as idle."""
-=======
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
 from harness.tracer.pids import PidControl
+from harness.tracer.pipe import TracePipe
 from harness.tracer.threads import ThreadControl
->>>>>>> kernel
 
 
 class Tracer(TracerControl):
@@ -132,17 +126,17 @@ class Tracer(TracerControl):
         if drain:
             self._collector.drain()
         with tempfile.TemporaryFile() as stream:
-            self.write(stream)
+            self.write(stream, ask=drain)
             yield TraceDatReader(stream)
 
-    def write(self, stream: BinaryIO) -> None:
-        """A trace.dat of everything that has been read from the guest."""
+    def write(self, stream: BinaryIO, *, ask: bool = True) -> None:
+        """A trace.dat of everything that has been read from the guest; ``ask`` it for names."""
         spools = [spool.stream for spool in self._collector.spools]
-        write_trace_dat(stream, self.description(), spools)
+        write_trace_dat(stream, self.description(ask=ask), spools)
 
     def pipe(self) -> TracePipe:
         """``trace_pipe``: events that are drained from now on, and those that nobody has read."""
-        return TracePipe(self._collector, self.description())
+        return TracePipe(self._collector, self.description(), self.task_names)
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""
@@ -152,11 +146,15 @@ class Tracer(TracerControl):
             self._collector.clear()
             self._kept = False
 
-    def description(self) -> TraceDescription:
-        """What a trace.dat says about this guest besides its events."""
-        form = self._collector.format
+    def task_names(self) -> dict[int, str]:
+        """The names of all threads that were ever seen, by process id."""
         # A thread that has ended keeps its name for as long as its place is not needed.
         self._cmdlines |= self._threads.names()
+        return self._cmdlines
+
+    def description(self, *, ask: bool = True) -> TraceDescription:
+        """What a trace.dat says about this guest besides its events; ``ask`` it for names."""
+        form = self._collector.format
         return TraceDescription(
             page_format=form,
             events=[
@@ -165,7 +163,7 @@ class Tracer(TracerControl):
                 *self.event_control.formats,
             ],
             kallsyms=self._image.kallsyms(),
-            cmdlines=self._cmdlines,
+            cmdlines=self.task_names() if ask else self._cmdlines,
             machine=f"{self._image.isa.name} guest, build id {self._image.build_id.hex()}",
             version=f"ftrace-harness {__version__}",
             statistics=[

@@ -73,7 +73,7 @@ def record(session: "Session", arguments: Arguments) -> None:
         raise UsageError("record runs the guest only with a tracer", "Add one: -p function")
     if chosen["output"]:
         with whole_file(chosen["output"]) as stream, session.recorded():
-            session.guest.tracer.write(stream)
+            session.guest.tracer.write(stream, ask=not session.gone)
         session.say(f"{chosen['output']}: {session.guest.collector.counts.entries} events")
 
 
