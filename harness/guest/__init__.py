@@ -2,6 +2,16 @@
 """A live guest in one object: boot it, run it, trace it, ask it where it is."""
 
 from harness.guest.guest import TIMEOUT, Guest, Outcome
+from harness.guest.modules import Module, Modules
 from harness.guest.start import boot, prove_identity, run_kernel
 
-__all__ = ["TIMEOUT", "Guest", "Outcome", "boot", "prove_identity", "run_kernel"]
+__all__ = [
+    "TIMEOUT",
+    "Guest",
+    "Module",
+    "Modules",
+    "Outcome",
+    "boot",
+    "prove_identity",
+    "run_kernel",
+]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger, Stop
@@ -22,7 +23,8 @@ from harness.errors import (
 )
 from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
-from harness.image import Image
+from harness.guest.modules import Build, Module, Modules
+from harness.image import Image, RunningImage
 from harness.machine import Machine
 from harness.readout import Collector, MonitorLane, StubLane
 from harness.tracer import PortCalls, Tracer
@@ -60,10 +62,11 @@ class Guest:
     def __init__(
         self,
         config: MachineConfig,
-        image: Image,
+        image: RunningImage,
         machine: Machine,
         debugger: Debugger,
         lane: str = "auto",
+        build: Build | None = None,
     ) -> None:
         self.config = config
         self.image = image
@@ -73,7 +76,8 @@ class Guest:
         self.cpus = StubCpus(debugger)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
-        self._break_at("ring_buffer_watermark")
+        self.modules = Modules(self, build)
+        self._watermark = self._break_at("ring_buffer_watermark")
         self._panic = self._break_at("panic_stop")
 
     @cached_property
@@ -117,6 +121,52 @@ class Guest:
             near = difflib.get_close_matches(symbol, self.image.symbols, n=3)
             advice = f"Did you mean {', '.join(near)}?" if near else ""
             raise UsageError(f"the guest has no symbol {symbol!r}", advice) from None
+
+    def call(self, function: str, *arguments: int) -> int:
+        """Have the stopped guest call one of its functions; gives the ``int`` that it returns.
+
+        It may be traced like any other.  What does not fit into a full ring buffer is lost.
+
+        Raises:
+            GuestDied: the guest panicked in it.
+            GdbError: it came to a breakpoint; the guest stands there.
+        """
+        if "collector" in vars(self):
+            self.collector.drain()
+        # Who stops there is to drain the buffer, which nobody can in the middle of a call.
+        self.debugger.command(f"-break-disable {self._watermark}")
+        try:
+            return self.debugger.call(self.address_of(function), *arguments)
+        except GdbError:
+            if self.image.symbols["panic_stop"] in self.cpus.program_counters().values():
+                raise self._died(f"the guest panicked in {function}()") from None
+            raise
+        finally:
+            self.debugger.command(f"-break-enable {self._watermark}")
+
+    def load_module(self, module: str | Path | Module) -> Module:
+        """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.
+
+        Its functions are traced like the kernel's, by filters that are set from then on or when
+        there is none.  Errors are those of `Modules.load`.
+        """
+        return self.modules.load(module)
+
+    def unload_module(self, name: str) -> None:
+        """Unload a module; its records, symbols and breakpoints go with it, and its places in
+        filters.  Errors are those of `Modules.unload`.
+        """
+        self.modules.unload(name)
+
+    def modules_came(self) -> None:
+        """The image has call sites that it did not have: the tracer takes them up."""
+        if "tracer" in vars(self):
+            self.tracer.module_came()
+
+    def modules_went(self, module: Image) -> None:
+        """The image has lost a module's call sites: the tracer gives them up."""
+        if "tracer" in vars(self):
+            self.tracer.module_went(module)
 
     def describe(self) -> str:
         """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""

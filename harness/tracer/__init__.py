@@ -2,9 +2,9 @@
 """The tracefs semantics of a live guest: tracers, filters, and the events they leave."""
 
 from harness.tracer.control import TRACERS, TracerControl
-from harness.tracer.filters import matching, select
+from harness.tracer.filters import matching
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 
-__all__ = ["TRACERS", "PortCalls", "SiteNow", "Tracer", "TracerControl", "matching", "select"]
+__all__ = ["TRACERS", "PortCalls", "SiteNow", "Tracer", "TracerControl", "matching"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from harness import __version__
-from harness.image import Image
+from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
 from harness.readout import Collector
 from harness.trace import (
@@ -30,7 +30,7 @@ class Tracer(TracerControl):
     Setting ``current`` or a filter rewrites call sites at once; the guest sees it when it runs on.
     """
 
-    def __init__(self, image: Image, text: Text, cpus: Cpus, collector: Collector) -> None:
+    def __init__(self, image: RunningImage, text: Text, cpus: Cpus, collector: Collector) -> None:
         super().__init__(image, text, cpus)
         self._collector = collector
 
@@ -55,6 +55,12 @@ class Tracer(TracerControl):
             spools = [spool.stream for spool in self._collector.spools]
             write_trace_dat(stream, self.description(), spools)
             yield from TraceDatReader(stream).events()
+
+    def module_went(self, module: Image) -> None:
+        """As of `TracerControl`; the graph tracer's lists lose the module's functions too."""
+        super().module_went(module)
+        if "ftrace_graph_control" in self._image.symbols:
+            self.graph.forget(module.text)
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""
