@@ -149,6 +149,9 @@ void ftrace_graph_init(void);
 /** ftrace_graph_arch_init - what a port wants to do at boot; it need not have one */
 void ftrace_graph_arch_init(void);
 
+/** ftrace_graph_module_init - the same for a module that is loaded; may take memory at its end */
+int ftrace_graph_module_init(struct module *module);
+
 /**
  * struct ftrace_ret_stack - what a hijacked function has to return to
  * @ret:	its return address
@@ -215,6 +218,11 @@ int ftrace_disable_ftrace_graph_caller(void);
 #ifndef CONFIG_FUNCTION_GRAPH_TRACER
 static inline void ftrace_graph_init(void)
 {
+}
+
+static inline int ftrace_graph_module_init(struct module *module)
+{
+	return 0;
 }
 #endif
 

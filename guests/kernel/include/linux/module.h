@@ -22,12 +22,12 @@ struct dyn_ftrace;
  * @name:		its source's name
  * @text_start:		its text,
  * @text_end:		and where that ends
- * @end:		where all of it ends
+ * @end:		where all of it ends, what the kernel keeps behind it included
  * @init:		called when it is loaded; not 0: it does not want to be
  * @exit:		called before it is unloaded
  * @mcount_start:	its table of call sites, as the build wrote it,
  * @mcount_stop:	and where that ends
- * @ftrace_records:	its call sites, which lie behind @end; NULL in static ports
+ * @ftrace_records:	its call sites; NULL in static ports
  * @ftrace_record_count: how many they are
  * @limit:		the end of the memory that is the module's
  * @run:		called by run_modules()
@@ -64,8 +64,8 @@ extern struct module *modules;
  * allocated and no lock is taken, so that a debugger may call this wherever it has stopped a CPU.
  *
  * Return: 0; -EEXIST if it, or one of its name or in its place, is loaded; -EINVAL if what it says
- * of itself cannot be; -ENOMEM if its records do not fit behind it; or an error of the port or of
- * the init function, and then it is not loaded.
+ * of itself cannot be; -ENOMEM if there is no room behind it; or an error of the port's or of the
+ * init function's. Whatever failed, its bytes have to be put there again.
  */
 int load_module(struct module *module);
 
@@ -81,6 +81,9 @@ int unload_module(struct module *module);
 
 /** run_modules - call the run function of every module, and add up what they return */
 long run_modules(long argument);
+
+/** module_memory - take memory behind a module that is being loaded; NULL if there is no room */
+void *module_memory(struct module *module, unsigned long size);
 
 /** __module_text_address - the module whose text an address lies in; NULL if there is none */
 struct module *__module_text_address(unsigned long address);
