@@ -36,6 +36,7 @@ class Request:
     port: str | None = None
     cflags: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
+    modules: tuple[str, ...] = ()
     duration: float | None = None
     events: int | None = None
     until: str = END
@@ -82,6 +83,7 @@ def record(
             port=request.port,
             cflags=request.cflags,
             features=request.features,
+            modules=request.modules,
             lane=request.lane,
             progress=progress,
         ) as guest,

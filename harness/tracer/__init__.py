@@ -3,8 +3,9 @@
 
 from harness.tracer.control import TRACERS, TracerControl
 from harness.tracer.filters import matching
+from harness.tracer.module_filter import title
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 
-__all__ = ["TRACERS", "PortCalls", "SiteNow", "Tracer", "TracerControl", "matching"]
+__all__ = ["TRACERS", "PortCalls", "SiteNow", "Tracer", "TracerControl", "matching", "title"]
