@@ -107,6 +107,15 @@ int load_module(struct module *module)
 	module->next = modules;
 	barrier();
 	WRITE_ONCE(modules, module);
+	return 0;
+}
+
+int do_init_module(struct module *module)
+{
+	int error;
+
+	if (!find_module(module))
+		return -ENOENT;
 	error = module->init ? module->init() : 0;
 	if (error)
 		forget_module(module);
