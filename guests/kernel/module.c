@@ -25,6 +25,16 @@ notrace struct module *__module_text_address(unsigned long address)
 	return NULL;
 }
 
+void *module_memory(struct module *module, unsigned long size)
+{
+	unsigned long start = ALIGN(module->end, 16);
+
+	if (start > module->limit || size > module->limit - start)
+		return NULL;
+	module->end = start + size;
+	return (void *)start;
+}
+
 static bool is_sane(const struct module *module)
 {
 	unsigned long word = sizeof(long) - 1;
@@ -90,11 +100,22 @@ int load_module(struct module *module)
 	/* A debugger wrote it: nobody has told the caches. */
 	flush_icache_range(module->text_start, module->text_end);
 	error = ftrace_module_init(module);
+	if (!error)
+		error = ftrace_graph_module_init(module);
 	if (error)
 		return error;
 	module->next = modules;
 	barrier();
 	WRITE_ONCE(modules, module);
+	return 0;
+}
+
+int do_init_module(struct module *module)
+{
+	int error;
+
+	if (!find_module(module))
+		return -ENOENT;
 	error = module->init ? module->init() : 0;
 	if (error)
 		forget_module(module);

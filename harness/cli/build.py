@@ -6,6 +6,7 @@ import click
 from harness.cli.options import (
     cflags_option,
     features_option,
+    module_option,
     port_option,
     progress,
     words,
@@ -19,23 +20,29 @@ from harness.cli.options import (
 @port_option
 @cflags_option
 @features_option
+@module_option
 def build(
     configs: tuple[str, ...],
     workload: str,
     port: str | None,
     cflags: tuple[str, ...],
     features: str | None,
+    modules: tuple[str, ...],
 ) -> None:
     """Build the guests of machine configs, or find them in the cache.
 
-    For each it prints the make line that does the same by hand, and where the image is.
+    For each it prints the make line that does the same by hand, and where the image and its
+    modules are.
     """
-    from harness.build import plan_build
+    from harness.build import module_beside, plan_build
     from harness.config import load_config
 
     with progress() as tell:
         for name in configs:
             config = load_config(name)
-            plan = plan_build(config, workload, port, cflags, words(features))
+            plan = plan_build(config, workload, port, cflags, words(features), modules)
             click.echo(plan.command_line)
-            click.echo(f"{config.name}: {plan.run(tell)}")
+            image = plan.run(tell)
+            click.echo(f"{config.name}: {image}")
+            for source in plan.modules:
+                click.echo(f"{config.name}: {module_beside(image, source.stem)}")

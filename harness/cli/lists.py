@@ -10,6 +10,7 @@ import click
 from harness.cli.options import (
     features_option,
     json_option,
+    module_option,
     port_option,
     print_table,
     progress,
@@ -20,7 +21,7 @@ from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.config import MachineConfig
-    from harness.image import Image
+    from harness.image import RunningImage
     from harness.isa import CallSite
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -34,6 +35,7 @@ class Wanted:
     workload: str
     port: str | None
     features: tuple[str, ...] | None
+    modules: tuple[str, ...]
     as_built: bool
 
 
@@ -41,13 +43,14 @@ class Wanted:
 @click.argument(
     "what",
     type=click.Choice(
-        ["configs", "functions", "sites", "tracers", "events", "workloads", "clauses"]
+        ["configs", "functions", "sites", "tracers", "events", "workloads", "modules", "clauses"]
     ),
 )
 @click.option("-c", "--config", metavar="CONFIG", help="The machine config, where it matters.")
 @workload_option
 @port_option
 @features_option
+@module_option
 @click.option("--as-built", is_flag=True, help="sites: as the image has them; no guest is started.")
 @json_option
 def list_(
@@ -56,17 +59,19 @@ def list_(
     workload: str,
     port: str | None,
     features: str | None,
+    modules: tuple[str, ...],
     as_built: bool,
     as_json: bool,
 ) -> None:
-    """List configs, functions, sites, tracers, events, workloads or clauses.
+    """List configs, functions, sites, tracers, events, workloads, modules or clauses.
 
     functions and sites are those of a guest, so they need -c and build the guest if it is not in
     the cache; with -c events has those of its system calls too.  For sites the guest is started,
-    and each is shown as it is in front of the workload.  clauses are those of the specification;
-    with -c those that apply to the config, and whether the tests of the harness check them there.
+    its modules are loaded, and each is shown as it is in front of the workload.  clauses are those
+    of the specification; with -c those that apply to the config, and whether the tests of the
+    harness check them there.
     """
-    header, rows = TABLES[what](Wanted(config, workload, port, words(features), as_built))
+    header, rows = TABLES[what](Wanted(config, workload, port, words(features), modules, as_built))
     print_table(header, rows, as_json)
 
 
@@ -81,11 +86,13 @@ def _configs(wanted: Wanted) -> Table:
 
 
 def _functions(wanted: Wanted) -> Table:
+    from harness.tracer import title
+
     image = _image(wanted)
     digits = image.bits // 4
     return (
         ("address", "function"),
-        [(f"{site.function_address:0{digits}x}", site.function) for site in image.sites],
+        [(f"{site.function_address:0{digits}x}", title(image, site)) for site in image.sites],
     )
 
 
@@ -104,6 +111,7 @@ def _sites(wanted: Wanted) -> Table:
             wanted.workload,
             port=wanted.port,
             features=wanted.features,
+            modules=wanted.modules,
             progress=tell,
         ) as guest,
     ):
@@ -112,10 +120,14 @@ def _sites(wanted: Wanted) -> Table:
         ]
 
 
-def _site(image: "Image", site: "CallSite", state: str, words: Sequence[int]) -> Sequence[str]:
+def _site(
+    image: "RunningImage", site: "CallSite", state: str, words: Sequence[int]
+) -> Sequence[str]:
+    from harness.tracer import title
+
     code = image.isa.words_to_bytes(words)
     text = "; ".join(one.text for one in image.isa.disassemble(code, site.address))
-    return (f"{site.address:0{image.bits // 4}x}", site.function, site.form, state, text)
+    return (f"{site.address:0{image.bits // 4}x}", title(image, site), site.form, state, text)
 
 
 def _tracers(wanted: Wanted) -> Table:
@@ -139,6 +151,12 @@ def _workloads(wanted: Wanted) -> Table:
     from harness.build import list_workloads
 
     return ("workload",), [(name,) for name in list_workloads()]
+
+
+def _modules(wanted: Wanted) -> Table:
+    from harness.build import list_modules
+
+    return ("module",), [(name,) for name in list_modules()]
 
 
 def _clauses(wanted: Wanted) -> Table:
@@ -168,6 +186,7 @@ TABLES: dict[str, Callable[[Wanted], Table]] = {
     "tracers": _tracers,
     "events": _events,
     "workloads": _workloads,
+    "modules": _modules,
     "clauses": _clauses,
 }
 
@@ -180,13 +199,22 @@ def _config(wanted: Wanted) -> "MachineConfig":
     return load_config(wanted.config)
 
 
-def _image(wanted: Wanted) -> "Image":
-    from harness.build import build_guest
-    from harness.image import Image
+def _image(wanted: Wanted) -> "RunningImage":
+    """The guest's image as if its modules were loaded."""
+    from harness.build import module_beside, plan_build
+    from harness.image import Image, RunningImage
 
-    config = _config(wanted)
+    plan = plan_build(
+        _config(wanted),
+        wanted.workload,
+        wanted.port,
+        features=wanted.features,
+        modules=wanted.modules,
+    )
     with progress() as tell:
-        kernel = build_guest(
-            config, wanted.workload, wanted.port, features=wanted.features, progress=tell
-        )
-    return Image(kernel.read_bytes(), str(kernel))
+        kernel = plan.run(tell)
+    image = RunningImage(kernel.read_bytes(), str(kernel))
+    for source in plan.modules:
+        path = module_beside(kernel, source.stem)
+        image.add_module(source.stem, Image(path.read_bytes(), str(path)))
+    return image

@@ -45,6 +45,13 @@ features_option = click.option(
     metavar="WORDS",
     help="What of the port is built in, in Kconfig's words with commas; all that it has otherwise.",
 )
+module_option = click.option(
+    "--module",
+    "modules",
+    multiple=True,
+    metavar="NAME|FILE.c",
+    help="A module of the guest: one of the harness, or a C file of yours.  Repeat it for more.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -12,6 +12,7 @@ from harness.cli.options import (
     config_option,
     features_option,
     finite,
+    module_option,
     port_option,
     progress,
     words,
@@ -44,6 +45,7 @@ from harness.units import KIB
 @port_option
 @cflags_option
 @features_option
+@module_option
 @click.option(
     "--duration",
     type=click.FloatRange(min=0, min_open=True),
@@ -99,6 +101,7 @@ def record(
     port: str | None,
     cflags: tuple[str, ...],
     features: str | None,
+    modules: tuple[str, ...],
     duration: float | None,
     events: int | None,
     until: str | None,
@@ -112,9 +115,9 @@ def record(
 ) -> None:
     """Record a trace of a live guest into a trace.dat.
 
-    The guest boots, is stopped in front of its workload, gets its call sites rewritten and runs on
-    until the workload is done or an option ends it.  Ctrl-C ends it too; the file is whole then.
-    Before the recording has begun Ctrl-C leaves nothing behind.
+    The guest boots, is stopped in front of its workload, gets its modules loaded and its call sites
+    rewritten, and runs on until the workload is done or an option ends it.  Ctrl-C ends it too; the
+    file is whole then.  Before the recording has begun Ctrl-C leaves nothing behind.
 
     Example: harness record -c mips-malta -p function -l 'do_*' --workload calls
     """
@@ -137,6 +140,7 @@ def record(
         port=port,
         cflags=cflags,
         features=words(features),
+        modules=modules,
         duration=duration,
         events=events,
         until=END if until is None else until,

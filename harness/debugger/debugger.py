@@ -132,6 +132,14 @@ class Debugger:
         self.cli("set mem inaccessible-by-default off")
         self.cli(f"mem {first:#x} {last + 1:#x} wo")
 
+    def add_symbols(self, elf: Path) -> None:
+        """Read the symbols of ``elf`` too, which is linked to the place where it lies."""
+        self.cli(f"add-symbol-file {self._link('added', elf)} -o 0", deadline=60.0)
+
+    def remove_symbols(self, address: int) -> None:
+        """Forget the symbols of the file, added before, that has this address."""
+        self.cli(f"remove-symbol-file -a 0x{address & self._address_mask:x}")
+
     def connect(self, endpoint: str | Path) -> None:
         """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards."""
         if Path(endpoint).is_socket():
@@ -252,12 +260,20 @@ class Debugger:
             raise GdbError(f"gdb did not number the breakpoint at {location}")
         return found
 
+    def breakpoints(self) -> dict[int, int]:
+        """The addresses of all breakpoints that have one, by gdb's numbers."""
+        table = self._session.command("-break-list").get("BreakpointTable")
+        body = table.get("body") if isinstance(table, dict) else None
+        rows = [row for row in body or () if isinstance(row, dict)]
+        found = {number(row.get("number")): frame_address(row) for row in rows}
+        return {one: address & self._address_mask for one, address in found.items() if address}
+
     def delete_breakpoint(self, breakpoint_number: int) -> None:
         """Take a breakpoint away."""
         self._need_stopped("delete a breakpoint")
         self._session.command(f"-break-delete {breakpoint_number}")
 
-    def breakpoints(self) -> set[int]:
+    def enabled_breakpoints(self) -> set[int]:
         """The numbers of the breakpoints that are set and enabled."""
         table = self._session.command("-break-list").get("BreakpointTable")
         body = table.get("body") if isinstance(table, dict) else None
@@ -357,6 +373,17 @@ class Debugger:
         A stack that cannot be unwound ends the list with gdb's complaint.
         """
         return self._threads.backtrace(limit)
+
+    def frame_addresses(self, limit: int = 100) -> list[int]:
+        """Where the innermost frames of every thread go on, as far as gdb can unwind them."""
+        found = []
+        for thread in self.threads():
+            self.select_thread(thread.id)
+            with contextlib.suppress(GdbError):
+                answer = self._session.command(f"-stack-list-frames 0 {limit - 1}")
+                stack = answer.get("stack")
+                found += [frame_address(frame) for frame in stack or ()]
+        return [address & self._address_mask for address in found if address]
 
     def forget(self) -> None:
         """Drop what was read: something outside of this class has changed the target."""

@@ -3,6 +3,17 @@
 
 from harness.guest.attached import attach
 from harness.guest.guest import TIMEOUT, Guest, Outcome
+from harness.guest.modules import Module, Modules
 from harness.guest.start import boot, prove_identity, run_kernel
 
-__all__ = ["TIMEOUT", "Guest", "Outcome", "attach", "boot", "prove_identity", "run_kernel"]
+__all__ = [
+    "TIMEOUT",
+    "Guest",
+    "Module",
+    "Modules",
+    "Outcome",
+    "attach",
+    "boot",
+    "prove_identity",
+    "run_kernel",
+]

@@ -10,7 +10,7 @@ from harness.debugger import Debugger
 from harness.errors import GdbError, GuestError, UsageError, WrongGuest
 from harness.guest.guest import Guest
 from harness.guest.start import prove_identity
-from harness.image import Image
+from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine
 
 
@@ -25,7 +25,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         WrongGuest: another guest runs there; nothing has been changed.
     """
     try:
-        image = Image(elf.read_bytes(), str(elf))
+        image = RunningImage(elf.read_bytes(), str(elf))
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
     with (

@@ -26,7 +26,8 @@ from harness.errors import (
 from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.guest.injection import inject
-from harness.image import Image
+from harness.guest.modules import Build, Module, Modules
+from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, Lane, MonitorLane, StubLane
 from harness.ring import TABLE_SIZE, GuestThread, ThreadTable
@@ -73,10 +74,11 @@ class Guest:
     def __init__(
         self,
         config: MachineConfig | None,
-        image: Image,
+        image: RunningImage,
         machine: Machine | AttachedMachine,
         debugger: Debugger,
         lane: str = "auto",
+        build: Build | None = None,
     ) -> None:
         self.config = config
         self.image = image
@@ -86,6 +88,7 @@ class Guest:
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
+        self.modules = Modules(self, build)
         self._own_breakpoints: dict[str, int] = {}
         self.keep_breakpoints()
 
@@ -138,6 +141,53 @@ class Guest:
             near = difflib.get_close_matches(symbol, self.image.symbols, n=3)
             advice = f"Did you mean {', '.join(near)}?" if near else ""
             raise UsageError(f"the guest has no symbol {symbol!r}", advice) from None
+
+    def call(self, function: str, *arguments: int) -> int:
+        """Have the stopped guest call one of its functions; gives the ``int`` that it returns.
+
+        It may be traced like any other.  What does not fit into a full ring buffer is lost.
+
+        Raises:
+            GuestDied: the guest panicked in it.
+            GdbError: it came to a breakpoint; the guest stands there.
+        """
+        if "collector" in vars(self):
+            self.collector.drain()
+        watermark = self._own_breakpoints["ring_buffer_watermark"]
+        # Who stops there is to drain the buffer, which nobody can in the middle of a call.
+        self.debugger.command(f"-break-disable {watermark}")
+        try:
+            return self.debugger.call(self.address_of(function), *arguments)
+        except GdbError:
+            if self.image.symbols["panic_stop"] in self.cpus.program_counters().values():
+                raise self._died(f"the guest panicked in {function}()") from None
+            raise
+        finally:
+            self.debugger.command(f"-break-enable {watermark}")
+
+    def load_module(self, module: str | Path | Module) -> Module:
+        """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.
+
+        Its functions are traced like the kernel's, by filters that are set from then on or when
+        there is none.  Errors are those of `Modules.load`.
+        """
+        return self.modules.load(module)
+
+    def unload_module(self, name: str) -> None:
+        """Unload a module; its records, symbols and breakpoints go with it, and its places in
+        filters.  Errors are those of `Modules.unload`.
+        """
+        self.modules.unload(name)
+
+    def modules_came(self) -> None:
+        """The image has call sites that it did not have: the tracer takes them up."""
+        if "tracer" in vars(self):
+            self.tracer.module_came()
+
+    def modules_went(self, module: Image) -> None:
+        """The image has lost a module's call sites: the tracer gives them up."""
+        if "tracer" in vars(self):
+            self.tracer.module_went(module)
 
     def describe(self) -> str:
         """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
@@ -221,7 +271,7 @@ class Guest:
 
         Returns whether any had to be set.
         """
-        numbers = self.debugger.breakpoints()
+        numbers = self.debugger.enabled_breakpoints()
         missing = [
             place for place in OWN_BREAKPOINTS if self._own_breakpoints.get(place) not in numbers
         ]

@@ -4,6 +4,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from harness.build import build_guest
@@ -11,7 +12,8 @@ from harness.config import MachineConfig, load_config
 from harness.debugger import Debugger
 from harness.errors import GdbError, UsageError, WrongGuest
 from harness.guest.guest import Guest
-from harness.image import Image
+from harness.guest.modules import Build
+from harness.image import Image, RunningImage
 from harness.machine import Machine
 
 PROOF = b"is there memory?"
@@ -29,6 +31,7 @@ def boot(
     port: str | None = None,
     cflags: Sequence[str] = (),
     features: Sequence[str] | None = None,
+    modules: Sequence[str] = (),
     until: str | None = "workload",
     deterministic: bool = False,
     plugins: Sequence[str] = (),
@@ -44,7 +47,9 @@ def boot(
         port: the name of a port of the harness, or a port directory; None for the config's own.
         features: what of the port is built in, in Kconfig's words; None for all that it has.
             Without ``DYNAMIC_FTRACE`` the guest is a static one.
-        until: the function to stop at; None leaves the guest at its very first instruction.
+        modules: what to load when the guest has stopped: names in ``guests/modules/``, or files.
+        until: the function to stop at; None leaves the guest at its very first instruction, and
+            its modules for `Guest.load_module`.
         deterministic: count guest instructions instead of host time, so that runs repeat exactly.
         plugins: QEMU ``-plugin`` arguments.
         lane: how the ring buffer is read: ``stub`` (gdb and the debug stub), or ``auto``, which
@@ -57,15 +62,29 @@ def boot(
     """
     if not isinstance(config, MachineConfig):
         config = load_config(config)
-    kernel = build_guest(
-        config, workload, port=port, cflags=cflags, features=features, progress=progress
+    build = partial(
+        build_guest,
+        config,
+        workload,
+        port=port,
+        cflags=cflags,
+        features=features,
+        progress=progress,
     )
+    sources = [module for module in modules if not module.endswith(".ko")]
     with run_kernel(
-        config, kernel, deterministic=deterministic, plugins=plugins, lane=lane
+        config,
+        build(modules=sources),
+        deterministic=deterministic,
+        plugins=plugins,
+        lane=lane,
+        build=lambda modules: build(modules=modules),
     ) as guest:
         set_tick(guest, _default_tick() if tick is None else tick)
         if until is not None:
             guest.run(until=until)
+            for module in guest.modules.find(*modules):
+                guest.load_module(module)
         yield guest
 
 
@@ -77,9 +96,13 @@ def run_kernel(
     deterministic: bool = False,
     plugins: Sequence[str] = (),
     lane: str = "auto",
+    build: Build | None = None,
 ) -> Iterator[Guest]:
-    """A guest from an image that is already built, stopped at its very first instruction."""
-    image = Image(kernel.read_bytes(), str(kernel))
+    """A guest from an image that is already built, stopped at its very first instruction.
+
+    ``build`` builds modules for it.
+    """
+    image = RunningImage(kernel.read_bytes(), str(kernel))
     with (
         Machine(config, kernel, deterministic=deterministic, plugins=plugins) as machine,
         Debugger() as debugger,
@@ -93,7 +116,7 @@ def run_kernel(
         debugger.connect(machine.gdb_socket)
         prove_memory(debugger, image, config)
         prove_identity(debugger, image)
-        yield Guest(config, image, machine, debugger, lane)
+        yield Guest(config, image, machine, debugger, lane, build)
 
 
 def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:

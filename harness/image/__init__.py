@@ -3,5 +3,7 @@
 
 from harness.image.functions import Function
 from harness.image.image import Image
+from harness.image.module import THIS_MODULE, ModuleImage
+from harness.image.running import RunningImage
 
-__all__ = ["Function", "Image"]
+__all__ = ["THIS_MODULE", "Function", "Image", "ModuleImage", "RunningImage"]

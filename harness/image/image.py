@@ -119,7 +119,7 @@ class Image:
         digits = self.bits // 4
         suffix = f"\t[{module}]" if module else ""
         end = self.symbols.get("_end")
-        rows = [(function.address, function.name) for function in self.functions]
+        rows = [(function.address, function.name) for function in self._functions.all]
         if end is not None:
             rows.append((end, "_end"))
         return "".join(f"{address:0{digits}x} T {name}{suffix}\n" for address, name in rows)

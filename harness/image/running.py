@@ -44,7 +44,8 @@ class RunningImage(Image):
 
     def target_of(self, site: CallSite, function: str) -> int:
         """What a site calls when it calls ``function`` of the kernel: that, or a trampoline."""
-        return self._image_at(site.address).site_target(self, function)
+        image = self._image_at(site.address)
+        return self.address_of(function) if image is self else image.site_target(self, function)
 
     @property
     def sites(self) -> list[CallSite]:

@@ -20,6 +20,9 @@ from harness.units import align_up
 
 DEFAULT_CAPACITY = 4_000_000
 
+MODULE_SITES = 4096
+"""Call sites of modules that there is room for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -109,6 +112,21 @@ class Oracle:
         del self._control
         self._memory.close()
         self._path.unlink(missing_ok=True)
+
+    def add_module(self, image: Image) -> None:
+        """Watch a module's call sites too, from before the guest first runs any code of it.
+
+        Raises:
+            HostError: there are more than ``MODULE_SITES`` of all modules together.
+        """
+        found = find_sites(image)
+        every = sorted({*self.sites, *found})
+        if len(every) > self._room:
+            raise HostError(f"the oracle has room for {MODULE_SITES} call sites of modules")
+        self._names |= {site: _function_name(image, site) for site in found}
+        self.sites = every
+        struct.pack_into(f"={len(every)}Q", self._memory, self._control.sites, *every)
+        self._control.nr_sites = len(every)
 
     @property
     def argument(self) -> str:
@@ -216,11 +234,13 @@ class Oracle:
         append("patterns", len(patterns), b"".join(PATTERN.pack(*p, 0) for p in patterns))
         for name, addresses in (
             ("vectors", find_vectors(self._image)),
-            ("sites", self.sites),
             ("marks", self._marks),
+            # Last, with room behind them: modules come with more.
+            ("sites", self.sites),
         ):
             append(name, len(addresses), struct.pack(f"={len(addresses)}Q", *sorted(addresses)))
-        control.records = align_up(len(content), mmap.PAGESIZE)
+        self._room = len(self.sites) + MODULE_SITES
+        control.records = align_up(len(content) + 8 * MODULE_SITES, mmap.PAGESIZE)
         content[: ctypes.sizeof(Control)] = bytes(control)
         return self._map(content, control.records + capacity * RECORD.size)
 

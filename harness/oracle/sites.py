@@ -12,9 +12,10 @@ MCOUNT = "_mcount"
 def find_sites(image: Image) -> list[int]:
     """Addresses of every call site in the functions of a pristine image, in order.
 
-    An image with a call to ``_mcount`` is of that form; then each such call is a site.  In any
-    other, a function that begins with two nops, behind a landing pad if it has one, is patchable,
-    and the first of them is its site.
+    An image with a call to ``_mcount`` is of that form; then each such call is a site, where it
+    begins: a call through a register begins with the instruction that starts to load it.  In any
+    other image, a function that begins with two nops, behind a landing pad if it has one, is
+    patchable, and the first of them is its site.
     """
     mcount = image.symbols.get(MCOUNT)
     if mcount is not None:
@@ -25,11 +26,49 @@ def find_sites(image: Image) -> list[int]:
 
 
 def _calls(image: Image, function: Function, target: int) -> Iterator[int]:
+    loads = _Loads()
     for instruction in _disassemble(image, function, function.size):
         mnemonic, _, operand = instruction.text.partition(" ")
         # Calls are branches that link: bl, jal, bal.  A jump to _mcount would be no site.
         if mnemonic.endswith("l") and operand.strip().lstrip("#") == f"{target:#x}":
             yield instruction.address
+        loaded = loads.values.get(operand.strip()) if mnemonic == "jalr" else None
+        if loaded is not None and loaded & image.isa.mask == target:
+            yield loads.begin[operand.strip()]
+        loads.follow(instruction.address, mnemonic, [part.strip() for part in operand.split(",")])
+
+
+class _Loads:
+    """The numbers that a run of instructions puts into registers, and where each load begins."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, int] = {}
+        self.begin: dict[str, int] = {}
+
+    def follow(self, address: int, mnemonic: str, operands: list[str]) -> None:
+        """Take in one instruction; registers whose number is not known any more are dropped."""
+        register = operands[0]
+        value = self._value(mnemonic, operands[1:])
+        if value is None:
+            self.values.pop(register, None)
+            return
+        if mnemonic == "lui":
+            self.begin[register] = address
+        self.values[register] = value
+
+    def _value(self, mnemonic: str, operands: list[str]) -> int | None:
+        if mnemonic == "lui":
+            upper = int(operands[0], 0) << 16
+            return upper - (upper >> 31 << 32)
+        known = self.values.get(operands[0]) if len(operands) == 2 else None
+        if known is None:
+            return None
+        if mnemonic in ("addiu", "daddiu"):
+            return known + int(operands[1], 0)
+        if mnemonic in ("dsll", "dsll32"):
+            return known << int(operands[1], 0) + (32 if mnemonic == "dsll32" else 0)
+        other = self.values.get(operands[1])
+        return known + other if mnemonic in ("addu", "daddu") and other is not None else None
 
 
 def _entry(image: Image, function: Function) -> Iterator[int]:

@@ -40,6 +40,7 @@ class Request:
     port: str | None = None
     cflags: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
+    modules: tuple[str, ...] = ()
     duration: float | None = None
     events: int | None = None
     until: str = END
@@ -88,6 +89,7 @@ def record(
             port=request.port,
             cflags=request.cflags,
             features=request.features,
+            modules=request.modules,
             lane=request.lane,
             tick=request.tick,
             progress=progress,

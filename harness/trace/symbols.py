@@ -50,11 +50,15 @@ class Symbols:
         return escape(self._names[first], _NAME_LIMIT), address - start
 
     def address(self, name: str) -> int | None:
-        """The address of the first symbol of that name, or ``None``."""
-        try:
-            return self._addresses[self._names.index(name)]
-        except ValueError:
-            return None
+        """The address of the first symbol of that name, or ``None``.
+
+        A symbol of a module goes by its name alone too, if no other has it.
+        """
+        for names in (self._names, (shown.partition(" [")[0] for shown in self._names)):
+            for address, found in zip(self._addresses, names, strict=True):
+                if found == name:
+                    return address
+        return None
 
     def name(self, address: int) -> str:
         """The name as ``%ps`` prints it: the symbol alone, or the bare address."""

@@ -3,7 +3,8 @@
 
 from harness.tracer.control import TRACERS, TracerControl
 from harness.tracer.events import declared_syscalls
-from harness.tracer.filters import matching, select
+from harness.tracer.filters import matching
+from harness.tracer.module_filter import title
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
@@ -16,5 +17,5 @@ __all__ = [
     "TracerControl",
     "declared_syscalls",
     "matching",
-    "select",
+    "title",
 ]

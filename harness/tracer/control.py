@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.errors import GuestError, UsageError
-from harness.image import Image
+from harness.image import Image, RunningImage
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
-from harness.tracer.filters import select
 from harness.tracer.irqsoff import IRQSOFF
+from harness.tracer.module_filter import choose, title
 from harness.tracer.sites import SiteNow, read_sites
 
 
@@ -37,14 +37,15 @@ TRACERS = {
 class TracerControl:
     """The state of the tracer of one guest, and the only way to change it."""
 
-    def __init__(self, image: Image, text: Text, cpus: Cpus) -> None:
+    def __init__(self, image: RunningImage, text: Text, cpus: Cpus) -> None:
         self._image = image
         self._text = text
         self._cpus = cpus
         self._dynamic = "ftrace_caller" in image.symbols
         self._current = "nop"
-        self._filters: tuple[str, ...] = ()
-        self._notrace: tuple[str, ...] = ()
+        # As in the kernel, a filter is a set of call sites: globs are matched when they are set.
+        self._filter: frozenset[CallSite] | None = None
+        self._notrace: frozenset[CallSite] = frozenset()
         self._enabled: frozenset[CallSite] = frozenset()
 
     @property
@@ -55,13 +56,14 @@ class TracerControl:
 
     @property
     def available_filter_functions(self) -> list[str]:
-        """Every function that has a call site, by address."""
-        return [site.function for site in self._image.sites]
+        """Every function that has a call site, by address: ``name``, or ``name [module]``."""
+        return [title(self._image, site) for site in self._image.sites]
 
     @property
     def enabled_functions(self) -> list[str]:
         """The functions whose call sites call the tracer now, by address."""
-        return [site.function for site in sorted(self._enabled, key=lambda site: site.address)]
+        enabled = sorted(self._enabled, key=lambda site: site.address)
+        return [title(self._image, site) for site in enabled]
 
     @property
     def current(self) -> str:
@@ -75,30 +77,41 @@ class TracerControl:
                 f"this guest has no tracer {tracer!r}",
                 f"Tracers: {', '.join(self.available_tracers)}.",
             )
-        self._switch(tracer, self._filters, self._notrace)
+        self._switch(tracer, self._filter, self._notrace)
 
     @property
-    def filters(self) -> tuple[str, ...]:
-        """The globs of ``set_ftrace_filter``; none when every function may be traced."""
-        return self._filters
+    def filter_functions(self) -> list[str] | None:
+        """The functions of ``set_ftrace_filter``, by address; None when every one is traced."""
+        return None if self._filter is None else self._titles(self._filter)
 
     @property
-    def notrace(self) -> tuple[str, ...]:
-        """The globs of ``set_ftrace_notrace``."""
-        return self._notrace
+    def notrace_functions(self) -> list[str]:
+        """The functions of ``set_ftrace_notrace``, by address."""
+        return self._titles(self._notrace)
 
-    def matching(self, *globs: str) -> list[str]:
+    def functions_of(self, *globs: str) -> list[str]:
         """The traceable functions that any of the globs matches, by address."""
-        names = select(self.available_filter_functions, globs)
-        return [name for name in self.available_filter_functions if name in names]
+        return self._titles(self.sites_of(*globs))
+
+    def _titles(self, sites: Iterable[CallSite]) -> list[str]:
+        ordered = sorted(sites, key=lambda site: site.address)
+        return [title(self._image, site) for site in ordered]
 
     def set_filter(self, *globs: str, append: bool = False) -> None:
-        """``set_ftrace_filter``: trace only what these globs match; none lifts the filter."""
-        self._switch(self._current, (*self._filters, *globs) if append else globs, self._notrace)
+        """``set_ftrace_filter``: trace only what these globs match; none lifts the filter.
+
+        ``FUNCTION:mod:MODULE`` matches functions of modules (docs/modules.rst).
+        """
+        chosen = choose(self._image, globs)
+        if append:
+            chosen |= self._filter or frozenset()
+        lifted = not globs and not (append and self._filter is not None)
+        self._switch(self._current, None if lifted else chosen, self._notrace)
 
     def set_notrace(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_notrace``: never trace what these globs match; none lifts the filter."""
-        self._switch(self._current, self._filters, (*self._notrace, *globs) if append else globs)
+        chosen = choose(self._image, globs) | (self._notrace if append else frozenset())
+        self._switch(self._current, self._filter, chosen)
 
     def adopt(self) -> None:
         """Take over the tracer as the guest's text says it is: somebody else switched it on.
@@ -125,7 +138,7 @@ class TracerControl:
             now = self.sites()
             self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
             if len(self._enabled) < len(now):
-                self._filters = tuple(sorted({site.function for site in self._enabled}))
+                self._filter = self._enabled
 
     def _word_at(self, address: int) -> int:
         return self._image.isa.bytes_to_words(self._text.dump_memory(address, 4))[0]
@@ -168,22 +181,38 @@ class TracerControl:
 
     def sites_of(self, *globs: str) -> list[CallSite]:
         """The call sites of the functions that match any of the globs, by address."""
-        names = select(self.available_filter_functions, globs)
-        return [site for site in self._image.sites if site.function in names]
+        chosen = choose(self._image, globs) if globs else self._image.sites
+        return sorted(chosen, key=lambda site: site.address)
+
+    def module_came(self) -> None:
+        """A module's call sites are there, off: those that the filters choose go on.
+
+        A filter that was set before does not know them.
+        """
+        self._switch(self._current, self._filter, self._notrace)
+
+    def module_went(self, module: Image) -> None:
+        """Its call sites are no more.  A filter that has lost all of its sites chooses none."""
+        gone = frozenset(module.sites)
+        self._enabled -= gone
+        self._notrace -= gone
+        if self._filter is not None:
+            self._filter -= gone
 
     def sites(self) -> list[SiteNow]:
         """Every call site with its words and its state as they are now, by address."""
-        image = self._image
-        return list(read_sites(image.isa, image.symbols, image.sites, self._text))
+        return list(read_sites(self._image, self._text))
 
-    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
-        if (filters or notrace) and not self._dynamic:
+    def _switch(
+        self, tracer: str, chosen: frozenset[CallSite] | None, notrace: frozenset[CallSite]
+    ) -> None:
+        if (chosen is not None or notrace) and not self._dynamic:
             raise UsageError(
                 "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
             )
-        names = select(self.available_filter_functions, filters, notrace)
-        on = self._dynamic and tracer != "nop"
-        enabled = frozenset(site for site in self._image.sites if on and site.function in names)
+        enabled: frozenset[CallSite] = frozenset()
+        if self._dynamic and tracer != "nop":
+            enabled = (frozenset(self._image.sites) if chosen is None else chosen) - notrace
         plan = PatchPlan([*self._slot_patches(tracer), *self._site_patches(enabled)])
         # A stub may look at the pointers from the moment on that it can be reached.
         if tracer != "nop":
@@ -192,7 +221,7 @@ class TracerControl:
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
         if tracer == "nop":
             self._write_pointers(tracer)
-        self._current, self._filters, self._notrace = tracer, filters, notrace
+        self._current, self._filter, self._notrace = tracer, chosen, notrace
         self._enabled = enabled
 
     def _write_pointers(self, tracer: str) -> None:
@@ -233,14 +262,18 @@ class TracerControl:
 
     def _site_patches(self, enabled: frozenset[CallSite]) -> Iterable[Patch]:
         for site in enabled ^ self._enabled:
+            caller = self._image.target_of(site, "ftrace_caller")
             words = {
-                state: self._image.isa.site_words(site, state, self._image.symbols["ftrace_caller"])
+                state: self._image.isa.site_words(site, state, caller)
                 for state in (SiteState.NOP, SiteState.CALL)
             }
             on = site in enabled
             old, new = (SiteState.NOP, SiteState.CALL) if on else (SiteState.CALL, SiteState.NOP)
             yield self._patch(
-                site.address, words[old], words[new], f"the call site of {site.function}"
+                site.address,
+                words[old],
+                words[new],
+                f"the call site of {title(self._image, site)}",
             )
 
     def _patch(self, address: int, old: tuple[int, ...], new: tuple[int, ...], what: str) -> Patch:

@@ -2,7 +2,7 @@
 """Function filters with tracefs globs: ``foo``, ``foo*``, ``*foo``, ``*foo*``, ``f?o``, ``f*o``."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from harness.errors import UsageError
@@ -20,17 +20,6 @@ def matching(glob: str, functions: Sequence[str]) -> set[str]:
     if not matched:
         raise UsageError(f"no traceable function matches {glob!r}", _near(glob, functions))
     return matched
-
-
-def select(
-    functions: Sequence[str], filters: Iterable[str] = (), notrace: Iterable[str] = ()
-) -> set[str]:
-    """What is traced: the union of ``filters`` (all, when there are none) less ``notrace``."""
-    chosen = [matching(glob, functions) for glob in filters]
-    wanted = set().union(*chosen) if chosen else set(functions)
-    for glob in notrace:
-        wanted -= matching(glob, functions)
-    return wanted
 
 
 def _near(glob: str, functions: Sequence[str]) -> str:

@@ -74,6 +74,22 @@ class GraphControl:
         """Trace neither these functions nor what they call; none lifts the filter."""
         self._set_list("notrace", "nr_notrace", globs)
 
+    def forget(self, text: range) -> None:
+        """Take the functions of a module that goes out of both lists.
+
+        Their places keep a number that is no function's: a list that has been set stays set.
+        """
+        fields = self._control.read()
+        word, order = self._image.isa.word_size, self._image.byteorder
+        for array, count in (("functions", "nr_functions"), ("notrace", "nr_notrace")):
+            size = fields[count] * word
+            raw = self._memory.dump_memory(fields[array], size) if size else b""
+            held = [int.from_bytes(raw[at : at + word], order) for at in range(0, size, word)]
+            kept = sorted(0 if address in text else address for address in held)
+            if kept != held:
+                data = b"".join(address.to_bytes(word, order) for address in kept)
+                self._memory.restore_memory(fields[array], data)
+
     def _set_list(self, array: str, count: str, globs: tuple[str, ...]) -> None:
         addresses = [site.address for site in self._sites_of(*globs)] if globs else []
         if len(addresses) > MAX_FUNCTIONS:
@@ -93,4 +109,6 @@ class GraphControl:
         size = min(fields[count], MAX_FUNCTIONS) * word
         data = self._memory.dump_memory(fields[array], size)
         addresses = [int.from_bytes(data[at : at + word], order) for at in range(0, size, word)]
-        return [self._image.symbolize(address).partition("+")[0] for address in addresses]
+        return [
+            self._image.symbolize(address).partition("+")[0] for address in addresses if address
+        ]

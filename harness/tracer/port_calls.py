@@ -8,8 +8,11 @@ The guest must be stopped where its kernel could be interrupted by a call: not i
 from typing import Protocol
 
 from harness.errors import UsageError
-from harness.image import Image
+from harness.image import THIS_MODULE, RunningImage
 from harness.isa import CallSite
+
+# Fields of the guest's struct module, in words.
+_MODULE_RECORDS, _MODULE_RECORD_COUNT = 9, 10
 
 
 class Caller(Protocol):
@@ -22,13 +25,18 @@ class Caller(Protocol):
 class PortCalls:
     """The functions that the specification asks of a port; each returns what the port returned."""
 
-    def __init__(self, image: Image, caller: Caller) -> None:
+    def __init__(self, image: RunningImage, caller: Caller) -> None:
         self._image = image
         self._caller = caller
 
     def make_nop(self, site: CallSite, address: int | None = None) -> int:
-        """``ftrace_make_nop(NULL, rec, address)``; by default from a call of ``ftrace_caller``."""
-        return self._call("ftrace_make_nop", 0, self._record(site), self._target(address))
+        """``ftrace_make_nop(mod, rec, address)``; by default from a call of ``ftrace_caller``.
+
+        ``mod`` is the module that the site is in, NULL for the kernel's sites.
+        """
+        return self._call(
+            "ftrace_make_nop", self._module(site), self._record(site), self._target(address)
+        )
 
     def make_call(self, site: CallSite, address: int | None = None) -> int:
         """``ftrace_make_call(rec, address)``; by default to ``ftrace_caller``."""
@@ -52,17 +60,30 @@ class PortCalls:
     def _target(self, address: int | None) -> int:
         return self._image.address_of("ftrace_caller") if address is None else address
 
+    def _module(self, site: CallSite) -> int:
+        """The address of the ``struct module`` of a site; 0 for one of the kernel's."""
+        name = self._image.module_at(site.address)
+        return self._image.modules[name].address_of(THIS_MODULE) if name else 0
+
     def _record(self, site: CallSite) -> int:
         """The address of the guest's ``struct dyn_ftrace`` of a site: its first field is ``ip``."""
+        module, word = self._module(site), self._image.isa.word_size
         size = self._word("ftrace_record_size")
-        start, count = self._word("ftrace_records"), self._word("ftrace_record_count")
+        if module:
+            start = self._word_at(module + _MODULE_RECORDS * word)
+            count = self._word_at(module + _MODULE_RECORD_COUNT * word)
+        else:
+            start, count = self._word("ftrace_records"), self._word("ftrace_record_count")
         records = self._caller.read_memory(start, size * count)
-        ip = site.address.to_bytes(self._image.isa.word_size, self._image.byteorder)
+        ip = site.address.to_bytes(word, self._image.byteorder)
         for offset in range(0, len(records), size):
             if records[offset : offset + len(ip)] == ip:
                 return start + offset
         raise UsageError(f"the guest has no record of the call site at {site.address:#x}")
 
     def _word(self, symbol: str) -> int:
-        raw = self._caller.read_memory(self._image.address_of(symbol), self._image.isa.word_size)
+        return self._word_at(self._image.address_of(symbol))
+
+    def _word_at(self, address: int) -> int:
+        raw = self._caller.read_memory(address, self._image.isa.word_size)
         return int.from_bytes(raw, self._image.byteorder)

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import BinaryIO
 
 from harness import __version__
-from harness.image import Image
+from harness.image import Image, RunningImage
+from harness.isa import CallSite
 from harness.patcher import Cpus, Text
 from harness.readout import Collector
 from harness.trace import (
@@ -35,7 +36,7 @@ class Tracer(TracerControl):
     Setting ``current`` or a filter rewrites call sites at once; the guest sees it when it runs on.
     """
 
-    def __init__(self, image: Image, text: Text, cpus: Cpus, collector: Collector) -> None:
+    def __init__(self, image: RunningImage, text: Text, cpus: Cpus, collector: Collector) -> None:
         super().__init__(image, text, cpus)
         self._collector = collector
         self._threads = ThreadControl(image, text)
@@ -91,9 +92,11 @@ class Tracer(TracerControl):
     def tracing_max_latency(self, microseconds: int) -> None:
         self._irqsoff.tracing_max_latency = microseconds
 
-    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
+    def _switch(
+        self, tracer: str, chosen: frozenset[CallSite] | None, notrace: frozenset[CallSite]
+    ) -> None:
         before = self.current
-        super()._switch(tracer, filters, notrace)
+        super()._switch(tracer, chosen, notrace)
         if tracer == before:
             return
         if IRQSOFF in (tracer, before):
@@ -137,6 +140,12 @@ class Tracer(TracerControl):
     def pipe(self) -> TracePipe:
         """``trace_pipe``: events that are drained from now on, and those that nobody has read."""
         return TracePipe(self._collector, self.description(), self.task_names)
+
+    def module_went(self, module: Image) -> None:
+        """As of `TracerControl`; the graph tracer's lists lose the module's functions too."""
+        super().module_went(module)
+        if "ftrace_graph_control" in self._image.symbols:
+            self.graph.forget(module.text)
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""

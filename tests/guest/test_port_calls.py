@@ -95,6 +95,36 @@ def listed(guest, code, address):
     return [instruction.text for instruction in guest.image.isa.disassemble(code, address)]
 
 
+@pytest.mark.clause("M1a", "M1c", configs=["mips*"])
+@pytest.mark.clause("C9a", "C9b", "C9c", "C9d")
+def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
+    module = guest.load_module("callbacks").image
+    kernel = text(guest)
+
+    def found():
+        assert text(guest) == kernel
+        return guest.debugger.dump_memory(module.text.start, len(module.text))
+
+    off = found()
+    states = {}
+    for site in module.sites:
+        assert guest.port.make_call(site) == 0
+        states[site] = found()
+        assert guest.port.make_nop(site) == 0
+        assert found() == off
+        assert guest.port.make_nop(site) < 0
+    guest.tracer.current = "function"
+    guest.tracer.set_filter(":mod:callbacks")
+    on = guest.debugger.dump_memory(module.text.start, len(module.text))
+    guest.tracer.current = "nop"
+    assert found() == off != on
+    for site, inside in states.items():
+        start = site.address - module.text.start
+        own = slice(start, start + 4 * len(site.as_built))
+        assert inside[own] == on[own] != off[own]
+        assert inside[: own.start] + inside[own.stop :] == off[: own.start] + off[own.stop :]
+
+
 @pytest.mark.clause("C11c", "C11d")
 def test_the_graph_caller_is_enabled_alike(config, guest):
     guest.tracer.set_filter("leaf")

@@ -86,6 +86,15 @@ class Watched:
         if on:
             self.oracle.window(True)
 
+    def load(self, *modules):
+        """Load modules, whose sites the oracle watches from then on; gives their images."""
+        images = []
+        for module in self.guest.modules.find(*modules):
+            self.oracle.add_module(module.image)
+            self.guest.load_module(module)
+            images.append(module.image)
+        return images
+
     @property
     def traced(self):
         """What the tracer recorded: (site, caller) in order."""

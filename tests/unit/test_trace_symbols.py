@@ -65,3 +65,12 @@ def test_the_nearest_symbol_below_wins(starts, address):
     if below and max(below) != max(starts):
         expected = (f"f{max(below)}", address - max(below))
     assert symbols.lookup(address) == expected
+
+
+def test_a_function_of_a_module_goes_by_its_name_alone():
+    symbols = Symbols("1000 T leaf\n2000 T leaf\t[net]\n3000 T send\t[net]\n4000 T end\n")
+    assert symbols.name(0x3004) == "send [net]"
+    assert symbols.address("send") == symbols.address("send [net]") == 0x3000
+    assert symbols.address("leaf") == 0x1000
+    assert symbols.address("leaf [net]") == 0x2000
+    assert symbols.address("sen") is None

@@ -4,7 +4,7 @@
 import pytest
 
 from harness.errors import UsageError
-from harness.tracer import matching, select
+from harness.tracer import matching
 
 FUNCTIONS = ["do_add", "do_call", "leaf", "sha256_block", "sha256_final", "undo_add", "workload"]
 
@@ -39,10 +39,3 @@ def test_a_glob_without_a_match_suggests_near_names(glob, near):
 def test_a_glob_like_nothing_says_where_to_look():
     with pytest.raises(UsageError, match="harness list functions"):
         matching("zzzzzz", FUNCTIONS)
-
-
-def test_selection_is_the_filters_without_notrace():
-    assert select(FUNCTIONS) == set(FUNCTIONS)
-    assert select(FUNCTIONS, ["do_*", "leaf"]) == {"do_add", "do_call", "leaf"}
-    assert select(FUNCTIONS, ["do_*", "leaf"], ["*add"]) == {"do_call", "leaf"}
-    assert select(FUNCTIONS, (), ["*a*"]) == set()

@@ -54,13 +54,13 @@ void ftrace_init(void)
 
 int ftrace_module_init(struct module *module)
 {
-	struct dyn_ftrace *records = (struct dyn_ftrace *)ALIGN(module->end, 16);
+	unsigned long count = module->mcount_stop - module->mcount_start;
+	struct dyn_ftrace *records = module_memory(module, count * sizeof(*records));
 	struct dyn_ftrace *record = records;
 	const unsigned long *location;
 	int error;
 
-	if (module->mcount_stop - module->mcount_start >
-	    (struct dyn_ftrace *)module->limit - records)
+	if (!records)
 		return -ENOMEM;
 	for (location = module->mcount_start; location < module->mcount_stop; location++) {
 		*record = (struct dyn_ftrace){ .ip = ftrace_call_adjust(*location) };
@@ -70,7 +70,7 @@ int ftrace_module_init(struct module *module)
 		record++;
 	}
 	module->ftrace_records = records;
-	module->ftrace_record_count = record - records;
+	module->ftrace_record_count = count;
 	return 0;
 }
 

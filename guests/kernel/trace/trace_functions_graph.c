@@ -23,6 +23,11 @@ void __weak ftrace_graph_arch_init(void)
 {
 }
 
+int __weak ftrace_graph_module_init(struct module *module)
+{
+	return 0;
+}
+
 /* Only the addresses: the debugger may have written the rest already. */
 void ftrace_graph_init(void)
 {

@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/module.h>
 
 #include <asm/cacheflush.h>
 
@@ -217,18 +218,31 @@ void ftrace_graph_arch_init(void)
 		*known_prologue(*location) = decode_prologue(*location);
 }
 
-/* A function that has not been looked at before: a module's. */
-static noinline void prepare_new(unsigned long *saved_at, unsigned long ip, unsigned long sp,
-				 unsigned long *saved_ra)
+int ftrace_graph_module_init(struct module *module)
 {
-	u32 prologue = decode_prologue(ip);
-	u32 *known = known_prologue(ip);
+	u32 *prologues = module_memory(module, module->text_end - module->text_start);
+	const unsigned long *location;
 
-	if (prologue == PROLOGUE_UNKNOWN)
+	if (!prologues)
+		return -ENOMEM;
+	for (location = module->mcount_start; location < module->mcount_stop; location++)
+		prologues[(*location - module->text_start) / 4] = decode_prologue(*location);
+	module->arch.prologues = prologues;
+	return 0;
+}
+
+/* A function that is not the kernel's. */
+static noinline void prepare_module(unsigned long *saved_at, unsigned long ip, unsigned long sp,
+				    unsigned long *saved_ra)
+{
+	const struct module *module = __module_text_address(ip);
+	u32 prologue;
+
+	if (!module || !module->arch.prologues)
 		return;
-	if (known)
-		*known = prologue;
-	hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
+	prologue = module->arch.prologues[(ip - module->text_start) / 4];
+	if (prologue != PROLOGUE_UNKNOWN)
+		hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
 }
 
 #endif
@@ -249,10 +263,10 @@ void prepare_ftrace_return(unsigned long *saved_at, unsigned long ip, unsigned l
 #if defined(CONFIG_FUNCTION_GRAPH_FP_TEST) || !defined(KBUILD_MCOUNT_RA_ADDRESS)
 	const u32 *known = known_prologue(ip);
 
-	if (likely(known && *known != PROLOGUE_UNKNOWN))
+	if (unlikely(!known))
+		prepare_module(saved_at, ip, sp, saved_ra);
+	else if (likely(*known != PROLOGUE_UNKNOWN))
 		hijack_with_prologue(saved_at, ip, sp, saved_ra, *known);
-	else
-		prepare_new(saved_at, ip, sp, saved_ra);
 #else
 	hijack(saved_ra ? saved_ra : saved_at, *saved_at, ip, 0);
 #endif

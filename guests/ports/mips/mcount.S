@@ -79,9 +79,8 @@
 #endif
 	.endm
 
-	/* C9: the 8 that the site's delay slot took go back with the frame. */
+	/* In: $25 = the saved $ra. C9: the 8 that the site's delay slot took go with the frame. */
 	.macro	restore_all_and_return
-	LONG_L	$25, SAVED_RA($sp)
 	LONG_L	$ra, SAVED_AT($sp)
 	for_each_saved LONG_L
 	jr	$25
@@ -116,8 +115,9 @@ SYM_FUNC_START(_mcount)
 #ifdef CONFIG_DYNAMIC_FTRACE
 SYM_INNER_LABEL(ftrace_caller)
 	j	ftrace_stub			/* C3: at once, if there is nothing to do */
-	 lbu	$3, CALL_OPCODE($ra)
+	 nop
 
+	lbu	$3, CALL_OPCODE($ra)
 	save_all
 	beqz	$3, .Llong_call
 	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
@@ -127,8 +127,8 @@ SYM_INNER_LABEL(ftrace_call)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 SYM_INNER_LABEL(ftrace_graph_call)
 	nop					/* C11: j ftrace_graph_caller */
-	 nop
 #endif
+	 LONG_L	$25, SAVED_RA($sp)
 	restore_all_and_return
 
 .Llong_call:
@@ -167,6 +167,7 @@ function_trace:
 .Ltrace:
 	jalr	$25
 	 move	$a1, $at			/* C2: and parent_ip */
+	LONG_L	$25, SAVED_RA($sp)
 	restore_all_and_return
 
 .Llong_call:
@@ -189,27 +190,28 @@ SYM_FUNC_END(_mcount)
 /*
  * C4: four arguments for prepare_ftrace_return(): where the caller's address is saved here, the
  * call site, the traced function's $sp, and $12. From the slot in ftrace_caller it comes with
- * everything saved.
+ * everything saved and $25 = the saved $ra.
  */
 SYM_FUNC_START(ftrace_graph_caller)
 #ifndef CONFIG_DYNAMIC_FTRACE
+	move	$25, $ra
 	save_all
 #endif
-	LONG_L	$a1, SAVED_RA($sp)
+	lbu	$3, CALL_OPCODE($25)
 	LONG_ADDIU $a0, $sp, SAVED_AT
-	lbu	$3, CALL_OPCODE($a1)
 #ifdef KBUILD_MCOUNT_RA_ADDRESS
 	LONG_L	$a3, SAVED_12($sp)
 #endif
 	beqz	$3, .Lgraph_long_call
-	 LONG_ADDIU $a1, $a1, -MCOUNT_INSN_SIZE
+	 LONG_ADDIU $a1, $25, -MCOUNT_INSN_SIZE
 .Lgraph:
 	jal	prepare_ftrace_return
 	 LONG_ADDIU $a2, $sp, FRAME_SIZE + SITE_STACK
+	LONG_L	$25, SAVED_RA($sp)
 	restore_all_and_return			/* with $at as prepare_ftrace_return() left it */
 
 .Lgraph_long_call:
-	LONG_ADDIU $a1, $a1, MCOUNT_INSN_SIZE
+	move	$a1, $25
 	long_call_site $a1
 	b	.Lgraph
 	 nop

@@ -23,11 +23,11 @@ SHOWN = 4096
 def sites(session: "Session", arguments: Arguments) -> None:
     """Call sites: address, state now, form, function."""
     guest = session.live
-    wanted = set(guest.tracer.matching(*(arguments.words or ("*",))))
+    wanted = set(guest.tracer.sites_of(*arguments.words))
     digits = guest.image.bits // 4
     for now in guest.tracer.sites():
         site = now.site
-        if site.function in wanted:
+        if site in wanted:
             session.print(f"{site.address:0{digits}x}  {now.state:8}  {site.form}  {site.function}")
 
 

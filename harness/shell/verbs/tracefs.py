@@ -45,11 +45,8 @@ def set_ftrace_filter(session: "Session", arguments: Arguments) -> None:
     tracer = session.live.tracer
     if not arguments.reads:
         tracer.set_filter(*arguments.words, append=arguments.redirect == ">>")
-    elif tracer.filters:
-        for name in tracer.matching(*tracer.filters):
-            session.print(name)
     else:
-        session.print(NO_FILTER)
+        _names(session, tracer.filter_functions, NO_FILTER)
 
 
 @verb(
@@ -64,11 +61,8 @@ def set_ftrace_notrace(session: "Session", arguments: Arguments) -> None:
     tracer = session.live.tracer
     if not arguments.reads:
         tracer.set_notrace(*arguments.words, append=arguments.redirect == ">>")
-    elif tracer.notrace:
-        for name in tracer.matching(*tracer.notrace):
-            session.print(name)
     else:
-        session.print(NO_NOTRACE)
+        _names(session, tracer.notrace_functions or None, NO_NOTRACE)
 
 
 @verb(
@@ -84,9 +78,8 @@ def set_graph_function(session: "Session", arguments: Arguments) -> None:
     if not arguments.reads:
         before = graph.graph_functions if arguments.redirect == ">>" else ()
         graph.set_graph_function(*before, *arguments.words)
-    for name in graph.graph_functions or [NO_FILTER]:
-        if arguments.reads:
-            session.print(name)
+    else:
+        _names(session, graph.graph_functions or None, NO_FILTER)
 
 
 @verb(
@@ -102,9 +95,8 @@ def set_graph_notrace(session: "Session", arguments: Arguments) -> None:
     if not arguments.reads:
         before = graph.graph_notrace if arguments.redirect == ">>" else ()
         graph.set_graph_notrace(*before, *arguments.words)
-    for name in graph.graph_notrace or [NO_NOTRACE]:
-        if arguments.reads:
-            session.print(name)
+    else:
+        _names(session, graph.graph_notrace or None, NO_NOTRACE)
 
 
 @verb("[DEPTH]", example="max_graph_depth 2", group=GROUP)
@@ -130,9 +122,7 @@ def tracing_thresh(session: "Session", arguments: Arguments) -> None:
 @verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
 def available_filter_functions(session: "Session", arguments: Arguments) -> None:
     """The functions that can be traced, by address."""
-    tracer = session.live.tracer
-    for name in tracer.matching(*(arguments.words or ("*",))):
-        session.print(name)
+    _names(session, session.live.tracer.functions_of(*arguments.words), "")
 
 
 @verb(group=GROUP)
@@ -208,6 +198,11 @@ def trace_pipe(session: "Session", arguments: Arguments) -> None:
         guest.settle()
         guest.collector.drain()
         drained()
+
+
+def _names(session: "Session", names: list[str] | None, otherwise: str) -> None:
+    for name in [otherwise] if names is None else names:
+        session.print(name)
 
 
 def number(word: str) -> int:

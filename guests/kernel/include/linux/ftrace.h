@@ -154,6 +154,9 @@ void ftrace_graph_init(void);
 /** ftrace_graph_arch_init - what a port wants to do at boot; it need not have one */
 void ftrace_graph_arch_init(void);
 
+/** ftrace_graph_module_init - the same for a module that is loaded; may take memory at its end */
+int ftrace_graph_module_init(struct module *module);
+
 /**
  * struct ftrace_ret_stack - what a hijacked function has to return to
  * @ret:	its return address
@@ -228,6 +231,11 @@ static inline unsigned long ftrace_graph_ret_addr(const struct thread_info *thre
 						  unsigned long ret, unsigned long *retp)
 {
 	return ret;
+}
+
+static inline int ftrace_graph_module_init(struct module *module)
+{
+	return 0;
 }
 #endif
 

@@ -4,7 +4,7 @@
 
 /*
  * Code that is not in vmlinux: linked against it at an address of its own and put there by a
- * debugger while the kernel is stopped, which then calls load_module().
+ * debugger while the kernel is stopped, which then calls load_module() and do_init_module().
  *
  * A module is one C file with any of module_init(), module_exit() and module_run().
  */
@@ -22,12 +22,12 @@ struct dyn_ftrace;
  * @name:		its source's name
  * @text_start:		its text,
  * @text_end:		and where that ends
- * @end:		where all of it ends
- * @init:		called when it is loaded; not 0: it does not want to be
+ * @end:		where all of it ends, what the kernel keeps behind it included
+ * @init:		called by do_init_module(); not 0: it does not want to be loaded
  * @exit:		called before it is unloaded
  * @mcount_start:	its table of call sites, as the build wrote it,
  * @mcount_stop:	and where that ends
- * @ftrace_records:	its call sites, which lie behind @end; NULL in static ports
+ * @ftrace_records:	its call sites; NULL in static ports
  * @ftrace_record_count: how many they are
  * @limit:		the end of the memory that is the module's
  * @run:		called by run_modules()
@@ -60,14 +60,25 @@ extern struct module *modules;
  * load_module - make a module whose bytes are in place a part of the kernel
  * @module:	its __this_module
  *
- * Its call sites get records and are switched off, then its init function is called. No memory is
+ * Its call sites get records and are switched off; do_init_module() is what comes next. No memory is
  * allocated and no lock is taken, so that a debugger may call this wherever it has stopped a CPU.
  *
  * Return: 0; -EEXIST if it, or one of its name or in its place, is loaded; -EINVAL if what it says
- * of itself cannot be; -ENOMEM if its records do not fit behind it; or an error of the port or of
- * the init function, and then it is not loaded.
+ * of itself cannot be; -ENOMEM if there is no room behind it; or an error of the port's. Whatever
+ * failed, its bytes have to be put there again.
  */
 int load_module(struct module *module);
+
+/**
+ * do_init_module - call the init function of a module that has been loaded
+ * @module:	its __this_module
+ *
+ * Between the two calls its call sites can be switched on, for its init function to be traced.
+ *
+ * Return: what init returned, and unless that is 0 the module is not loaded any more; or -ENOENT if
+ * it was not.
+ */
+int do_init_module(struct module *module);
 
 /**
  * unload_module - call a module's exit function and forget it and its call sites
@@ -81,6 +92,9 @@ int unload_module(struct module *module);
 
 /** run_modules - call the run function of every module, and add up what they return */
 long run_modules(long argument);
+
+/** module_memory - take memory behind a module that is being loaded; NULL if there is no room */
+void *module_memory(struct module *module, unsigned long size);
 
 /** __module_text_address - the module whose text an address lies in; NULL if there is none */
 struct module *__module_text_address(unsigned long address);

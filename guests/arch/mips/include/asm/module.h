@@ -19,8 +19,12 @@
 
 #ifndef __ASSEMBLER__
 
+/**
+ * struct mod_arch_specific - what the port keeps of a module
+ * @prologues:	a word for each instruction of its text, as for the kernel's; may be NULL
+ */
 struct mod_arch_specific {
-	/* A long call says all that there is to know. */
+	unsigned int *prologues;
 };
 
 #define MODULE_ARCH_INIT

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A module whose functions take and give all that a call site must not lose: floating point, wide
+ * integers, structures, more arguments than there are registers, a variable number of them.
+ *
+ * run_modules() calls numbers_run(), which calls each once and returns how many were right.
+ */
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <linux/module.h>
+
+#define traced __attribute__((noipa))
+
+struct pair {
+	double left;
+	double right;
+};
+
+struct large {
+	long words[6];
+};
+
+traced double num_double(double left, float right)
+{
+	return left * 2 + right;
+}
+
+traced float num_float(float value, int added)
+{
+	return value + added;
+}
+
+traced struct pair num_pair(double left, double right)
+{
+	return (struct pair){ right, left };
+}
+
+traced struct large num_large(long first)
+{
+	struct large large;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		large.words[i] = first + i;
+	return large;
+}
+
+traced int64_t num_wide(int64_t left, int64_t right)
+{
+	return left - right;
+}
+
+traced long num_many(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
+{
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j;
+}
+
+traced long num_variable(int count, ...)
+{
+	va_list arguments;
+	long sum = 0;
+
+	va_start(arguments, count);
+	while (count--)
+		sum = sum * 10 + va_arg(arguments, long);
+	va_end(arguments);
+	return sum;
+}
+
+/* Without arithmetic, for which not every ABI has instructions. */
+traced long double num_long_double(int unused, long double value)
+{
+	return value;
+}
+
+traced long numbers_run(long argument)
+{
+	struct pair pair = num_pair(1.5, 2.5);
+	struct large large = num_large(argument);
+	static const long double expected = 1.25l;
+	long double widest;
+	long right = 0;
+
+	right += num_double(1.25, 0.5f) == 3.0;
+	right += num_float(0.75f, 2) == 2.75f;
+	right += pair.left == 2.5 && pair.right == 1.5;
+	right += large.words[0] == argument && large.words[5] == argument + 5;
+	right += num_wide(0x100000000, 1) == 0xffffffff;
+	right += num_many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10) == 385;
+	right += num_variable(9, 1l, 2l, 3l, 4l, 5l, 6l, 7l, 8l, 9l) == 123456789;
+	widest = num_long_double(0, 1.25l);
+	right += !memcmp(&widest, &expected, sizeof(widest));
+	return right;
+}
+module_run(numbers_run);

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Modules of a live guest: found or built, put into its memory, and taken out again.
+
+The bytes go in through the debug stub, as text always does; the guest's own ``load_module()`` makes
+the call sites known to its port and switches them off, and its ``unload_module()`` takes the
+module out.  From then on, or until then, it is a part of the guest's image.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.build import module_beside
+from harness.errors import FormatError, GdbError, GuestError, UsageError
+from harness.image import Image, ModuleImage
+from harness.units import escape
+
+if TYPE_CHECKING:
+    from harness.guest.guest import Guest
+
+Build = Callable[[Sequence[str]], Path]
+"""Builds the guest once more with these modules, in these places; the kernel beside them."""
+
+MEANINGS = {
+    -1: "it does not want to be loaded (EPERM)",
+    -2: "it is not loaded (ENOENT)",
+    -12: "its records do not fit behind it (ENOMEM)",
+    -16: "a function of it has yet to return (EBUSY)",
+    -17: "its name or its place is taken (EEXIST)",
+    -22: "what it says of itself cannot be (EINVAL)",
+    -34: "its call sites do not reach the tracer (ERANGE)",
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module that belongs to this guest, whether it is loaded or not."""
+
+    name: str
+    path: Path
+    image: ModuleImage
+
+
+class Modules:
+    """The modules of one guest; the guest must be stopped for whatever is done with them."""
+
+    def __init__(self, guest: "Guest", build: Build | None = None) -> None:
+        self._guest = guest
+        self._build = build
+        self._sources: list[str] = []  # in the order of the places that they are linked to
+        self._loaded: dict[str, Module] = {}
+
+    @property
+    def loaded(self) -> list[Module]:
+        """The modules that are loaded, in the order in which they came."""
+        return list(self._loaded.values())
+
+    def find(self, *wanted: str | Path) -> list[Module]:
+        """Modules by name in ``guests/modules/``, C file or ELF file, built for this guest.
+
+        Raises:
+            UsageError: there is no such module, it does not compile, or it was linked against
+                another kernel.
+        """
+        sources = [str(one) for one in wanted if Path(one).suffix != ".ko"]
+        kernel = self._built(sources) if sources else None
+        found = []
+        for one in wanted:
+            path = Path(one)
+            if kernel is not None and path.suffix != ".ko":
+                path = module_beside(kernel, path.name.removesuffix(".c"))
+            found.append(self._read(path))
+        return found
+
+    def load(self, wanted: str | Path | Module) -> Module:
+        """Load a module; errors as of `find`, and:
+
+        Raises:
+            UsageError: it is loaded already.
+            GuestError: the guest refuses it, or its memory does not take it.
+        """
+        module = wanted if isinstance(wanted, Module) else self.find(wanted)[0]
+        name = module.name
+        if name in self._loaded:
+            raise UsageError(f"the module {name} is loaded already", "Unload it first.")
+        self._put(module)
+        self._add(module)
+        try:
+            self._call("load_module", module)
+            if "do_init_module" in self._guest.image.symbols:
+                self._guest.modules_came()
+                self._call("do_init_module", module)
+        except GuestError:
+            self._remove(module)
+            raise
+        self._guest.modules_came()
+        self._loaded[name] = module
+        return module
+
+    def unload(self, name: str) -> None:
+        """Unload a module.
+
+        Raises:
+            UsageError: it is not loaded, or the guest runs in it or will return to it.
+            GuestError: the guest refuses.
+        """
+        module = self._loaded.get(name)
+        if module is None:
+            loaded = ", ".join(self._loaded) or "none"
+            raise UsageError(f"the module {escape(name, 100)} is not loaded", f"Loaded: {loaded}.")
+        self._check_unused(module)
+        self._call("unload_module", module)
+        del self._loaded[name]
+        self._remove(module)
+
+    def _built(self, sources: Sequence[str]) -> Path:
+        if self._build is None:
+            raise UsageError(
+                "modules cannot be built for a guest that the harness has not built",
+                "Give the ELF file of the module: NAME.ko.",
+            )
+        every = list(dict.fromkeys([*self._sources, *sources]))
+        kernel = self._build(every)
+        found = Image(kernel.read_bytes(), str(kernel))
+        if found.build_id != self._guest.image.build_id:
+            raise UsageError(
+                "the guest's sources have changed since it was built",
+                "Start it again to load modules into it.",
+            )
+        self._sources = every
+        return kernel
+
+    def _read(self, path: Path) -> Module:
+        try:
+            image = ModuleImage(path.read_bytes(), str(path))
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        guest = self._guest.image
+        if image.isa is not guest.isa:
+            raise FormatError(f"{path} is a module for {image.isa!r}, not for {guest.isa!r}")
+        if image.kernel_build_id not in (None, guest.build_id):
+            raise UsageError(
+                f"{path} was linked against another kernel than the guest's, which has build id "
+                f"{guest.build_id.hex()}",
+                "Build it for this guest: harness build --module.",
+            )
+        return Module(image.module_name, path, image)
+
+    def _put(self, module: Module) -> None:
+        """Write all of it, and read it back: there need not be memory where it goes."""
+        debugger = self._guest.debugger
+        for address, data in module.image.segments:
+            try:
+                debugger.restore_memory(address, data)
+                arrived = debugger.dump_memory(address, len(data)) == data
+            except GdbError:
+                arrived = False
+            if not arrived:
+                raise GuestError(
+                    f"the guest's memory does not take the module {module.name} at {address:#x}",
+                    "The machine may have too little: see memory in the table [qemu] of "
+                    f"the config {self._guest.name}.",
+                )
+
+    def _add(self, module: Module) -> None:
+        self._guest.image.add_module(module.name, module.image)
+        self._guest.debugger.add_symbols(module.path)
+
+    def _remove(self, module: Module) -> None:
+        debugger, image = self._guest.debugger, module.image
+        for number, address in debugger.breakpoints().items():
+            if address in image.text:
+                debugger.delete_breakpoint(number)
+        debugger.remove_symbols(image.text.start)
+        self._guest.image.remove_module(module.name)
+        self._guest.modules_went(image)
+
+    def _call(self, function: str, module: Module) -> None:
+        answer = self._guest.call(function, module.image.this_module)
+        if answer:
+            meaning = MEANINGS.get(answer, f"error {answer}")
+            raise GuestError(f"{function}() of the module {module.name} says: {meaning}")
+
+    def _check_unused(self, module: Module) -> None:
+        text, debugger = module.image.text, self._guest.debugger
+        for cpu, pc in self._guest.cpus.program_counters().items():
+            if pc in text:
+                raise UsageError(
+                    f"CPU {cpu} runs {self._guest.image.symbolize(pc)}",
+                    "Let the guest run on before you unload the module.",
+                )
+        for frame in debugger.frame_addresses():
+            if frame in text:
+                raise UsageError(
+                    f"the guest is going to return to {self._guest.image.symbolize(frame)}",
+                    "Let it run on before you unload the module.",
+                )

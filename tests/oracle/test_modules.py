@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Functions of modules against the oracle: they are traced like the kernel's."""
+
+import pytest
+
+from graph_model import Settings, expected, recorded
+from harness.isa import SiteState
+from harness.oracle import find_sites
+
+MODULES = ["callbacks", "numbers"]
+
+
+@pytest.mark.clause("C7b", "C7c")
+@pytest.mark.clause("M3a", configs=["mips*"])
+def test_disassembly_and_tables_agree(watch):
+    with watch("modules") as watched:
+        for module in watched.guest.modules.find(*MODULES):
+            sites = [site.address for site in module.image.sites]
+            assert find_sites(module.image) == sites != []
+
+
+@pytest.mark.clause("C2a", "C2b", "C2c", "C9p")
+@pytest.mark.clause("M2a", "M2c", "C3f", configs=["mips*"])
+def test_every_event(watch):
+    with watch("modules") as watched:
+        images = watched.load(*MODULES)
+        watched.switch("function")
+        watched.guest.run(until="workload_done")
+        assert watched.guest.workload_status == 0
+        assert watched.traced == watched.executed
+        seen = {event.ip for event in watched.guest.tracer.events()}
+        for image in images:
+            assert len(seen & {site.address for site in image.sites}) > 5
+
+
+@pytest.mark.clause("C4d", "C4e", "C4g", "C5c")
+def test_every_call_and_return(watch):
+    with watch("modules") as watched:
+        watched.load(*MODULES)
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        assert watched.guest.workload_status == 0
+        events = recorded(watched.guest.tracer.events())
+        assert events == expected(watched.oracle.flow())
+        assert len(events) > 100
+
+
+@pytest.mark.parametrize(
+    ("globs", "kept"),
+    [
+        ([":mod:callbacks"], lambda module, function: module == "callbacks"),
+        (["mod_*:mod:*"], lambda module, function: module and function.startswith("mod_")),
+        (["*:mod:!numbers"], lambda module, function: module != "numbers"),
+        ([":mod:!"], lambda module, function: not module),
+        (["*leaf*", "qsort"], lambda module, function: "leaf" in function or function == "qsort"),
+    ],
+)
+def test_through_a_filter(watch, globs, kept):
+    with watch("modules") as watched:
+        watched.load(*MODULES)
+        watched.switch("function", *globs)
+        watched.guest.run(until="workload_done")
+        module_at = watched.guest.image.module_at
+        wanted = [
+            (call.site, call.parent)
+            for call in watched.oracle.records()
+            if kept(module_at(call.site), call.function)
+        ]
+        assert watched.traced == wanted != []
+
+
+def test_graph_functions_of_a_module(watch):
+    with watch("modules") as watched:
+        watched.load("callbacks")
+        tracer = watched.guest.tracer
+        tracer.graph.set_graph_function("mod_n*:mod:callbacks", "qsort")
+        tracer.graph.set_graph_notrace("mod_leaf:mod:callbacks")
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        names = frozenset({"mod_nested", "qsort"})
+        settings = Settings(graph=names, graph_notrace=frozenset({"mod_leaf"}))
+        events = recorded(tracer.events())
+        assert events == expected(watched.oracle.flow(), settings) != []
+
+
+@pytest.mark.parametrize("tracer", ["function", "function_graph"])
+def test_a_module_that_comes_and_goes_while_the_tracer_is_on(watch, tracer):
+    """Its init and exit functions are traced too.  Calls by the debugger have no caller to tell."""
+    with watch("modules") as watched:
+        guest = watched.guest
+        watched.switch(tracer)
+        for turn in range(2):
+            (image,) = watched.load("callbacks")
+            assert guest.call("run_modules", turn) == 7
+            guest.unload_module("callbacks")
+            sites = {site.address: site.function for site in image.sites}
+            executed = [site for site, _ in watched.executed]
+            traced = [
+                event.func if tracer == "function_graph" else event.ip
+                for event in guest.tracer.events()
+                if event.name != "funcgraph_exit"
+            ]
+            assert traced == executed
+            named = [sites[site] for site in traced if site in sites]
+            assert named[0] == "callbacks_init"
+            assert named[1] == "callbacks_run"
+            assert named[-1] == "callbacks_exit"
+            guest.tracer.clear()
+            watched.oracle.reset()
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+
+
+def test_a_cpu_at_every_word_of_a_site(watch):
+    """On and off, wherever in the site the CPU stands: nothing but the events differs."""
+    with watch("modules") as watched:
+        (image,) = watched.load("callbacks")
+        guest, isa = watched.guest, watched.guest.image.isa
+        (site,) = (site for site in image.sites if site.function == "mod_compare")
+        last = len(site.as_built)
+        off = isa.site_words(site, SiteState.NOP, 0)
+        # Switched off, a site of many words is entered and left, and passed over in between.
+        reached = {0, 1, last} if len(off) < last else {*range(last + 1)}
+        for word in range(last + 1):
+            for on in (True, False) if word in reached else (True,):
+                guest.tracer.current = "function" if on else "nop"
+                guest.run(until=site.address)
+                stack = stack_pointer(guest)
+                if word:
+                    guest.run(until=site.address + 4 * word)
+                guest.tracer.current = "nop" if on else "function"
+                if word < last:
+                    guest.run(until=site.address + 4 * last)
+                assert stack_pointer(guest) == stack
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+
+
+def stack_pointer(guest):
+    return guest.debugger.read_register(guest.image.isa.stack_register)
