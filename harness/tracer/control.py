@@ -7,7 +7,8 @@ pointers alone.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from harness.errors import UsageError
 from harness.image import Image
@@ -15,6 +16,7 @@ from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.filters import select
 from harness.tracer.irqsoff import IRQSOFF
+from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is_trigger
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,35 @@ TRACERS = {
     IRQSOFF: Hooks(function="irqsoff_tracer_call"),
 }
 
+WITH_STACKS = "function_stack_trace_call"
+"""The function tracer while func_stack_trace is on."""
+
+WITH_TRIGGERS = "function_trigger_call"
+"""What is behind ``ftrace_call`` while there are triggers; it calls the function tracer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Everything that the state of the guest's text follows from."""
+
+    tracer: str = "nop"
+    filters: tuple[str, ...] = ()
+    notrace: tuple[str, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    stacks: bool = False
+
+    @property
+    def function(self) -> str | None:
+        """The function tracer, triggers aside."""
+        function = TRACERS[self.tracer].function
+        return WITH_STACKS if self.stacks and self.tracer == "function" else function
+
+    @property
+    def hooks(self) -> Hooks:
+        """What the port's slots call."""
+        graph = TRACERS[self.tracer].graph
+        return Hooks(WITH_TRIGGERS if self.triggers else self.function, graph)
+
 
 class TracerControl:
     """The state of the tracer of one guest, and the only way to change it."""
@@ -41,9 +72,7 @@ class TracerControl:
         self._text = text
         self._cpus = cpus
         self._dynamic = "ftrace_caller" in image.symbols
-        self._current = "nop"
-        self._filters: tuple[str, ...] = ()
-        self._notrace: tuple[str, ...] = ()
+        self._setup = Setup()
         self._enabled: frozenset[CallSite] = frozenset()
 
     @property
@@ -65,7 +94,7 @@ class TracerControl:
     @property
     def current(self) -> str:
         """``current_tracer``."""
-        return self._current
+        return self._setup.tracer
 
     @current.setter
     def current(self, tracer: str) -> None:
@@ -74,43 +103,81 @@ class TracerControl:
                 f"this guest has no tracer {tracer!r}",
                 f"Tracers: {', '.join(self.available_tracers)}.",
             )
-        self._switch(tracer, self._filters, self._notrace)
+        self._switch(replace(self._setup, tracer=tracer))
 
     def set_filter(self, *globs: str, append: bool = False) -> None:
-        """``set_ftrace_filter``: trace only what these globs match; none lifts the filter."""
-        self._switch(self._current, (*self._filters, *globs) if append else globs, self._notrace)
+        """``set_ftrace_filter``: trace only what these globs match; none lifts the filter.
+
+        ``FUNCTION:COMMAND[:COUNT]`` arms a trigger and ``!FUNCTION:COMMAND`` takes it away;
+        neither changes what is traced.
+        """
+        setup = self._setup
+        for text in filter(is_trigger, globs):
+            changed = change_triggers(setup.triggers, text, self.sites_of)
+            setup = replace(setup, triggers=changed)
+        filters = tuple(text for text in globs if not is_trigger(text))
+        if filters or not globs:
+            setup = replace(setup, filters=(*setup.filters, *filters) if append else filters)
+        self._switch(setup)
 
     def set_notrace(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_notrace``: never trace what these globs match; none lifts the filter."""
-        self._switch(self._current, self._filters, (*self._notrace, *globs) if append else globs)
+        before = self._setup.notrace if append else ()
+        self._switch(replace(self._setup, notrace=(*before, *globs)))
+
+    @property
+    def triggers(self) -> list[Trigger]:
+        """The function triggers that are armed, with the counts that are left of them."""
+        return self._trigger_control.counts(self._setup.triggers)
 
     def sites_of(self, *globs: str) -> list[CallSite]:
         """The call sites of the functions that match any of the globs, by address."""
         names = select(self.available_filter_functions, globs)
         return [site for site in self._image.sites if site.function in names]
 
-    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
-        if (filters or notrace) and not self._dynamic:
+    @cached_property
+    def _trigger_control(self) -> TriggerControl:
+        return TriggerControl(self._image, self._text)
+
+    def _switch(self, setup: Setup) -> None:
+        if (setup.filters or setup.notrace) and not self._dynamic:
             raise UsageError(
                 "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
             )
-        names = select(self.available_filter_functions, filters, notrace)
-        on = self._dynamic and tracer != "nop"
-        enabled = frozenset(site for site in self._image.sites if on and site.function in names)
-        plan = PatchPlan([*self._slot_patches(tracer), *self._site_patches(enabled)])
+        if setup.triggers and setup.hooks.graph and not self._dynamic:
+            raise UsageError(
+                "a static guest has either function triggers or function_graph",
+                "Build it with DYNAMIC_FTRACE for both.",
+            )
+        names = select(self.available_filter_functions, setup.filters, setup.notrace)
+        on = setup.tracer != "nop"
+        traced = {site for site in self._image.sites if on and site.function in names}
+        armed = {trigger.site for trigger in setup.triggers}
+        wanted = traced | {site for site in self._image.sites if site.address in armed}
+        enabled = frozenset(wanted if self._dynamic else ())
+        hooks = setup.hooks
+        plan = PatchPlan([*self._slot_patches(hooks), *self._site_patches(enabled)])
+        if setup.triggers or self._setup.triggers:
+            target = 0 if setup.function is None else self._image.address_of(setup.function)
+            hidden = {site.address for site in wanted - traced}
+            self._trigger_control.write(self._rearmed(setup), hidden, target)
         # A stub may look at the pointers from the moment on that it can be reached.
-        if tracer != "nop":
-            self._write_pointers(tracer)
+        if hooks != Hooks():
+            self._write_pointers(hooks)
         if len(plan):
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
-        if tracer == "nop":
-            self._write_pointers(tracer)
-        self._current, self._filters, self._notrace = tracer, filters, notrace
-        self._enabled = enabled
+        if hooks == Hooks():
+            self._write_pointers(hooks)
+        self._setup, self._enabled = setup, enabled
 
-    def _write_pointers(self, tracer: str) -> None:
+    def _rearmed(self, setup: Setup) -> list[Trigger]:
+        """The triggers, those that were armed before with what is left of their counts."""
+        before = self._setup.triggers
+        left = dict(zip(before, self._trigger_control.counts(before), strict=True))
+        return [left.get(trigger, trigger) for trigger in setup.triggers]
+
+    def _write_pointers(self, hooks: Hooks) -> None:
         """ftrace_trace_function, ftrace_graph_return and ftrace_graph_entry, as far as there."""
-        hooks = TRACERS[tracer]
         wanted = {
             "ftrace_trace_function": hooks.function or "ftrace_stub",
             "ftrace_graph_return": "trace_graph_return" if hooks.graph else "ftrace_stub",
@@ -122,18 +189,17 @@ class TracerControl:
                 value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
                 self._text.restore_memory(image.symbols[pointer], value)
 
-    def _slot_patches(self, tracer: str) -> Iterable[Patch]:
+    def _slot_patches(self, hooks: Hooks) -> Iterable[Patch]:
         if not self._dynamic:
             return []
-        old, new = self._slot_words(self._current), self._slot_words(tracer)
+        old, new = self._slot_words(self._setup.hooks), self._slot_words(hooks)
         return [
             self._patch(address, (old[address],), (word,), self._image.symbolize(address))
             for address, word in new.items()
             if old[address] != word
         ]
 
-    def _slot_words(self, tracer: str) -> dict[int, int]:
-        hooks = TRACERS[tracer]
+    def _slot_words(self, hooks: Hooks) -> dict[int, int]:
         target = None if hooks.function is None else self._image.address_of(hooks.function)
         return self._image.isa.tracer_words(self._image.symbols, target, hooks.graph)
 

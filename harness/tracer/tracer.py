@@ -3,6 +3,8 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 
 from harness import __version__
@@ -16,14 +18,19 @@ from harness.trace import (
     TraceDescription,
     TraceEvent,
     event_formats,
+    report_text,
     write_trace_dat,
 )
-from harness.tracer.control import TracerControl
-from harness.tracer.events import EventControl
+from harness.tracer.control import Setup, TracerControl
+from harness.tracer.events import EventControl, event_control
 from harness.tracer.graph import GraphControl
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
+from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, STACKTRACE, TraceOptions
 from harness.tracer.pids import PidControl
 from harness.tracer.threads import ThreadControl
+
+# TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
+_STACKTRACE, _NO_IRQS = 1, 2
 
 
 class Tracer(TracerControl):
@@ -38,6 +45,7 @@ class Tracer(TracerControl):
         self._threads = ThreadControl(image, text)
         self._cmdlines: dict[int, str] = {}
         self._kept = False
+        self._options = TraceOptions()
 
     @cached_property
     def graph(self) -> GraphControl:
@@ -88,9 +96,25 @@ class Tracer(TracerControl):
     def tracing_max_latency(self, microseconds: int) -> None:
         self._irqsoff.tracing_max_latency = microseconds
 
-    def _switch(self, tracer: str, filters: tuple[str, ...], notrace: tuple[str, ...]) -> None:
+    @property
+    def trace_options(self) -> list[str]:
+        """``trace_options`` as it reads: each option, with ``no`` in front if it is off."""
+        return self._options.words
+
+    def set_option(self, *words: str) -> None:
+        """``trace_options``: ``stacktrace``, ``nofuncgraph-irqs``, ...; all of them or none."""
+        options = self._options.with_words(words)
+        self._switch(replace(self._setup, stacks=options[FUNC_STACK_TRACE]))
+        recorded = _STACKTRACE * options[STACKTRACE] | _NO_IRQS * (not options[GRAPH_IRQS])
+        event_control(self._image, self._text).write(options=recorded)
+        self._options = options
+        self._adjust_graph()
+
+    def _switch(self, setup: Setup) -> None:
         before = self.current
-        super()._switch(tracer, filters, notrace)
+        super()._switch(setup)
+        self._adjust_graph()
+        tracer = setup.tracer
         if tracer == before:
             return
         if IRQSOFF in (tracer, before):
@@ -99,6 +123,12 @@ class Tracer(TracerControl):
         if self._kept and tracer not in (IRQSOFF, "nop"):
             self._collector.clear()
         self._kept = tracer == IRQSOFF or (self._kept and tracer == "nop")
+
+    def _adjust_graph(self) -> None:
+        """The graph tracer's shortest path knows of neither triggers nor interrupts."""
+        thorough = bool(self._setup.triggers) or not self._options[GRAPH_IRQS]
+        if "ftrace_graph_control" in self._image.symbols and thorough != self.graph.thorough:
+            self.graph.thorough = thorough
 
     @property
     def on(self) -> bool:
@@ -111,11 +141,22 @@ class Tracer(TracerControl):
 
     def events(self) -> Iterator[TraceEvent]:
         """Every event since the trace was cleared, by time; reading takes none away."""
+        with self._reader() as reader:
+            yield from reader.events()
+
+    def trace(self) -> Iterator[str]:
+        """The lines of the ``trace`` file: what the current tracer makes of the events."""
+        with self._reader() as reader:
+            tracer = reader.tracer if self.current == "nop" else self.current
+            yield from report_text(reader, tracer=tracer, options=self._options.graph)
+
+    @contextmanager
+    def _reader(self) -> Iterator[TraceDatReader]:
         self._collector.drain()
         with tempfile.TemporaryFile() as stream:
             spools = [spool.stream for spool in self._collector.spools]
             write_trace_dat(stream, self.description(), spools)
-            yield from TraceDatReader(stream).events()
+            yield TraceDatReader(stream)
 
     def clear(self) -> None:
         """Forget all events, as writing to ``trace`` does."""

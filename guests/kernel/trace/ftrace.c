@@ -6,6 +6,7 @@
 
 #include <linux/bug.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_triggers.h>
 #include <linux/printk.h>
 
 ftrace_func_t ftrace_trace_function = (ftrace_func_t)ftrace_stub;
@@ -29,6 +30,7 @@ void ftrace_init(void)
 	struct dyn_ftrace *record;
 	int error;
 
+	ftrace_trigger_init();
 	error = ftrace_dyn_arch_init();
 	if (error)
 		panic("ftrace_dyn_arch_init: error %d", error);
@@ -53,6 +55,7 @@ void ftrace_init(void)
 
 void ftrace_init(void)
 {
+	ftrace_trigger_init();
 }
 
 #endif
