@@ -20,6 +20,16 @@ BH_OFF = 0x80
 MAX_DEPTH = 256
 """Deeper calls are shown as deep as this.  Kernels stop at 50; a damaged file need not."""
 
+OVERHEAD_MARKS = (
+    (1_000_000_000, "$"),
+    (100_000_000, "@"),
+    (10_000_000, "*"),
+    (1_000_000, "#"),
+    (100_000, "!"),
+    (10_000, "+"),
+)
+"""More than so much time, in nanoseconds, and the mark that says it."""
+
 _U64 = (1 << 64) - 1
 
 FieldValue = int | str | bytes | tuple[int, ...]

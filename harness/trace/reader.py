@@ -129,7 +129,12 @@ class TraceDatReader:
 
     @cached_property
     def tracer(self) -> str:
-        """The tracer that wrote the file, told by its first event of the kind; or ``nop``."""
+        """The tracer that wrote the file, told by its first event of the kind; or ``nop``.
+
+        A file of irqsoff has the format of the event that ends its trace.
+        """
+        if any((one.system, one.name) == ("ftrace", "irqsoff") for one in self.formats.values()):
+            return "irqsoff"
         form = self.page_format
         tracers = {
             number: _TRACERS[declared.name]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The tracefs semantics of a live guest: tracers, filters, and the events they leave."""
 
-from harness.tracer.control import TRACERS, TracerControl
+from harness.tracer.control import TracerControl
 from harness.tracer.events import declared_syscalls
 from harness.tracer.filters import matching
 from harness.tracer.module_filter import title
 from harness.tracer.port_calls import PortCalls
+from harness.tracer.setup import TRACERS
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 

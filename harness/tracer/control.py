@@ -7,31 +7,17 @@ pointers alone.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import cached_property
 
 from harness.errors import GuestError, UsageError
 from harness.image import Image, RunningImage
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
-from harness.tracer.irqsoff import IRQSOFF
 from harness.tracer.module_filter import choose, title
+from harness.tracer.setup import TRACERS, Hooks, Setup
 from harness.tracer.sites import SiteNow, read_sites
-
-
-@dataclass(frozen=True, slots=True)
-class Hooks:
-    """Where a tracer hangs in: the function behind ``ftrace_call``, and whether returns count."""
-
-    function: str | None = None
-    graph: bool = False
-
-
-TRACERS = {
-    "nop": Hooks(),
-    "function": Hooks(function="function_trace_call"),
-    "function_graph": Hooks(graph=True),
-    IRQSOFF: Hooks(function="irqsoff_tracer_call"),
-}
+from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is_trigger
 
 
 class TracerControl:
@@ -42,10 +28,7 @@ class TracerControl:
         self._text = text
         self._cpus = cpus
         self._dynamic = "ftrace_caller" in image.symbols
-        self._current = "nop"
-        # As in the kernel, a filter is a set of call sites: globs are matched when they are set.
-        self._filter: frozenset[CallSite] | None = None
-        self._notrace: frozenset[CallSite] = frozenset()
+        self._setup = Setup()
         self._enabled: frozenset[CallSite] = frozenset()
 
     @property
@@ -57,18 +40,28 @@ class TracerControl:
     @property
     def available_filter_functions(self) -> list[str]:
         """Every function that has a call site, by address: ``name``, or ``name [module]``."""
-        return [title(self._image, site) for site in self._image.sites]
+        return self._titles(self._image.sites)
 
     @property
     def enabled_functions(self) -> list[str]:
         """The functions whose call sites call the tracer now, by address."""
-        enabled = sorted(self._enabled, key=lambda site: site.address)
-        return [title(self._image, site) for site in enabled]
+        return self._titles(self._enabled)
+
+    @property
+    def filter_functions(self) -> list[str] | None:
+        """The functions of ``set_ftrace_filter``, by address; None when every one is traced."""
+        chosen = self._setup.chosen
+        return None if chosen is None else self._titles(chosen)
+
+    @property
+    def notrace_functions(self) -> list[str]:
+        """The functions of ``set_ftrace_notrace``, by address."""
+        return self._titles(self._setup.notrace)
 
     @property
     def current(self) -> str:
         """``current_tracer``."""
-        return self._current
+        return self._setup.tracer
 
     @current.setter
     def current(self, tracer: str) -> None:
@@ -77,85 +70,72 @@ class TracerControl:
                 f"this guest has no tracer {tracer!r}",
                 f"Tracers: {', '.join(self.available_tracers)}.",
             )
-        self._switch(tracer, self._filter, self._notrace)
-
-    @property
-    def filter_functions(self) -> list[str] | None:
-        """The functions of ``set_ftrace_filter``, by address; None when every one is traced."""
-        return None if self._filter is None else self._titles(self._filter)
-
-    @property
-    def notrace_functions(self) -> list[str]:
-        """The functions of ``set_ftrace_notrace``, by address."""
-        return self._titles(self._notrace)
-
-    def functions_of(self, *globs: str) -> list[str]:
-        """The traceable functions that any of the globs matches, by address."""
-        return self._titles(self.sites_of(*globs))
-
-    def _titles(self, sites: Iterable[CallSite]) -> list[str]:
-        ordered = sorted(sites, key=lambda site: site.address)
-        return [title(self._image, site) for site in ordered]
+        self._switch(replace(self._setup, tracer=tracer))
 
     def set_filter(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_filter``: trace only what these globs match; none lifts the filter.
 
         ``FUNCTION:mod:MODULE`` matches functions of modules (docs/modules.rst).
+        ``FUNCTION:COMMAND[:COUNT]`` arms a trigger and ``!FUNCTION:COMMAND`` takes it away;
+        neither changes what is traced.
         """
-        chosen = choose(self._image, globs)
-        if append:
-            chosen |= self._filter or frozenset()
-        lifted = not globs and not (append and self._filter is not None)
-        self._switch(self._current, None if lifted else chosen, self._notrace)
+        setup = self._setup
+        for text in filter(is_trigger, globs):
+            changed = change_triggers(setup.triggers, text, self.sites_of)
+            setup = replace(setup, triggers=changed)
+        filters = [text for text in globs if not is_trigger(text)]
+        if filters:
+            before = setup.chosen if append and setup.chosen else frozenset()
+            setup = replace(setup, chosen=before | choose(self._image, filters))
+        elif not globs and not append:
+            setup = replace(setup, chosen=None)
+        self._switch(setup)
 
     def set_notrace(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_notrace``: never trace what these globs match; none lifts the filter."""
-        chosen = choose(self._image, globs) | (self._notrace if append else frozenset())
-        self._switch(self._current, self._filter, chosen)
+        before = self._setup.notrace if append else frozenset()
+        self._switch(replace(self._setup, notrace=before | choose(self._image, globs)))
 
-    def adopt(self) -> None:
-        """Take over the tracer as the guest's text says it is: somebody else switched it on.
+    @property
+    def triggers(self) -> list[Trigger]:
+        """The function triggers that are armed, with the counts that are left of them."""
+        return self._trigger_control.counts(self._setup.triggers)
 
-        What is traced becomes the filter.  GuestError if the slots are those of no tracer.
+    def sites_of(self, *globs: str) -> list[CallSite]:
+        """The call sites of the functions that match any of the globs, by address."""
+        chosen = choose(self._image, globs) if globs else self._image.sites
+        return sorted(chosen, key=lambda site: site.address)
+
+    def functions_of(self, *globs: str) -> list[str]:
+        """The traceable functions that any of the globs matches, by address."""
+        return self._titles(self.sites_of(*globs))
+
+    def module_came(self) -> None:
+        """A module's call sites are there, off: those that the filters choose go on.
+
+        A filter that was set before does not know them.
         """
-        if not self._dynamic:
-            self._current = self._pointed_tracer()
-            return
-        held = {address: self._word_at(address) for address in self._slot_words("nop")}
-        for tracer in self.available_tracers:
-            if self._slot_words(tracer) == held:
-                break
-        else:
-            raise GuestError(
-                "the slots of the port hold what no tracer of this guest puts there",
-                "Look at them with gdb, or start the guest afresh.",
-                "\n".join(
-                    f"{self._image.symbolize(at)}: {word:#010x}" for at, word in held.items()
-                ),
-            )
-        self._current = tracer
-        if tracer != "nop":
-            now = self.sites()
-            self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
-            if len(self._enabled) < len(now):
-                self._filter = self._enabled
+        self._switch(self._setup)
 
-    def _word_at(self, address: int) -> int:
-        return self._image.isa.bytes_to_words(self._text.dump_memory(address, 4))[0]
+    def module_went(self, module: Image) -> None:
+        """Its call sites are no more.  A filter that has lost all of its sites chooses none."""
+        gone = frozenset(module.sites)
+        addresses = {site.address for site in gone}
+        setup = self._setup
+        self._enabled -= gone
+        kept = replace(
+            setup,
+            chosen=None if setup.chosen is None else setup.chosen - gone,
+            notrace=setup.notrace - gone,
+            triggers=tuple(one for one in setup.triggers if one.site not in addresses),
+        )
+        if kept.triggers != setup.triggers:
+            self._switch(kept)
+        self._setup = kept
 
-    def _pointed_tracer(self) -> str:
-        image = self._image
-        for tracer, wanted in ((one, self._pointers(one)) for one in self.available_tracers):
-            if all(
-                int.from_bytes(
-                    self._text.dump_memory(image.symbols[pointer], image.isa.word_size),
-                    image.byteorder,
-                )
-                == image.address_of(function)
-                for pointer, function in wanted.items()
-            ):
-                return tracer
-        raise GuestError("the pointers of the port point to what no tracer of this guest is")
+    def sites(self) -> list[SiteNow]:
+        """Every call site with its words and its state as they are now, by address."""
+        return list(read_sites(self._image, self._text))
 
     def set_site(self, site: CallSite, on: bool) -> None:
         """Make one call site call the tracer, or not, whatever the filters say.
@@ -176,87 +156,117 @@ class TracerControl:
             return {}
         return {
             self._image.symbolize(address): (address, self._word_at(address))
-            for address in sorted(self._slot_words(self._current))
+            for address in sorted(self._slot_words(self._setup.hooks))
         }
 
-    def sites_of(self, *globs: str) -> list[CallSite]:
-        """The call sites of the functions that match any of the globs, by address."""
-        chosen = choose(self._image, globs) if globs else self._image.sites
-        return sorted(chosen, key=lambda site: site.address)
+    def adopt(self) -> None:
+        """Take over the tracer as the guest's text says it is: somebody else switched it on.
 
-    def module_came(self) -> None:
-        """A module's call sites are there, off: those that the filters choose go on.
-
-        A filter that was set before does not know them.
+        What is traced becomes the filter.  GuestError if the slots are those of no tracer.
         """
-        self._switch(self._current, self._filter, self._notrace)
+        setups = [Setup(tracer) for tracer in self.available_tracers]
+        setups.append(Setup("function", stacks=True))
+        found = [setup for setup in setups if self._is_set_up(setup.hooks)]
+        if not found:
+            raise GuestError(
+                "the slots of the port hold what no tracer of this guest puts there",
+                "Look at them with gdb, or start the guest afresh.",
+                "\n".join(f"{name}: {word:#010x}" for name, (_, word) in self.slots().items()),
+            )
+        self._setup = found[0]
+        if self._dynamic and self.current != "nop":
+            now = self.sites()
+            self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
+            if len(self._enabled) < len(now):
+                self._setup = replace(self._setup, chosen=self._enabled)
 
-    def module_went(self, module: Image) -> None:
-        """Its call sites are no more.  A filter that has lost all of its sites chooses none."""
-        gone = frozenset(module.sites)
-        self._enabled -= gone
-        self._notrace -= gone
-        if self._filter is not None:
-            self._filter -= gone
+    def _is_set_up(self, hooks: Hooks) -> bool:
+        """Whether slots and pointers are those of these hooks."""
+        words = self._slot_words(hooks) if self._dynamic else {}
+        image = self._image
+        return all(self._word_at(address) == word for address, word in words.items()) and all(
+            self._text.dump_memory(image.symbols[pointer], image.isa.word_size) == value
+            for pointer, value in self._pointers(hooks).items()
+        )
 
-    def sites(self) -> list[SiteNow]:
-        """Every call site with its words and its state as they are now, by address."""
-        return list(read_sites(self._image, self._text))
+    def _word_at(self, address: int) -> int:
+        return self._image.isa.bytes_to_words(self._text.dump_memory(address, 4))[0]
 
-    def _switch(
-        self, tracer: str, chosen: frozenset[CallSite] | None, notrace: frozenset[CallSite]
-    ) -> None:
-        if (chosen is not None or notrace) and not self._dynamic:
+    def _titles(self, sites: Iterable[CallSite]) -> list[str]:
+        ordered = sorted(sites, key=lambda site: site.address)
+        return [title(self._image, site) for site in ordered]
+
+    @cached_property
+    def _trigger_control(self) -> TriggerControl:
+        return TriggerControl(self._image, self._text)
+
+    def _switch(self, setup: Setup) -> None:
+        if (setup.chosen is not None or setup.notrace) and not self._dynamic:
             raise UsageError(
                 "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
             )
-        enabled: frozenset[CallSite] = frozenset()
-        if self._dynamic and tracer != "nop":
-            enabled = (frozenset(self._image.sites) if chosen is None else chosen) - notrace
-        plan = PatchPlan([*self._slot_patches(tracer), *self._site_patches(enabled)])
+        if setup.triggers and setup.hooks.graph and not self._dynamic:
+            raise UsageError(
+                "a static guest has either function triggers or function_graph",
+                "Build it with DYNAMIC_FTRACE for both.",
+            )
+        traced: frozenset[CallSite] = frozenset()
+        if setup.tracer != "nop":
+            every = frozenset(self._image.sites)
+            traced = (every if setup.chosen is None else setup.chosen) - setup.notrace
+        armed = {trigger.site for trigger in setup.triggers}
+        wanted = traced | {site for site in self._image.sites if site.address in armed}
+        enabled = wanted if self._dynamic else frozenset()
+        hooks = setup.hooks
+        plan = PatchPlan([*self._slot_patches(hooks), *self._site_patches(enabled)])
+        if setup.triggers or self._setup.triggers:
+            target = 0 if setup.function is None else self._image.address_of(setup.function)
+            hidden = {site.address for site in wanted - traced}
+            self._trigger_control.write(self._rearmed(setup), hidden, target)
         # A stub may look at the pointers from the moment on that it can be reached.
-        if tracer != "nop":
-            self._write_pointers(tracer)
+        if hooks != Hooks():
+            self._write_pointers(hooks)
         if len(plan):
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
-        if tracer == "nop":
-            self._write_pointers(tracer)
-        self._current, self._filter, self._notrace = tracer, chosen, notrace
-        self._enabled = enabled
+        if hooks == Hooks():
+            self._write_pointers(hooks)
+        self._setup, self._enabled = setup, enabled
 
-    def _write_pointers(self, tracer: str) -> None:
-        """Store the pointers of a tracer."""
-        image = self._image
-        for pointer, function in self._pointers(tracer).items():
-            value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
-            self._text.restore_memory(image.symbols[pointer], value)
+    def _rearmed(self, setup: Setup) -> list[Trigger]:
+        """The triggers, those that were armed before with what is left of their counts."""
+        before = self._setup.triggers
+        left = dict(zip(before, self._trigger_control.counts(before), strict=True))
+        return [left.get(trigger, trigger) for trigger in setup.triggers]
 
-    def _pointers(self, tracer: str) -> dict[str, str]:
+    def _write_pointers(self, hooks: Hooks) -> None:
+        for pointer, value in self._pointers(hooks).items():
+            self._text.restore_memory(self._image.symbols[pointer], value)
+
+    def _pointers(self, hooks: Hooks) -> dict[str, bytes]:
         """ftrace_trace_function, ftrace_graph_return and ftrace_graph_entry, as far as there."""
-        hooks = TRACERS[tracer]
+        image = self._image
         wanted = {
             "ftrace_trace_function": hooks.function or "ftrace_stub",
             "ftrace_graph_return": "trace_graph_return" if hooks.graph else "ftrace_stub",
             "ftrace_graph_entry": "trace_graph_entry" if hooks.graph else "ftrace_graph_entry_stub",
         }
         return {
-            pointer: function
+            pointer: image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
             for pointer, function in wanted.items()
-            if pointer in self._image.symbols
+            if pointer in image.symbols
         }
 
-    def _slot_patches(self, tracer: str) -> Iterable[Patch]:
+    def _slot_patches(self, hooks: Hooks) -> Iterable[Patch]:
         if not self._dynamic:
             return []
-        old, new = self._slot_words(self._current), self._slot_words(tracer)
+        old, new = self._slot_words(self._setup.hooks), self._slot_words(hooks)
         return [
             self._patch(address, (old[address],), (word,), self._image.symbolize(address))
             for address, word in new.items()
             if old[address] != word
         ]
 
-    def _slot_words(self, tracer: str) -> dict[int, int]:
-        hooks = TRACERS[tracer]
+    def _slot_words(self, hooks: Hooks) -> dict[int, int]:
         target = None if hooks.function is None else self._image.address_of(hooks.function)
         return self._image.isa.tracer_words(self._image.symbols, target, hooks.graph)
 

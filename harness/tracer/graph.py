@@ -16,6 +16,9 @@ from harness.tracer.control_block import ControlBlock
 MAX_FUNCTIONS = 256
 """Functions that a list in the guest has room for."""
 
+_NO_DEPTH = (1 << 31) - 1
+"""A bound that is none, but has the guest leave its shortest path."""
+
 _LAYOUT = "4I3Q"
 _FIELDS = ("max_depth", "nr_functions", "nr_notrace", "reserved", "thresh", "functions", "notrace")
 
@@ -32,18 +35,31 @@ class GraphControl:
         self._image = image
         self._memory = memory
         self._sites_of = sites_of
+        self._thorough = False
         self._control = ControlBlock(image, memory, "ftrace_graph_control", _LAYOUT, _FIELDS)
 
     @property
     def max_graph_depth(self) -> int:
         """Deepest call that is traced; 0 for no bound."""
-        return self._control.read()["max_depth"]
+        depth = self._control.read()["max_depth"]
+        return 0 if depth == _NO_DEPTH else depth
 
     @max_graph_depth.setter
     def max_graph_depth(self, depth: int) -> None:
-        if not 0 <= depth < 1 << 31:
+        if not 0 <= depth < _NO_DEPTH:
             raise UsageError(f"a depth of {depth} is not possible", "Choose 0 (no bound) or more.")
-        self._control.write(max_depth=depth)
+        self._control.write(max_depth=depth or _NO_DEPTH * self._thorough)
+
+    @property
+    def thorough(self) -> bool:
+        """Whether the guest asks at each call for what it rarely has to: hidden functions, irqs."""
+        return self._thorough
+
+    @thorough.setter
+    def thorough(self, thorough: bool) -> None:
+        depth = self.max_graph_depth
+        self._thorough = thorough
+        self.max_graph_depth = depth
 
     @property
     def tracing_thresh(self) -> int:

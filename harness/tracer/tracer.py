@@ -4,12 +4,12 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import BinaryIO
 
 from harness import __version__
 from harness.image import Image, RunningImage
-from harness.isa import CallSite
 from harness.patcher import Cpus, Text
 from harness.readout import Collector
 from harness.trace import (
@@ -19,15 +19,21 @@ from harness.trace import (
     TraceDescription,
     TraceEvent,
     event_formats,
+    report_text,
     write_trace_dat,
 )
 from harness.tracer.control import TracerControl
-from harness.tracer.events import EventControl
+from harness.tracer.events import EventControl, event_control
 from harness.tracer.graph import GraphControl
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
+from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, STACKTRACE, TraceOptions
 from harness.tracer.pids import PidControl
 from harness.tracer.pipe import TracePipe
+from harness.tracer.setup import Setup
 from harness.tracer.threads import ThreadControl
+
+# TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
+_STACKTRACE, _NO_IRQS = 1, 2
 
 
 class Tracer(TracerControl):
@@ -42,6 +48,7 @@ class Tracer(TracerControl):
         self._threads = ThreadControl(image, text)
         self._cmdlines: dict[int, str] = {}
         self._kept = False
+        self._options = TraceOptions()
 
     @cached_property
     def graph(self) -> GraphControl:
@@ -92,11 +99,25 @@ class Tracer(TracerControl):
     def tracing_max_latency(self, microseconds: int) -> None:
         self._irqsoff.tracing_max_latency = microseconds
 
-    def _switch(
-        self, tracer: str, chosen: frozenset[CallSite] | None, notrace: frozenset[CallSite]
-    ) -> None:
+    @property
+    def trace_options(self) -> list[str]:
+        """``trace_options`` as it reads: each option, with ``no`` in front if it is off."""
+        return self._options.words
+
+    def set_option(self, *words: str) -> None:
+        """``trace_options``: ``stacktrace``, ``nofuncgraph-irqs``, ...; all of them or none."""
+        options = self._options.with_words(words)
+        self._switch(replace(self._setup, stacks=options[FUNC_STACK_TRACE]))
+        recorded = _STACKTRACE * options[STACKTRACE] | _NO_IRQS * (not options[GRAPH_IRQS])
+        event_control(self._image, self._text).write(options=recorded)
+        self._options = options
+        self._adjust_graph()
+
+    def _switch(self, setup: Setup) -> None:
         before = self.current
-        super()._switch(tracer, chosen, notrace)
+        super()._switch(setup)
+        self._adjust_graph()
+        tracer = setup.tracer
         if tracer == before:
             return
         if IRQSOFF in (tracer, before):
@@ -105,6 +126,12 @@ class Tracer(TracerControl):
         if self._kept and tracer not in (IRQSOFF, "nop"):
             self._collector.clear()
         self._kept = tracer == IRQSOFF or (self._kept and tracer == "nop")
+
+    def _adjust_graph(self) -> None:
+        """The graph tracer's shortest path knows of neither triggers nor interrupts."""
+        thorough = bool(self._setup.triggers) or not self._options[GRAPH_IRQS]
+        if "ftrace_graph_control" in self._image.symbols and thorough != self.graph.thorough:
+            self.graph.thorough = thorough
 
     @property
     def on(self) -> bool:
@@ -119,6 +146,15 @@ class Tracer(TracerControl):
         """Every event since the trace was cleared, by time; reading takes none away."""
         with self.reader() as reader:
             yield from reader.events()
+
+    def trace(self, *, drain: bool = True) -> Iterator[str]:
+        """The lines of the ``trace`` file: what the current tracer makes of the events.
+
+        ``drain`` is that of `reader`.
+        """
+        with self.reader(drain) as reader:
+            tracer = reader.tracer if self.current == "nop" else self.current
+            yield from report_text(reader, tracer=tracer, options=self._options.graph)
 
     @contextmanager
     def reader(self, drain: bool = True) -> Iterator[TraceDatReader]:

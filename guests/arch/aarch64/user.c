@@ -13,14 +13,6 @@
 #include <linux/sched.h>
 #include <linux/syscalls.h>
 
-/* Until the neutral half is there. */
-#pragma weak __user_start
-#pragma weak __user_text_end
-#pragma weak sys_call_table
-#pragma weak syscall_trace_enter
-#pragma weak syscall_trace_leave
-#pragma weak user_exception
-
 #define PAGE_SIZE		4096
 #define LEVEL2_SHIFT		21
 #define LEVEL3_ENTRIES		512
@@ -44,7 +36,7 @@ void arch_user_init(void)
 	int i;
 
 	/* All CPUs have the same tables. */
-	if (current->cpu || !page)
+	if (current->cpu)
 		return;
 	for (i = 0; i < USER_SIZE / PAGE_SIZE; i++, page += PAGE_SIZE) {
 		rights = page < __user_text_end ? DESC_READ_ONLY : DESC_UXN;
@@ -71,14 +63,23 @@ static long call(const struct pt_regs *regs)
 				      regs->regs[3], regs->regs[4], regs->regs[5]);
 }
 
+static bool traced(void)
+{
+#ifdef CONFIG_SYSCALL_TRACEPOINTS
+	return unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK);
+#else
+	return false;
+#endif
+}
+
 /* All that tracing costs a system call while it is off: two looks at the flags. */
 static void system_call(struct pt_regs *regs)
 {
 	regs->syscallno = (s32)regs->regs[8];
-	if (unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK))
+	if (traced())
 		syscall_trace_enter(regs);
 	regs->regs[0] = call(regs);
-	if (unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK))
+	if (traced())
 		syscall_trace_leave(regs);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_triggers.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/printk.h>
@@ -32,6 +33,7 @@ void ftrace_init(void)
 	struct dyn_ftrace *record;
 	int error;
 
+	ftrace_trigger_init();
 	error = ftrace_dyn_arch_init();
 	if (error)
 		panic("ftrace_dyn_arch_init: error %d", error);
@@ -84,6 +86,7 @@ void ftrace_release_mod(struct module *module)
 
 void ftrace_init(void)
 {
+	ftrace_trigger_init();
 }
 
 int ftrace_module_init(struct module *module)

@@ -35,6 +35,23 @@ _Static_assert(_TIF_NEED_RESCHED == (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMP
 _Static_assert(HARDIRQ_MASK == (u32)TRACE_FLAG_HARDIRQ << EVENT_FLAGS_SHIFT &&
 	       NMI_MASK == (u32)TRACE_FLAG_NMI << EVENT_FLAGS_SHIFT, "preempt.h");
 
+/* Whether a sorted array of addresses, which the debugger may have written, has this one. */
+static inline bool ftrace_find(const volatile unsigned long *addresses, u32 count, u32 max_count,
+			       unsigned long wanted)
+{
+	u32 low = 0, high = count < max_count ? count : max_count;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+
+		if (addresses[middle] < wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && low < max_count && addresses[low] == wanted;
+}
+
 /* The word that type, flags and preempt_count are together. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define TRACE_TYPE_SHIFT	16

@@ -12,6 +12,10 @@
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
+#include <linux/ftrace_triggers.h>
+#include <linux/preempt.h>
+
+#include "trace_event.h"
 #include "trace_functions_graph.h"
 
 static unsigned long graph_functions[FTRACE_GRAPH_MAX_FUNCS];
@@ -36,19 +40,9 @@ void ftrace_graph_init(void)
 	ftrace_graph_arch_init();
 }
 
-static bool graph_find(const volatile unsigned long *functions, u32 count, unsigned long func)
+static bool graph_find(const unsigned long *functions, u32 count, unsigned long func)
 {
-	u32 low = 0, high = count < FTRACE_GRAPH_MAX_FUNCS ? count : FTRACE_GRAPH_MAX_FUNCS;
-
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-
-		if (functions[middle] < func)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && low < FTRACE_GRAPH_MAX_FUNCS && functions[low] == func;
+	return ftrace_find(functions, count, FTRACE_GRAPH_MAX_FUNCS, func);
 }
 
 /* What the filters say: whether to hijack the function, and in its flags whether it is an event. */
@@ -56,7 +50,9 @@ static bool graph_wanted(struct ftrace_ret_stack *entry, unsigned long func, u32
 {
 	unsigned long flags = depth ? entry[-1].flags : 0;
 
-	if (flags & GRAPH_NOTRACE)
+	if (flags & GRAPH_NOTRACE || ftrace_is_hidden(func))
+		return false;
+	if (in_irq() && event_control.options & TRACE_OPTION_GRAPH_NO_IRQS)
 		return false;
 	if (graph_find(graph_notrace, graph_control.nr_notrace, func)) {
 		entry->flags = flags | GRAPH_NOTRACE;

@@ -14,6 +14,7 @@ from itertools import chain
 from harness.errors import UsageError
 from harness.trace.events import (
     MAX_DEPTH,
+    OVERHEAD_MARKS,
     FuncgraphEntryEvent,
     FuncgraphExitEvent,
     TraceEvent,
@@ -23,15 +24,6 @@ from harness.trace.events import (
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 
-# More than so much time, in nanoseconds, and the mark that says it.
-_OVERHEAD = (
-    (1_000_000_000, "$"),
-    (100_000_000, "@"),
-    (10_000_000, "*"),
-    (1_000_000, "#"),
-    (100_000, "!"),
-    (10_000, "+"),
-)
 _RULE = " " + "-" * 42
 _NO_DURATION = " " * 14 + "|  "
 _TASK_WIDTH = 14
@@ -222,7 +214,7 @@ class _Printer:
             return ""
         duration, mark = event.duration, " "
         if self._options.overhead:
-            mark = next((mark for limit, mark in _OVERHEAD if duration > limit), " ")
+            mark = next((mark for limit, mark in OVERHEAD_MARKS if duration > limit), " ")
         return f"{mark} {duration_text(duration):<11} |  "
 
     def _task_switch(self, cpu: _Cpu, event: TraceEvent) -> Iterator[str]:

@@ -7,6 +7,7 @@ from harness.trace.events import TraceEvent, lost_line
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.graph import DEFAULT_OPTIONS, GraphOptions, report_graph
+from harness.trace.views.latency import report_latency
 
 # The ruler above the events: each stroke leads from a meaning to its character of the flags.
 _RULER = (
@@ -43,12 +44,16 @@ def report_text(
     """The lines of a whole trace without line ends; ``keep`` chooses the events that are shown.
 
     ``tracer`` is the one that wrote the trace, found in the file if it is not given.  The kernel
-    leaves the form to the tracer: for ``function_graph`` it is the graph view, with ``options``.
+    leaves the form to the tracer: for ``function_graph`` it is the graph view, with ``options``,
+    for ``irqsoff`` the latency view.
     Lost events are told where they are missing, whatever ``keep`` says.
     """
     tracer = tracer or reader.tracer
     if tracer == "function_graph":
         yield from report_graph(reader, keep=keep, options=options)
+        return
+    if tracer == "irqsoff":
+        yield from report_latency(reader, tracer=tracer, keep=keep)
         return
     entries = reader.count_events()
     missing = sum(cpu.overrun + cpu.dropped for cpu in reader.statistics)

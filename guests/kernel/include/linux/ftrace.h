@@ -64,6 +64,9 @@ extern int function_trace_stop;
 /** function_trace_call - the function tracer: write one "function" event */
 void function_trace_call(unsigned long ip, unsigned long parent_ip);
 
+/** function_stack_trace_call - the same, with a kernel_stack event behind each */
+void function_stack_trace_call(unsigned long ip, unsigned long parent_ip);
+
 struct thread_info;
 
 /** ftrace_init_thread - what tracing wants of a thread that is new and has its pid */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_FTRACE_TRIGGERS_H
+#define _LINUX_FTRACE_TRIGGERS_H
+
+#include <linux/types.h>
+
+#define FTRACE_MAX_TRIGGERS	64
+#define FTRACE_MAX_HIDDEN	256
+
+#define TRIGGER_TRACEON		1
+#define TRIGGER_TRACEOFF	2
+#define TRIGGER_STACKTRACE	3
+
+#define TRIGGER_UNLIMITED	0xffffffffu
+
+/**
+ * struct ftrace_trigger - what a function does when it is entered, besides being an event
+ * @ip:		its call site
+ * @action:	TRIGGER_*
+ * @count:	how often it still does it; TRIGGER_UNLIMITED: always
+ */
+struct ftrace_trigger {
+	u64 ip;
+	u32 action;
+	u32 count;
+};
+
+/**
+ * struct ftrace_trigger_control - function triggers; written by the debugger
+ * @nr_triggers:	entries in @triggers
+ * @nr_hidden:		entries in @hidden
+ * @tracer:		address of the ftrace_func_t that has the functions after the triggers; 0: none
+ * @triggers:		address of an array of FTRACE_MAX_TRIGGERS, sorted by @ip
+ * @hidden:		address of an array of FTRACE_MAX_HIDDEN unsigned long, sorted: call sites
+ *			that are on for their triggers alone, and are no events
+ */
+struct ftrace_trigger_control {
+	u32 nr_triggers;
+	u32 nr_hidden;
+	u64 tracer;
+	u64 triggers;
+	u64 hidden;
+};
+
+extern struct ftrace_trigger_control ftrace_trigger_control;
+
+void ftrace_trigger_init(void);
+
+/** function_trigger_call - the tracer while there are triggers: no other looks at them */
+void function_trigger_call(unsigned long ip, unsigned long parent_ip);
+
+/** ftrace_is_hidden - whether a call site is on for its triggers alone */
+bool ftrace_is_hidden(unsigned long ip);
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/*
+ * recursion.c in several threads that take turns, each with a return stack of its own. 0, or 100 *
+ * the number of a thread, from 1, and what it returned.
+ */
+#define workload recursion
+#include "recursion.c"
+#undef workload
+
+#include <linux/thread.h>
+
+#define THREADS	4
+#define TURNS	4
+
+static int recursion_thread(void *argument)
+{
+	int status = 0;
+
+	for (int i = 0; i < TURNS && !status; i++) {
+		status = recursion();
+		thread_yield();
+	}
+	return status;
+}
+
+int workload(void)
+{
+	struct thread_info *thread[THREADS];
+	int failed = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		thread[i] = kthread_run(recursion_thread, NULL, "recursion");
+	for (int i = THREADS - 1; i >= 0; i--) {
+		int status = kthread_join(thread[i]);
+
+		if (status)
+			failed = 100 * (i + 1) + status;
+	}
+	return failed;
+}

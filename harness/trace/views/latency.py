@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The latency view: what the kernel's ``trace`` file shows for the irqsoff tracer."""
+
+from collections.abc import Iterator
+from itertools import chain, pairwise
+
+from harness.trace.events import (
+    OVERHEAD_MARKS,
+    TraceEvent,
+    latency_flags,
+    lost_line,
+)
+from harness.trace.filter import Predicate
+from harness.trace.kernel_events import LatencyEvent
+from harness.trace.reader import TraceDatReader
+
+_RULE = "# " + "-" * 68
+_BOX = "#    " + "-" * 17
+
+_COLUMNS = (
+    "                    _------=> CPU#            ",
+    "                   / _-----=> irqs-off/BH-disabled",
+    "                  | / _----=> need-resched    ",
+    "                  || / _---=> hardirq/softirq ",
+    "                  ||| / _--=> preempt-depth   ",
+    "                  |||| / _-=> migrate-disable ",
+    "                  ||||| /     delay           ",
+    "  cmd     pid     |||||| time  |   caller     ",
+    "     \\   /        ||||||  \\    |    /       ",
+)
+
+
+def report_latency(
+    reader: TraceDatReader, *, tracer: str, keep: Predicate | None = None
+) -> Iterator[str]:
+    """The lines of the whole trace without line ends; ``keep`` chooses the events that are shown.
+
+    Times are microseconds since the section began.  Lost events are told where they are missing.
+    """
+    found: LatencyEvent | None = None
+    first: int | None = None
+    entries = 0
+    for one in reader.events():
+        first = one.stamp if first is None else first
+        if isinstance(one, LatencyEvent):
+            found = one
+        else:
+            entries += 1
+    yield from _header(reader, tracer, found, entries)
+    shown = (event for event in reader.events() if not isinstance(event, LatencyEvent))
+    for event, following in pairwise(chain(shown, (None,))):
+        if event is None:
+            break
+        if event.lost:
+            yield lost_line(event.cpu, event.lost)
+        if keep is None or keep(event):
+            delay = following.stamp - event.stamp if following else 0
+            yield _line(event, event.stamp - (first or 0), delay)
+
+
+def _header(
+    reader: TraceDatReader, tracer: str, found: LatencyEvent | None, entries: int
+) -> Iterator[str]:
+    missing = sum(cpu.overrun + cpu.dropped for cpu in reader.statistics)
+    latency, cpu, comm, pid = (
+        (found.latency, found.cpu, found.comm, found.pid) if found else (0, 0, "", 0)
+    )
+    yield f"# tracer: {tracer}"
+    yield "#"
+    yield f"# {tracer} latency trace v1.1.5 on {reader.machine or 'an unknown machine'}"
+    yield _RULE
+    yield (
+        f"# latency: {_microseconds(latency)} us, #{entries}/{entries + missing}, CPU#{cpu} | "
+        f"(M:preempt VP:0, KP:0, SP:0 HP:0 #P:{reader.cpu_count})"
+    )
+    yield _BOX
+    yield f"#    | task: {comm:.16}-{pid} (uid:0 nice:0 policy:0 rt_prio:0)"
+    yield _BOX
+    if found is not None:
+        yield f"#  => started at: {found.started_at}"
+        yield f"#  => ended at:   {found.ended_at}"
+        yield "#"
+    yield "#"
+    yield from (f"#{column}" for column in _COLUMNS)
+
+
+def _line(event: TraceEvent, since: int, delay: int) -> str:
+    flags = latency_flags(event.flags, event.preempt_count)
+    context = f"{event.comm:>8.8}-{event.pid:<7} {event.cpu:3}{flags}"
+    mark = next((mark for limit, mark in OVERHEAD_MARKS if delay > limit), " ")
+    return f"{context} {_microseconds(since):4}us{mark}: {event.message}"
+
+
+def _microseconds(nanoseconds: int) -> int:
+    return (nanoseconds + 500) // 1000
