@@ -6,6 +6,7 @@ import select
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -24,8 +25,8 @@ from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.image import Image
 from harness.machine import Machine
-from harness.readout import Collector, MonitorLane, StubLane
-from harness.tracer import PortCalls, Tracer
+from harness.readout import Collector, MonitorLane, SpoolState, StubLane
+from harness.tracer import PortCalls, Tracer, TracerState
 
 TIMEOUT = 60.0
 """Seconds that a guest may run without reaching what is waited for."""
@@ -73,6 +74,7 @@ class Guest:
         self.cpus = StubCpus(debugger)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
+        self._kept: dict[str, _Kept] = {}
         self._break_at("ring_buffer_watermark")
         self._panic = self._break_at("panic_stop")
 
@@ -180,6 +182,34 @@ class Guest:
             self.describe(),
         )
 
+    def snapshot(self, name: str) -> None:
+        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms."""
+        self.machine.snapshots.save(name)
+        self._kept[name] = _Kept(
+            self.tracer.state if "tracer" in vars(self) else None,
+            self.collector.state() if "collector" in vars(self) else None,
+        )
+
+    def restore(self, name: str) -> None:
+        """Make the guest what it was at a snapshot, wherever it is now; some 10 ms.
+
+        Breakpoints are those of now.  `UsageError` when there is no snapshot of that name.
+        """
+        if self.debugger.running:
+            self._interrupt()
+        self.machine.snapshots.load(name)
+        self.debugger.moved()
+        kept = self._kept[name]
+        if kept.spools is not None:
+            self.collector.restore(kept.spools)
+        elif "collector" in vars(self):
+            # The guest may not even have set up its ring buffer by then.
+            self.collector.close()
+            del self.collector
+            vars(self).pop("tracer", None)
+        if kept.tracer is not None or "tracer" in vars(self):
+            self.tracer.state = kept.tracer or TracerState()
+
     def _break_at(self, place: str | int) -> int:
         """By address: gdb would move a breakpoint on a name behind the prologue."""
         address = place if isinstance(place, int) else self.address_of(place)
@@ -246,6 +276,14 @@ class Guest:
     def _full_cpus(self) -> set[int]:
         watermark = self.image.symbols["ring_buffer_watermark"]
         return {cpu for cpu, pc in self.cpus.program_counters().items() if pc == watermark}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What goes with a snapshot outside the machine; None where nobody had asked for it yet."""
+
+    tracer: TracerState | None
+    spools: list[SpoolState] | None
 
 
 class _Elapsed(Exception):

@@ -31,6 +31,16 @@ TRACERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TracerState:
+    """What goes with a snapshot of the guest, for the text of both has to agree."""
+
+    current: str = "nop"
+    filters: tuple[str, ...] = ()
+    notrace: tuple[str, ...] = ()
+    enabled: frozenset[CallSite] = frozenset()
+
+
 class TracerControl:
     """The state of the tracer of one guest, and the only way to change it."""
 
@@ -43,6 +53,16 @@ class TracerControl:
         self._filters: tuple[str, ...] = ()
         self._notrace: tuple[str, ...] = ()
         self._enabled: frozenset[CallSite] = frozenset()
+
+    @property
+    def state(self) -> TracerState:
+        """What text and pointers were made to do.  To be set when a snapshot was loaded only."""
+        return TracerState(self._current, self._filters, self._notrace, self._enabled)
+
+    @state.setter
+    def state(self, state: TracerState) -> None:
+        self._current, self._filters = state.current, state.filters
+        self._notrace, self._enabled = state.notrace, state.enabled
 
     @property
     def available_tracers(self) -> list[str]:
