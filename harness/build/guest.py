@@ -82,12 +82,13 @@ class Build:
             result = run_make(self.command, report)
             image = work / "out" / cache.IMAGE
             if result.status != 0 or not image.is_file():
-                raise self._failure(result)
+                raise self.failure(result)
             if self.current_key() != self.key:
                 raise UsageError("The sources changed while they were compiled.", "Build again.")
             return cache.publish(self.key, image)
 
-    def _failure(self, result: MakeResult) -> HarnessError:
+    def failure(self, result: MakeResult) -> HarnessError:
+        """What to say of a run of make that brought no image: whose fault it is, and why."""
         text = "\n".join(result.complaints) or f"make ended with status {result.status}"
         for link, target in self.links:
             text = text.replace(str(link), escape(str(target), 500))

@@ -4,7 +4,7 @@
 import difflib
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -126,7 +126,7 @@ class Guest:
 
     def run(
         self,
-        until: str | int | None = "workload_done",
+        until: str | int | Sequence[str | int] | None = "workload_done",
         *,
         seconds: float | None = None,
         timeout: float = TIMEOUT,
@@ -135,7 +135,7 @@ class Guest:
         """Let the guest run until it reaches a function or address, and drain full buffers.
 
         Args:
-            until: a function's name or an address; None for no such end.
+            until: a function's name or an address, or several; None for no such end.
             seconds: come back after so long, whether ``until`` is reached or not.
             timeout: the deadline where ``seconds`` is not given.
             wake: a file descriptor; the guest is stopped as soon as it is readable.
@@ -145,22 +145,23 @@ class Guest:
             DeadlineMissed: ``timeout`` passed; the guest is stopped.
             HostError: QEMU or gdb died.
         """
-        number = None if until is None else self._break_at(until)
+        places = () if until is None else (until,) if isinstance(until, str | int) else until
+        numbers = [self._break_at(place) for place in places]
         deadline = time.monotonic() + (timeout if seconds is None else seconds)
         try:
-            return self._run(number, deadline, wake)
+            return self._run(numbers, deadline, wake)
         except (DebuggerDied, GdbError) as error:
             raise self.cause(error) from error
         except _Elapsed:
             if seconds is not None:
                 return Outcome.ELAPSED
             raise DeadlineMissed(
-                f"the guest did not reach {until} within {timeout:g} s",
+                f"the guest did not reach {_names(places)} within {timeout:g} s",
                 "It hangs, or needs longer: see where it is below, or raise the timeout.",
                 self.describe(),
             ) from None
         finally:
-            if number is not None:
+            for number in numbers:
                 with suppress(HarnessError):
                     self.debugger.delete_breakpoint(number)
 
@@ -215,13 +216,13 @@ class Guest:
         address = place if isinstance(place, int) else self.address_of(place)
         return self.debugger.insert_breakpoint(address)
 
-    def _run(self, number: int | None, deadline: float, wake: int | None) -> Outcome:
+    def _run(self, numbers: Sequence[int], deadline: float, wake: int | None) -> Outcome:
         while True:
             self.debugger.resume()
             stop = self._wait(deadline, wake)
             if stop is not None and stop.breakpoint == self._panic:
                 raise self._died("the guest panicked")
-            if stop is not None and number is not None and stop.breakpoint == number:
+            if stop is not None and stop.breakpoint in numbers:
                 return Outcome.REACHED
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
@@ -288,6 +289,10 @@ class _Kept:
 
 class _Elapsed(Exception):
     """The deadline of a run passed and the guest has been stopped."""
+
+
+def _names(places: Sequence[str | int]) -> str:
+    return " or ".join(str(place) for place in places)
 
 
 def _readable(descriptor: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import FormatError, RangeError
-from harness.isa.base import CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
+from harness.isa.base import Abi, AtSite, CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
 from harness.units import ByteOrder
 
 _BL = 0x94000000
@@ -59,6 +59,57 @@ class AArch64(Isa):
     def argument_registers(self) -> tuple[str, ...]:
         """``x0`` to ``x7`` (AAPCS64)."""
         return tuple(f"x{n}" for n in range(8))
+
+    @property
+    def abi(self) -> Abi:
+        """AAPCS64; the kernel has its thread pointer in ``SP_EL0``, and of x18 nothing."""
+        return Abi(
+            scratch=(*(f"x{n}" for n in range(19)), "x30"),
+            saved=tuple(f"x{n}" for n in range(19, 30)),
+            fixed=("SP_EL0",),
+            results=tuple(f"x{n}" for n in range(9)),
+            float_scratch=tuple(f"q{n}" for n in range(32) if not 8 <= n < 16),
+            # Only their lower halves have to be kept, but nobody writes upper ones alone.
+            float_saved=tuple(f"q{n}" for n in range(8, 16)),
+            float_results=tuple(f"q{n}" for n in range(8)),
+            float_arguments=tuple(f"q{n}" for n in range(8)),
+            status=("fpsr", "fpcr"),
+            stack_alignment=16,
+        )
+
+    def at_site(self, form: Form) -> AtSite:
+        """A call of ``_mcount`` is one like any other; a patchable entry has all arguments live."""
+        if form is not Form.PATCHABLE_ENTRY:
+            return AtSite(live=(), moved={}, pinned=("x29", "x30", "sp"))
+        live = tuple(f"x{n}" for n in range(9))
+        return AtSite(live=live, moved={"x30": "x30"}, pinned=("x29", "x30", "sp"))
+
+    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+        """Both halves of all 128 bits: gdb knows no larger constants."""
+        low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
+        halves = (low, low ^ 0x70E1D2C3B4A59687)
+        vector = f"$v{register[1:]}"
+        return tuple(f"{vector}.d.u[{at}] = 0x{half:x}" for at, half in enumerate(halves))
+
+    def is_return(self, word: int) -> bool:
+        """``ret`` with any register, and those that authenticate x30."""
+        return word & 0xFFFFFC1F == 0xD65F0000 or word in (0xD65F0BFF, 0xD65F0FFF)
+
+    def is_store(self, word: int) -> bool:
+        """The group of loads and stores, less what is a load for certain."""
+        if word & 0x0A000000 != 0x08000000:
+            return False
+        return not (word & 0x38000000 == 0x18000000 or word & 0x00400000)
+
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> tuple[int, int] | None:
+        """``ic ivau``: the word there; ``ic iallu`` and ``ic ialluis``: everything."""
+        if word & ~31 == 0xD50B7520:
+            number = word & 31
+            address = registers[f"x{number}"] if number < 31 else 0
+            return address & -4, 4
+        if word & ~31 in (0xD508751F & ~31, 0xD508711F & ~31):
+            return 0, 1 << 64
+        return None
 
     def encode_call(self, pc: int, target: int) -> int:
         """``bl target``, which reaches from -128 MiB to +128 MiB - 4."""

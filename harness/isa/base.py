@@ -69,6 +69,44 @@ class CallSite:
 
 
 @dataclass(frozen=True, slots=True)
+class Abi:
+    """What a call may change and what it may not; registers by gdb's names.
+
+    ``scratch`` and ``float_scratch`` are what a function may leave changed, ``saved`` and
+    ``float_saved`` what it may not (without the stack pointer).  ``fixed`` keep one value for as
+    long as a thread runs.  ``results`` and ``float_results`` can carry what a function returns.
+    """
+
+    scratch: tuple[str, ...]
+    saved: tuple[str, ...]
+    fixed: tuple[str, ...]
+    results: tuple[str, ...]
+    float_scratch: tuple[str, ...]
+    float_saved: tuple[str, ...]
+    float_results: tuple[str, ...]
+    float_arguments: tuple[str, ...]
+    status: tuple[str, ...]
+    """Modes and flags of floating point, which last."""
+    stack_alignment: int
+    home_area: int = 0
+    """Bytes from the stack pointer up that a function may write when it is entered."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtSite:
+    """What is where at the first instruction of a call site of one form.
+
+    ``live`` registers mean something to the traced function and have to come through.  Behind the
+    site each key of ``moved`` holds what the register of its value held in front of it.  ``pinned``
+    may not be given an arbitrary value, because the site or the stub uses it.
+    """
+
+    live: tuple[str, ...]
+    moved: Mapping[str, str]
+    pinned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One disassembled instruction; ``text`` is ``.word 0x...`` where the bytes are none."""
 
@@ -101,6 +139,8 @@ class Isa(ABC):
     """The return address of a call lies this many bytes behind the call."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """The instructions that call or go to an address in a register; the first that fits decides."""
+    has_gate: ClassVar[bool] = False
+    """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     words_before_site: ClassVar[int] = 6
     """How many words in front of a site ``recognise`` likes to see."""
     words_at_site: ClassVar[int] = 8
@@ -136,6 +176,34 @@ class Isa(ABC):
     @abstractmethod
     def argument_registers(self) -> tuple[str, ...]:
         """gdb's names of the registers that carry integer arguments, first argument first."""
+
+    @property
+    @abstractmethod
+    def abi(self) -> Abi:
+        """The calling convention of C code."""
+
+    @abstractmethod
+    def at_site(self, form: Form) -> AtSite:
+        """What the compiler counts on at a call site of this form."""
+
+    @abstractmethod
+    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+        """gdb expressions that fill a floating-point register with a pattern of that number."""
+
+    @abstractmethod
+    def is_return(self, word: int) -> bool:
+        """Whether ``word`` is the instruction by which a function returns."""
+
+    @abstractmethod
+    def is_store(self, word: int) -> bool:
+        """Whether ``word`` writes to memory."""
+
+    @abstractmethod
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> tuple[int, int] | None:
+        """The smallest range of addresses that ``word`` makes visible to instruction fetch.
+
+        ``registers`` are those in front of it.  None when it is no such instruction.
+        """
 
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> int:

@@ -10,10 +10,11 @@ Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from harness.errors import GuestError, RangeError
-from harness.isa.base import CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
+from harness.isa.base import Abi, AtSite, CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
 
 _J = 0x08000000
 _JAL = 0x0C000000
@@ -64,6 +65,7 @@ class Mips(Isa):
     )
 
     return_register = "ra"
+    has_gate = True
     # gdb's own names: QEMU describes no MIPS registers to it.
     status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
 
@@ -86,6 +88,64 @@ class Mips(Isa):
     def argument_registers(self) -> tuple[str, ...]:
         """``a0`` to ``a3`` on o32, to ``a7`` on n64."""
         return tuple(f"a{n}" for n in range(4 if self.bits == 32 else 8))
+
+    @cached_property
+    def abi(self) -> Abi:
+        """o32 and n64 of the MIPS ABI handbooks; ``gp`` is the kernel's thread pointer."""
+        arguments = self.argument_registers
+        temporaries = tuple(
+            name for name in self.general_registers if name[0] == "t" and name[1:].isdigit()
+        )
+        n64 = self.bits == 64
+        saved = range(24, 32) if n64 else range(20, 32)
+        return Abi(
+            scratch=("at", "v0", "v1", *arguments, *temporaries, "ra", "hi", "lo"),
+            saved=(*(f"s{n}" for n in range(9)),),
+            fixed=("gp",),
+            results=("v0", "v1"),
+            float_scratch=tuple(f"f{n}" for n in range(32) if n not in saved),
+            float_saved=tuple(f"f{n}" for n in saved),
+            float_results=("f0", "f2") if n64 else ("f0", "f1", "f2", "f3"),
+            float_arguments=tuple(f"f{n}" for n in range(12, 20 if n64 else 16)),
+            status=("fsr",),
+            stack_alignment=16 if n64 else 8,
+            home_area=0 if n64 else 16,
+        )
+
+    def at_site(self, form: Form) -> AtSite:
+        """``move at,ra`` stands in front; v0 is a nested function's static chain."""
+        return AtSite(
+            live=("v0", *self.argument_registers),
+            moved={"ra": "at"},
+            pinned=("at", "ra", self._ra_address_register, "k0", "k1", "gp", "sp", "zero"),
+        )
+
+    @property
+    def _ra_address_register(self) -> str:
+        return self.general_registers[12]
+
+    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+        """A number of its own; gdb gives it the format that the register has."""
+        return (f"${register} = {number}.5",)
+
+    def is_return(self, word: int) -> bool:
+        """``jr ra`` of every release, with or without a hint."""
+        return word & 0xFFFFF83E == 0x03E00008
+
+    def is_store(self, word: int) -> bool:
+        """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""
+        opcode = word >> 26
+        return 0x28 <= opcode <= 0x2E or opcode in (0x38, 0x39, 0x3C, 0x3D, 0x3F, 0x2C)
+
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> tuple[int, int] | None:
+        """``synci``, and ``cache`` on the primary instruction cache by address; the word there."""
+        opcode, base, field = word >> 26, word >> 21 & 31, word >> 16 & 31
+        is_synci = opcode == 1 and field == 0x1F
+        if not is_synci and not (opcode == 0x2F and field == 0x10):
+            return None
+        offset = word & _IMMEDIATE
+        address = registers[self.general_registers[base]] + offset - (offset >> 15 << 16)
+        return address & self.mask & -4, 4
 
     def encode_call(self, pc: int, target: int) -> int:
         """``jal target``, which reaches the 256 MiB region of the delay slot."""

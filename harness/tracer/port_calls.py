@@ -34,6 +34,10 @@ class PortCalls:
         """``ftrace_make_call(rec, address)``; by default to ``ftrace_caller``."""
         return self._call("ftrace_make_call", self._record(site), self._target(address))
 
+    def replace_code(self, enable: bool) -> int:
+        """Switch every call site on or off with the port's functions; the first of its errors."""
+        return self._call("ftrace_replace_code", int(enable))
+
     def update_ftrace_func(self, function: str) -> int:
         """``ftrace_update_ftrace_func(function)``; ``ftrace_stub`` switches the tracer off."""
         return self._call("ftrace_update_ftrace_func", self._image.address_of(function))

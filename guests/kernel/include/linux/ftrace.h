@@ -40,6 +40,9 @@ extern const unsigned long ftrace_record_size;
  */
 void ftrace_init(void);
 
+/** ftrace_replace_code - switch every call site on or off; the first error of the port's ends it */
+int ftrace_replace_code(int enable);
+
 /*
  * The tracer of a static port; ftrace_stub stands for none. In a dynamic port the slot at
  * ftrace_call says the same.
