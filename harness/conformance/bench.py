@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What a check works with: a guest of one build of a port, and a place for what it finds."""
 
+import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,10 @@ CALL_RETURNS = "workload_done"
 """A function that a call of the debugger's returns to: nothing runs there before the workload ends.
 """
 START = "workload"
+
+
+_CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
+"""A branch that links, with an address: ``jal``, ``bl``, ``bal``."""
 
 
 class Hang(GuestDied):
@@ -102,8 +107,15 @@ class Bench:
         assert self._guest is not None, "fresh() makes the guest"
         return self._guest
 
-    def fresh(self) -> Guest:
-        """The guest, stopped in front of its workload, as if just booted."""
+    def fresh(self, memory: str = "") -> Guest:
+        """The guest, stopped in front of its workload, as if just booted.
+
+        With ``memory`` it is one of a machine that has so much, for this check alone.
+        """
+        if memory:
+            self.boot(memory=memory)
+            self.run_to(START)
+            return self.guest
         if self._guest is not None:
             try:
                 self._guest.restore(START)
@@ -117,10 +129,14 @@ class Bench:
         guest.snapshot(START)
         return guest
 
-    def boot(self) -> Guest:
+    def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
         """Another guest, at its very first instruction."""
         self.close()
-        self._running = run_kernel(self.config, self.variant.kernel)
+        config = self.config
+        if memory:
+            machine = config.qemu.model_copy(update={"memory": memory})
+            config = config.model_copy(update={"qemu": machine})
+        self._running = run_kernel(config, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
         # What was learnt of the guest before holds no more.
         vars(self).pop("registers", None)
@@ -168,7 +184,8 @@ class Bench:
         """
         isa, registers = self.isa, self.registers
         values = registers.read()
-        before = {name: values[name] for name in (*isa.general_registers[1:], isa.pc_register)}
+        kept = (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
+        before = {name: values[name] for name in kept if name in values and name != "zero"}
         # Below what is in use, with room for the arguments' home area.
         stack = (before[isa.stack_register] - 256) & -isa.abi.stack_alignment
         registers.write(
@@ -240,7 +257,38 @@ class Bench:
             lines.append(f"{address:#x} {self.image.symbolize(address)}: {was} -> {now}")
         return lines
 
+    def calls(self, address: int, words: Iterable[int]) -> list[tuple[int, int]]:
+        """Direct calls among words, by capstone: where each stands, and what it calls."""
+        code = self.isa.words_to_bytes(tuple(words))
+        found = []
+        for one in self.isa.disassemble(code, address):
+            if match := _CALL.fullmatch(one.text):
+                found.append((one.address, int(match[1], 16)))
+        return found
+
     # Its sites
+
+    @property
+    def records(self) -> list[int]:
+        """``ip`` of every record that the guest has, in its order."""
+        size, count = self.word("ftrace_record_size"), self.word("ftrace_record_count")
+        data = self.guest.debugger.dump_memory(self.word("ftrace_records"), size * count)
+        word, order = self.isa.word_size, self.image.byteorder
+        return [int.from_bytes(data[at : at + word], order) for at in range(0, len(data), size)]
+
+    def fake_record(self, site: CallSite) -> int:
+        """A record of a site that the guest does not have; its address, far down the stack."""
+        size = self.word("ftrace_record_size")
+        real = self.guest.debugger.dump_memory(self.word("ftrace_records"), size)
+        ip = site.address.to_bytes(self.isa.word_size, self.image.byteorder)
+        address = (self.registers.read()[self.isa.stack_register] - 0x4000) & -16
+        self.guest.debugger.restore_memory(address, ip + real[len(ip) :])
+        return address
+
+    def word(self, symbol: str) -> int:
+        """A variable of the kernel that is an ``unsigned long`` or a pointer."""
+        raw = self.read_memory(self.image.address_of(symbol), self.isa.word_size)
+        return int.from_bytes(raw, self.image.byteorder)
 
     def site(self, function: str) -> CallSite:
         """The call site of a function of the workload."""

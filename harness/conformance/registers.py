@@ -21,6 +21,7 @@ class RegisterFile:
         wanted = [
             *isa.general_registers,
             isa.pc_register,
+            *isa.status_registers[:1],
             *abi.scratch,
             *abi.fixed,
             *abi.status,

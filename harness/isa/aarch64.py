@@ -119,6 +119,10 @@ class AArch64(Isa):
         """``b target``, with the reach of ``bl``."""
         return _B | self._imm26(pc, target)
 
+    def reach(self, pc: int) -> tuple[int, int]:
+        """128 MiB back, and one instruction less forward."""
+        return (pc - _REACH) & self.mask, (pc + _REACH - 4) & self.mask
+
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``bl``."""
         if word & ~_IMM26 != _BL:

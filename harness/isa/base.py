@@ -23,6 +23,11 @@ class Form(StrEnum):
     LONG_CALL = "long-call"
     PATCHABLE_ENTRY = "patchable-entry"
 
+    @property
+    def calls_last(self) -> bool:
+        """Whether the last word of such a site is the call, and not the first."""
+        return self is Form.PATCHABLE_ENTRY
+
 
 class SiteState(StrEnum):
     """What the words at a call site do."""
@@ -139,6 +144,10 @@ class Isa(ABC):
     """The return address of a call lies this many bytes behind the call."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """The instructions that call or go to an address in a register; the first that fits decides."""
+    edges: tuple[int, ...] = ()
+    """Addresses from which a call reaches another region than from the word in front of them."""
+    edge_memory: ClassVar[str] = ""
+    """How much memory a machine needs to have them."""
     has_gate: ClassVar[bool] = False
     """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     words_before_site: ClassVar[int] = 6
@@ -212,6 +221,10 @@ class Isa(ABC):
     @abstractmethod
     def encode_jump(self, pc: int, target: int) -> int:
         """The word that jumps to ``target`` without a return; RangeError out of reach."""
+
+    @abstractmethod
+    def reach(self, pc: int) -> tuple[int, int]:
+        """The lowest and the highest address that a call at ``pc`` can go to."""
 
     @abstractmethod
     def call_target(self, pc: int, word: int) -> int | None:

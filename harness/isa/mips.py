@@ -66,6 +66,7 @@ class Mips(Isa):
 
     return_register = "ra"
     has_gate = True
+    edge_memory = "256M"
     # gdb's own names: QEMU describes no MIPS registers to it.
     status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
 
@@ -168,6 +169,17 @@ class Mips(Isa):
             raise RangeError(f"lui and daddiu cannot load {self._hex(target)}")
         high = (target + 0x8000) >> 16 & _IMMEDIATE
         return _LUI_V1 | high, self._load_low | target & _IMMEDIATE
+
+    @property
+    def edges(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The last site of kseg0's first region that stays in it, and the first that does not."""
+        base = -(1 << 31) & self.mask
+        return base + _REGION - 8, base + _REGION - 4
+
+    def reach(self, pc: int) -> tuple[int, int]:
+        """The 256 MiB region of the delay slot."""
+        region = (pc + 4) & self.mask & -_REGION
+        return region, region + _REGION - 4
 
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``jal``."""

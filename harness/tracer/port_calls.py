@@ -28,11 +28,11 @@ class PortCalls:
 
     def make_nop(self, site: CallSite, address: int | None = None) -> int:
         """``ftrace_make_nop(NULL, rec, address)``; by default from a call of ``ftrace_caller``."""
-        return self._call("ftrace_make_nop", 0, self._record(site), self._target(address))
+        return self._call("ftrace_make_nop", 0, self.record_of(site), self._target(address))
 
     def make_call(self, site: CallSite, address: int | None = None) -> int:
         """``ftrace_make_call(rec, address)``; by default to ``ftrace_caller``."""
-        return self._call("ftrace_make_call", self._record(site), self._target(address))
+        return self._call("ftrace_make_call", self.record_of(site), self._target(address))
 
     def replace_code(self, enable: bool) -> int:
         """Switch every call site on or off with the port's functions; the first of its errors."""
@@ -56,7 +56,7 @@ class PortCalls:
     def _target(self, address: int | None) -> int:
         return self._image.address_of("ftrace_caller") if address is None else address
 
-    def _record(self, site: CallSite) -> int:
+    def record_of(self, site: CallSite) -> int:
         """The address of the guest's ``struct dyn_ftrace`` of a site: its first field is ``ip``."""
         size = self._word("ftrace_record_size")
         start, count = self._word("ftrace_records"), self._word("ftrace_record_count")
