@@ -1,41 +1,31 @@
 # SPDX-License-Identifier: MIT
 """Run the checks on the builds of a port, and make verdicts of what they find."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Hang, Variant
 from harness.conformance.catalogue import Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.unseen import UNSEEN
-from harness.conformance.verdict import ClauseResult, Report, Verdict
+from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
 
 Step = Callable[[Check, Bench], bool]
 """Called after each check; False ends the run."""
 
+OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
+"""Features that a port can have in some of its builds only."""
 
-def judge(
-    config: MachineConfig,
-    port: Port,
-    variants: Sequence[Variant],
-    clauses: Sequence[Clause],
-    on_check: Step = lambda _check, _bench: True,
-) -> Report:
-    """The verdicts of ``clauses`` for a port that has been built in these variants."""
-    start = time.monotonic()
-    benches: list[Bench] = []
-    for variant in variants:
-        bench = Bench(config, variant)
-        benches.append(bench)
-        try:
-            if not _run_checks(bench, port, clauses, on_check):
-                break
-        finally:
-            bench.close()
-    results = [_result(clause, config, port, benches) for clause in clauses]
-    return Report(config.name, port.name, results, time.monotonic() - start)
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the checks said of one build: who judged each clause, and what failed."""
+
+    variant: str
+    judged: dict[str, set[str]]
+    failures: dict[str, list[Failure]]
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -48,59 +38,75 @@ def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
     ]
 
 
-def checks_for(config: MachineConfig, variant: Variant, clauses: Sequence[Clause]) -> list[Check]:
-    """The checks that run on a variant."""
-    claimed = [c for c in clauses if set(c.features) - BUILD_FEATURES <= set(variant.features)]
-    return [
-        check
-        for check in all_checks()
-        if check.applies(config, variant.name, variant.features, claimed)
-    ]
+def checks_for(
+    config: MachineConfig, variant: str, features: Sequence[str], clauses: Sequence[Clause]
+) -> list[Check]:
+    """The checks of these clauses that run on a build with these features."""
+    claimed = [c for c in clauses if set(c.features) - OF_BUILDS <= {*features, *STATIC_MISSES}]
+    return [check for check in all_checks() if check.applies(config, variant, features, claimed)]
 
 
-BUILD_FEATURES = {"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"}
+STATIC_MISSES = ("DYNAMIC_FTRACE",)
+"""What a static build lacks though the port has it; which build a check is for it says itself."""
 
 
-def _run_checks(bench: Bench, port: Port, clauses: Sequence[Clause], on_check: Step) -> bool:
-    for check in checks_for(bench.config, bench.variant, clauses):
-        bench.begin(check.name, check.clauses)
-        try:
-            check.run(bench)
-        except GuestError as error:
-            bench.died(error)
-            if isinstance(error, Hang):
-                bench.close()
-        except GdbError as error:
-            # What the guest did gdb could not follow; a gdb that is gone is another error.
-            bench.died(GuestError(f"the debugger lost the guest: {error.message}"))
+def run_checks(
+    config: MachineConfig,
+    variant: Variant,
+    checks: Sequence[Check],
+    on_check: Step = lambda _check, _bench: True,
+) -> Findings:
+    """Run checks on one build of a port, each from a guest that has just booted."""
+    bench = Bench(config, variant)
+    try:
+        for check in checks:
+            _run(bench, check)
+            if not on_check(check, bench):
+                break
+    finally:
+        bench.close()
+    return Findings(variant.name, bench.judged, bench.failures)
+
+
+def verdicts(
+    config: MachineConfig, port: Port, clauses: Sequence[Clause], findings: Sequence[Findings]
+) -> list[ClauseResult]:
+    """What the findings of all builds mean for each clause."""
+    return [_result(clause, config, port, findings) for clause in clauses]
+
+
+def _run(bench: Bench, check: Check) -> None:
+    bench.begin(check.name, check.clauses)
+    try:
+        check.run(bench)
+    except GuestError as error:
+        bench.died(error)
+        if isinstance(error, Hang):
             bench.close()
-        if not on_check(check, bench):
-            return False
-    return True
+    except GdbError as error:
+        # What the guest did gdb could not follow; a gdb that is gone is another error.
+        bench.died(GuestError(f"the debugger lost the guest: {error.message}"))
+        bench.close()
 
 
 def _result(
-    clause: Clause, config: MachineConfig, port: Port, benches: Sequence[Bench]
+    clause: Clause, config: MachineConfig, port: Port, findings: Sequence[Findings]
 ) -> ClauseResult:
     result = ClauseResult(clause.id, clause.title, Verdict.NOT_OBSERVABLE, advised=clause.advised)
     missing = [feature for feature in clause.features if feature not in port.features]
     if missing:
         result.verdict, result.reason = Verdict.NOT_CLAIMED, f"the port has no {missing[0]}"
         return result
-    for bench in benches:
-        name = bench.variant.name
-        judged = bench.judged.get(clause.id, ())
-        result.checks += [f"{check} ({name})" for check in sorted(judged)]
-        result.failures += bench.failures.get(clause.id, ())
+    for found in findings:
+        result.checks += [
+            f"{name} ({found.variant})" for name in sorted(found.judged.get(clause.id, ()))
+        ]
+        result.failures += found.failures.get(clause.id, ())
     if result.failures:
         result.verdict = Verdict.FAIL
     elif result.checks:
         result.verdict = Verdict.PASS
     else:
-        result.reason = clause.why_not_observable(config) or _why_unseen(clause)
+        reason = clause.why_not_observable(config) or UNSEEN.get(clause.id, "")
+        result.reason = reason or "none of its checks applies to this config and port"
     return result
-
-
-def _why_unseen(clause: Clause) -> str:
-    reasons: Mapping[str, str] = UNSEEN
-    return reasons.get(clause.id, "none of the checks for it applies to this guest")

@@ -103,6 +103,21 @@ class BuiltVariant:
         self.close()
 
 
+def preprocessed(
+    config: MachineConfig, port: Port, variant: str, features: Sequence[str]
+) -> dict[str, str]:
+    """The port's assembly files as the preprocessor leaves them, by their paths in the port."""
+    plan = plan_build(config, WORKLOAD, port.directory, features=features)
+    with BuiltVariant(config, port, variant, features, {}) as built_:
+        directory = built_.kernel.parents[1]
+        files = sorted(path.name for path in port.directory.glob("*.S"))
+        targets = {name: directory / "out" / "port" / f"{name[:-2]}.s" for name in files}
+        result = _make([*plan.command, *map(str, targets.values())], directory)
+        if result.status != 0:
+            raise plan.failure(result)
+        return {name: target.read_text() for name, target in targets.items()}
+
+
 @contextmanager
 def built(
     config: MachineConfig, port: Port, variants: Sequence[str], edits: Edits | None = None

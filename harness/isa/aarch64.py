@@ -38,6 +38,7 @@ class AArch64(Isa):
     )
 
     return_register = "x30"
+    assembly_register = r"\b(?:[xwqd]\d+|sp)\b"
     status_registers: ClassVar[tuple[str, ...]] = ("cpsr",)
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
@@ -90,6 +91,21 @@ class AArch64(Isa):
         halves = (low, low ^ 0x70E1D2C3B4A59687)
         vector = f"$v{register[1:]}"
         return tuple(f"{vector}.d.u[{at}] = 0x{half:x}" for at, half in enumerate(halves))
+
+    def another_register(self, register: str) -> str:
+        """The next number; x0 where that would be no register."""
+        if register == "sp":
+            return "x16"
+        number = int(register[1:]) + 1
+        return f"{register[0]}{number if number <= 30 else 0}"
+
+    def another_offset(self, operands: str) -> str | None:
+        """Behind the last ``#``, or with a base register that has no offset yet."""
+        head, mark, tail = operands.rpartition("#")
+        step = 16 if operands.startswith("q") else 8
+        if mark:
+            return f"{head}#{step} + {tail}"
+        return operands.replace("]", f", #{step}]") if operands.endswith("]") else None
 
     def is_return(self, word: int) -> bool:
         """``ret`` with any register, and those that authenticate x30."""

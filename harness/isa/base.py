@@ -144,6 +144,8 @@ class Isa(ABC):
     """The return address of a call lies this many bytes behind the call."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """The instructions that call or go to an address in a register; the first that fits decides."""
+    assembly_register: ClassVar[str]
+    """A regular expression for a register in assembly."""
     edges: tuple[int, ...] = ()
     """Addresses from which a call reaches another region than from the word in front of them."""
     edge_memory: ClassVar[str] = ""
@@ -198,6 +200,14 @@ class Isa(ABC):
     @abstractmethod
     def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
         """gdb expressions that fill a floating-point register with a pattern of that number."""
+
+    @abstractmethod
+    def another_register(self, register: str) -> str:
+        """A register that can stand in assembly where ``register`` stands, and is another one."""
+
+    @abstractmethod
+    def another_offset(self, operands: str) -> str | None:
+        """Operands of an instruction with a word added to the number in them; None without one."""
 
     @abstractmethod
     def is_return(self, word: int) -> bool:

@@ -66,6 +66,7 @@ class Mips(Isa):
 
     return_register = "ra"
     has_gate = True
+    assembly_register = r"\$[a-z0-9]+"
     edge_memory = "256M"
     # gdb's own names: QEMU describes no MIPS registers to it.
     status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
@@ -128,6 +129,26 @@ class Mips(Isa):
     def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
         """A number of its own; gdb gives it the format that the register has."""
         return (f"${register} = {number}.5",)
+
+    def another_register(self, register: str) -> str:
+        """The even floating-point registers are pairs; every other one has a neighbour."""
+        if match := re.fullmatch(r"\$f(\d+)", register):
+            return f"$f{(int(match[1]) + 2) % 32}"
+        if match := re.fullmatch(r"\$(\d+)", register):
+            return f"${(int(match[1]) + 1) % 32}"
+        names = ("zero", *self.general_registers[1:])
+        name = register[1:]
+        return f"${(names.index(name) + 1) % 32 if name in names else 8}"
+
+    def another_offset(self, operands: str) -> str | None:
+        """In front of a base register, or the last of three operands."""
+        added = f"+ {self.word_size}"
+        if match := re.search(r"\(\$\w+\)$", operands):
+            return f"{operands[: match.start()]} {added}{match[0]}"
+        parts = operands.split(",")
+        if len(parts) == 3 and not parts[2].strip().startswith("$"):
+            return f"{operands} {added}"
+        return None
 
     def is_return(self, word: int) -> bool:
         """``jr ra`` of every release, with or without a hint."""
