@@ -18,7 +18,7 @@ _DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A label, a directive or an instruction; ``function`` is the last label that is no local one."""
+    """A label, a directive or an instruction; ``function`` is the last label that is not local."""
 
     text: str
     function: str

@@ -182,6 +182,17 @@ class Bench:
 
         Unlike gdb's own call this ends when the guest hangs or panics, with `Hang` or `GuestDied`.
         """
+        before = self.enter(function, *arguments)
+        self.run_to(CALL_RETURNS)
+        result = self.registers.read()[self.isa.abi.results[0]] & 0xFFFFFFFF
+        self.registers.write(before)
+        return result - (result >> 31 << 32)
+
+    def enter(self, function: int, *arguments: int) -> dict[str, int]:
+        """Put the guest at the start of a function that will return to CALL_RETURNS.
+
+        Gives the registers to put back after that.
+        """
         isa, registers = self.isa, self.registers
         values = registers.read()
         kept = (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
@@ -196,10 +207,7 @@ class Bench:
                 isa.pc_register: function & isa.mask,
             }
         )
-        self.run_to(CALL_RETURNS)
-        result = registers.read()[isa.abi.results[0]] & 0xFFFFFFFF
-        registers.write(before)
-        return result - (result >> 31 << 32)
+        return before
 
     def read_memory(self, address: int, size: int) -> bytes:
         """Memory of the guest."""

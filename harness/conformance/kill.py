@@ -87,7 +87,8 @@ def kill_table(
         futures = {pool.submit(judge_mutant, task): task for task in tasks}
         for done, future in enumerate(as_completed(futures), 1):
             outcomes.append(future.result())
-            tell(f"{done} of {len(tasks)} mutants")
+            if done % 25 == 0 or done == len(tasks):
+                tell(f"{done} of {len(tasks)} mutants")
     order = {(task.config.name, task.name): at for at, task in enumerate(tasks)}
     return sorted(outcomes, key=lambda outcome: order[outcome.config, outcome.name])
 

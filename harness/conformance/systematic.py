@@ -61,9 +61,9 @@ def _operands(operands: str, operation: str, isa: Isa, labels: Sequence[str]) ->
         matches = list(re.finditer(isa.assembly_register, operands))
         if not matches or (operation == "last" and len(matches) < 2):
             return None
-        match = matches[0 if operation == "register" else -1]
-        other = isa.another_register(match[0])
-        return f"{operands[: match.start()]}{other}{operands[match.end() :]}"
+        place = matches[0 if operation == "register" else -1]
+        register = isa.another_register(place[0])
+        return f"{operands[: place.start()]}{register}{operands[place.end() :]}"
     if operation == "offset":
         return isa.another_offset(operands)
     match = _LABEL_OPERAND.search(operands)

@@ -117,15 +117,18 @@ class AArch64(Isa):
             return False
         return not (word & 0x38000000 == 0x18000000 or word & 0x00400000)
 
-    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> tuple[int, int] | None:
-        """``ic ivau``: the word there; ``ic iallu`` and ``ic ialluis``: everything."""
-        if word & ~31 == 0xD50B7520:
-            number = word & 31
-            address = registers[f"x{number}"] if number < 31 else 0
-            return address & -4, 4
-        if word & ~31 in (0xD508751F & ~31, 0xD508711F & ~31):
-            return 0, 1 << 64
-        return None
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> int | None:
+        """``ic ivau``."""
+        if word & ~31 != 0xD50B7520:
+            return None
+        number = word & 31
+        return registers[f"x{number}"] & self.mask if number < 31 else 0
+
+    fetch_line_register = "CTR_EL0"
+
+    def fetch_line(self, value: int) -> int:
+        """IminLine of CTR_EL0 is the logarithm of the words."""
+        return 4 << (value & 15)
 
     def encode_call(self, pc: int, target: int) -> int:
         """``bl target``, which reaches from -128 MiB to +128 MiB - 4."""

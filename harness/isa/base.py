@@ -217,12 +217,27 @@ class Isa(ABC):
     def is_store(self, word: int) -> bool:
         """Whether ``word`` writes to memory."""
 
-    @abstractmethod
-    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> tuple[int, int] | None:
-        """The smallest range of addresses that ``word`` makes visible to instruction fetch.
+    def has_delay_slot(self, word: int) -> bool:
+        """Whether the instruction behind ``word`` is executed before ``word`` takes effect."""
+        return False
 
-        ``registers`` are those in front of it.  None when it is no such instruction.
+    def maintains(self, word: int) -> bool:
+        """Whether ``word`` makes anything visible to instruction fetch."""
+        return self.fetch_maintenance(word, dict.fromkeys(self.general_registers, 0)) is not None
+
+    @abstractmethod
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> int | None:
+        """An address in the cache line that ``word`` makes visible to instruction fetch; or None.
+
+        ``registers`` are those in front of it.
         """
+
+    fetch_line_register: ClassVar[str] = ""
+    """gdb's name of a register that says how long such a line is, where there is one."""
+
+    @abstractmethod
+    def fetch_line(self, value: int) -> int:
+        """Bytes of such a line, by the value of that register."""
 
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> int:

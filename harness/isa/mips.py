@@ -159,15 +159,28 @@ class Mips(Isa):
         opcode = word >> 26
         return 0x28 <= opcode <= 0x2E or opcode in (0x38, 0x39, 0x3C, 0x3D, 0x3F, 0x2C)
 
-    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> tuple[int, int] | None:
-        """``synci``, and ``cache`` on the primary instruction cache by address; the word there."""
+    def has_delay_slot(self, word: int) -> bool:
+        """Every branch and jump of these releases."""
+        opcode = word >> 26
+        if opcode == _SPECIAL:
+            return word & 0x3F in (0x08, 0x09)
+        if opcode == 1:
+            return word >> 16 & 0x1F < 4 or 0x10 <= word >> 16 & 0x1F < 0x14
+        return 2 <= opcode <= 7 or 0x14 <= opcode <= 0x17
+
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> int | None:
+        """``synci``, and ``cache`` on the primary instruction cache by address."""
         opcode, base, field = word >> 26, word >> 21 & 31, word >> 16 & 31
         is_synci = opcode == 1 and field == 0x1F
         if not is_synci and not (opcode == 0x2F and field == 0x10):
             return None
         offset = word & _IMMEDIATE
         address = registers[self.general_registers[base]] + offset - (offset >> 15 << 16)
-        return address & self.mask & -4, 4
+        return address & self.mask
+
+    def fetch_line(self, value: int) -> int:
+        """What ``rdhwr`` gives as the step of ``synci`` on QEMU's CPUs of release 2."""
+        return 32
 
     def encode_call(self, pc: int, target: int) -> int:
         """``jal target``, which reaches the 256 MiB region of the delay slot."""
