@@ -18,6 +18,10 @@ class HarnessError(Exception):
         self.advice = advice
         self.evidence = evidence
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Everything of it goes from one process to another."""
+        return type(self), (self.message, self.advice, self.evidence)
+
     def __str__(self) -> str:
         return "\n".join(part for part in (self.message, self.advice, self.evidence) if part)
 

@@ -86,14 +86,15 @@ class Build:
             image = work / "out" / cache.IMAGE
             modules = [work / "out" / "modules" / f"{path.stem}.ko" for path in self.modules]
             if result.status != 0 or not all(file.is_file() for file in (image, *modules)):
-                raise self._failure(result)
+                raise self.failure(result)
             for line in warnings:
                 report(line)
             if self.current_key() != self.key:
                 raise UsageError("The sources changed while they were compiled.", "Build again.")
             return cache.publish(self.key, image, modules)
 
-    def _failure(self, result: MakeResult) -> HarnessError:
+    def failure(self, result: MakeResult) -> HarnessError:
+        """What to say of a run of make that brought no image: whose fault it is, and why."""
         text = "\n".join(result.complaints) or f"make ended with status {result.status}"
         for link, target in self.links:
             text = text.replace(str(link), escape(str(target), 500))

@@ -8,6 +8,7 @@ import click
 
 from harness import __version__
 from harness.cli.build import build
+from harness.cli.conform import conform
 from harness.cli.doctor import doctor
 from harness.cli.lists import list_
 from harness.cli.options import forget
@@ -57,7 +58,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for command in (doctor, list_, build, record, report, stat, top, shell, attach):
+for command in (doctor, list_, build, record, report, stat, top, shell, attach, conform):
     harness.add_command(command)
 
 

@@ -392,6 +392,19 @@ class Debugger:
         self._registers.forget()
         self._threads.forget()
 
+    def moved(self) -> Stop:
+        """The stopped target is in another state than gdb knows, as after a snapshot was loaded.
+
+        Breakpoints stay; the first thread is the selected one.
+        """
+        self._need_stopped("look at the new state")
+        self._threads.renumbered()
+        self._touched()
+        self._session.console("maintenance flush register-cache")
+        self._threads.select(1)
+        self.stop = Stop("moved", None, 1, self._threads.all()[0].pc, None)
+        return self.stop
+
     # Inside
 
     def _touched(self) -> None:

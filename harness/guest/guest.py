@@ -4,8 +4,9 @@
 import difflib
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -29,9 +30,9 @@ from harness.guest.injection import inject
 from harness.guest.modules import Build, Module, Modules
 from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine, Machine
-from harness.readout import Collector, Lane, MonitorLane, StubLane
+from harness.readout import Collector, Lane, MonitorLane, SpoolState, StubLane
 from harness.ring import TABLE_SIZE, GuestThread, ThreadTable
-from harness.tracer import PortCalls, Tracer
+from harness.tracer import PortCalls, Tracer, TracerState
 
 TIMEOUT = 60.0
 """Seconds that a guest may run without reaching what is waited for."""
@@ -89,6 +90,7 @@ class Guest:
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self.modules = Modules(self, build)
+        self._kept: dict[str, _Kept] = {}
         self._own_breakpoints: dict[str, int] = {}
         self.keep_breakpoints()
 
@@ -212,7 +214,7 @@ class Guest:
 
     def run(
         self,
-        until: str | int | None = "workload_done",
+        until: str | int | Sequence[str | int] | None = "workload_done",
         *,
         seconds: float | None = None,
         timeout: float = TIMEOUT,
@@ -221,7 +223,7 @@ class Guest:
         """Let the guest run until it reaches a function or address, and drain full buffers.
 
         Args:
-            until: a function's name or an address; None for no such end.
+            until: a function's name or an address, or several; None for no such end.
             seconds: come back after so long, whether ``until`` is reached or not.
             timeout: the deadline where ``seconds`` is not given.
             wake: a file descriptor; the guest is stopped as soon as it is readable.
@@ -231,22 +233,23 @@ class Guest:
             DeadlineMissed: ``timeout`` passed; the guest is stopped.
             HostError: QEMU or gdb died.
         """
-        number = None if until is None else self._break_at(until)
+        places = () if until is None else (until,) if isinstance(until, str | int) else until
+        numbers = [self._break_at(place) for place in places]
         deadline = time.monotonic() + (timeout if seconds is None else seconds)
         try:
-            return self._run(number, deadline, wake)
+            return self._run(numbers, deadline, wake)
         except (DebuggerDied, GdbError) as error:
             raise self.cause(error) from error
         except _Elapsed:
             if seconds is not None:
                 return Outcome.ELAPSED
             raise DeadlineMissed(
-                f"the guest did not reach {until} within {timeout:g} s",
+                f"the guest did not reach {_names(places)} within {timeout:g} s",
                 "It hangs, or needs longer: see where it is below, or raise the timeout.",
                 self.describe(),
             ) from None
         finally:
-            if number is not None:
+            for number in numbers:
                 with suppress(HarnessError):
                     self.debugger.delete_breakpoint(number)
 
@@ -314,18 +317,46 @@ class Guest:
     def _run_on(self, address: int) -> None:
         self.run(until=address, timeout=RUN_ON)
 
+    def snapshot(self, name: str) -> None:
+        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms."""
+        self.machine.snapshots.save(name)
+        self._kept[name] = _Kept(
+            self.tracer.state if "tracer" in vars(self) else None,
+            self.collector.state() if "collector" in vars(self) else None,
+        )
+
+    def restore(self, name: str) -> None:
+        """Make the guest what it was at a snapshot, wherever it is now; some 10 ms.
+
+        Breakpoints are those of now.  `UsageError` when there is no snapshot of that name.
+        """
+        if self.debugger.running:
+            self._interrupt()
+        self.machine.snapshots.load(name)
+        self.debugger.moved()
+        kept = self._kept[name]
+        if kept.spools is not None:
+            self.collector.restore(kept.spools)
+        elif "collector" in vars(self):
+            # The guest may not even have set up its ring buffer by then.
+            self.collector.close()
+            del self.collector
+            vars(self).pop("tracer", None)
+        if kept.tracer is not None or "tracer" in vars(self):
+            self.tracer.state = kept.tracer or TracerState()
+
     def _break_at(self, place: str | int) -> int:
         """By address: gdb would move a breakpoint on a name behind the prologue."""
         address = place if isinstance(place, int) else self.address_of(place)
         return self.debugger.insert_breakpoint(address)
 
-    def _run(self, number: int | None, deadline: float, wake: int | None) -> Outcome:
+    def _run(self, numbers: Sequence[int], deadline: float, wake: int | None) -> Outcome:
         while True:
             self.debugger.resume()
             stop = self._wait(deadline, wake)
             if stop is not None:
                 self.check_panic(stop)
-                if number is not None and stop.breakpoint == number:
+                if stop.breakpoint in numbers:
                     return Outcome.REACHED
                 if not self.is_own_stop(stop):
                     return Outcome.BREAKPOINT
@@ -382,8 +413,20 @@ class Guest:
         return {cpu for cpu, pc in self.cpus.program_counters().items() if pc == watermark}
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What goes with a snapshot outside the machine; None where nobody had asked for it yet."""
+
+    tracer: TracerState | None
+    spools: list[SpoolState] | None
+
+
 class _Elapsed(Exception):
     """The deadline of a run passed and the guest has been stopped."""
+
+
+def _names(places: Sequence[str | int]) -> str:
+    return " or ".join(str(place) for place in places)
 
 
 def _readable(descriptor: int) -> bool:

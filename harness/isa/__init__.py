@@ -12,6 +12,8 @@ from importlib import import_module
 from harness.errors import FormatError
 from harness.isa.base import (
     MCOUNT,
+    Abi,
+    AtSite,
     CallSite,
     FlowKind,
     FlowPattern,
@@ -24,6 +26,8 @@ from harness.units import ByteOrder
 
 __all__ = [
     "MCOUNT",
+    "Abi",
+    "AtSite",
     "CallSite",
     "FlowKind",
     "FlowPattern",

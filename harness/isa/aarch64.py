@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import FormatError, RangeError
-from harness.isa.base import CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
+from harness.isa.base import Abi, AtSite, CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
 from harness.units import ByteOrder
 
 _BL = 0x94000000
@@ -38,6 +38,7 @@ class AArch64(Isa):
     )
 
     return_register = "x30"
+    assembly_register = r"\b(?:[xwqd]\d+|sp)\b"
     status_registers: ClassVar[tuple[str, ...]] = ("cpsr",)
     current_register = "SP_EL0"
     vectors_symbol = "vectors"
@@ -64,6 +65,75 @@ class AArch64(Isa):
         """``x0`` to ``x7`` (AAPCS64)."""
         return tuple(f"x{n}" for n in range(8))
 
+    @property
+    def abi(self) -> Abi:
+        """AAPCS64; the kernel has its thread pointer in ``SP_EL0``, and of x18 nothing."""
+        return Abi(
+            scratch=(*(f"x{n}" for n in range(19)), "x30"),
+            saved=tuple(f"x{n}" for n in range(19, 30)),
+            fixed=("SP_EL0",),
+            results=tuple(f"x{n}" for n in range(9)),
+            float_scratch=tuple(f"q{n}" for n in range(32) if not 8 <= n < 16),
+            # Only their lower halves have to be kept, but nobody writes upper ones alone.
+            float_saved=tuple(f"q{n}" for n in range(8, 16)),
+            float_results=tuple(f"q{n}" for n in range(8)),
+            float_arguments=tuple(f"q{n}" for n in range(8)),
+            status=("fpsr", "fpcr"),
+            stack_alignment=16,
+        )
+
+    def at_site(self, form: Form) -> AtSite:
+        """A call of ``_mcount`` is one like any other; a patchable entry has all arguments live."""
+        if form is not Form.PATCHABLE_ENTRY:
+            return AtSite(live=(), moved={}, pinned=("x29", "x30", "sp"))
+        live = tuple(f"x{n}" for n in range(9))
+        return AtSite(live=live, moved={"x30": "x30"}, pinned=("x29", "x30", "sp"))
+
+    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+        """Both halves of all 128 bits: gdb knows no larger constants."""
+        low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
+        halves = (low, low ^ 0x70E1D2C3B4A59687)
+        vector = f"$v{register[1:]}"
+        return tuple(f"{vector}.d.u[{at}] = 0x{half:x}" for at, half in enumerate(halves))
+
+    def another_register(self, register: str) -> str:
+        """The next number; x0 where that would be no register."""
+        if register == "sp":
+            return "x16"
+        number = int(register[1:]) + 1
+        return f"{register[0]}{number if number <= 30 else 0}"
+
+    def another_offset(self, operands: str) -> str | None:
+        """Behind the last ``#``, or with a base register that has no offset yet."""
+        head, mark, tail = operands.rpartition("#")
+        step = 16 if operands.startswith("q") else 8
+        if mark:
+            return f"{head}#{step} + {tail}"
+        return operands.replace("]", f", #{step}]") if operands.endswith("]") else None
+
+    def is_return(self, word: int) -> bool:
+        """``ret`` with any register, and those that authenticate x30."""
+        return word & 0xFFFFFC1F == 0xD65F0000 or word in (0xD65F0BFF, 0xD65F0FFF)
+
+    def is_store(self, word: int) -> bool:
+        """The group of loads and stores, less what is a load for certain."""
+        if word & 0x0A000000 != 0x08000000:
+            return False
+        return not (word & 0x38000000 == 0x18000000 or word & 0x00400000)
+
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> int | None:
+        """``ic ivau``."""
+        if word & ~31 != 0xD50B7520:
+            return None
+        number = word & 31
+        return registers[f"x{number}"] & self.mask if number < 31 else 0
+
+    fetch_line_register = "CTR_EL0"
+
+    def fetch_line(self, value: int) -> int:
+        """IminLine of CTR_EL0 is the logarithm of the words."""
+        return 4 << (value & 15)
+
     def encode_call(self, pc: int, target: int) -> int:
         """``bl target``, which reaches from -128 MiB to +128 MiB - 4."""
         return _BL | self._imm26(pc, target)
@@ -71,6 +141,10 @@ class AArch64(Isa):
     def encode_jump(self, pc: int, target: int) -> int:
         """``b target``, with the reach of ``bl``."""
         return _B | self._imm26(pc, target)
+
+    def reach(self, pc: int) -> tuple[int, int]:
+        """128 MiB back, and one instruction less forward."""
+        return (pc - _REACH) & self.mask, (pc + _REACH - 4) & self.mask
 
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``bl``."""

@@ -23,6 +23,11 @@ class Form(StrEnum):
     LONG_CALL = "long-call"
     PATCHABLE_ENTRY = "patchable-entry"
 
+    @property
+    def calls_last(self) -> bool:
+        """Whether the last word of such a site is the call, and not the first."""
+        return self is Form.PATCHABLE_ENTRY
+
 
 class SiteState(StrEnum):
     """What the words at a call site do."""
@@ -69,6 +74,44 @@ class CallSite:
 
 
 @dataclass(frozen=True, slots=True)
+class Abi:
+    """What a call may change and what it may not; registers by gdb's names.
+
+    ``scratch`` and ``float_scratch`` are what a function may leave changed, ``saved`` and
+    ``float_saved`` what it may not (without the stack pointer).  ``fixed`` keep one value for as
+    long as a thread runs.  ``results`` and ``float_results`` can carry what a function returns.
+    """
+
+    scratch: tuple[str, ...]
+    saved: tuple[str, ...]
+    fixed: tuple[str, ...]
+    results: tuple[str, ...]
+    float_scratch: tuple[str, ...]
+    float_saved: tuple[str, ...]
+    float_results: tuple[str, ...]
+    float_arguments: tuple[str, ...]
+    status: tuple[str, ...]
+    """Modes and flags of floating point, which last."""
+    stack_alignment: int
+    home_area: int = 0
+    """Bytes from the stack pointer up that a function may write when it is entered."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtSite:
+    """What is where at the first instruction of a call site of one form.
+
+    ``live`` registers mean something to the traced function and have to come through.  Behind the
+    site each key of ``moved`` holds what the register of its value held in front of it.  ``pinned``
+    may not be given an arbitrary value, because the site or the stub uses it.
+    """
+
+    live: tuple[str, ...]
+    moved: Mapping[str, str]
+    pinned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One disassembled instruction; ``text`` is ``.word 0x...`` where the bytes are none."""
 
@@ -101,6 +144,14 @@ class Isa(ABC):
     """The return address of a call lies this many bytes behind the call."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """The instructions that call or go to an address in a register; the first that fits decides."""
+    assembly_register: ClassVar[str]
+    """A regular expression for a register in assembly."""
+    edges: tuple[int, ...] = ()
+    """Addresses from which a call reaches another region than from the word in front of them."""
+    edge_memory: ClassVar[str] = ""
+    """How much memory a machine needs to have them."""
+    has_gate: ClassVar[bool] = False
+    """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     words_before_site: ClassVar[int] = 6
     """How many words in front of a site ``recognise`` likes to see."""
     words_at_site: ClassVar[int] = 8
@@ -146,6 +197,57 @@ class Isa(ABC):
     def argument_registers(self) -> tuple[str, ...]:
         """gdb's names of the registers that carry integer arguments, first argument first."""
 
+    @property
+    @abstractmethod
+    def abi(self) -> Abi:
+        """The calling convention of C code."""
+
+    @abstractmethod
+    def at_site(self, form: Form) -> AtSite:
+        """What the compiler counts on at a call site of this form."""
+
+    @abstractmethod
+    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+        """gdb expressions that fill a floating-point register with a pattern of that number."""
+
+    @abstractmethod
+    def another_register(self, register: str) -> str:
+        """A register that can stand in assembly where ``register`` stands, and is another one."""
+
+    @abstractmethod
+    def another_offset(self, operands: str) -> str | None:
+        """Operands of an instruction with a word added to the number in them; None without one."""
+
+    @abstractmethod
+    def is_return(self, word: int) -> bool:
+        """Whether ``word`` is the instruction by which a function returns."""
+
+    @abstractmethod
+    def is_store(self, word: int) -> bool:
+        """Whether ``word`` writes to memory."""
+
+    def has_delay_slot(self, word: int) -> bool:
+        """Whether the instruction behind ``word`` is executed before ``word`` takes effect."""
+        return False
+
+    def maintains(self, word: int) -> bool:
+        """Whether ``word`` makes anything visible to instruction fetch."""
+        return self.fetch_maintenance(word, dict.fromkeys(self.general_registers, 0)) is not None
+
+    @abstractmethod
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> int | None:
+        """An address in the cache line that ``word`` makes visible to instruction fetch; or None.
+
+        ``registers`` are those in front of it.
+        """
+
+    fetch_line_register: ClassVar[str] = ""
+    """gdb's name of a register that says how long such a line is, where there is one."""
+
+    @abstractmethod
+    def fetch_line(self, value: int) -> int:
+        """Bytes of such a line, by the value of that register."""
+
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> int:
         """The word that calls ``target`` when it stands at ``pc``; RangeError out of reach."""
@@ -153,6 +255,10 @@ class Isa(ABC):
     @abstractmethod
     def encode_jump(self, pc: int, target: int) -> int:
         """The word that jumps to ``target`` without a return; RangeError out of reach."""
+
+    @abstractmethod
+    def reach(self, pc: int) -> tuple[int, int]:
+        """The lowest and the highest address that a call at ``pc`` can go to."""
 
     @abstractmethod
     def call_target(self, pc: int, word: int) -> int | None:

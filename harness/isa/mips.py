@@ -12,10 +12,11 @@ Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from harness.errors import GuestError, RangeError
-from harness.isa.base import CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
+from harness.isa.base import Abi, AtSite, CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
 
 _J = 0x08000000
 _JAL = 0x0C000000
@@ -73,6 +74,9 @@ class Mips(Isa):
     )
 
     return_register = "ra"
+    has_gate = True
+    assembly_register = r"\$[a-z0-9]+"
+    edge_memory = "256M"
     # gdb's own names: QEMU describes no MIPS registers to it.
     status_registers: ClassVar[tuple[str, ...]] = ("sr", "cause", "bad", "hi", "lo")
     current_register = "gp"
@@ -100,6 +104,97 @@ class Mips(Isa):
     def argument_registers(self) -> tuple[str, ...]:
         """``a0`` to ``a3`` on o32, to ``a7`` on n64."""
         return tuple(f"a{n}" for n in range(4 if self.bits == 32 else 8))
+
+    @cached_property
+    def abi(self) -> Abi:
+        """o32 and n64 of the MIPS ABI handbooks; ``gp`` is the kernel's thread pointer."""
+        arguments = self.argument_registers
+        temporaries = tuple(
+            name for name in self.general_registers if name[0] == "t" and name[1:].isdigit()
+        )
+        n64 = self.bits == 64
+        saved = range(24, 32) if n64 else range(20, 32)
+        return Abi(
+            scratch=("at", "v0", "v1", *arguments, *temporaries, "ra", "hi", "lo"),
+            saved=(*(f"s{n}" for n in range(9)),),
+            fixed=("gp",),
+            results=("v0", "v1"),
+            float_scratch=tuple(f"f{n}" for n in range(32) if n not in saved),
+            float_saved=tuple(f"f{n}" for n in saved),
+            float_results=("f0", "f2") if n64 else ("f0", "f1", "f2", "f3"),
+            float_arguments=tuple(f"f{n}" for n in range(12, 20 if n64 else 16)),
+            status=("fsr",),
+            stack_alignment=16 if n64 else 8,
+            home_area=0 if n64 else 16,
+        )
+
+    def at_site(self, form: Form) -> AtSite:
+        """``move at,ra`` stands in front; v0 is a nested function's static chain."""
+        return AtSite(
+            live=("v0", *self.argument_registers),
+            moved={"ra": "at"},
+            pinned=("at", "ra", self._ra_address_register, "k0", "k1", "gp", "sp", "zero"),
+        )
+
+    @property
+    def _ra_address_register(self) -> str:
+        return self.general_registers[12]
+
+    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+        """A number of its own; gdb gives it the format that the register has."""
+        return (f"${register} = {number}.5",)
+
+    def another_register(self, register: str) -> str:
+        """The even floating-point registers are pairs; every other one has a neighbour."""
+        if match := re.fullmatch(r"\$f(\d+)", register):
+            return f"$f{(int(match[1]) + 2) % 32}"
+        if match := re.fullmatch(r"\$(\d+)", register):
+            return f"${(int(match[1]) + 1) % 32}"
+        names = ("zero", *self.general_registers[1:])
+        name = register[1:]
+        return f"${(names.index(name) + 1) % 32 if name in names else 8}"
+
+    def another_offset(self, operands: str) -> str | None:
+        """In front of a base register, or the last of three operands."""
+        added = f"+ {self.word_size}"
+        if match := re.search(r"\(\$\w+\)$", operands):
+            return f"{operands[: match.start()]} {added}{match[0]}"
+        parts = operands.split(",")
+        if len(parts) == 3 and not parts[2].strip().startswith("$"):
+            return f"{operands} {added}"
+        return None
+
+    def is_return(self, word: int) -> bool:
+        """``jr ra`` of every release, with or without a hint."""
+        return word & 0xFFFFF83E == 0x03E00008
+
+    def is_store(self, word: int) -> bool:
+        """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""
+        opcode = word >> 26
+        return 0x28 <= opcode <= 0x2E or opcode in (0x38, 0x39, 0x3C, 0x3D, 0x3F, 0x2C)
+
+    def has_delay_slot(self, word: int) -> bool:
+        """Every branch and jump of these releases."""
+        opcode = word >> 26
+        if opcode == _SPECIAL:
+            return word & 0x3F in (0x08, 0x09)
+        if opcode == 1:
+            return word >> 16 & 0x1F < 4 or 0x10 <= word >> 16 & 0x1F < 0x14
+        return 2 <= opcode <= 7 or 0x14 <= opcode <= 0x17
+
+    def fetch_maintenance(self, word: int, registers: Mapping[str, int]) -> int | None:
+        """``synci``, and ``cache`` on the primary instruction cache by address."""
+        opcode, base, field = word >> 26, word >> 21 & 31, word >> 16 & 31
+        is_synci = opcode == 1 and field == 0x1F
+        if not is_synci and not (opcode == 0x2F and field == 0x10):
+            return None
+        offset = word & _IMMEDIATE
+        address = registers[self.general_registers[base]] + offset - (offset >> 15 << 16)
+        return address & self.mask
+
+    def fetch_line(self, value: int) -> int:
+        """What ``rdhwr`` gives as the step of ``synci`` on QEMU's CPUs of release 2."""
+        return 32
 
     def encode_call(self, pc: int, target: int) -> int:
         """``jal target``, which reaches the 256 MiB region of the delay slot."""
@@ -133,6 +228,17 @@ class Mips(Isa):
         if self.bits == 64 and not -(1 << 31) <= signed < (1 << 31) - 0x8000:
             raise RangeError(f"lui and daddiu cannot load {self._hex(target)}")
         return _LUI_V1 | high, (_ADDIU_V1_V1 if self.bits == 32 else _DADDIU_V1_V1) | low
+
+    @property
+    def edges(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The last site of kseg0's first region that stays in it, and the first that does not."""
+        base = -(1 << 31) & self.mask
+        return base + _REGION - 8, base + _REGION - 4
+
+    def reach(self, pc: int) -> tuple[int, int]:
+        """The 256 MiB region of the delay slot."""
+        region = (pc + 4) & self.mask & -_REGION
+        return region, region + _REGION - 4
 
     def call_target(self, pc: int, word: int) -> int | None:
         """The target of a ``jal``."""

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from harness.errors import HostError
+from harness.machine.snapshots import Snapshots
 
 
 class NoConsole:
@@ -30,6 +31,7 @@ class AttachedMachine:
     """What is known of a machine of which only the debug stub is reachable."""
 
     process_fd = -1
+    pid = -1
     alive = True
 
     def __init__(self, endpoint: str, directory: Path) -> None:
@@ -44,6 +46,11 @@ class AttachedMachine:
     def exit_report(self) -> str:
         """Nobody tells."""
         return f"the stub at {self.endpoint} was started by somebody else"
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """QEMU's, through the monitor that is not there."""
+        return Snapshots(self, self.directory / "snapshots.qcow2")
 
     def qmp(self, command: str, /, deadline: float = 10.0, **arguments: object) -> object:
         """There is no monitor: HostError."""

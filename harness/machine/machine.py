@@ -6,6 +6,7 @@ import select
 import socket
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -14,6 +15,7 @@ from harness.errors import HostError
 from harness.machine.command import qemu_command
 from harness.machine.console import Console
 from harness.machine.monitor import Monitor, MonitorLost
+from harness.machine.snapshots import Snapshots
 from harness.private import PrivateDirectory
 from harness.process import Child
 
@@ -78,6 +80,11 @@ class Machine:
         """QEMU's process."""
         assert self._child is not None, "the machine has not been started"
         return self._child
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """States of the machine to go back to."""
+        return Snapshots(self, self.directory / "snapshots.qcow2")
 
     @property
     def command(self) -> list[str]:

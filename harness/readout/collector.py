@@ -9,7 +9,7 @@ during every call.
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -79,6 +79,16 @@ class Spool:
         self.counts, self._finished = Counts(), 0
         self.append(b"", b"")
 
+    def state(self) -> "SpoolState":
+        """What has been read so far, to go with a snapshot of the guest."""
+        self.stream.seek(0)
+        return SpoolState(replace(self.counts), self.stream.read(self._finished))
+
+    def restore(self, state: "SpoolState") -> None:
+        """Go back to what had been read by then."""
+        self.counts, self._finished = replace(state.counts), 0
+        self.append(state.finished, b"")
+
     def close(self) -> None:
         """Give the file back."""
         self.stream.close()
@@ -97,6 +107,14 @@ class Spool:
                 f"events cannot be kept in {self._path.parent}: {error.strerror}",
                 "Make room there, or set TMPDIR to another directory.",
             ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolState:
+    """A spool as it was at some moment: the counters, and the finished pages."""
+
+    counts: Counts
+    finished: bytes
 
 
 class Collector:
@@ -214,6 +232,15 @@ class Collector:
             sum(counts.overrun for counts in every),
             sum(counts.dropped for counts in every),
         )
+
+    def state(self) -> list[SpoolState]:
+        """What has been read so far, to go with a snapshot of the guest."""
+        return [spool.state() for spool in self.spools]
+
+    def restore(self, states: list[SpoolState]) -> None:
+        """Go back to what had been read when the guest was as it is again now."""
+        for spool, state in zip(self.spools, states, strict=True):
+            spool.restore(state)
 
     def close(self) -> None:
         """Give the spools back."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The tracefs semantics of a live guest: tracers, filters, and the events they leave."""
 
-from harness.tracer.control import TracerControl
+from harness.tracer.control import TracerControl, TracerState
 from harness.tracer.events import declared_syscalls
 from harness.tracer.filters import matching
 from harness.tracer.module_filter import title
@@ -16,6 +16,7 @@ __all__ = [
     "SiteNow",
     "Tracer",
     "TracerControl",
+    "TracerState",
     "declared_syscalls",
     "matching",
     "title",

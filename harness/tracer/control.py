@@ -7,7 +7,7 @@ pointers alone.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from harness.errors import GuestError, UsageError
@@ -15,9 +15,20 @@ from harness.image import Image, RunningImage
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.module_filter import choose, title
+from harness.tracer.options import TraceOptions
 from harness.tracer.setup import TRACERS, Hooks, Setup
 from harness.tracer.sites import SiteNow, read_sites
 from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is_trigger
+
+
+@dataclass(frozen=True, slots=True)
+class TracerState:
+    """What goes with a snapshot of the guest, for the text of both has to agree."""
+
+    setup: Setup = field(default_factory=Setup)
+    enabled: frozenset[CallSite] = frozenset()
+    options: TraceOptions = field(default_factory=TraceOptions)
+    kept: bool = False
 
 
 class TracerControl:
@@ -30,6 +41,15 @@ class TracerControl:
         self._dynamic = "ftrace_caller" in image.symbols
         self._setup = Setup()
         self._enabled: frozenset[CallSite] = frozenset()
+
+    @property
+    def state(self) -> TracerState:
+        """What text and pointers were made to do.  To be set when a snapshot was loaded only."""
+        return TracerState(self._setup, self._enabled)
+
+    @state.setter
+    def state(self, state: TracerState) -> None:
+        self._setup, self._enabled = state.setup, state.enabled
 
     @property
     def available_tracers(self) -> list[str]:

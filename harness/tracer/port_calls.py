@@ -35,12 +35,16 @@ class PortCalls:
         ``mod`` is the module that the site is in, NULL for the kernel's sites.
         """
         return self._call(
-            "ftrace_make_nop", self._module(site), self._record(site), self._target(address)
+            "ftrace_make_nop", self._module(site), self.record_of(site), self._target(address)
         )
 
     def make_call(self, site: CallSite, address: int | None = None) -> int:
         """``ftrace_make_call(rec, address)``; by default to ``ftrace_caller``."""
-        return self._call("ftrace_make_call", self._record(site), self._target(address))
+        return self._call("ftrace_make_call", self.record_of(site), self._target(address))
+
+    def replace_code(self, enable: bool) -> int:
+        """Switch every call site on or off with the port's functions; the first of its errors."""
+        return self._call("ftrace_replace_code", int(enable))
 
     def update_ftrace_func(self, function: str) -> int:
         """``ftrace_update_ftrace_func(function)``; ``ftrace_stub`` switches the tracer off."""
@@ -65,7 +69,7 @@ class PortCalls:
         name = self._image.module_at(site.address)
         return self._image.modules[name].address_of(THIS_MODULE) if name else 0
 
-    def _record(self, site: CallSite) -> int:
+    def record_of(self, site: CallSite) -> int:
         """The address of the guest's ``struct dyn_ftrace`` of a site: its first field is ``ip``."""
         module, word = self._module(site), self._image.isa.word_size
         size = self._word("ftrace_record_size")

@@ -22,7 +22,7 @@ from harness.trace import (
     report_text,
     write_trace_dat,
 )
-from harness.tracer.control import TracerControl
+from harness.tracer.control import TracerControl, TracerState
 from harness.tracer.events import EventControl, event_control
 from harness.tracer.graph import GraphControl
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
@@ -49,6 +49,16 @@ class Tracer(TracerControl):
         self._cmdlines: dict[int, str] = {}
         self._kept = False
         self._options = TraceOptions()
+
+    @property
+    def state(self) -> TracerState:
+        """As of `TracerControl`, with the options and whether irqsoff's section is the trace."""
+        return replace(super().state, options=self._options, kept=self._kept)
+
+    @state.setter
+    def state(self, state: TracerState) -> None:
+        self._setup, self._enabled = state.setup, state.enabled
+        self._options, self._kept = state.options, state.kept
 
     @cached_property
     def graph(self) -> GraphControl:

@@ -82,6 +82,19 @@ void ftrace_release_mod(struct module *module)
 	module->ftrace_records = NULL;
 }
 
+/* For a debugger, which would call the port once for each site. */
+int ftrace_replace_code(int enable)
+{
+	unsigned long target = (unsigned long)ftrace_caller;
+	unsigned long i;
+	int error = 0;
+
+	for (i = 0; i < ftrace_record_count && !error; i++)
+		error = enable ? ftrace_make_call(&ftrace_records[i], target) :
+				 ftrace_make_nop(NULL, &ftrace_records[i], target);
+	return error;
+}
+
 #else
 
 void ftrace_init(void)

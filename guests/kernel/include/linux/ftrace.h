@@ -49,6 +49,8 @@ int ftrace_module_init(struct module *module);
 
 /** ftrace_release_mod - forget the call sites of a module */
 void ftrace_release_mod(struct module *module);
+/** ftrace_replace_code - switch every call site on or off; the first error of the port's ends it */
+int ftrace_replace_code(int enable);
 
 /*
  * The tracer of a static port; ftrace_stub stands for none. In a dynamic port the slot at

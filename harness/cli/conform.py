@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""harness conform"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.options import progress
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.config import MachineConfig
+    from harness.conformance.verdict import Report
+
+
+@click.command()
+@click.option(
+    "-c", "--config", "configs", multiple=True, metavar="CONFIG", help="A machine config; repeat."
+)
+@click.option("--port", metavar="DIR", help="The port to judge; the configs' own otherwise.")
+@click.option(
+    "--mutant", "mutants", multiple=True, metavar="ID|all", help="A planted fault to judge; repeat."
+)
+@click.option(
+    "--clause",
+    "clauses",
+    multiple=True,
+    metavar="ID",
+    help="Only this clause, or C9 for all of it.",
+)
+@click.option(
+    "--json", "json_file", metavar="FILE", help="Write all results as JSON; - for stdout."
+)
+@click.option("--junit", "junit_file", metavar="FILE", help="Write a JUnit report.")
+def conform(
+    configs: tuple[str, ...],
+    port: str | None,
+    mutants: tuple[str, ...],
+    clauses: tuple[str, ...],
+    json_file: str | None,
+    junit_file: str | None,
+) -> None:
+    """Judge a port by every clause of the specification, on one config or several.
+
+    Without -c these are all configs that the port is for.  With --mutant the reference port is
+    judged with a fault in it, which has to be found: the exit status is 1 if one is not.
+    """
+    from harness.conformance.report import as_json, as_junit, lines
+    from harness.conformance.run import conform as judge
+
+    _check_clauses(clauses)
+    chosen = _configs(configs, port)
+    if mutants:
+        sys.exit(_kill(chosen, mutants, json_file, port, clauses, junit_file))
+    command = ["harness", "conform", *(["--port", port] if port else [])]
+    reports: list[Report] = []
+    with progress() as tell:
+        for report in judge(chosen, lambda config: _port(config, port), clauses, tell):
+            reports.append(report)
+            if json_file != "-":
+                click.echo("\n".join(lines(report, command)))
+    _write(json_file, as_json(reports, command))
+    _write(junit_file, as_junit(reports, command))
+    sys.exit(1 if any(report.failed for report in reports) else 0)
+
+
+def _kill(
+    configs: Sequence["MachineConfig"],
+    mutants: Sequence[str],
+    json_file: str | None,
+    port: str | None,
+    clauses: Sequence[str],
+    junit_file: str | None,
+) -> int:
+    from harness.conformance.kill import kill_table, table_json, table_lines
+
+    if port or clauses or junit_file:
+        raise UsageError(
+            "--mutant goes with -c and --json only",
+            "A mutant is one of a reference port and names its clauses itself.",
+        )
+    with progress() as tell:
+        outcomes = kill_table(configs, mutants, tell)
+    if json_file != "-":
+        click.echo("\n".join(table_lines(outcomes)))
+    _write(json_file, table_json(outcomes))
+    return 0 if all(outcome.right for outcome in outcomes) else 1
+
+
+def _check_clauses(wanted: Sequence[str]) -> None:
+    from harness.conformance import load_catalogue
+
+    known = {name for clause in load_catalogue().clause for name in (clause.id, clause.stem)}
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"there is no clause {name!r}", "See: harness list clauses")
+
+
+def _configs(names: Sequence[str], port: str | None) -> list["MachineConfig"]:
+    from harness.config import list_configs, load_config, load_port
+
+    if names:
+        return [load_config(name) for name in dict.fromkeys(names)]
+    every = [load_config(name) for name in list_configs()]
+    if port is None:
+        return every
+    own = load_port(port)
+    fitting = [
+        config
+        for config in every
+        if config.architecture == own.architecture and config.build.form in own.forms
+    ]
+    if not fitting:
+        raise UsageError(f"there is no config for the port {own.name}", "Name one: -c CONFIG.")
+    return fitting
+
+
+def _port(config: "MachineConfig", port: str | None):  # type: ignore[no-untyped-def]
+    from harness.config import load_port
+
+    return load_port(config.port if port is None else port)
+
+
+def _write(file: str | None, text: str) -> None:
+    if file is None:
+        return
+    if file == "-":
+        click.echo(text)
+        return
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None

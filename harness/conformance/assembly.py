@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Assembly text as a list of statements, with macros expanded: what faults are planted into.
+
+Enough of the GNU assembler's syntax for stubs: labels, directives, instructions, ``.macro`` with
+plain arguments.  Conditionals are the preprocessor's, which has run.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+_LABEL = re.compile(r"([\w.$]+):\s*")
+_MACRO = re.compile(r"\.macro\s+(\w+)\s*(.*)")
+_SEPARATOR = re.compile(r"[,\s]+")
+_DEPTH = 8
+"""Macros in macros."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A label, a directive or an instruction; ``function`` is the last label that is not local."""
+
+    text: str
+    function: str
+
+    @property
+    def is_label(self) -> bool:
+        """Whether something can come here from elsewhere."""
+        return self.text.endswith(":")
+
+    @property
+    def is_instruction(self) -> bool:
+        """Whether the assembler makes a word of it, or some."""
+        return not self.is_label and not self.text.startswith((".", "#"))
+
+
+def statements(source: str) -> list[Statement]:
+    """The statements of preprocessed assembly, without macros."""
+    macros: dict[str, tuple[Sequence[str], list[str]]] = {}
+    lines: list[str] = []
+    body: list[str] | None = None
+    for line in _lines(source):
+        if match := _MACRO.fullmatch(line):
+            body = []
+            macros[match[1]] = [a for a in _SEPARATOR.split(match[2]) if a], body
+        elif line == ".endm":
+            body = None
+        elif body is not None:
+            body.append(line)
+        else:
+            lines.append(line)
+    found, function = [], ""
+    for text in _expanded(lines, macros, _DEPTH):
+        if text.endswith(":") and not text.startswith(".") and not text[0].isdigit():
+            function = text[:-1]
+        found.append(Statement(text, function))
+    return found
+
+
+def render(found: Sequence[Statement]) -> str:
+    """The text of statements, one a line."""
+    return "".join(f"{one.text}\n" if one.is_label else f"\t{one.text}\n" for one in found)
+
+
+def _lines(source: str) -> Iterator[str]:
+    for line in source.splitlines():
+        for part in line.split(";"):
+            rest = part.strip()
+            while match := _LABEL.match(rest):
+                yield f"{match[1]}:"
+                rest = rest[match.end() :]
+            if rest and not rest.startswith("# "):
+                yield re.sub(r"\s+", " ", rest)
+
+
+def _expanded(
+    lines: Sequence[str], macros: Mapping[str, tuple[Sequence[str], list[str]]], depth: int
+) -> Iterator[str]:
+    for line in lines:
+        name, _, rest = line.partition(" ")
+        if name not in macros or not depth:
+            yield line
+            continue
+        names, body = macros[name]
+        values = [value.strip() for value in rest.split(",")] if rest else []
+        given = dict(zip(names, values, strict=False))
+        filled = [
+            re.sub(r"\\(\w+)", lambda m: given.get(m[1], ""), text).replace(r"\()", "")  # noqa: B023
+            for text in body
+        ]
+        yield from _expanded(filled, macros, depth - 1)

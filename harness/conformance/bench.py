@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""What a check works with: a guest of one build of a port, and a place for what it finds."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from harness.config import MachineConfig
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.registers import RegisterFile
+from harness.conformance.verdict import Failure
+from harness.errors import GuestDied, HarnessError, HostError
+from harness.guest import Guest, Outcome, run_kernel
+from harness.image import RunningImage
+from harness.isa import CallSite, Form, Isa
+from harness.tracer import PortCalls
+
+CPU_SECONDS = 1.0
+"""Time on a CPU of the host after which a guest counts as hanging: some hundred times what the
+longest run of a check needs.  Not time on the clock, which other work on the host may take."""
+
+CLOCK_SECONDS = 20.0
+"""The same for a guest that sleeps."""
+
+SLICE = 0.25
+CALL_RETURNS = "workload_done"
+"""A function that a call of the debugger's returns to: nothing runs there before the workload ends.
+"""
+START = "workload"
+
+
+_CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
+"""A branch that links, with an address: ``jal``, ``bl``, ``bal``."""
+
+
+class Hang(GuestDied):
+    """The guest went on without getting to where it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to build a port."""
+
+    name: str
+    features: tuple[str, ...]
+    kernel: Path
+
+
+class Bench:
+    """One guest under test.  A check may leave it in any state: `fresh` gives it back as booted.
+
+    What a check has to say it says with `require`, once for each thing looked at.  If the guest
+    dies instead, or never gets somewhere, all clauses of ``at_stake`` fail.
+    """
+
+    def __init__(self, config: MachineConfig, variant: Variant) -> None:
+        self.config = config
+        self.variant = variant
+        self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
+        self.isa: Isa = self.image.isa
+        self.form: Form = config.build.form
+        self._running: AbstractContextManager[Guest] | None = None
+        self._guest: Guest | None = None
+        self._check = ""
+        self.at_stake: tuple[str, ...] = ()
+        self.judged: dict[str, set[str]] = {}
+        self.failures: dict[str, list[Failure]] = {}
+
+    # What checks say
+
+    def begin(self, check: str, clauses: tuple[str, ...]) -> None:
+        """From now on it is this check that speaks."""
+        self._check, self.at_stake = check, clauses
+
+    def require(self, clause: str, holds: bool, message: str, **evidence: object) -> bool:
+        """The clause asks for something, and it ``holds`` or does not; the message says what not.
+
+        Values of ``evidence`` may be functions, which are called only if it does not hold.
+        """
+        self.judged.setdefault(clause, set()).add(self._check)
+        if not holds:
+            shown = {key: value() if callable(value) else value for key, value in evidence.items()}
+            failure = Failure(self._check, self.variant.name, message, shown)
+            self.failures.setdefault(clause, []).append(failure)
+        return holds
+
+    def died(self, error: HarnessError) -> None:
+        """The check could not go on: that is the answer for all that was at stake."""
+        for clause in self.at_stake:
+            advice = [error.advice] if error.advice else []
+            seen = error.evidence or self.where()
+            self.require(clause, False, error.message, advice=advice, guest=seen)
+
+    def applies(self, clause: str) -> bool:
+        """Whether a clause is one for this config."""
+        return load_catalogue()[clause].applies_to(self.config)
+
+    # The guest
+
+    @property
+    def guest(self) -> Guest:
+        """The guest as the check has left it; `fresh` first."""
+        assert self._guest is not None, "fresh() makes the guest"
+        return self._guest
+
+    def fresh(self, memory: str = "") -> Guest:
+        """The guest, stopped in front of its workload, as if just booted.
+
+        With ``memory`` it is one of a machine that has so much, for this check alone.
+        """
+        if memory:
+            self.boot(memory=memory)
+            self.run_to(START)
+            return self.guest
+        if self._guest is not None:
+            try:
+                self._guest.restore(START)
+            except HarnessError:
+                # A debugger in an unknown state, or no QEMU any more: another guest, then.
+                self.close()
+            else:
+                return self._guest
+        guest = self.boot()
+        self.run_to(START)
+        guest.snapshot(START)
+        return guest
+
+    def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
+        """Another guest, at its very first instruction."""
+        self.close()
+        config = self.config
+        if memory:
+            machine = config.qemu.model_copy(update={"memory": memory})
+            config = config.model_copy(update={"qemu": machine})
+        self._running = run_kernel(config, self.variant.kernel, plugins=plugins)
+        self._guest = self._running.__enter__()
+        # What was learnt of the guest before holds no more.
+        vars(self).pop("registers", None)
+        return self._guest
+
+    def close(self) -> None:
+        """End the guest."""
+        running, self._running, self._guest = self._running, None, None
+        if running is not None:
+            running.__exit__(None, None, None)
+
+    @cached_property
+    def registers(self) -> RegisterFile:
+        """The registers of the guest."""
+        return RegisterFile(self.guest.debugger, self.isa)
+
+    def run_to(self, *places: str | int) -> int:
+        """Let the guest run until it comes to one of these functions or addresses; which one.
+
+        `Hang` when it has used up CPU_SECONDS; `GuestDied` when it panics, or ends its machine.
+        """
+        guest = self.guest
+        pid, start = guest.machine.pid, time.monotonic()
+        addresses = [self._address(place) for place in places]
+        spent = _cpu_seconds(pid)
+        while True:
+            try:
+                outcome = guest.run(until=addresses, seconds=SLICE)
+            except HostError as error:
+                if guest.machine.ended(patience=1.0):
+                    report = guest.machine.exit_report()
+                    raise GuestDied("the guest ended its machine", "", report) from error
+                raise
+            if outcome is not Outcome.ELAPSED:
+                return guest.debugger.read_register(self.isa.pc_register) & self.isa.mask
+            used, waited = _cpu_seconds(pid) - spent, time.monotonic() - start
+            if used > CPU_SECONDS or waited > CLOCK_SECONDS:
+                wanted = " or ".join(self.image.symbolize(address) for address in addresses)
+                raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
+
+    def call(self, function: int, *arguments: int) -> int:
+        """Have the guest call a function and return its ``int``; the registers are put back.
+
+        Unlike gdb's own call this ends when the guest hangs or panics, with `Hang` or `GuestDied`.
+        """
+        before = self.enter(function, *arguments)
+        self.run_to(CALL_RETURNS)
+        result = self.registers.read()[self.isa.abi.results[0]] & 0xFFFFFFFF
+        self.registers.write(before)
+        return result - (result >> 31 << 32)
+
+    def enter(self, function: int, *arguments: int) -> dict[str, int]:
+        """Put the guest at the start of a function that will return to CALL_RETURNS.
+
+        Gives the registers to put back after that.
+        """
+        isa, registers = self.isa, self.registers
+        values = registers.read()
+        kept = (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
+        before = {name: values[name] for name in kept if name in values and name != "zero"}
+        # Below what is in use, with room for the arguments' home area.
+        stack = (before[isa.stack_register] - 256) & -isa.abi.stack_alignment
+        registers.write(
+            {
+                **dict(zip(isa.argument_registers, arguments, strict=False)),
+                isa.stack_register: stack,
+                isa.return_register: self._address(CALL_RETURNS),
+                isa.pc_register: function & isa.mask,
+            }
+        )
+        return before
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        """Memory of the guest."""
+        return self.guest.debugger.read_memory(address, size)
+
+    @property
+    def port(self) -> PortCalls:
+        """The port's own functions."""
+        return PortCalls(self.image, self)
+
+    def where(self) -> str:
+        """Where the guest is, for evidence."""
+        try:
+            return self.guest.describe() if self._guest is not None else "(no guest)"
+        except HarnessError as error:
+            return f"nothing can be seen of the guest: {error.message}"
+
+    # Its text
+
+    def text(self) -> bytes:
+        """All text as it is now."""
+        where = self.image.text
+        return self.guest.debugger.dump_memory(where.start, len(where))
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        """Instructions as they are now."""
+        size = len(self.isa.words_to_bytes((0,) * count))
+        return self.isa.bytes_to_words(self.guest.debugger.dump_memory(address, size))
+
+    def listing(self, address: int, words: Iterable[int]) -> list[str]:
+        """Disassembled words, one a line."""
+        code = self.isa.words_to_bytes(tuple(words))
+        return [str(one) for one in self.isa.disassemble(code, address)]
+
+    def changed(self, before: bytes, after: bytes) -> list[int]:
+        """Addresses of the words that differ in two copies of all text."""
+        size = len(self.isa.words_to_bytes([0]))
+        start = self.image.text.start
+        if before == after:
+            return []
+        return [
+            start + at
+            for at in range(0, len(before), size)
+            if before[at : at + size] != after[at : at + size]
+        ]
+
+    def difference(self, before: bytes, after: bytes) -> list[str]:
+        """The words that differ, old and new, disassembled; the first of them."""
+        lines = []
+        for address in self.changed(before, after)[:16]:
+            at = address - self.image.text.start
+            old, new = (self.isa.bytes_to_words(code[at : at + 4]) for code in (before, after))
+            was = self.listing(address, old)[0].partition(": ")[2]
+            now = self.listing(address, new)[0].partition(": ")[2]
+            lines.append(f"{address:#x} {self.image.symbolize(address)}: {was} -> {now}")
+        return lines
+
+    def calls(self, address: int, words: Iterable[int]) -> list[tuple[int, int]]:
+        """Direct calls among words, by capstone: where each stands, and what it calls."""
+        code = self.isa.words_to_bytes(tuple(words))
+        found = []
+        for one in self.isa.disassemble(code, address):
+            if match := _CALL.fullmatch(one.text):
+                found.append((one.address, int(match[1], 16)))
+        return found
+
+    # Its sites
+
+    @property
+    def records(self) -> list[int]:
+        """``ip`` of every record that the guest has, in its order."""
+        size, count = self.word("ftrace_record_size"), self.word("ftrace_record_count")
+        data = self.guest.debugger.dump_memory(self.word("ftrace_records"), size * count)
+        word, order = self.isa.word_size, self.image.byteorder
+        return [int.from_bytes(data[at : at + word], order) for at in range(0, len(data), size)]
+
+    def fake_record(self, site: CallSite) -> int:
+        """A record of a site that the guest does not have; its address, far down the stack."""
+        size = self.word("ftrace_record_size")
+        real = self.guest.debugger.dump_memory(self.word("ftrace_records"), size)
+        ip = site.address.to_bytes(self.isa.word_size, self.image.byteorder)
+        address = (self.registers.read()[self.isa.stack_register] - 0x4000) & -16
+        self.guest.debugger.restore_memory(address, ip + real[len(ip) :])
+        return address
+
+    def word(self, symbol: str) -> int:
+        """A variable of the kernel that is an ``unsigned long`` or a pointer."""
+        raw = self.read_memory(self.image.address_of(symbol), self.isa.word_size)
+        return int.from_bytes(raw, self.image.byteorder)
+
+    def site(self, function: str) -> CallSite:
+        """The call site of a function of the workload."""
+        return next(site for site in self.image.sites if site.function == function)
+
+    def behind(self, site: CallSite) -> int:
+        """Where the traced function goes on when its call comes back."""
+        length = self.isa.site_length(site.form, site.as_built)
+        return site.address + max(4 * length, self.isa.call_return_offset)
+
+    @contextmanager
+    def stakes(self, *clauses: str) -> Iterator[None]:
+        """If the guest dies in here it is these clauses that fail."""
+        before, self.at_stake = self.at_stake, clauses
+        yield
+        self.at_stake = before
+
+    def _address(self, place: str | int) -> int:
+        address = self.image.symbols[place] if isinstance(place, str) else place
+        return address & self.isa.mask
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Time that a process has spent on CPUs."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / 100

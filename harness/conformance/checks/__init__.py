@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""The checks of the suite.  A module of this package is a group of them; there is no other list."""
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+from harness.conformance.checks.registry import Check, check, registered
+
+__all__ = ["Check", "all_checks", "check"]
+
+
+@cache
+def all_checks() -> tuple[Check, ...]:
+    """Every check, quickest kinds first: by module name, then in the order of the file."""
+    for module in sorted(found.name for found in pkgutil.iter_modules(__path__)):
+        import_module(f"{__name__}.{module}")
+    return tuple(registered)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Symbols, the table of call sites, and the text as built and after boot."""
+
+from collections.abc import Iterable
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.switch import NO_TRACER
+from harness.isa import MCOUNT, Form
+from harness.oracle import find_sites
+
+BOTH = (DYNAMIC, STATIC)
+MCOUNT_FORMS = (Form.MCOUNT, Form.MCOUNT_RA_ADDRESS)
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+
+STUBS = (
+    *("_mcount", "ftrace_caller", "ftrace_stub", "ftrace_graph_caller", "return_to_handler"),
+    *("prepare_ftrace_return", "ftrace_return_to_handler", "function_graph_enter"),
+)
+PATCHING = (
+    *("ftrace_make_nop", "ftrace_make_call", "ftrace_update_ftrace_func"),
+    *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
+)
+
+FARTHEST = 4096
+"""Bytes from a function's start within which its call site lies: prologues are short."""
+
+
+@check("C3f", "C4l", "C8c", variants=BOTH)
+def names(bench: Bench) -> None:
+    """The image has been linked, with the names that compilers and other ports use."""
+    symbols = bench.image.symbols
+    if bench.form in MCOUNT_FORMS:
+        bench.require("C3f", MCOUNT in symbols, f"there is no symbol {MCOUNT}")
+    if "FUNCTION_GRAPH_TRACER" in bench.variant.features:
+        for name in ("ftrace_graph_caller", "prepare_ftrace_return"):
+            bench.require("C4l", name in symbols, f"there is no symbol {name}")
+    if bench.variant.name == DYNAMIC:
+        # The kernel's struct dyn_ftrace has a member of the port's type.
+        bench.require("C8c", "ftrace_record_size" in symbols, "struct dyn_ftrace has no size")
+
+
+@check("C1i", "C4n", "C9m", variants=BOTH)
+def stubs_have_no_call_sites(bench: Bench) -> None:
+    """Nothing that runs on the way to a tracer, or while text is patched, is traced."""
+    traced = {site.function_address: site for site in bench.image.sites}
+    for clause, functions in (("C1i", STUBS[:3]), ("C4n", STUBS[3:]), ("C9m", PATCHING)):
+        for name in functions:
+            address = bench.image.symbols.get(name)
+            if address is None:
+                continue
+            held = bench.image.function_at(address)
+            site = traced.get(held.address if held else address)
+            bench.require(clause, site is None, f"{name} has a call site")
+
+
+@check("C7a", "C7b", "C7c", "C7d", "C8b", "M3b", variants=BOTH)
+def the_table_of_call_sites(bench: Bench) -> None:
+    """The guest's records against a disassembly of the whole image."""
+    isa, image = bench.isa, bench.image
+    start, stop = (image.address_of(f"__{end}_mcount_loc") for end in ("start", "stop"))
+    word = isa.word_size
+    raw = image.read(start, stop - start)
+    table = [
+        int.from_bytes(raw[at : at + word], image.byteorder) for at in range(0, len(raw), word)
+    ]
+    bench.require("C7d", start % word == 0, f"the table at {start:#x} is not aligned to words")
+    # Linkers put the tables of compilers together as files come; the kernel's build sorts its own.
+    if bench.form in MCOUNT_FORMS:
+        bench.require("C7d", table == sorted(table), "the table is not sorted")
+    bench.require("C7d", len(set(table)) == len(table), "the table names a site twice")
+    if bench.variant.name == DYNAMIC:
+        bench.fresh()
+        records, what = bench.records, "records of the guest"
+    else:
+        records, what = table, "entries of the table"
+    # Entries in no function are those of weak functions that were not taken.
+    records = [address for address in records if image.function_at(address) is not None]
+    sites = find_sites(image)
+    missing, extra = set(sites) - set(records), set(records) - set(sites)
+    bench.require(
+        "C7a", not missing, f"{len(missing)} sites without a record", sites=_places(bench, missing)
+    )
+    bench.require(
+        "C7b", not extra, f"{len(extra)} {what} are no site", records=_places(bench, extra)
+    )
+    if bench.variant.name == DYNAMIC:
+        bench.require(
+            "C8b",
+            not missing and not extra,
+            "what ftrace_call_adjust makes of the table is not the sites",
+            records=_places(bench, extra),
+            sites=_places(bench, missing),
+        )
+    if bench.applies("M3b"):
+        bench.require(
+            "M3b", not extra, "records were placed by local labels", records=_places(bench, extra)
+        )
+    for address in records:
+        function = image.function_at(address)
+        near = function is not None and address - function.address < FARTHEST
+        bench.require(
+            "C7c", near, f"the record of {image.symbolize(address)} is far from its start"
+        )
+    bench.require("C7c", not extra, "records are not at the first word of a site")
+
+
+def _places(bench: Bench, addresses: Iterable[int]) -> list[str]:
+    return [f"{at:#x} {bench.image.symbolize(at)}" for at in sorted(addresses)[:8]]
+
+
+@check("C8h")
+def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
+    """ftrace_dyn_arch_init() comes first and returns 0."""
+    bench.boot()
+    bench.run_to("ftrace_dyn_arch_init")
+    text = bench.image.text
+    built = bench.image.read(text.start, len(text))
+    lines = bench.difference(built, bench.text())
+    bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
+    registers = bench.registers.read()
+    bench.run_to(registers[bench.isa.return_register])
+    result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
+    bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}")
+    bench.close()
+
+
+@check("C8a", "C8g", "C9a", "C9d", "C8b", "M4a", "M4d", "M5a", "M5b", "C11a")
+def text_after_boot(bench: Bench) -> None:
+    """Every site is off, the stubs are as built, and nothing else has changed."""
+    bench.fresh()
+    isa, image = bench.isa, bench.image
+    built, now = image.read(image.text.start, len(image.text)), bench.text()
+    inside = set()
+    for site in image.sites:
+        length = isa.site_length(site.form, site.as_built)
+        inside |= {site.address + 4 * at for at in range(length)}
+        at = site.address - image.text.start
+        words = isa.bytes_to_words(now[at : at + 4 * length])
+        shown = bench.listing(site.address, words)
+        for clause in ("C8g", "C9a"):
+            bench.require(
+                clause, not bench.calls(site.address, words), f"{site.function} is on", found=shown
+            )
+        if MCOUNT in image.symbols and site.form in MCOUNT_FORMS:
+            built_calls = [to for _, to in bench.calls(site.address, site.as_built)]
+            bench.require(
+                "C8a", built_calls == [image.symbols[MCOUNT]], f"{site.function} calls no _mcount"
+            )
+        if bench.applies("M4a"):
+            bench.require("M4a", words[0] == isa.nop, f"{site.function}: no nop", found=shown)
+        if bench.applies("M4d"):
+            kept = now[at + 4 : at + 8] == built[at + 4 : at + 8]
+            bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
+    other = [address for address in bench.changed(built, now) if address not in inside]
+    lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
+    for clause in ("C9d", "C8b"):
+        bench.require(clause, not other, "text other than sites has changed since boot", text=lines)
+    if bench.applies("M5a"):
+        _gate(bench, built)
+        _gate(bench, now)
+    if "ftrace_graph_caller" in image.symbols:
+        slot, tracer = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_call"))
+        bench.require("C11a", slot > tracer, "ftrace_graph_call does not follow ftrace_call")
+        for text in (built, now):
+            word = isa.bytes_to_words(text[slot - image.text.start :][:4])[0]
+            idle = word == isa.nop
+            bench.require("C11a", idle, "the slot is not idle", found=bench.listing(slot, [word]))
+
+
+def _gate(bench: Bench, text: bytes) -> None:
+    """_mcount and ftrace_caller are one address, at which stands a jump to ftrace_stub."""
+    image, isa = bench.image, bench.isa
+    mcount, caller = (image.address_of(name) for name in (MCOUNT, "ftrace_caller"))
+    bench.require("M5a", mcount == caller, f"_mcount is {mcount:#x}, ftrace_caller {caller:#x}")
+    words = isa.bytes_to_words(text[caller - image.text.start :][:8])
+    expected = (isa.encode_jump(caller, image.address_of(NO_TRACER)), isa.nop)
+    bench.require(
+        "M5b",
+        words == expected,
+        "ftrace_caller does not begin with a jump to ftrace_stub",
+        expected=bench.listing(caller, expected),
+        found=bench.listing(caller, words),
+    )

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""What the patching functions write: all text before and after each call of them, decoded."""
+
+from collections.abc import Sequence
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.registry import check
+from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.errors import GuestError
+from harness.isa import CallSite
+
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+SITE = "leaf"
+OTHER_TRACER = "panic"
+"""Any function will do where nobody comes to call it."""
+
+JUNK = 0xDEADBEEF
+EDGE = 1 << 28
+
+
+@check("C9a", "C9b", "C9c", "C9d", "C10b", "M4a", "M4b", "M4c", "M4d")
+def switching_every_site(bench: Bench) -> None:
+    """On, off and on again, with the port's own functions."""
+    bench.fresh()
+    switch, isa, image = Switch(bench), bench.isa, bench.image
+    off = bench.text()
+    with bench.stakes("C9b", "C9d"):
+        switch.sites(True)
+    on = bench.text()
+    inside, caller = set(), image.address_of("ftrace_caller")
+    for site in image.sites:
+        length = isa.site_length(site.form, site.as_built)
+        inside |= {site.address + 4 * at for at in range(length)}
+        _judge_on(bench, site, _words(bench, on, site, length), caller)
+        if bench.applies("M4d"):
+            at = site.address + 4 - image.text.start
+            kept = on[at : at + 4] == image.read(site.address + 4, 4)
+            bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
+    other = set(bench.changed(off, on)) - inside
+    lines = [f"{address:#x} {image.symbolize(address)}" for address in sorted(other)[:16]]
+    bench.require("C9d", not other, "other text than the sites has changed", text=lines)
+    with bench.stakes("C9a", "C9c"):
+        switch.sites(False)
+    back = bench.text()
+    same = back == off
+    for clause in ("C9c", "C9a", *(c for c in ("M4a", "M4b") if bench.applies(c))):
+        bench.require(
+            clause, same, "off is not what it was before", text=lambda: bench.difference(off, back)
+        )
+    switch.sites(True)
+    again = bench.text()
+    bench.require(
+        "C9c",
+        again == on,
+        "on is not what it was before",
+        text=lambda: bench.difference(on, again),
+    )
+
+
+def _judge_on(bench: Bench, site: CallSite, words: Sequence[int], caller: int) -> None:
+    """One call of ftrace_caller, and what goes with it as the compiler wrote it."""
+    targets = [target for _, target in bench.calls(site.address, words)]
+    bench.require(
+        "C9b",
+        targets == [caller],
+        f"{site.function}: the site does not call ftrace_caller",
+        expected=f"a call of {caller:#x}",
+        found=bench.listing(site.address, words),
+    )
+    if not bench.applies("M4c"):
+        return
+    isa = bench.isa
+    expected = (isa.encode_call(site.address, caller), *site.as_built[1 : len(words)])
+    for clause in ("M4c", *(["M4b"] if bench.applies("M4b") else [])):
+        bench.require(
+            clause,
+            tuple(words) == expected,
+            f"{site.function}: the site is not what the compiler had written",
+            expected=bench.listing(site.address, expected),
+            found=bench.listing(site.address, words),
+        )
+
+
+def _words(bench: Bench, text: bytes, site: CallSite, length: int) -> tuple[int, ...]:
+    at = site.address - bench.image.text.start
+    return bench.isa.bytes_to_words(text[at : at + 4 * length])
+
+
+@check("C9b", "C9c", "C9f", "C9g")
+def targets_everywhere(bench: Bench) -> None:
+    """Calls of awkward addresses, to the very limits and one beyond."""
+    bench.fresh()
+    site = bench.site(SITE)
+    record = bench.port.record_of(site)
+    _targets(bench, site, record)
+
+
+@check("C9f", "C9g")
+def targets_from_the_edge_of_a_region(bench: Bench) -> None:
+    """The same from sites at the end of what one jump can reach, where the next region begins."""
+    edges = bench.isa.edges
+    if not edges:
+        for clause in ("C9f", "C9g"):
+            bench.require(clause, True, "")
+        return
+    bench.fresh(memory=bench.isa.edge_memory)
+    real = bench.site(SITE)
+    length = bench.isa.site_length(real.form, real.as_built)
+    off = bench.words(real.address, length)
+    for address in edges:
+        if (address + 4 * length - 1) // EDGE != address // EDGE:
+            # Its second word would lie where the machine has no memory.
+            continue
+        bench.guest.debugger.write_memory(address, bench.isa.words_to_bytes(off))
+        site = CallSite(address & bench.isa.mask, real.form, "at the edge", address, real.as_built)
+        _targets(bench, site, bench.fake_record(site))
+    bench.close()
+
+
+def _targets(bench: Bench, site: CallSite, record: int) -> None:
+    isa, image = bench.isa, bench.image
+    make_call, make_nop = (image.address_of(f"ftrace_make_{what}") for what in ("call", "nop"))
+    length = isa.site_length(site.form, site.as_built)
+    off = bench.words(site.address, length)
+    where = site.address + 4 * (length - 1 if site.form.calls_last else 0)
+    low, high = isa.reach(where)
+    near = [low + (at & high - low & -4) for at in (0x8000, 0x7FFC, 0x5555554, 0xAAAAAA8, 0x4000)]
+    for target in (low, high, *near):
+        target &= isa.mask
+        clause = "C9g" if target in (low, high) else "C9b"
+        with bench.stakes(clause, "C9c"):
+            status = bench.call(make_call, record, target)
+        words = bench.words(site.address, length)
+        what = f"a call of {target:#x} from {where:#x}"
+        shown = {"expected": f"a call of {target:#x}", "found": bench.listing(site.address, words)}
+        if not bench.require(clause, status == 0, f"{what} was refused: error {status}"):
+            continue
+        decoded = bench.calls(site.address, words) == [(where & isa.mask, target)]
+        bench.require(clause, decoded, f"{what} became something else", **shown)
+        if clause == "C9g":
+            bench.require("C9b", decoded, f"{what} became something else", **shown)
+        with bench.stakes(clause, "C9c"):
+            status = bench.call(make_nop, 0, record, target)
+        back = bench.words(site.address, length)
+        bench.require(
+            "C9c",
+            status == 0 and back == off,
+            f"{what} was not taken back: error {status}",
+            expected=bench.listing(site.address, off),
+            found=bench.listing(site.address, back),
+        )
+        bench.guest.debugger.write_memory(site.address, isa.words_to_bytes(off))
+    for target, clause in (
+        (low - 4, "C9g"),
+        (high + 4, "C9g"),
+        (low - 0x10000000, "C9f"),
+        (high + 0x10000000, "C9f"),
+    ):
+        _refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
+    _refused(bench, "C9f", site, (make_call, record, (low + 0x102) & isa.mask), "unaligned")
+
+
+def _refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
+    """The port says no, and all text is what it was, the site's too."""
+    length = bench.isa.site_length(site.form, site.as_built)
+    before, words = bench.text(), bench.words(site.address, length)
+    with bench.stakes(clause):
+        status = bench.call(*call)
+    after, now = bench.text(), bench.words(site.address, length)
+    name = bench.image.symbolize(call[0])
+    bench.require(clause, status < 0, f"{name} accepted what it has to refuse: {what}")
+    bench.require(
+        clause,
+        before == after and words == now,
+        f"{name} returned {status} and wrote: {what}",
+        text=lambda: bench.difference(before, after),
+        found=bench.listing(site.address, now),
+    )
+    if words != now:
+        bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(words))
+
+
+@check("C9e", "C9b")
+def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
+    """Foreign words in each place of a site, and sites that are in the state asked for already."""
+    bench.fresh()
+    isa, image = bench.isa, bench.image
+    site, port = bench.site(SITE), bench.port
+    record, caller = port.record_of(site), image.address_of("ftrace_caller")
+    make_call = (image.address_of("ftrace_make_call"), record, caller)
+    make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
+    length = isa.site_length(site.form, site.as_built)
+    off = bench.words(site.address, length)
+    _refused(bench, "C9e", site, make_nop, "the site is off already")
+    status = bench.call(*make_call)
+    on = bench.words(site.address, length)
+    if not bench.require("C9b", status == 0, f"ftrace_make_call returned {status}"):
+        return
+    _refused(bench, "C9e", site, make_call, "the site is on already")
+    other = (*make_nop[:3], (caller + 64) & isa.mask)
+    _refused(bench, "C9e", site, other, "the site calls another function")
+    for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
+        for place in range(length):
+            for junk in (JUNK, words[place] ^ 4, words[place] ^ 0x00010000):
+                spoiled = [*words[:place], junk, *words[place + 1 :]]
+                bench.guest.debugger.write_memory(site.address, isa.words_to_bytes(spoiled))
+                what = f"word {place} of a site that is {state} is {junk:#010x}"
+                _refused(bench, "C9e", site, call, what)
+
+
+@check("C10a", "C10b", "C10d", "M5b", "M5c")
+def the_slot_of_the_tracer(bench: Bench) -> None:
+    """ftrace_update_ftrace_func() with one tracer, another, none, and one out of reach."""
+    bench.fresh()
+    image, isa = bench.image, bench.isa
+    slot, idle = image.address_of("ftrace_call"), bench.text()
+    stub = image.function_at(slot)
+    update = image.address_of("ftrace_update_ftrace_func")
+    for name in (TRACER, OTHER_TRACER, TRACER):
+        target = image.address_of(name)
+        with bench.stakes("C10a"):
+            status = bench.call(update, target)
+        text = bench.text()
+        bench.require("C10a", status == 0, f"{name} was refused: error {status}")
+        changed = bench.changed(idle, text)
+        word = bench.words(slot, 1)
+        bench.require(
+            "C10a",
+            bench.calls(slot, word) == [(slot, target)],
+            f"the slot does not call {name}",
+            expected=f"a call of {target:#x}",
+            found=bench.listing(slot, word),
+        )
+        outside = [a for a in changed if stub is None or image.function_at(a) != stub]
+        lines = [f"{address:#x} {image.symbolize(address)}" for address in outside[:16]]
+        bench.require("C10b", not outside, "text outside of the stub has changed", text=lines)
+        allowed = {slot, *((image.address_of("ftrace_caller"),) if isa.has_gate else ())}
+        bench.require(
+            "C10b",
+            set(changed) <= allowed,
+            "other words of the stub than the slot have changed",
+            text=bench.difference(idle, text),
+        )
+        if bench.applies("M5c"):
+            gate = bench.words(image.address_of("ftrace_caller"), 1)
+            bench.require("M5c", gate == (isa.nop,), "the jump at ftrace_caller is still there")
+    _, high = isa.reach(slot)
+    before = bench.text()
+    status = bench.call(update, (high + 4) & isa.mask)
+    after = bench.text()
+    bench.require("C10d", status < 0, "a tracer out of reach was accepted")
+    bench.require(
+        "C10d",
+        before == after,
+        "a tracer out of reach was refused, but text has changed",
+        text=lambda: bench.difference(before, after),
+    )
+    with bench.stakes("C10a", "C10b"):
+        status = bench.call(update, image.address_of(NO_TRACER))
+    after = bench.text()
+    bench.require("C10a", status == 0, f"no tracer was refused: error {status}")
+    for clause in ("C10b", *(c for c in ("M5b", "M5c") if bench.applies(c))):
+        bench.require(
+            clause,
+            after == idle,
+            "without a tracer the text is not what it was",
+            text=lambda: bench.difference(idle, after),
+        )
+
+
+@check("C11c", "C11d", "C11e", "M5c", features=GRAPH)
+def both_slots_in_every_order(bench: Bench) -> None:
+    """Each slot is switched with the other in either state: the text depends on the state alone."""
+    bench.fresh()
+    switch, image = Switch(bench), bench.image
+    texts = {(False, False): bench.text()}
+    state = (False, False)
+    # Every edge between the four states in both directions, and each switch twice in a row.
+    for step in "gGtTtgTGgttTgGtGggTG":
+        tracer, graph = state
+        clause = "C11e" if step in "tT" else "C11c" if step == "g" else "C11d"
+        want = (step == "t", graph) if step in "tT" else (tracer, step == "g")
+        with bench.stakes(clause):
+            try:
+                if step in "tT":
+                    switch.tracer(step == "t")
+                else:
+                    switch.graph(step == "g")
+            except GuestError as error:
+                # To be asked for what is there already may be an error, which changes nothing.
+                bench.require(clause, want == state, error.message)
+        text = bench.text()
+        known = texts.setdefault(want, text)
+        bench.require(
+            clause if want != (False, False) or step != "T" else "C11e",
+            text == known,
+            f"tracer {'on' if want[0] else 'off'}, graph {'on' if want[1] else 'off'}: the text is "
+            "not what it was in this state before",
+            text=lambda known=known, text=text: bench.difference(known, text),
+        )
+        if bench.applies("M5c"):
+            gate = bench.words(image.address_of("ftrace_caller"), 1)[0]
+            is_open = gate == bench.isa.nop
+            bench.require(
+                "M5c", is_open == any(want), f"ftrace_caller is {'open' if is_open else 'closed'}"
+            )
+        state = want
+    _judge_graph_slot(bench, texts)
+
+
+def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes]) -> None:
+    image, isa = bench.image, bench.isa
+    slot, caller = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_graph_caller"))
+    on = texts[True, True][slot - image.text.start :][:4]
+    [line] = isa.disassemble(on, slot)
+    bench.require(
+        "C11c",
+        line.text.endswith(f"{caller:#x}"),
+        "the slot does not lead to ftrace_graph_caller",
+        expected=f"a jump to {caller:#x}",
+        found=str(line),
+    )
+    allowed = {slot, *((image.address_of("ftrace_caller"),) if isa.has_gate else ())}
+    changed = set(bench.changed(texts[False, False], texts[False, True]))
+    bench.require("C11c", changed <= allowed, "other words than the slot have changed")

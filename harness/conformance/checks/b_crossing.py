@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: MIT
+"""Registers and stack over a traced call, for each way through the stubs."""
+
+from collections.abc import Iterable
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
+from harness.conformance.journey import (
+    GRAPH_ENTER,
+    HANDLER,
+    LANDING,
+    PREPARE,
+    Journey,
+    Registers,
+    travel,
+)
+from harness.conformance.switch import TRACER, Switch
+
+BOTH = (DYNAMIC, STATIC)
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+
+LEAF, OTHER = "leaf", "check_nested_calls"
+"""Functions of the workload that run whatever their registers hold: one that calls nothing, and one
+that does."""
+
+C1 = ("C1a", "C1b", "C1c", "C1d", "C1e", "C1f", "C1g", "C1h")
+C2 = ("C2a", "C2b", "C2c", "C2d")
+C4 = ("C4c", "C4d", "C4e", "C4h", "C4j", "C6a", "C12a")
+C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
+M5 = ("C3c", "C3e", "C8f", "M5d")
+
+
+@check("C8d", "C8f", "C3c", "C9a", "M5d", "C16a", variants=(*BOTH, STATIC_STOP))
+def a_site_without_a_tracer(bench: Bench) -> None:
+    """The site calls the stub, or mcount as built, and nobody traces."""
+    for name in (LEAF, OTHER):
+        for state in _idle_states(bench):
+            bench.fresh()
+            clauses = _switch_idle(bench, state, name)
+            with bench.stakes(*clauses):
+                journey = travel(bench, bench.site(name), home=True)
+            what = f"a call of {name} with {state}"
+            for function in (TRACER, GRAPH_ENTER):
+                seen = function in journey.called
+                for clause in clauses:
+                    bench.require(clause, not seen, f"{what} came to {function}")
+            for clause in clauses:
+                _compare(
+                    bench, journey, what, dict.fromkeys(("args", "ra", "saved", "stack"), clause)
+                )
+
+
+def _idle_states(bench: Bench) -> tuple[str, ...]:
+    if bench.variant.name == STATIC:
+        return ("no tracer",)
+    if bench.variant.name == STATIC_STOP:
+        return ("function_trace_stop",)
+    built = bench.image.symbols.get("_mcount")
+    return ("the site off", "the site on", *(("the site as built",) if built else ()))
+
+
+def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
+    switch, site = Switch(bench), bench.site(name)
+    if state == "the site as built":
+        code = bench.image.read(site.address, len(bench.isa.words_to_bytes(site.as_built)))
+        bench.guest.debugger.restore_memory(site.address, code)
+        return ("C8d", "C3c", "M5d") if bench.isa.has_gate else ("C8d", "C3c")
+    if state == "the site on":
+        switch.sites(True, [site])
+        return ("C8f", "C3c", "M5d") if bench.isa.has_gate else ("C8f", "C3c")
+    if state == "function_trace_stop":
+        switch.tracer(True)
+        if "ftrace_graph_caller" in bench.image.symbols:
+            switch.graph(True)
+        switch.variable("function_trace_stop", 1)
+        return ("C16a",)
+    return ("C3c",) if bench.variant.name == STATIC else ("C9a",)
+
+
+@check(*C1, *C2, "C3b", "C8e", variants=BOTH)
+def a_call_of_the_tracer(bench: Bench) -> None:
+    """Everything that the function needs is there again behind a hostile tracer."""
+    for name in (LEAF, OTHER):
+        bench.fresh()
+        switch, site = Switch(bench), bench.site(name)
+        switch.tracer(True)
+        switch.sites(True, [site])
+        journey = travel(bench, site, home=True)
+        what = f"a traced call of {name}"
+        reached = "C8e" if switch.dynamic else "C3b"
+        count = len(journey.called.get(TRACER, ()))
+        bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
+        if count:
+            _judge_tracer(bench, journey, what)
+        clauses = {"args": "C1a", "others": "C1d", "ra": "C1b", "saved": "C1c", "status": "C1h"}
+        _compare(bench, journey, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
+
+
+def _judge_tracer(bench: Bench, journey: Journey, what: str) -> None:
+    """What the tracer is told, and what it finds."""
+    isa, seen, site = bench.isa, journey.first(TRACER), journey.site
+    ip, parent = (seen[name] & isa.mask for name in isa.argument_registers[:2])
+    told = {
+        "expected": {"ip": f"{site.address:#x}", "parent_ip": f"{journey.caller:#x}"},
+        "found": {"ip": f"{ip:#x}", "parent_ip": f"{parent:#x}"},
+    }
+    swapped = (ip, parent) == (journey.caller, site.address)
+    bench.require("C2c", not swapped, f"{what}: ip and parent_ip are exchanged", **told)
+    if not swapped:
+        bench.require("C2a", ip == site.address, f"{what}: ip is not the call site", **told)
+        right = parent == journey.caller
+        bench.require("C2b", right, f"{what}: parent_ip is not where it returns to", **told)
+        if bench.applies("C2d"):
+            bench.require("C2d", right, f"{what}: parent_ip is not the plain address", **told)
+    _judge_entry(bench, journey.before, seen, what, TRACER, "C1e", "C1g")
+
+
+def _judge_entry(
+    bench: Bench,
+    before: Registers,
+    seen: Registers,
+    what: str,
+    function: str,
+    aligned: str,
+    fixed: str,
+) -> None:
+    """Stack and thread pointer at the entry of a C function."""
+    isa, abi = bench.isa, bench.isa.abi
+    stack = seen[isa.stack_register]
+    bench.require(
+        aligned,
+        stack % abi.stack_alignment == 0,
+        f"{what}: the stack pointer is not a multiple of {abi.stack_alignment} in {function}",
+        registers={isa.stack_register: f"{stack:#x}"},
+    )
+    for name in abi.fixed:
+        bench.require(
+            fixed, seen[name] == before[name], f"{what}: {name} is another one in {function}"
+        )
+
+
+@check(*C4, "C1e", "C1f", "C11b", "C3b", "C8e", variants=BOTH, features=GRAPH)
+def a_call_that_is_hijacked(bench: Bench) -> None:
+    """The same through ftrace_graph_caller, and the way home."""
+    for name in (LEAF, OTHER):
+        # A static port may leave the graph tracer alone while there is another.
+        for both in (False, True) if bench.variant.name == DYNAMIC else (False,):
+            bench.fresh()
+            switch, site = Switch(bench), bench.site(name)
+            switch.graph(True)
+            switch.tracer(both)
+            switch.sites(True, [site])
+            with bench.stakes("C4c", "C4d", "C11b" if switch.dynamic else "C4c"):
+                journey = travel(bench, site, home=False)
+            what = f"a hijacked call of {name}" + (" that is traced too" if both else "")
+            if both:
+                count = len(journey.called.get(TRACER, ()))
+                reached = "C8e" if switch.dynamic else "C3b"
+                bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
+                if count:
+                    _judge_tracer(bench, journey, what)
+            if _judge_graph_entry(bench, journey, what, switch.dynamic):
+                _compare(bench, journey, what, _ALL_C4C, hijacked=True)
+
+
+_ALL_C4C = dict.fromkeys(("args", "others", "ra", "saved", "status", "stack", "fixed"), "C4c")
+
+
+def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool) -> bool:
+    """What prepare_ftrace_return passes on."""
+    isa, site = bench.isa, journey.site
+    count = len(journey.called.get(GRAPH_ENTER, ()))
+    reached = "C11b" if dynamic else "C4d"
+    if not bench.require(reached, count == 1, f"{what} came {count} times to {GRAPH_ENTER}"):
+        return False
+    seen = journey.first(GRAPH_ENTER)
+    ret, func, pointer, retp = (seen[name] & isa.mask for name in isa.argument_registers[:4])
+    told = {
+        "expected": {"ret": f"{journey.caller:#x}", "func": f"{site.address:#x}"},
+        "found": {"ret": f"{ret:#x}", "func": f"{func:#x}", "fp": f"{pointer:#x}"},
+    }
+    bench.require("C4e", func == site.address, f"{what}: func is not the call site", **told)
+    right = ret == journey.caller
+    bench.require("C4d", right, f"{what}: what is kept is not where it returns to", **told)
+    if bench.applies("C4j"):
+        bench.require("C4j", right, f"{what}: what is kept is not the plain address", **told)
+    if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
+        bench.require("C6a", pointer != 0, f"{what}: there is no frame pointer", **told)
+    if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
+        bench.require("C12a", retp != 0, f"{what}: there is no place of the return address", **told)
+    for function in (PREPARE, GRAPH_ENTER):
+        if function in journey.called:
+            _judge_entry(
+                bench, journey.before, journey.first(function), what, function, "C1e", "C4c"
+            )
+    return True
+
+
+@check(*C5, "C4d", "C4h", "C4j", variants=BOTH, features=GRAPH)
+def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
+    """A hijacked function returns to its caller through return_to_handler, with its results."""
+    isa, abi = bench.isa, bench.isa.abi
+    for name in (LEAF, OTHER):
+        bench.fresh()
+        switch, site = Switch(bench), bench.site(name)
+        switch.graph(True)
+        switch.sites(True, [site])
+        what = f"a hijacked call of {name}"
+        with bench.stakes("C4d", "C5c"):
+            journey = travel(bench, site, home=True)
+        for clause in ("C4d", *(c for c in ("C4h", "C4j") if bench.applies(c))):
+            bench.require(
+                clause,
+                bool(journey.landing),
+                f"{what} returned to its caller without coming to {LANDING}",
+                registers=lambda: bench.registers.read(),
+            )
+        if not journey.landing:
+            continue
+        bench.require("C5c", True, "")
+        landing, back = journey.landing, journey.back
+        count = len(journey.called.get(HANDLER, ()))
+        if not bench.require("C5c", count == 1, f"{what} came {count} times to {HANDLER}"):
+            continue
+        seen = journey.first(HANDLER)
+        _judge_entry(bench, landing, seen, what, HANDLER, "C5e", "C5e")
+        if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in journey.called:
+            went_in = journey.first(GRAPH_ENTER)[isa.argument_registers[2]] & isa.mask
+            came_out = seen[isa.argument_registers[0]] & isa.mask
+            bench.require(
+                "C6b",
+                went_in == came_out,
+                f"{what}: the frame pointer on the way out is another one",
+                expected=f"{went_in:#x}",
+                found=f"{came_out:#x}",
+            )
+        _same(bench, "C5a", landing, back, abi.results, f"{what}: results")
+        _same(bench, "C5b", landing, back, abi.float_results, f"{what}: floating-point results")
+        kept = (*abi.saved, *abi.float_saved, isa.stack_register, *abi.fixed)
+        _same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
+        _same_stack(bench, "C5d", journey.above_landing, journey.above_back, landing, what)
+
+
+@check("C4f", variants=BOTH, features=GRAPH)
+def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
+    """The entry handler says no: the function returns as if nobody had asked."""
+    for name in (LEAF, OTHER):
+        bench.fresh()
+        switch, site = Switch(bench), bench.site(name)
+        switch.graph(True, entry="ftrace_graph_entry_stub")
+        switch.sites(True, [site])
+        what = f"a refused call of {name}"
+        journey = travel(bench, site, home=True)
+        bench.require("C4f", not journey.landing, f"{what} came to {LANDING}")
+        asked = GRAPH_ENTER in journey.called
+        bench.require("C4f", asked, f"{what} did not come to {GRAPH_ENTER}")
+        _compare(bench, journey, what, dict.fromkeys(_ALL_C4C, "C4f"))
+
+
+def _compare(
+    bench: Bench,
+    journey: Journey,
+    what: str,
+    clauses: dict[str, str],
+    *,
+    hijacked: bool = False,
+) -> None:
+    """Registers and stack behind the site against those in front of it.
+
+    ``clauses`` says which clause asks for arguments (``args``), ``others`` that mean something,
+    the return address (``ra``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
+    """
+    isa, abi = bench.isa, bench.isa.abi
+    before, behind = journey.before, journey.behind
+    at_site = isa.at_site(journey.site.form)
+    arguments = [name for name in at_site.live if name in isa.argument_registers]
+    floats = abi.float_arguments if at_site.live else ()
+    others = [name for name in at_site.live if name not in isa.argument_registers]
+    groups: dict[str, Iterable[str]] = {
+        "args": (*arguments, *floats),
+        "others": others,
+        "saved": (*abi.saved, *abi.float_saved, isa.stack_register),
+        "status": tuple(name for name in abi.status if name in before),
+        "fixed": abi.fixed,
+    }
+    for group, names in groups.items():
+        if group in clauses:
+            _same(bench, clauses[group], before, behind, names, f"{what}: {group}")
+    landing = bench.image.symbols.get(LANDING)
+    if "ra" in clauses:
+        wrong = {
+            name: (before[source], behind[name])
+            for name, source in at_site.moved.items()
+            if behind[name] != before[source]
+            and not (hijacked and behind[name] & isa.mask == landing)
+        }
+        bench.require(
+            clauses["ra"],
+            not wrong,
+            f"{what}: the return address is not back in {', '.join(wrong)}",
+            registers={name: f"{was:#x} -> {now:#x}" for name, (was, now) in wrong.items()},
+        )
+    if "stack" in clauses:
+        allowed = 1 if hijacked else 0
+        _same_stack(
+            bench, clauses["stack"], journey.above, journey.above_behind, before, what, allowed
+        )
+
+
+def _same(
+    bench: Bench,
+    clause: str,
+    before: Registers,
+    after: Registers,
+    names: Iterable[str],
+    what: str,
+) -> None:
+    names = tuple(names)
+    wrong = [name for name in names if before[name] != after[name]]
+    bench.require(
+        clause,
+        not wrong,
+        f"{what} changed: {', '.join(wrong)}",
+        registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
+    )
+
+
+def _same_stack(
+    bench: Bench,
+    clause: str,
+    before: bytes,
+    after: bytes,
+    registers: Registers,
+    what: str,
+    allowed: int = 0,
+) -> None:
+    word = bench.isa.word_size
+    stack = registers[bench.isa.stack_register]
+    wrong = [
+        at for at in range(0, len(before), word) if before[at : at + word] != after[at : at + word]
+    ]
+    bench.require(
+        clause,
+        len(wrong) <= allowed,
+        f"{what}: memory of the function and its callers was written",
+        expected={f"{stack + at:#x}": before[at : at + word].hex() for at in wrong[:8]},
+        found={f"{stack + at:#x}": after[at : at + word].hex() for at in wrong[:8]},
+    )

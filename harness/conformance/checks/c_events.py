@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: MIT
+"""Events of a whole workload against what QEMU saw executed, and the answers of the workload."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
+from harness.conformance.switch import Switch
+from harness.isa import MCOUNT, Form
+from harness.oracle import Call, Oracle, Return
+from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
+
+BOTH = (DYNAMIC, STATIC)
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+MAX_DEPTH = 50
+"""FTRACE_RETFUNC_DEPTH: calls that a thread has room for."""
+
+DONE = "workload_done"
+SHOWN = 6
+"""Events shown around the first difference."""
+
+
+@dataclass
+class Watched:
+    """A guest in whose QEMU the oracle is."""
+
+    bench: Bench
+    oracle: Oracle
+    switch: Switch
+
+    def run(self, place: str = DONE) -> None:
+        """Run on, with the oracle recording."""
+        self.oracle.window(True)
+        self.bench.run_to(place)
+        self.oracle.window(False)
+
+    @property
+    def events(self) -> list[TraceEvent]:
+        """What any tracer recorded."""
+        return list(self.bench.guest.tracer.events())
+
+    @property
+    def calls(self) -> list[FunctionEvent]:
+        """What the function tracer recorded."""
+        return [event for event in self.events if isinstance(event, FunctionEvent)]
+
+    @property
+    def graph(self) -> list[tuple[bool, int, int]]:
+        """What the graph tracer recorded: whether it is an exit, the site, and how deep."""
+        kinds = (FuncgraphEntryEvent, FuncgraphExitEvent)
+        return [
+            (isinstance(event, FuncgraphExitEvent), event.func, event.depth)
+            for event in self.events
+            if isinstance(event, kinds)
+        ]
+
+
+@contextmanager
+def _watch(bench: Bench) -> Iterator[Watched]:
+    with TemporaryDirectory(prefix="harness-") as directory:
+        with Oracle(bench.image, Path(directory), capacity=100_000) as oracle:
+            bench.boot(plugins=[oracle.argument])
+            bench.run_to("workload")
+            oracle.reset()
+            yield Watched(bench, oracle, Switch(bench))
+        bench.close()
+
+
+@check("C3a", "C4b", "C8d", "C9a", "C3d", variants=BOTH)
+def nothing_is_recorded_while_nothing_traces(bench: Bench) -> None:
+    """The workload is right, and no event is there."""
+    clauses = ("C3a", "C4b") if bench.variant.name == STATIC else ("C8d", "C9a")
+    with _watch(bench) as watched:
+        with bench.stakes(*clauses):
+            watched.run()
+        _answers(bench, clauses, "without a tracer")
+        for clause in clauses:
+            bench.require(clause, not watched.events, "events without a tracer")
+
+
+@check("C2a", "C2b", "C2c", "C2d", "C3b", "C8e", "C1i", variants=BOTH)
+def every_call_makes_one_event(bench: Bench) -> None:
+    """The function tracer on, every site on: entries in order, with caller, and no others."""
+    reached = "C3b" if bench.variant.name == STATIC else "C8e"
+    with _watch(bench) as watched:
+        watched.switch.tracer(True)
+        watched.switch.sites(True)
+        bench.guest.tracer.clear()
+        with bench.stakes(reached, "C1i"):
+            watched.run()
+        calls, events = watched.oracle.records(), watched.calls
+        _answers(bench, (reached,), "under the function tracer")
+        bench.require(
+            reached,
+            len(events) == len(calls),
+            f"{len(events)} events of {len(calls)} calls",
+            events=_first_difference(
+                bench, [call.site for call in calls], [event.ip for event in events]
+            ),
+        )
+        pairs = list(zip(calls, events, strict=False))
+        sites = {site.address for site in bench.image.sites}
+        wrong = [(c, e) for c, e in pairs if e.ip != c.site]
+        bench.require(
+            "C2a", not wrong, "ip is not the site that was run", events=_told(bench, wrong)
+        )
+        wrong = [(c, e) for c, e in pairs if e.parent_ip != c.parent]
+        for clause in ("C2b", *(["C2d"] if bench.applies("C2d") else [])):
+            bench.require(
+                clause, not wrong, "parent_ip is not the caller", events=_told(bench, wrong)
+            )
+        wrong = [(c, e) for c, e in pairs if e.ip not in sites or e.parent_ip in sites]
+        bench.require(
+            "C2c", not wrong, "ip and parent_ip are exchanged", events=_told(bench, wrong)
+        )
+        bench.require("C1i", bool(events), "there are no events")
+
+
+@check("C9h")
+def only_sites_that_are_on_make_events(bench: Bench) -> None:
+    """With some sites on there are the events of those."""
+    with _watch(bench) as watched:
+        chosen = [site for site in bench.image.sites if site.function.startswith(("take_", "leaf"))]
+        watched.switch.tracer(True)
+        watched.switch.sites(True, chosen[:12])
+        bench.guest.tracer.clear()
+        watched.run()
+        on = {site.address for site in chosen[:12]}
+        expected = [call.site for call in watched.oracle.records() if call.site in on]
+        found = [event.ip for event in watched.calls]
+        bench.require(
+            "C9h",
+            found == expected,
+            "the events are not those of the sites that are on",
+            events=_first_difference(bench, expected, found),
+        )
+
+
+@check(
+    "C4d",
+    "C4e",
+    "C4f",
+    "C4g",
+    "C4i",
+    "C4j",
+    "C5c",
+    "C5f",
+    "C6b",
+    "C11b",
+    variants=BOTH,
+    features=GRAPH,
+)
+def every_entry_has_its_exit(bench: Bench) -> None:
+    """The graph tracer on, every site on: calls and returns in order, as deep as they were."""
+    clauses = ("C4d", "C4g", "C5c", *(c for c in ("C4i", "C4j", "C5f") if bench.applies(c)))
+    if bench.variant.name == DYNAMIC:
+        clauses = (*clauses, "C11b")
+    if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
+        clauses = (*clauses, "C6b")
+    with _watch(bench) as watched:
+        watched.switch.graph(True)
+        watched.switch.sites(True)
+        bench.guest.tracer.clear()
+        with bench.stakes(*clauses, "C4f"):
+            watched.run()
+        _answers(bench, clauses, "under the graph tracer")
+        flow, found = watched.oracle.flow(), watched.graph
+        expected = list(_expected(flow))
+        shown = _first_difference(bench, expected, found)
+        for clause in clauses:
+            bench.require(
+                clause, found == expected, "the events are not the calls and returns", events=shown
+            )
+        sites = {call.site for call in flow if isinstance(call, Call)}
+        wrong = {func for _, func, _ in found} - sites
+        bench.require("C4e", not wrong, "func is no call site", found=[hex(at) for at in wrong])
+        deep = [call for call in _depths(flow) if call >= MAX_DEPTH]
+        bench.require("C4f", bool(deep) and found == expected, "calls too deep are not left alone")
+
+
+def _depths(flow: Iterable[Call | Return]) -> Iterator[int]:
+    depth = -1
+    for record in flow:
+        depth += 1 if isinstance(record, Call) else -1
+        yield depth
+
+
+def _expected(flow: Iterable[Call | Return]) -> Iterator[tuple[bool, int, int]]:
+    """Whether it is an exit, the site, and how deep: a call too deep has no events."""
+    open_calls: list[tuple[int, int, bool]] = []
+    for record in flow:
+        if isinstance(record, Call):
+            depth = open_calls[-1][1] + 1 if open_calls else 0
+            traced = depth < MAX_DEPTH
+            open_calls.append((record.site, depth if traced else depth - 1, traced))
+            if traced:
+                yield False, record.site, depth
+        else:
+            site, depth, traced = open_calls.pop()
+            if traced and not record.late:
+                yield True, site, depth
+
+
+@check("C5g", "C4b", "C11b", variants=BOTH, features=GRAPH)
+def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
+    """The graph tracer is switched off while functions run whose return addresses it has."""
+    with _watch(bench) as watched:
+        watched.switch.graph(True)
+        watched.switch.sites(True)
+        bench.guest.tracer.clear()
+        with bench.stakes("C5g"):
+            bench.run_to("recurse")
+            watched.switch.sites(False)
+            watched.switch.graph(False)
+            before = len(watched.events)
+            bench.run_to(DONE)
+        _answers(bench, ("C5g",), "when the graph tracer ends in the middle")
+        after = len(watched.events)
+        bench.require("C5g", before > 0, "nothing had been hijacked")
+        if bench.variant.name == STATIC:
+            bench.require("C4b", after == before, "events after the pointers are the stubs again")
+
+
+@check("C4a", "C4b", variants=(STATIC,), features=GRAPH)
+def either_pointer_is_enough(bench: Bench) -> None:
+    """ftrace_graph_caller is reached if one of the two pointers is not its stub."""
+    stubs = ("ftrace_graph_entry_stub", "ftrace_stub")
+    own = ("trace_graph_entry", "trace_graph_return")
+    where = bench.image.address_of("prepare_ftrace_return")
+    for entry, leave in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        bench.fresh()
+        names = (own[0] if entry else stubs[0], own[1] if leave else stubs[1])
+        Switch(bench).graph(True, *names)
+        clause = "C4a" if entry or leave else "C4b"
+        with bench.stakes(clause):
+            here = bench.run_to(where, DONE)
+        bench.require(
+            clause,
+            (here == where) == bool(entry or leave),
+            f"with {' and '.join(names)} ftrace_graph_caller was "
+            f"{'' if here == where else 'not '}reached",
+        )
+
+
+@check("C16a", "C16b", variants=(STATIC_STOP,))
+def function_trace_stop_stops(bench: Bench) -> None:
+    """While it is not zero nothing is recorded, whatever the pointers say; at zero all is."""
+    for value in (1, 0):
+        bench.fresh()
+        switch = Switch(bench)
+        switch.tracer(True)
+        switch.variable("function_trace_stop", value)
+        clause = "C16a" if value else "C16b"
+        with bench.stakes(clause):
+            bench.run_to(DONE)
+        count = len(list(bench.guest.tracer.events()))
+        _answers(bench, (clause,), f"with function_trace_stop {value}")
+        bench.require(
+            clause, bool(count) != bool(value), f"{count} events with function_trace_stop {value}"
+        )
+
+
+@check("C9m", "C4n", "C1i")
+def patching_makes_no_events(bench: Bench) -> None:
+    """Every site on and the tracer on, and then the port's functions are called."""
+    bench.fresh()
+    switch = Switch(bench)
+    switch.tracer(True)
+    switch.sites(True)
+    site = bench.site("leaf")
+    bench.guest.tracer.clear()
+    with bench.stakes("C9m"):
+        switch.sites(False, [site])
+        switch.sites(True, [site])
+        switch.tracer(True)
+        if "ftrace_graph_call" in bench.image.symbols:
+            switch.graph(True)
+            switch.graph(False)
+    events = list(bench.guest.tracer.events())
+    lines = [str(event) for event in events[:SHOWN]]
+    bench.require("C9m", not events, "the code that patches made events", events=lines)
+
+
+def _answers(bench: Bench, clauses: Iterable[str], when: str) -> None:
+    status = bench.guest.workload_status
+    for clause in clauses:
+        bench.require(clause, status == 0, f"check {status} of the workload is wrong {when}")
+
+
+def _first_difference(
+    bench: Bench, expected: Sequence[object], found: Sequence[object]
+) -> dict[str, list[str]]:
+    """What both lists have around the first place in which they differ."""
+    both = enumerate(zip(expected, found, strict=False))
+    first = next((n for n, (e, f) in both if e != f), min(len(expected), len(found)))
+    window = slice(max(0, first - 2), first + SHOWN)
+    return {
+        "expected": [_shown(bench, one) for one in expected[window]],
+        "found": [_shown(bench, one) for one in found[window]],
+    }
+
+
+def _shown(bench: Bench, one: object) -> str:
+    if isinstance(one, tuple):
+        leaves, site, depth = one
+        return f"{'exit' if leaves else 'entry'} {bench.image.symbolize(site)} depth {depth}"
+    return bench.image.symbolize(one) if isinstance(one, int) else str(one)
+
+
+def _told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]:
+    place = bench.image.symbolize
+    return [
+        f"expected {place(call.site)} from {place(call.parent)}, "
+        f"found {place(event.ip)} from {place(event.parent_ip)}"
+        for call, event in pairs[:SHOWN]
+    ]
+
+
+@check("C3d", variants=(STATIC,), forms=(Form.MCOUNT, Form.MCOUNT_RA_ADDRESS))
+def the_way_without_a_tracer(bench: Bench) -> None:
+    """Counted in single steps: comparisons and the return, and nothing stored."""
+    limit = 32
+    bench.fresh()
+    isa = bench.isa
+    bench.run_to(bench.image.address_of(MCOUNT))
+    back = bench.guest.debugger.read_register(isa.return_register) & isa.mask
+    stores, steps, here = [], 0, bench.image.address_of(MCOUNT)
+    while here != back and steps < 4 * limit:
+        [word] = bench.words(here, 1)
+        stores += bench.listing(here, [word]) if isa.is_store(word) else []
+        here = bench.guest.debugger.step_instruction().address & isa.mask
+        steps += 1
+    bench.require("C3d", not stores, "something is stored", found=stores)
+    bench.require("C3d", steps <= limit, f"{steps} instructions from the call to its return")

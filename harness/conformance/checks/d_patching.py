@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""What happens while text is patched: store by store, and under a CPU that stands there."""
+
+from dataclasses import dataclass, field
+
+from harness.conformance.bench import CALL_RETURNS, Bench, Hang
+from harness.conformance.checks.registry import check
+from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.isa import CallSite
+
+MOST_STEPS = 4000
+"""Instructions that one call of a patching function may take."""
+
+SITE = "leaf"
+
+LINE = 64
+"""Bytes; a multiple of the cache lines of all CPUs here."""
+
+
+@dataclass
+class Log:
+    """Writes to text and maintenance of fetched instructions, in the order of execution."""
+
+    values: dict[int, list[int]]
+    """What each word that changed was, one value after the other."""
+    flushed: dict[int, int] = field(default_factory=dict)
+    """Which of them have been made visible: how many values each had by then."""
+
+
+@check("C9j", "C9k", "C10c")
+def stores_and_maintenance(bench: Bench) -> None:
+    """Each patching function in single steps: one store a word, and then maintenance over it."""
+    for name, prepare, call in _operations(bench):
+        bench.fresh()
+        for one in prepare:
+            bench.call(*one)
+        function = bench.image.symbolize(call[0])
+        with bench.stakes("C9k"):
+            log = _step_through(bench, call)
+        what = f"{function}, {name}"
+        clause = "C9j" if "make" in function else "C10c"
+        for address, values in log.values.items():
+            place = f"{address:#x} {bench.image.symbolize(address)}"
+            shown = [bench.listing(address, [value])[0] for value in values]
+            bench.require(
+                clause,
+                len(values) <= 2,
+                f"{what}: the word at {place} was something else in between",
+                found=shown,
+            )
+            bench.require(
+                "C9k",
+                log.flushed.get(address, 0) == len(values),
+                f"{what}: nothing makes the last word written to {place} visible to fetches",
+                found=shown,
+            )
+
+
+Call = tuple[int, ...]
+
+
+def _operations(bench: Bench) -> list[tuple[str, list[Call], Call]]:
+    """A name, the calls that come first, and the call that is looked at."""
+    bench.fresh()
+    image = bench.image
+    # As near as can be to the end of a cache line, where it shows which one is asked for.
+    site = max(image.sites, key=lambda site: site.address % LINE)
+    record = bench.port.record_of(site)
+    caller = image.address_of("ftrace_caller")
+    make_call = (image.address_of("ftrace_make_call"), record, caller)
+    make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
+    update = image.address_of("ftrace_update_ftrace_func")
+    tracer, other, none = (
+        (update, image.address_of(name)) for name in (TRACER, "panic", NO_TRACER)
+    )
+    found: list[tuple[str, list[Call], Call]] = [
+        ("switching a site on", [], make_call),
+        ("switching a site off", [make_call], make_nop),
+        ("a tracer", [], tracer),
+        ("another tracer", [other], tracer),
+        ("no tracer", [tracer], none),
+    ]
+    if "ftrace_graph_call" in image.symbols:
+        enable = (image.address_of("ftrace_enable_ftrace_graph_caller"),)
+        disable = (image.address_of("ftrace_disable_ftrace_graph_caller"),)
+        found += [("", [], enable), ("", [enable], disable)]
+    return found
+
+
+def _step_through(bench: Bench, call: Call) -> Log:
+    """Run one call in single steps, after it has been seen which words it changes."""
+    guest, isa = bench.guest, bench.isa
+    guest.snapshot("before the call")
+    before = bench.text()
+    bench.call(*call)
+    changed = bench.changed(before, bench.text())
+    guest.restore("before the call")
+    log = Log({address: [bench.words(address, 1)[0]] for address in changed})
+    bench.enter(*call)
+    name = isa.fetch_line_register
+    line = isa.fetch_line(guest.debugger.read_register(name) if name else 0)
+    end, text = bench.image.symbols[CALL_RETURNS], bench.image.text
+    here = call[0] & isa.mask
+    for _ in range(MOST_STEPS):
+        if here == end:
+            return log
+        at = here - text.start
+        inside = 0 <= at < len(before) - 3
+        word = isa.bytes_to_words(before[at : at + 4])[0] if inside else bench.words(here, 1)[0]
+        flushed = None
+        if isa.maintains(word):
+            flushed = isa.fetch_maintenance(word, guest.debugger.registers())
+        here = guest.debugger.step_instruction().address & isa.mask
+        if flushed is not None:
+            for address, values in log.values.items():
+                if address // line == flushed // line:
+                    log.flushed[address] = len(values)
+        elif isa.is_store(word) or isa.call_return_offset > 4:
+            # A step may take a branch's delay slot along, with a store in it.
+            _note(bench, log)
+    raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
+
+
+def _note(bench: Bench, log: Log) -> None:
+    for address, values in log.values.items():
+        [now] = bench.isa.bytes_to_words(bench.read_memory(address, 4))
+        if now != values[-1]:
+            values.append(now)
+
+
+@check("C9i")
+def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
+    """Where a kernel lets a CPU stand in a site, it may be switched: the function goes on well."""
+    site = bench.site(SITE)
+    length = bench.isa.site_length(site.form, site.as_built)
+    for on in (True, False):
+        # In a site of one changed word any place will do; no CPU stops in a delay slot.
+        places = length if site.form.calls_last else 1
+        for place in range(places):
+            bench.fresh()
+            switch = Switch(bench)
+            if not on:
+                switch.sites(True, [site])
+            with bench.stakes("C9i"):
+                _run_into(bench, site, site.address + 4 * place)
+                before = bench.registers.read()
+                switch.sites(on, [site])
+                bench.run_to(bench.behind(site))
+            after = bench.registers.read()
+            kept = (bench.isa.stack_register, *bench.isa.abi.saved)
+            wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
+            what = f"switched {'on' if on else 'off'} under a CPU at its word {place}"
+            bench.require(
+                "C9i", not wrong, f"a site was {what}: registers changed", registers=wrong
+            )
+            with bench.stakes("C9i"):
+                bench.run_to(CALL_RETURNS)
+            status = bench.guest.workload_status
+            bench.require("C9i", status == 0, f"a site was {what}: the workload is wrong")
+
+
+def _run_into(bench: Bench, site: CallSite, place: int) -> None:
+    for stop in (site.function_address, site.address, place):
+        pc = bench.guest.debugger.read_register(bench.isa.pc_register) & bench.isa.mask
+        if pc != stop & bench.isa.mask:
+            bench.run_to(stop)
+
+
+@check("C10c", "C8f", "C11e", features=("FUNCTION_GRAPH_TRACER",))
+def a_cpu_parked_in_the_stub(bench: Bench) -> None:
+    """At each instruction of the stub the tracers are switched off; the call goes on as one that
+    had or had not been traced, and the workload's answers are right.
+    """
+    bench.fresh()
+    switch, site, isa = Switch(bench), bench.site(SITE), bench.isa
+    switch.tracer(True)
+    switch.graph(True)
+    switch.sites(True, [site])
+    _run_into(bench, site, site.address)
+    debugger = bench.guest.debugger
+    stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
+    here, entered = site.address, False
+    for number in range(64):
+        [word] = bench.words(here, 1)
+        here = debugger.step_instruction().address & isa.mask
+        if isa.has_delay_slot(word):
+            # No CPU is ever found in a delay slot.
+            continue
+        inside = bench.image.function_at(here) == stub
+        if entered and not inside:
+            break
+        entered = entered or inside
+        bench.guest.snapshot("parked")
+        with bench.stakes("C10c"):
+            switch.sites(False, [site])
+            switch.tracer(False)
+            switch.graph(False)
+            bench.run_to(CALL_RETURNS)
+        status = bench.guest.workload_status
+        bench.require(
+            "C10c",
+            status == 0,
+            f"tracers were switched off under a CPU at {bench.image.symbolize(here)} "
+            f"(instruction {number} of the call): check {status} of the workload is wrong",
+        )
+        bench.guest.restore("parked")

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What a check is, and the decorator that makes a function one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.config import MachineConfig
+from harness.conformance.bench import Bench
+from harness.conformance.catalogue import Clause
+from harness.isa import Form
+
+DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
+"""The ways in which a port is built for the checks; the last has function_trace_stop."""
+
+VARIANTS = (DYNAMIC, STATIC, STATIC_STOP)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A function that finds out about some clauses on a booted guest of some build.
+
+    ``features`` are what it needs of the port beyond what its clauses need; ``forms`` the forms of
+    call sites that it knows.
+    """
+
+    name: str
+    clauses: tuple[str, ...]
+    variants: tuple[str, ...]
+    features: frozenset[str]
+    forms: tuple[Form, ...]
+    run: Callable[[Bench], None]
+
+    def applies(
+        self, config: MachineConfig, variant: str, features: Sequence[str], wanted: Sequence[Clause]
+    ) -> bool:
+        """Whether it can say anything of the clauses wanted, on this config and build."""
+        return (
+            variant in self.variants
+            and config.build.form in self.forms
+            and self.features <= set(features)
+            and any(clause.id in self.clauses for clause in wanted)
+        )
+
+
+registered: list[Check] = []
+
+
+def check(
+    *clauses: str,
+    variants: Sequence[str] = (DYNAMIC,),
+    features: Sequence[str] = (),
+    forms: Sequence[Form] = tuple(Form),
+) -> Callable[[Callable[[Bench], None]], Callable[[Bench], None]]:
+    """Make a function a check of these clauses, named as the function is."""
+
+    def register(run: Callable[[Bench], None]) -> Callable[[Bench], None]:
+        name = run.__name__.replace("_", "-")
+        if any(other.name == name for other in registered):
+            raise ValueError(f"there are two checks {name}")
+        registered.append(
+            Check(name, clauses, tuple(variants), frozenset(features), tuple(forms), run)
+        )
+        return run
+
+    return register

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Run the checks on the builds of a port, and make verdicts of what they find."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.config import MachineConfig, Port
+from harness.conformance.bench import Bench, Hang, Variant
+from harness.conformance.catalogue import Clause, load_catalogue
+from harness.conformance.checks import Check, all_checks
+from harness.conformance.checks.unseen import UNSEEN
+from harness.conformance.verdict import ClauseResult, Failure, Verdict
+from harness.errors import GdbError, GuestError
+
+Step = Callable[[Check, Bench], bool]
+"""Called after each check; False ends the run."""
+
+OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
+"""Features that a port can have in some of its builds only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the checks said of one build: who judged each clause, and what failed."""
+
+    variant: str
+    judged: dict[str, set[str]]
+    failures: dict[str, list[Failure]]
+
+
+def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
+    """The clauses that apply to a config; ``wanted`` are ids or stems, none means all."""
+    return [
+        clause
+        for clause in load_catalogue().clause
+        if clause.applies_to(config)
+        and (not wanted or clause.id in wanted or clause.stem in wanted)
+    ]
+
+
+def checks_for(
+    config: MachineConfig, variant: str, features: Sequence[str], clauses: Sequence[Clause]
+) -> list[Check]:
+    """The checks of these clauses that run on a build with these features."""
+    claimed = [c for c in clauses if set(c.features) - OF_BUILDS <= {*features, *STATIC_MISSES}]
+    return [check for check in all_checks() if check.applies(config, variant, features, claimed)]
+
+
+STATIC_MISSES = ("DYNAMIC_FTRACE",)
+"""What a static build lacks though the port has it; which build a check is for it says itself."""
+
+
+def run_checks(
+    config: MachineConfig,
+    variant: Variant,
+    checks: Sequence[Check],
+    on_check: Step = lambda _check, _bench: True,
+) -> Findings:
+    """Run checks on one build of a port, each from a guest that has just booted."""
+    bench = Bench(config, variant)
+    try:
+        for check in checks:
+            _run(bench, check)
+            if not on_check(check, bench):
+                break
+    finally:
+        bench.close()
+    return Findings(variant.name, bench.judged, bench.failures)
+
+
+def verdicts(
+    config: MachineConfig, port: Port, clauses: Sequence[Clause], findings: Sequence[Findings]
+) -> list[ClauseResult]:
+    """What the findings of all builds mean for each clause."""
+    return [_result(clause, config, port, findings) for clause in clauses]
+
+
+def _run(bench: Bench, check: Check) -> None:
+    bench.begin(check.name, check.clauses)
+    try:
+        check.run(bench)
+    except GuestError as error:
+        bench.died(error)
+        if isinstance(error, Hang):
+            bench.close()
+    except GdbError as error:
+        # What the guest did gdb could not follow; a gdb that is gone is another error.
+        bench.died(GuestError(f"the debugger lost the guest: {error.message}"))
+        bench.close()
+
+
+def _result(
+    clause: Clause, config: MachineConfig, port: Port, findings: Sequence[Findings]
+) -> ClauseResult:
+    result = ClauseResult(clause.id, clause.title, Verdict.NOT_OBSERVABLE, advised=clause.advised)
+    missing = [feature for feature in clause.features if feature not in port.features]
+    if missing:
+        result.verdict, result.reason = Verdict.NOT_CLAIMED, f"the port has no {missing[0]}"
+        return result
+    for found in findings:
+        result.checks += [
+            f"{name} ({found.variant})" for name in sorted(found.judged.get(clause.id, ()))
+        ]
+        result.failures += found.failures.get(clause.id, ())
+    if result.failures:
+        result.verdict = Verdict.FAIL
+    elif result.checks:
+        result.verdict = Verdict.PASS
+    else:
+        reason = clause.why_not_observable(config) or UNSEEN.get(clause.id, "")
+        result.reason = reason or "none of its checks applies to this config and port"
+    return result

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""One traced call with every register known, through whatever the port has on its way.
+
+The guest comes to a call site of its workload by itself.  There all registers that the site does
+not use get patterns.  Every C function that the port then calls is let run to its end, and there
+all that the ABI allows a function to leave changed is changed: registers, the callee's area in its
+caller's frame, and the stack below.  So what the port does not save is lost for certain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.conformance.bench import Bench
+from harness.conformance.switch import TRACER, Switch
+from harness.isa import CallSite
+
+GRAPH_ENTER = "function_graph_enter"
+PREPARE = "prepare_ftrace_return"
+HANDLER = "ftrace_return_to_handler"
+LANDING = "return_to_handler"
+CALLED = (TRACER, PREPARE, GRAPH_ENTER, HANDLER)
+RESULTS = {GRAPH_ENTER, HANDLER}
+"""Those of them whose result the port uses."""
+
+ABOVE = 512
+"""Bytes of the stack that have to stay what they are: the function's frame, and its caller's."""
+BELOW = 1024
+"""Bytes below the stack pointer that are nobody's, filled so that nothing can be found there."""
+
+AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
+"""Numbers of sets of patterns."""
+
+Registers = dict[str, int]
+
+
+@dataclass(slots=True)
+class Journey:
+    """What was seen.  Places that were not come to are not there."""
+
+    site: CallSite
+    caller: int
+    """Where the function was called from: what its return address was when it was entered."""
+    before: Registers = field(default_factory=dict)
+    """In front of the site."""
+    above: bytes = b""
+    called: dict[str, list[Registers]] = field(default_factory=dict)
+    """At the entry of each C function that the port called."""
+    behind: Registers = field(default_factory=dict)
+    """Where the traced function goes on."""
+    above_behind: bytes = b""
+    landing: Registers = field(default_factory=dict)
+    """At return_to_handler, after results have been made up."""
+    above_landing: bytes = b""
+    back: Registers = field(default_factory=dict)
+    """Where the caller goes on."""
+    above_back: bytes = b""
+
+    def first(self, function: str) -> Registers:
+        """Registers at the first entry of a C function."""
+        return self.called[function][0]
+
+
+def travel(bench: Bench, site: CallSite, *, home: bool) -> Journey:
+    """Go through a site that is switched as the check wants it.
+
+    ``home``: go on until the function has returned to its caller.
+    """
+    isa, guest = bench.isa, bench.guest
+    if site.function_address != bench.guest.debugger.read_register(isa.pc_register) & isa.mask:
+        bench.run_to(site.function_address)
+    caller = guest.debugger.read_register(isa.return_register) & isa.mask
+    if site.address != site.function_address:
+        bench.run_to(site.address)
+    journey = Journey(site, caller)
+    _lay_out(bench, journey)
+    _cross(bench, journey)
+    switch = Switch(bench)
+    if home:
+        if not switch.dynamic and LANDING in bench.image.symbols:
+            # What the function calls would be hijacked too.
+            switch.graph(False)
+        _go_home(bench, journey)
+    return journey
+
+
+def _lay_out(bench: Bench, journey: Journey) -> None:
+    isa, abi = bench.isa, bench.isa.abi
+    pinned = isa.at_site(journey.site.form).pinned
+    general = [name for name in (*abi.scratch, *abi.saved) if name not in pinned]
+    bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
+    journey.before = bench.registers.read()
+    stack = journey.before[isa.stack_register]
+    bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
+    journey.above = bench.guest.debugger.dump_memory(stack, ABOVE)
+
+
+def _cross(bench: Bench, journey: Journey) -> None:
+    """From the site to the instruction behind it."""
+    behind = bench.behind(journey.site)
+    _run(bench, journey, behind, CALLED)
+    journey.behind = bench.registers.read()
+    stack = journey.before[bench.isa.stack_register]
+    journey.above_behind = bench.guest.debugger.dump_memory(stack, ABOVE)
+
+
+def _go_home(bench: Bench, journey: Journey) -> None:
+    """From behind the site to where the function was called from."""
+    isa, abi, debugger = bench.isa, bench.isa.abi, bench.guest.debugger
+    symbols = bench.image.symbols
+    landing = symbols.get(LANDING)
+    places = [journey.caller] if landing is None else [journey.caller, landing]
+    here = bench.run_to(*places)
+    if here == landing:
+        bench.registers.fill(abi.results, abi.float_results, AT_LANDING)
+        journey.landing = bench.registers.read()
+        stack = journey.landing[isa.stack_register]
+        debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
+        journey.above_landing = debugger.dump_memory(stack, ABOVE)
+        _run(bench, journey, journey.caller, (HANDLER,))
+    journey.back = bench.registers.read()
+    stack = (journey.landing or journey.back)[isa.stack_register]
+    journey.above_back = debugger.dump_memory(stack, ABOVE)
+
+
+def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) -> None:
+    """Run to ``goal``; at the end of each C function on the way do what functions may do."""
+    symbols, isa = bench.image.symbols, bench.isa
+    entries = {symbols[name]: name for name in functions if name in symbols}
+    returns: dict[int, str] = {}
+    while (here := bench.run_to(goal, *entries, *returns)) != goal:
+        if here in entries:
+            registers = bench.registers.read()
+            journey.called.setdefault(entries[here], []).append(registers)
+            returns[registers[isa.return_register] & isa.mask] = entries[here]
+        else:
+            _clobber(bench, returns.pop(here))
+
+
+def _clobber(bench: Bench, function: str) -> None:
+    """A C function is just back: change what it was allowed to change."""
+    isa, abi = bench.isa, bench.isa.abi
+    kept = abi.results[:1] if function in RESULTS else ()
+    # The kernel's C code has no floating point; what is called on the way out is not the kernel's.
+    floats = abi.float_scratch if function == HANDLER else ()
+    bench.registers.fill([name for name in abi.scratch if name not in kept], floats, IN_CALL)
+    stack = bench.registers.read()[isa.stack_register]
+    below = 256
+    debugger = bench.guest.debugger
+    debugger.restore_memory(stack - below, _noise(bench, below + abi.home_area))
+
+
+def _noise(bench: Bench, size: int) -> bytes:
+    word = bench.isa.word_size
+    words = [bench.registers.pattern(7, index) for index in range(size // word)]
+    return b"".join(value.to_bytes(word, bench.isa.byteorder) for value in words)

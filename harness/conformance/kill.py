@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""The kill table: which mutant is caught, by which check, for which clause."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+
+from harness.config import MachineConfig, Port, load_port
+from harness.conformance.assembly import statements
+from harness.conformance.bench import Bench
+from harness.conformance.checks import Check
+from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.engine import checks_for, run_checks, select
+from harness.conformance.mutants import Equivalent, load, matching
+from harness.conformance.run import workers
+from harness.conformance.systematic import faults
+from harness.conformance.workshop import Edits, build_variant, features_of, preprocessed
+from harness.errors import UsageError
+from harness.image import Image
+
+Tell = Callable[[str], None]
+
+FIRST = ("a-call-of-the-tracer", "a-call-that-is-hijacked", "the-way-home-of-a-hijacked-call")
+"""The checks that find most faults in stubs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One mutant on one config; ``clauses`` is empty for a systematic one."""
+
+    config: MachineConfig
+    port: Port
+    name: str
+    about: str
+    clauses: tuple[str, ...]
+    variants: tuple[str, ...]
+    edits: Edits
+    equivalent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a mutant: the clause, check and build that caught it, and with what words.
+
+    ``built`` is false where a systematic fault is none, because it does not assemble.
+    """
+
+    config: str
+    name: str
+    about: str
+    expected: tuple[str, ...]
+    clause: str = ""
+    check: str = ""
+    variant: str = ""
+    message: str = ""
+    equivalent: str = ""
+    built: bool = True
+
+    @property
+    def killed(self) -> bool:
+        """Whether some check failed."""
+        return bool(self.clause)
+
+    @property
+    def right(self) -> bool:
+        """Whether it was caught for the clause that it breaks, or cannot be caught as recorded."""
+        if not self.built:
+            return not self.expected
+        if self.killed:
+            return not self.equivalent and (not self.expected or self.clause in self.expected)
+        return bool(self.equivalent)
+
+
+def kill_table(
+    configs: Sequence[MachineConfig], names: Sequence[str], tell: Tell = lambda _line: None
+) -> list[Outcome]:
+    """Judge mutants, ``all`` or those that match globs, of the configs' reference ports."""
+    tasks = [task for config in configs for task in _tasks(config, names, tell)]
+    if not tasks:
+        raise UsageError(
+            f"there is no mutant {', '.join(names)} for {', '.join(c.name for c in configs)}",
+            "Mutants are in tests/mutants; all names all of them.",
+        )
+    outcomes = []
+    with workers() as pool:
+        futures = {pool.submit(judge_mutant, task): task for task in tasks}
+        for done, future in enumerate(as_completed(futures), 1):
+            outcomes.append(future.result())
+            if done % 25 == 0 or done == len(tasks):
+                tell(f"{done} of {len(tasks)} mutants")
+    order = {(task.config.name, task.name): at for at, task in enumerate(tasks)}
+    return sorted(outcomes, key=lambda outcome: order[outcome.config, outcome.name])
+
+
+def _tasks(config: MachineConfig, names: Sequence[str], tell: Tell) -> Iterator[Task]:
+    port = load_port(config.port)
+    collection = load(port.name)
+    for mutant in collection.mutants:
+        if matching(names, mutant.id) and mutant.applies_to(config):
+            edits = mutant.edits(port)
+            yield Task(
+                config, port, mutant.id, mutant.about, mutant.clauses, mutant.variants, edits
+            )
+    if any(name == "all" or "/" in name for name in names):
+        tell(f"{config.name}: planting faults")
+        yield from _systematic(config, port, names, collection.equivalents)
+
+
+def _systematic(
+    config: MachineConfig, port: Port, names: Sequence[str], equivalents: Sequence[Equivalent]
+) -> Iterator[Task]:
+    """Every instruction of every stub; what two builds have in common is planted in one."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    for variant in VARIANTS:
+        features = features_of(config, port, variant)
+        if features is None:
+            continue
+        with build_variant(config, port, variant, features) as built:
+            isa = Image(built.kernel.read_bytes(), str(built.kernel)).isa
+            texts = preprocessed(config, port, variant, features)
+        for file, text in texts.items():
+            found = statements(text)
+            bodies: dict[str, list[str]] = {}
+            for one in found:
+                if one.is_instruction:
+                    bodies.setdefault(one.function, []).append(one.text)
+            for fault, about, new in faults(found, isa):
+                function = fault.partition("/")[0]
+                if (function, tuple(bodies[function])) in seen:
+                    continue
+                name = f"{variant}/{fault}"
+                if not matching(names, name):
+                    continue
+                why = next((e.reason for e in equivalents if e.covers(config, name, about)), "")
+                yield Task(config, port, name, about, (), (variant,), {file: new}, why)
+            seen |= {(function, tuple(body)) for function, body in bodies.items()}
+
+
+def judge_mutant(task: Task) -> Outcome:
+    """Build it and run checks until one fails: those of its clauses, then all others."""
+    outcome = Outcome(
+        task.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
+    )
+    rounds = ([list(task.clauses)] if task.clauses else []) + [[]]
+    other = None
+    for wanted in rounds:
+        for variant in task.variants:
+            features = features_of(task.config, task.port, variant)
+            if features is None:
+                continue
+            try:
+                found = _first_failure(task, variant, features, wanted)
+            except UsageError as error:
+                return _replaced(outcome, "", "", variant, error.message, built=False)
+            if found is None:
+                continue
+            killed = _replaced(outcome, *found)
+            if killed.right:
+                return killed
+            other = other or killed
+    return other or outcome
+
+
+def _first_failure(
+    task: Task, variant: str, features: Sequence[str], wanted: Sequence[str]
+) -> tuple[str, str, str, str] | None:
+    """Clause, check, build and message."""
+    clauses = select(task.config, wanted)
+    checks = checks_for(task.config, variant, features, clauses)
+    checks.sort(key=lambda check: check.name not in FIRST)
+    if not checks:
+        return None
+    found: list[tuple[str, str, str, str]] = []
+
+    def look(check: Check, bench: Bench) -> bool:
+        for clause, failures in bench.failures.items():
+            if not task.clauses or clause in task.clauses or not wanted:
+                found.append((clause, check.name, variant, failures[0].message))
+        found.sort(key=lambda one: one[0] not in task.clauses)
+        return not found
+
+    with build_variant(task.config, task.port, variant, features, task.edits) as built:
+        run_checks(task.config, built, checks, look)
+    return found[0] if found else None
+
+
+def _replaced(
+    outcome: Outcome, clause: str, check: str, variant: str, message: str, built: bool = True
+) -> Outcome:
+    return Outcome(
+        outcome.config,
+        outcome.name,
+        outcome.about,
+        outcome.expected,
+        clause,
+        check,
+        variant,
+        message,
+        outcome.equivalent,
+        built,
+    )
+
+
+def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """A line for each mutant, and how many were caught."""
+    for outcome in outcomes:
+        if not outcome.built and outcome.right:
+            continue
+        mark = "  " if outcome.right else "! "
+        if outcome.killed:
+            end = f"{outcome.clause} {outcome.check} ({outcome.variant}): {outcome.message}"
+            if outcome.equivalent:
+                end += "; recorded as equivalent"
+            elif not outcome.right:
+                end += f"; not for {', '.join(outcome.expected)}"
+        elif not outcome.built:
+            end = f"does not build: {outcome.message}"
+        else:
+            end = f"equivalent: {outcome.equivalent}" if outcome.equivalent else "SURVIVES"
+        yield f"{mark}{outcome.config} {outcome.name}: {outcome.about}: {end}"[:400]
+    built = [outcome for outcome in outcomes if outcome.built]
+    killed = sum(outcome.killed for outcome in built)
+    equivalent = sum(bool(outcome.equivalent) and not outcome.killed for outcome in built)
+    wrong = sum(not outcome.right for outcome in outcomes)
+    yield (
+        f"{len(built)} mutants: {killed} caught, {equivalent} equivalent, {wrong} not as expected; "
+        f"{len(outcomes) - len(built)} more do not build"
+    )
+
+
+def table_json(outcomes: Sequence[Outcome]) -> str:
+    """The table for programs: a list of objects."""
+    return json.dumps(
+        [
+            {
+                "config": one.config,
+                "mutant": one.name,
+                "about": one.about,
+                "expected": one.expected,
+                "built": one.built,
+                "killed": one.killed,
+                "right": one.right,
+                "clause": one.clause,
+                "check": one.check,
+                "build": one.variant,
+                "message": one.message,
+                "equivalent": one.equivalent,
+            }
+            for one in outcomes
+        ],
+        indent=2,
+    )

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Ports with one planted fault each: ``tests/mutants/<port>/*.toml``, and what is made from them.
+
+A mutant is a few replacements in files of a reference port, and the clauses that it breaks.  The
+systematic ones (`harness.conformance.systematic`) have no files; ``equivalent.toml`` says of some
+of them why they change nothing that can be seen.
+"""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, ValidationError, model_validator
+
+from harness.config import MachineConfig, Port, resources
+from harness.config.models import Model
+from harness.conformance.catalogue import Line, Text, load_catalogue
+from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.workshop import Edits
+from harness.errors import UsageError
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=80)]
+
+
+class Edit(Model):
+    """One replacement in a file of the port; ``old`` stands there ``times`` times."""
+
+    file: str
+    old: str = Field(min_length=1)
+    new: str
+    times: int = 1
+
+
+class Mutant(Model):
+    """A fault.  ``bugs`` are those of real ports that it is like; see docs/mutants.rst."""
+
+    id: Id
+    about: Line
+    clauses: tuple[str, ...] = Field(min_length=1)
+    bugs: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ("*",)
+    variants: tuple[str, ...] = VARIANTS
+    edit: tuple[Edit, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _names_clauses(self) -> Self:
+        known = {clause.id for clause in load_catalogue().clause}
+        if unknown := set(self.clauses) - known:
+            raise ValueError(f"{self.id} names no clauses: {', '.join(sorted(unknown))}")
+        return self
+
+    def applies_to(self, config: MachineConfig) -> bool:
+        """Whether the fault is in a guest of this config at all."""
+        return any(fnmatchcase(config.name, glob) for glob in self.configs)
+
+    def edits(self, port: Port) -> Edits:
+        """The port's files with the fault in; UsageError where the port is not as expected."""
+        texts: dict[str, str] = {}
+        for edit in self.edit:
+            text = texts.get(edit.file)
+            if text is None:
+                text = (port.directory / edit.file).read_text(encoding="utf-8")
+            if text.count(edit.old) != edit.times:
+                raise UsageError(
+                    f"the mutant {self.id} does not fit {port.directory / edit.file}: "
+                    f"{edit.old!r} stands there {text.count(edit.old)} times, not {edit.times}"
+                )
+            texts[edit.file] = text.replace(edit.old, edit.new)
+        return texts
+
+
+class Equivalent(Model):
+    """Why systematic faults whose names match, in statements that match, cannot be seen."""
+
+    faults: tuple[str, ...] = Field(min_length=1)
+    statement: str = "*"
+    configs: tuple[str, ...] = ("*",)
+    reason: Text
+
+    def covers(self, config: MachineConfig, name: str, statement: str) -> bool:
+        """Whether this is about that fault."""
+        return (
+            any(fnmatchcase(config.name, glob) for glob in self.configs)
+            and any(fnmatchcase(name, glob) for glob in self.faults)
+            and fnmatchcase(statement, self.statement)
+        )
+
+
+class _File(Model):
+    mutant: tuple[Mutant, ...] = ()
+    equivalent: tuple[Equivalent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What there is for one port."""
+
+    mutants: tuple[Mutant, ...]
+    equivalents: tuple[Equivalent, ...]
+
+
+@cache
+def load(port: str) -> Collection:
+    """The mutants of a reference port; UsageError where a file is wrong."""
+    mutants: list[Mutant] = []
+    equivalents: list[Equivalent] = []
+    for file in _files(port):
+        try:
+            content = _File.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        except (ValidationError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{file} is no file of mutants: {error}") from error
+        mutants += content.mutant
+        equivalents += content.equivalent
+    ids = [mutant.id for mutant in mutants]
+    for id_ in ids:
+        if ids.count(id_) > 1:
+            raise UsageError(f"there are two mutants {id_} of the port {port}")
+    return Collection(tuple(mutants), tuple(equivalents))
+
+
+def directory() -> Path:
+    """Where mutants are; UsageError in an installation without them."""
+    found = resources.root() / "tests" / "mutants"
+    if not found.is_dir():
+        raise UsageError(
+            "this installation has no mutants", "They are in the source tree, in tests/mutants."
+        )
+    return found
+
+
+def _files(port: str) -> Iterator[Path]:
+    yield from sorted((directory() / port).glob("*.toml"))
+
+
+def matching(names: Sequence[str], name: str) -> bool:
+    """Whether a mutant is one of those asked for."""
+    return any(wanted == "all" or fnmatchcase(name, wanted) for wanted in names)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""All registers that calls deal with, integer and floating point, read and written together."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from harness.debugger import Debugger
+from harness.errors import GdbError
+from harness.isa import Isa
+
+_HEX = re.compile(r"0x([0-9a-fA-F]+)")
+
+
+class RegisterFile:
+    """The registers of the stopped guest's CPU; values are bit patterns."""
+
+    def __init__(self, debugger: Debugger, isa: Isa) -> None:
+        self._debugger = debugger
+        self._isa = isa
+        abi = isa.abi
+        wanted = [
+            *isa.general_registers,
+            isa.pc_register,
+            *isa.status_registers[:1],
+            *abi.scratch,
+            *abi.fixed,
+            *abi.status,
+            *abi.float_scratch,
+            *abi.float_saved,
+        ]
+        names = debugger.command("-data-list-register-names").get("register-names", [])
+        numbers = {name: number for number, name in enumerate(names) if name}
+        self._numbers = {numbers[name]: name for name in dict.fromkeys(wanted) if name in numbers}
+        missing = set(wanted) - set(numbers)
+        if missing:
+            raise GdbError(f"gdb does not know the registers {', '.join(sorted(missing))}")
+
+    def read(self) -> dict[str, int]:
+        """Every register by its name."""
+        # Unlike `x`, `r` gives a float's bits and not its value as a whole number.
+        answer = self._debugger.command(
+            f"-data-list-register-values r {' '.join(map(str, self._numbers))}"
+        )
+        values = {}
+        for entry in answer.get("register-values", []):
+            digits = _HEX.search(str(entry.get("value")))
+            name = self._numbers.get(int(entry.get("number", -1)))
+            if digits and name:
+                values[name] = int(digits[1], 16)
+        return values
+
+    def write(self, values: Mapping[str, int]) -> None:
+        """Set general registers."""
+        self._debugger.commands(f"-gdb-set var ${name} = {value}" for name, value in values.items())
+
+    def fill(self, general: Iterable[str], floats: Iterable[str], number: int) -> None:
+        """Put another pattern into each of these registers; ``number`` makes it another set."""
+        commands = [
+            f"-gdb-set var ${name} = {self.pattern(number, index)}"
+            for index, name in enumerate(general)
+        ]
+        commands += [
+            f"-gdb-set var {assignment}"
+            for index, name in enumerate(floats)
+            for assignment in self._isa.float_assignments(name, 100 * number + index)
+        ]
+        self._debugger.commands(commands)
+
+    def pattern(self, number: int, index: int) -> int:
+        """A word with no two bytes alike, odd, and far from every address of a guest."""
+        value = 0x0123456789ABCDEF * (2 * index + 1) + 0x1010101010101011 * number
+        # 32-bit registers of a 64-bit MIPS are sign-extended words; here they hold all bits.
+        return (value | 1) & self._isa.mask

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Reports for people, for programs (JSON) and for CI systems (JUnit XML)."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree import ElementTree as Xml
+
+from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
+from harness.units import escape
+
+FORMAT = 1
+"""Version of the JSON; it changes when a key changes its meaning or goes."""
+
+MARKS = {
+    Verdict.PASS: "pass",
+    Verdict.FAIL: "FAIL",
+    Verdict.NOT_CLAIMED: "n/c ",
+    Verdict.NOT_OBSERVABLE: "n/o ",
+}
+
+
+def lines(report: Report, command: Sequence[str]) -> Iterator[str]:
+    """One line for each clause; with a failure all that was seen, and how to repeat the check.
+
+    ``command`` repeats the run; ``--clause`` is put behind it.
+    """
+    yield f"{report.config}, port {report.port}:"
+    for result in report.results:
+        note = " (advised)" if result.advised else ""
+        reason = f": {result.reason}" if result.reason else ""
+        yield f"  {MARKS[result.verdict]} {result.clause:5} {result.title}{note}{reason}"
+        for failure in result.failures:
+            yield from _failure(failure)
+        if result.failures:
+            yield f"         repeat: {repeat(command, report, result)}"
+    yield f"{report.config}: {summary([report])} in {report.seconds:.1f} s"
+
+
+def repeat(command: Sequence[str], report: Report, result: ClauseResult) -> str:
+    """The command line that runs the checks of one clause."""
+    return shlex.join([*command, "-c", report.config, "--clause", result.clause])
+
+
+def _failure(failure: Failure) -> Iterator[str]:
+    yield f"       {failure.check} ({failure.variant}): {escape(failure.message, 400)}"
+    for title, value in failure.evidence.items():
+        shown = list(_shown(value))
+        if shown:
+            yield f"         {title}:"
+            yield from (f"           {escape(line, 200)}" for line in shown)
+
+
+def _shown(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            inner_lines = list(_shown(inner))
+            if len(inner_lines) == 1:
+                yield f"{name}: {inner_lines[0]}"
+            else:
+                yield f"{name}:"
+                yield from (f"  {line}" for line in inner_lines)
+    elif isinstance(value, list | tuple):
+        yield from map(str, value)
+    elif value:
+        yield from str(value).splitlines()
+
+
+def as_json(reports: Sequence[Report], command: Sequence[str]) -> str:
+    """Everything, as docs/conform.rst describes it."""
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "reports": [
+                {
+                    "config": report.config,
+                    "port": report.port,
+                    "seconds": round(report.seconds, 1),
+                    "clauses": [
+                        {
+                            "clause": result.clause,
+                            "title": result.title,
+                            "verdict": result.verdict,
+                            "advised": result.advised,
+                            "reason": result.reason,
+                            "checks": result.checks,
+                            "failures": [
+                                {
+                                    "check": failure.check,
+                                    "build": failure.variant,
+                                    "message": failure.message,
+                                    "evidence": dict(failure.evidence),
+                                }
+                                for failure in result.failures
+                            ],
+                            **(
+                                {"repeat": repeat(command, report, result)}
+                                if result.failures
+                                else {}
+                            ),
+                        }
+                        for result in report.results
+                    ],
+                }
+                for report in reports
+            ],
+        },
+        indent=2,
+    )
+
+
+def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
+    """A test suite for each config, with a test case for each clause."""
+    root = Xml.Element("testsuites")
+    for report in reports:
+        suite = Xml.SubElement(
+            root,
+            "testsuite",
+            name=report.config,
+            tests=str(len(report.results)),
+            failures=str(len(report.failed)),
+            skipped=str(report.count(Verdict.NOT_CLAIMED) + report.count(Verdict.NOT_OBSERVABLE)),
+            time=f"{report.seconds:.1f}",
+        )
+        for result in report.results:
+            name = f"{result.clause} {result.title}"
+            case = Xml.SubElement(suite, "testcase", classname=report.config, name=name)
+            if result in report.failed:
+                text = "\n".join(line for failure in result.failures for line in _failure(failure))
+                failure = Xml.SubElement(case, "failure", message=result.failures[0].message[:400])
+                failure.text = f"{text}\nrepeat: {repeat(command, report, result)}"
+            elif result.verdict is not Verdict.PASS:
+                reason = result.reason or "advised, not required"
+                Xml.SubElement(case, "skipped", message=f"{result.verdict}: {reason}")
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+    )

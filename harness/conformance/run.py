@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Judge ports on configs, in processes of their own: one for each build of a port."""
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from harness.config import MachineConfig, Port
+from harness.conformance.catalogue import Clause
+from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.engine import Findings, checks_for, run_checks, select, verdicts
+from harness.conformance.verdict import Report
+from harness.conformance.workshop import Edits, build_variant, check_claims, features_of
+from harness.errors import UsageError
+
+Tell = Callable[[str], None]
+
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One build of a port, with the clauses to judge on it."""
+
+    config: MachineConfig
+    port: Port
+    variant: str
+    features: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+    edits: Edits
+
+
+def jobs_for(
+    config: MachineConfig, port: Port, wanted: Sequence[str], edits: Edits | None = None
+) -> list[Job]:
+    """The builds that say something of the clauses wanted; UsageError when there are none."""
+    check_claims(port)
+    clauses = tuple(select(config, wanted))
+    if not clauses:
+        raise UsageError(
+            f"none of the clauses {', '.join(wanted)} applies to {config.name}",
+            f"See: harness list clauses -c {config.name}",
+        )
+    jobs = []
+    for variant in VARIANTS:
+        features = features_of(config, port, variant)
+        if features is not None and checks_for(config, variant, features, clauses):
+            jobs.append(Job(config, port, variant, features, clauses, edits or {}))
+    return jobs
+
+
+def do(job: Job) -> Findings:
+    """Build and check; UsageError when the port does not build."""
+    with build_variant(job.config, job.port, job.variant, job.features, job.edits) as variant:
+        checks = checks_for(job.config, job.variant, job.features, job.clauses)
+        return run_checks(job.config, variant, checks)
+
+
+def conform(
+    configs: Sequence[MachineConfig],
+    port_of: Callable[[MachineConfig], Port],
+    wanted: Sequence[str] = (),
+    tell: Tell = lambda _line: None,
+) -> Iterator[Report]:
+    """A report for each config, in their order, as soon as it is there."""
+    with workers() as pool:
+        started = time.monotonic()
+        waiting = []
+        for config in configs:
+            jobs = jobs_for(config, port_of(config), wanted)
+            waiting.append((config, jobs, [pool.submit(do, job) for job in jobs]))
+        for config, jobs, futures in waiting:
+            for done, future in enumerate(as_completed(futures), 1):
+                tell(f"{config.name}: {future.result().variant}, {done} of {len(futures)} builds")
+            port = jobs[0].port if jobs else port_of(config)
+            findings = [future.result() for future in futures]
+            results = verdicts(config, port, select(config, wanted), findings)
+            yield Report(config.name, port.name, results, time.monotonic() - started)
+            started = time.monotonic()
+
+
+@contextmanager
+def workers() -> Iterator[ProcessPoolExecutor]:
+    """As many processes as there are CPUs; they end with this one, however it ends."""
+    pool = ProcessPoolExecutor(
+        len(os.sched_getaffinity(0)), mp_context=get_context("spawn"), initializer=_end_with_parent
+    )
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # Ctrl-C is for the process that started us, which ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

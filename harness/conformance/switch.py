@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Switch tracers of a guest under test as its kernel would: with the port's own functions."""
+
+from collections.abc import Sequence
+
+from harness.conformance.bench import Bench
+from harness.errors import GuestError
+from harness.isa import CallSite
+
+TRACER = "function_trace_call"
+NO_TRACER = "ftrace_stub"
+POINTERS = {
+    "ftrace_graph_return": ("trace_graph_return", "ftrace_stub"),
+    "ftrace_graph_entry": ("trace_graph_entry", "ftrace_graph_entry_stub"),
+}
+
+
+class Switch:
+    """The switches of one guest.  GuestError when the port refuses what it has to do."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self.dynamic = "ftrace_caller" in bench.image.symbols
+
+    def sites(self, on: bool, sites: Sequence[CallSite] | None = None) -> None:
+        """Switch call sites, by default all; a static port has none to switch."""
+        if not self.dynamic:
+            return
+        port = self._bench.port
+        if sites is None:
+            self._done(port.replace_code(on), "to switch all call sites")
+            return
+        for site in sites:
+            status = port.make_call(site) if on else port.make_nop(site)
+            self._done(status, f"to switch the call site of {site.function}")
+
+    def tracer(self, on: bool) -> None:
+        """The function tracer: its slot, or the pointer to it."""
+        function = TRACER if on else NO_TRACER
+        if self.dynamic:
+            self._done(self._bench.port.update_ftrace_func(function), "another tracer")
+        else:
+            self.pointer("ftrace_trace_function", function)
+
+    def graph(self, on: bool, entry: str | None = None, leave: str | None = None) -> None:
+        """The graph tracer: its slot and both pointers, which may be given other functions."""
+        for pointer, functions in POINTERS.items():
+            own = entry if pointer == "ftrace_graph_entry" else leave
+            self.pointer(pointer, own or functions[0 if on else 1])
+        if self.dynamic:
+            port = self._bench.port
+            status = port.enable_graph_caller() if on else port.disable_graph_caller()
+            self._done(status, "to switch the graph tracer")
+
+    def pointer(self, name: str, function: str) -> None:
+        """Store the address of a function in a pointer of the kernel."""
+        image = self._bench.image
+        value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
+        self._bench.guest.debugger.write_memory(image.address_of(name), value)
+
+    def variable(self, name: str, value: int) -> None:
+        """Set an ``int`` of the kernel."""
+        image = self._bench.image
+        data = value.to_bytes(4, image.byteorder)
+        self._bench.guest.debugger.write_memory(image.address_of(name), data)
+
+    def _done(self, status: int, what: str) -> None:
+        if status:
+            raise GuestError(f"the port refused {what}: error {status}")

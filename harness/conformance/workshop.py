@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Guests around one port after another, where only what has changed is compiled.
+
+``$XDG_CACHE_HOME/ftrace-harness/conformance/<key>-<n>/`` holds a copy of the port (``port``) and
+make's output (``out``).  The key stands for config, features, workload and toolchain; of each key
+there are as many directories as processes want one at a time.  Everything may be deleted when
+nothing runs.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.build import MakeResult, cache_directory, plan_build, run_make, toolchain_identity
+from harness.config import MachineConfig, Port
+from harness.conformance.bench import Variant
+from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP
+from harness.errors import HostError, UsageError
+from harness.isa import Form
+from harness.units import escape
+
+WORKLOAD = "returns"
+
+DEADLINE = 120.0
+"""Seconds that a build may take."""
+
+Edits = Mapping[str, str]
+"""New contents of a port's files, by their paths in the port."""
+
+
+def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, ...] | None:
+    """What a port is built with in a variant; None where it cannot be built so."""
+    features = [f for f in port.features if f not in ("FUNCTION_TRACE_MCOUNT_TEST", *NOT_BUILT)]
+    if variant == DYNAMIC:
+        return tuple(features) if "DYNAMIC_FTRACE" in features else None
+    if config.build.form is Form.PATCHABLE_ENTRY or "FUNCTION_TRACER" not in features:
+        return None
+    features.remove("DYNAMIC_FTRACE") if "DYNAMIC_FTRACE" in features else None
+    if variant == STATIC:
+        return tuple(features)
+    assert variant == STATIC_STOP
+    if "FUNCTION_TRACE_MCOUNT_TEST" not in port.features:
+        return None
+    return (*features, "FUNCTION_TRACE_MCOUNT_TEST")
+
+
+NOT_BUILT = ("FTRACE_NMI_ENTER", "SYSCALL_TRACEPOINTS")
+"""What a port may claim, and the guest's Makefile does not know."""
+
+
+def build_variant(
+    config: MachineConfig,
+    port: Port,
+    variant: str,
+    features: Sequence[str],
+    edits: Edits | None = None,
+) -> "BuiltVariant":
+    """Build a port, with some of its files changed; the directory is kept until it is closed.
+
+    Raises:
+        UsageError: it does not build, or not with what it claims.
+    """
+    return BuiltVariant(config, port, variant, features, edits or {})
+
+
+class BuiltVariant:
+    """A built guest in a directory of the workshop, which nobody else uses meanwhile."""
+
+    def __init__(
+        self,
+        config: MachineConfig,
+        port: Port,
+        variant: str,
+        features: Sequence[str],
+        edits: Edits,
+    ) -> None:
+        plan = plan_build(config, WORKLOAD, port.directory, features=features)
+        key = _key(config, plan.command)
+        self._lock, directory = _claim(key)
+        try:
+            _copy_port(port, directory / "port", edits)
+            result = _make(plan.command, directory)
+            kernel = directory / "out" / "vmlinux"
+            if result.status != 0 or not kernel.is_file():
+                raise plan.failure(result)
+        except BaseException:
+            self.close()
+            raise
+        self.variant = Variant(variant, tuple(features), kernel)
+
+    def close(self) -> None:
+        """Let others have the directory."""
+        os.close(self._lock)
+
+    def __enter__(self) -> Variant:
+        return self.variant
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+
+def preprocessed(
+    config: MachineConfig, port: Port, variant: str, features: Sequence[str]
+) -> dict[str, str]:
+    """The port's assembly files as the preprocessor leaves them, by their paths in the port."""
+    plan = plan_build(config, WORKLOAD, port.directory, features=features)
+    with BuiltVariant(config, port, variant, features, {}) as built_:
+        directory = built_.kernel.parents[1]
+        files = sorted(path.name for path in port.directory.glob("*.S"))
+        targets = {name: directory / "out" / "port" / f"{name[:-2]}.s" for name in files}
+        result = _make([*plan.command, *map(str, targets.values())], directory)
+        if result.status != 0:
+            raise plan.failure(result)
+        return {name: target.read_text() for name, target in targets.items()}
+
+
+@contextmanager
+def built(
+    config: MachineConfig, port: Port, variants: Sequence[str], edits: Edits | None = None
+) -> Iterator[list[Variant]]:
+    """The port in those of the variants that it can be built in."""
+    done: list[BuiltVariant] = []
+    try:
+        for name in variants:
+            features = features_of(config, port, name)
+            if features is not None:
+                done.append(build_variant(config, port, name, features, edits))
+        yield [one.variant for one in done]
+    finally:
+        for one in done:
+            one.close()
+
+
+def _key(config: MachineConfig, command: Sequence[str]) -> str:
+    told = [word for word in command if not word.startswith(("PORT=", "O=", "-j"))]
+    text = json.dumps([config.name, told, list(toolchain_identity(config))])
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _claim(key: str) -> tuple[int, Path]:
+    """The first directory of the key that nobody uses, and the lock on it."""
+    base = cache_directory().parent / "conformance"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        number = 0
+        while True:
+            directory = base / f"{key}-{number}"
+            lock = os.open(f"{directory}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                number += 1
+                continue
+            directory.mkdir(exist_ok=True)
+            return lock, directory
+    except OSError as error:
+        raise HostError(
+            f"guests cannot be built in {escape(str(base), 500)}: {error.strerror}",
+            "Make room or give permission there, or set XDG_CACHE_HOME to another directory.",
+        ) from error
+
+
+def _copy_port(port: Port, copy: Path, edits: Edits) -> None:
+    """Make the copy what the port is; files that are the same keep their time."""
+    wanted = {
+        path.relative_to(port.directory).as_posix(): path.read_bytes()
+        for path in sorted(port.directory.rglob("*"))
+        if path.is_file()
+    }
+    wanted |= {name: text.encode() for name, text in edits.items()}
+    for old in sorted(copy.rglob("*")) if copy.is_dir() else []:
+        if old.is_file() and old.relative_to(copy).as_posix() not in wanted:
+            old.unlink()
+    for name, content in wanted.items():
+        file = copy / name
+        if not file.is_file() or file.read_bytes() != content:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def _make(command: Sequence[str], directory: Path) -> MakeResult:
+    told = [word for word in command if not word.startswith(("PORT=", "O="))]
+    told += [f"PORT={directory / 'port'}", f"O={directory / 'out'}"]
+    return run_make(told, _silent, DEADLINE)
+
+
+def _silent(_line: str) -> None:
+    pass
+
+
+def check_claims(port: Port) -> None:
+    """UsageError for a port that there is nothing to judge of."""
+    if not port.features:
+        raise UsageError(
+            f"the port {port.name} claims nothing: port.toml lists no features",
+            "List what it has in Kconfig's words, such as FUNCTION_TRACER.",
+        )
+    if "FUNCTION_TRACER" not in port.features:
+        raise UsageError(
+            f"the port {port.name} does not claim FUNCTION_TRACER, on which all else rests",
+            "Add it to features in port.toml.",
+        )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Snapshots: guest, debugger, tracer and events go back together."""
+
+import pytest
+
+from harness.errors import UsageError
+
+
+def functions(guest):
+    return [event.function for event in guest.tracer.events()]
+
+
+def test_registers_memory_and_events_are_what_they_were(config, guest):
+    debugger, isa = guest.debugger, guest.image.isa
+    guest.tracer.set_filter("do_*")
+    guest.tracer.current = "function"
+    guest.run(until="do_loop")
+    seen = functions(guest)
+    text = debugger.dump_memory(guest.image.text.start, len(guest.image.text))
+    registers = debugger.registers()
+    guest.snapshot("middle")
+    guest.run(until="workload_done")
+    guest.tracer.current = "nop"
+    guest.tracer.set_filter("leaf")
+    guest.tracer.clear()
+    debugger.write_register(isa.argument_registers[0], 1)
+    guest.restore("middle")
+    assert debugger.registers() == registers
+    assert debugger.dump_memory(guest.image.text.start, len(guest.image.text)) == text
+    assert guest.tracer.current == "function"
+    assert functions(guest) == seen == ["do_nested", "do_middle", "do_inner"]
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+    guest.tracer.current = "nop"
+    assert "do_struct" in functions(guest)
+    assert "leaf" not in functions(guest)
+
+
+def test_a_dead_guest_comes_back(config, guest):
+    guest.snapshot("before")
+    for _ in range(3):
+        guest.debugger.write_register(guest.image.isa.pc_register, guest.address_of("panic"))
+        with pytest.raises(Exception, match="panic"):
+            guest.run(until="workload_done")
+        guest.restore("before")
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+
+
+def test_back_to_before_the_ring_buffer_and_again_to_after(config, guest):
+    guest.tracer.current = "function"
+    guest.snapshot("tracing")
+    guest.tracer.current = "nop"
+    guest.snapshot("idle")
+    guest.restore("tracing")
+    assert guest.tracer.current == "function"
+    guest.snapshot("idle")
+    guest.restore("idle")
+    assert guest.tracer.current == "function"
+    with pytest.raises(UsageError, match=r"no snapshot 'never'\nThe snapshots are: idle, tracing"):
+        guest.restore("never")
