@@ -28,6 +28,7 @@ PYTHON_PACKAGES = (
     "capstone",
     "click",
     "pexpect",
+    "prompt_toolkit",
     "pydantic",
     "pyelftools",
     "pygdbmi",

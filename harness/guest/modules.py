@@ -77,8 +77,8 @@ class Modules:
         """Load a module; errors as of `find`, and:
 
         Raises:
-            UsageError: it is loaded already.
-            GuestError: the guest refuses it, or its memory does not take it.
+            UsageError: it is loaded already, or the machine has no memory where it lies.
+            GuestError: the guest refuses it.
         """
         module = wanted if isinstance(wanted, Module) else self.find(wanted)[0]
         name = module.name
@@ -157,10 +157,10 @@ class Modules:
             except GdbError:
                 arrived = False
             if not arrived:
-                raise GuestError(
-                    f"the guest's memory does not take the module {module.name} at {address:#x}",
-                    "The machine may have too little: see memory in the table [qemu] of "
-                    f"the config {self._guest.name}.",
+                raise UsageError(
+                    "the machine has too little memory for modules: "
+                    f"{module.name} lies at {address:#x}, and there is none",
+                    f"Raise memory in the table [qemu] of the config {self._guest.name} to 128M.",
                 )
 
     def _add(self, module: Module) -> None:

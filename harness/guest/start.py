@@ -31,7 +31,7 @@ def boot(
     port: str | None = None,
     cflags: Sequence[str] = (),
     features: Sequence[str] | None = None,
-    modules: Sequence[str] = (),
+    modules: Sequence[str | Path] = (),
     until: str | None = "workload",
     deterministic: bool = False,
     plugins: Sequence[str] = (),
@@ -71,7 +71,7 @@ def boot(
         features=features,
         progress=progress,
     )
-    sources = [module for module in modules if not module.endswith(".ko")]
+    sources = [module for module in modules if Path(module).suffix != ".ko"]
     with run_kernel(
         config,
         build(modules=sources),

@@ -127,14 +127,23 @@ def test_a_config_of_ones_own_that_is_wrong(tmp_path, replace, by, said):
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize(("name", "memory"), [(CONFIG, "1M"), (CONFIG, "16M"), (ARM, "4M")])
-def test_a_machine_with_too_little_memory(tmp_path, name, memory):
+@pytest.mark.parametrize(
+    ("name", "memory", "module", "what"),
+    [
+        (CONFIG, "1M", [], "the guest"),
+        (CONFIG, "16M", [], "the guest"),
+        (CONFIG, "64M", ["--module", "callbacks"], "modules"),
+        (ARM, "4M", [], "the guest"),
+        (ARM, "64M", ["--module", "callbacks"], "modules"),
+    ],
+)
+def test_a_machine_with_too_little_memory(tmp_path, name, memory, module, what):
     shipped = (resources.configs_directory() / f"{name}.toml").read_text()
     (tmp_path / "board.toml").write_text(shipped.replace("128M", memory))
-    done = harness("record", "-c", "board.toml", cwd=tmp_path)
+    done = harness("record", "-c", "board.toml", *module, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"harness: {memory} is too little memory for the guest" in done.stderr
-    assert "Raise memory in the table [qemu] of the config board." in done.stderr
+    assert f"harness: {memory} is too little memory for {what}" in done.stderr
+    assert "Raise memory in the table [qemu] of the config board" in done.stderr
 
 
 def test_a_config_of_ones_own_records(tmp_path):

@@ -208,6 +208,29 @@ def test_bss_is_not_in_the_file() -> None:
         Image(elf.build(), "vmlinux").read(0x80100000, 4)
 
 
+def test_kallsyms_of_a_module() -> None:
+    lines = open_image(Draft(KINDS[0])).kallsyms("net").splitlines()
+    assert lines[1] == "80100040 T first\t[net]"
+    assert all(line.endswith("\t[net]") for line in lines)
+
+
+def test_what_a_site_calls() -> None:
+    """A module that is too far away has trampolines; any other calls the kernel itself."""
+    draft = Draft(KINDS[4])
+    draft.elf.symbol("ftrace_caller", draft.gap)
+    kernel = open_image(draft)
+    assert kernel.site_target(kernel) == draft.gap
+    assert kernel.site_target(kernel, "_mcount") == draft.mcount
+
+    near = open_image(Draft(KINDS[4]))
+    assert near.site_target(kernel) == draft.gap
+    far = Draft(KINDS[4])
+    far.elf.symbol("ftrace_trampoline", far.second)
+    assert open_image(far).site_target(kernel) == far.second
+    with pytest.raises(GuestError, match="no symbol ftrace_caller"):
+        near.site_target(near)
+
+
 def test_kallsyms() -> None:
     assert open_image(Draft(KINDS[0])).kallsyms() == (
         "80100000 T _mcount\n80100040 T first\n80100080 T second\n80104000 T _end\n"

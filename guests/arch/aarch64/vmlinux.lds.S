@@ -6,7 +6,7 @@
  * The device tree is not read, so the boot stack takes its place: what lies below is not mapped,
  * and a stack that overflows faults instead of growing into the kernel.
  */
-#include <asm/module.h>
+#include <linux/module.lds.h>
 #include <linux/vmlinux.lds.h>
 
 #define RAM_ADDRESS 0x40000000
@@ -34,7 +34,7 @@ SECTIONS
 	}
 	KERNEL_DATA
 	KERNEL_RESERVED
-	ASSERT(_end - RAM_ADDRESS <= MODULES_OFFSET, "no room is left for modules")
+	KERNEL_MODULES
 
 	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
 }

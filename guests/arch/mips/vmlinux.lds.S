@@ -9,7 +9,7 @@
 		. = ALIGN(16);
 #endif
 
-#include <asm/module.h>
+#include <linux/module.lds.h>
 #include <linux/vmlinux.lds.h>
 
 OUTPUT_ARCH(mips)
@@ -42,7 +42,7 @@ SECTIONS
 	}
 	KERNEL_DATA
 	KERNEL_RESERVED
-	ASSERT(_end - __boot_stack_start <= MODULES_PHYSICAL, "no room is left for modules")
+	KERNEL_MODULES
 
 	/* For a run-time linker, which there is not. */
 	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }

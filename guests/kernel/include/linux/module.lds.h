@@ -3,15 +3,22 @@
 #define _LINUX_MODULE_LDS_H
 
 /*
- * The neutral part of every arch's module.lds.S. The build gives MODULE_SLOT, the number of the
- * module among those that are built with it, and the script with the kernel's symbols.
+ * The neutral part of every arch's module.lds.S, and where vmlinux.lds.S leaves room for modules.
+ * The build gives MODULE_SLOT, the number of the module among those that are built with it, and
+ * MODULES_START, vmlinux's symbol __modules_start.
  *
  * All is in the file, what is 0 at first as well: whoever loads it writes the segments, no more.
  * The table of call sites comes last, for the reason that vmlinux.lds.h gives.
  */
 #include <asm/module.h>
 
-#define MODULE_ADDRESS		(MODULES_VADDR + MODULE_SLOT * MODULE_SIZE)
+#define MODULE_SIZE		0x100000
+#define MODULE_ADDRESS		(MODULES_START + MODULES_OFFSET + MODULE_SLOT * MODULE_SIZE)
+
+/* Behind the kernel's own memory; there may be none. */
+#define KERNEL_MODULES						\
+	. = ALIGN(MODULE_SIZE);					\
+	__modules_start = .;
 
 /* What the arch wants in front of the first function. */
 #ifndef ARCH_MODULE_TEXT

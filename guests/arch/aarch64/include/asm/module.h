@@ -3,13 +3,11 @@
 #define ASM_MODULE_H
 
 /*
- * Modules have the last 8 MiB of 128 MiB of memory, at addresses that bl does not reach from the
- * kernel, while adrp does: mmu.S maps all memory a second time at MODULES_ALIAS.
+ * Modules have memory behind the kernel's, at addresses that bl does not reach from there, while
+ * adrp does: mmu.S maps all memory a second time at MODULES_ALIAS.
  */
 #define MODULES_ALIAS		0xc0000000
-#define MODULES_OFFSET		0x07800000
-#define MODULES_VADDR		(MODULES_ALIAS + MODULES_OFFSET)
-#define MODULE_SIZE		0x100000
+#define MODULES_OFFSET		(MODULES_ALIAS - 0x40000000)
 
 #ifndef __ASSEMBLER__
 

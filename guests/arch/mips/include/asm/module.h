@@ -3,19 +3,15 @@
 #define _ASM_MODULE_H
 
 /*
- * Modules have the last 8 MiB of 128 MiB of memory, but not at kseg0's address: that would be in
- * reach of jal. It is kseg1's, the same memory uncached; or with 64-bit addresses (-mno-sym32)
- * that of XKPHYS, cached.
+ * Modules have memory behind the kernel's, but not at kseg0's address: that would be in reach of
+ * jal. It is kseg1's, the same memory uncached; or with 64-bit addresses (-mno-sym32) that of
+ * XKPHYS, cached.
  */
-#define MODULES_PHYSICAL	0x07800000
 #ifdef CONFIG_MODULES_XKPHYS
-#define MODULES_VADDR		(0x9800000000000000 + MODULES_PHYSICAL)
-#elif defined(CONFIG_64BIT)
-#define MODULES_VADDR		(0xffffffffa0000000 + MODULES_PHYSICAL)
+#define MODULES_OFFSET		(0x9800000000000000 - 0xffffffff80000000)
 #else
-#define MODULES_VADDR		(0xa0000000 + MODULES_PHYSICAL)
+#define MODULES_OFFSET		0x20000000
 #endif
-#define MODULE_SIZE		0x100000
 
 #ifndef __ASSEMBLER__
 
