@@ -4,10 +4,12 @@
 from harness.tracer.control import TRACERS, TracerControl
 from harness.tracer.events import declared_syscalls
 from harness.tracer.filters import matching, select
+from harness.tracer.options import SHOWN_OPTIONS
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.tracer import Tracer
 
 __all__ = [
+    "SHOWN_OPTIONS",
     "TRACERS",
     "PortCalls",
     "Tracer",
