@@ -88,7 +88,9 @@ class Guest:
         """Reads the ring buffer; `GuestError` before the guest has set it up."""
         stub = StubLane(self.debugger)
         return Collector(
-            stub if self.lane == "stub" else MonitorLane(self.machine, stub),
+            stub
+            if self.lane == "stub"
+            else MonitorLane(self.machine, stub, self.image.isa.linear_address),
             self.image.address_of("ring_buffer"),
             self.image.byteorder,
             self.machine.directory,

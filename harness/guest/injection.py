@@ -19,9 +19,7 @@ MESSAGE_IRQ, MESSAGE_NMI = 80, 88
 (guests/arch/aarch64/include/asm/gic.h)."""
 
 
-def inject(
-    config: MachineConfig, debugger: Debugger, cpu: int, *, nmi: bool = False
-) -> None:
+def inject(config: MachineConfig, debugger: Debugger, cpu: int, *, nmi: bool = False) -> None:
     """Make the interrupt pending: the CPU takes it as soon as it runs with interrupts open.
 
     Raises:
