@@ -37,6 +37,13 @@ from harness.units import KIB
     metavar="EVENT",
     help="Record this event too: EVENT, SYSTEM or SYSTEM:EVENT, each a glob.",
 )
+@click.option(
+    "-O",
+    "options",
+    multiple=True,
+    metavar="OPTION",
+    help="trace_options: stacktrace, func_stack_trace, nofuncgraph-irqs.",
+)
 @click.option("-P", "--pid", "pids", type=int, multiple=True, help="Trace only this thread.")
 @click.option(
     "--max-graph-depth", type=click.IntRange(min=0), default=0, help="function_graph: deepest call."
@@ -95,6 +102,7 @@ def record(
     notrace: tuple[str, ...],
     graph: tuple[str, ...],
     events_on: tuple[str, ...],
+    options: tuple[str, ...],
     pids: tuple[int, ...],
     max_graph_depth: int,
     workload: str,
@@ -134,6 +142,7 @@ def record(
         notrace=notrace,
         graph=graph,
         trace_events=events_on,
+        options=options,
         pids=pids,
         max_graph_depth=max_graph_depth,
         workload=workload,

@@ -4,7 +4,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -218,11 +218,14 @@ class Debugger:
     def write_physical(self, address: int, data: bytes) -> None:
         """Write at a physical address, device registers included; for stubs of QEMU only."""
         self.forget()
-        self.cli("maintenance packet Qqemu.PhyMemMode:1")
-        try:
-            self._memory.write(address, data)
-        finally:
-            self.cli("maintenance packet Qqemu.PhyMemMode:0")
+        self._memory.write_physical(address, data)
+
+    def map_linearly(self, linear: Callable[[int], int | None]) -> None:
+        """Say where the target's own addresses lie physically, None for those that do not.
+
+        It is asked for addresses that the selected CPU cannot reach because it is in user mode.
+        """
+        self._memory.linear = linear
 
     # Registers
 

@@ -7,6 +7,9 @@ that gdb inherits: nothing touches a disk, and its name needs no quoting (``dump
 """
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 from harness.debugger.records import MemoryBlock
 from harness.debugger.session import Session
@@ -24,6 +27,9 @@ SMALL_WRITE = 256
 
 SLOWEST_RATE = 500_000
 """Bytes a second that even a loaded host moves: it sets the deadline of a large transfer."""
+
+
+_Result = TypeVar("_Result")
 
 
 class TransferFile:
@@ -64,9 +70,15 @@ class TransferFile:
 
 
 class Memory:
-    """Memory of the stopped target.  ``forget`` has to be called whenever it may have changed."""
+    """Memory of the stopped target.  ``forget`` has to be called whenever it may have changed.
+
+    QEMU reads and writes with the rights of the selected CPU: while that is in user mode, the
+    kernel is not to be reached by its own addresses.  Then it is by the physical ones that
+    ``linear`` gives for them.
+    """
 
     def __init__(self, session: Session, transfer: TransferFile) -> None:
+        self.linear: Callable[[int], int | None] = lambda address: None
         self._session = session
         self._transfer = transfer
         self._blocks: dict[int, bytes] = {}
@@ -95,6 +107,9 @@ class Memory:
         return data[address - first : address - first + size]
 
     def _fetch(self, address: int, size: int) -> bytes:
+        return self._reach(address, lambda where: self._fetch_at(where, size))
+
+    def _fetch_at(self, address: int, size: int) -> bytes:
         try:
             answer = self._session.command(f"-data-read-memory-bytes 0x{address:x} {size}")
         except GdbError as error:
@@ -111,10 +126,23 @@ class Memory:
 
     def write(self, address: int, data: bytes) -> None:
         """Write a few bytes."""
-        self._session.command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
+        self._reach(
+            address,
+            lambda where: self._session.command(
+                f"-data-write-memory-bytes 0x{where:x} {data.hex()}"
+            ),
+        )
+
+    def write_physical(self, address: int, data: bytes) -> None:
+        """Write a few bytes at a physical address."""
+        with self._physical():
+            self._session.command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
 
     def dump(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on, fresh from the target, in one go."""
+        return self._reach(address, lambda where: self._dump_at(where, size))
+
+    def _dump_at(self, address: int, size: int) -> bytes:
         command = f"dump binary memory {self._transfer.path} 0x{address:x} 0x{address + size:x}"
         try:
             self._session.console(command, transfer_deadline(size))
@@ -131,6 +159,11 @@ class Memory:
 
     def restore(self, address: int, data: bytes) -> None:
         """Write ``data`` from ``address`` on, in one go."""
+        self._reach(address, lambda where: self._restore_at(where, data))
+
+    def _restore_at(self, address: int, data: bytes) -> None:
+        # Only a warning tells of a `restore` that fails, and what cannot be read cannot be written.
+        self._fetch_at(address, 1)
         self._transfer.put(data)
         try:
             self._session.console(
@@ -138,6 +171,29 @@ class Memory:
             )
         finally:
             self._transfer.empty()
+
+    def _reach(self, address: int, access: Callable[[int], _Result]) -> _Result:
+        """What ``access`` gives for an address, or for the physical one where that fails."""
+        try:
+            return access(address)
+        except GdbError as error:
+            physical = self.linear(address)
+            if physical is None:
+                raise
+            try:
+                with self._physical():
+                    return access(physical)
+            except GdbError:
+                raise error from None
+
+    @contextmanager
+    def _physical(self) -> Iterator[None]:
+        """QEMU takes all addresses for physical ones, devices included."""
+        self._session.console("maintenance packet Qqemu.PhyMemMode:1")
+        try:
+            yield
+        finally:
+            self._session.console("maintenance packet Qqemu.PhyMemMode:0")
 
 
 def transfer_deadline(size: int) -> float:

@@ -33,6 +33,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         Debugger() as debugger,
     ):
         debugger.load(elf)
+        debugger.map_linearly(image.isa.linear_address)
         try:
             debugger.connect(endpoint)
         except GdbError as error:

@@ -105,7 +105,7 @@ class Guest:
         stub = StubLane(self.debugger)
         lane: Lane = stub
         if isinstance(self.machine, Machine) and self.lane != "stub":
-            lane = MonitorLane(self.machine, stub)
+            lane = MonitorLane(self.machine, stub, self.image.isa.linear_address)
         return Collector(
             lane,
             self.image.address_of("ring_buffer"),

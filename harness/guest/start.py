@@ -114,6 +114,7 @@ def run_kernel(
             first, last = addresses.split("-")
             debugger.forbid(int(first, 16), int(last, 16))
         debugger.connect(machine.gdb_socket)
+        debugger.map_linearly(image.isa.linear_address)
         prove_memory(debugger, image, config)
         prove_identity(debugger, image)
         yield Guest(config, image, machine, debugger, lane, build)

@@ -17,6 +17,7 @@ _B = 0x14000000
 _IMM26 = 0x03FFFFFF
 _MOV_X9_X30 = 0xAA1E03E9
 _REACH = 128 << 20
+_MEMORY = range(1 << 30, 2 << 30)
 
 _R_AARCH64_CALL26 = 283
 
@@ -54,6 +55,10 @@ class AArch64(Isa):
     def code_byteorder(self) -> ByteOrder:
         """Always little, also where data is big endian."""
         return "little"
+
+    def linear_address(self, address: int) -> int | None:
+        """The guests map memory where it lies (guests/arch/aarch64/mmu.S)."""
+        return address if address in _MEMORY else None
 
     @property
     def general_registers(self) -> tuple[str, ...]:

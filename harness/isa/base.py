@@ -187,6 +187,13 @@ class Isa(ABC):
         """The byte order of instructions in memory."""
         return self.byteorder
 
+    @abstractmethod
+    def linear_address(self, address: int) -> int | None:
+        """The physical address of one of the guest's kernel; None for any other.
+
+        It is that of a fixed map, which needs no look at page tables.
+        """
+
     @property
     @abstractmethod
     def general_registers(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ _J = 0x08000000
 _JAL = 0x0C000000
 _INDEX = 0x03FFFFFF
 _REGION = 256 << 20
+_SEGMENT = 512 << 20
 
 _LUI_V1 = 0x3C030000
 _LUI_AT = 0x3C010000
@@ -84,6 +85,13 @@ class Mips(Isa):
     # TLB refill, of 64-bit addresses, cache error, all others, interrupts where Cause.IV says so.
     vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
     masks_interrupts = (0xFFE0FFFF, 0x41606000)  # di
+
+    def linear_address(self, address: int) -> int | None:
+        """Kseg0 and kseg1 are the first 512 MiB, with and without the cache."""
+        address &= self.mask
+        segment = address & ~(_SEGMENT - 1)
+        kseg0 = 0x80000000 if self.bits == 32 else 0xFFFFFFFF80000000
+        return address - segment if segment in (kseg0, kseg0 + _SEGMENT) else None
 
     @property
     def general_registers(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ways to read the memory of a stopped guest."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from harness.debugger import Debugger
@@ -41,26 +42,28 @@ class StubLane:
 class MonitorLane:
     """Bulk reads by QEMU's own ``memsave``, everything else through the stub.
 
-    For machines that the harness started.  QEMU copies through the page tables of CPU 0 as the stub
-    does, but into a file in the machine's private directory instead of into packets of hexadecimal
-    digits.
+    For machines that the harness started.  QEMU copies from physical memory into a file in the
+    machine's private directory, instead of into packets of hexadecimal digits.  ``linear`` gives
+    the physical address of one of the guest's kernel, None for any other.
     """
 
     name = "monitor"
 
-    def __init__(self, machine: Machine, stub: StubLane) -> None:
+    def __init__(
+        self, machine: Machine, stub: StubLane, linear: Callable[[int], int | None]
+    ) -> None:
         self._machine = machine
         self._stub = stub
+        self._linear = linear
         self._file = machine.directory / "memory"
 
     def read(self, address: int, size: int) -> bytes:
         """``size`` bytes at a virtual address of the guest."""
-        if size < BULK:
+        physical = self._linear(address)
+        if size < BULK or physical is None:
             return self._stub.read(address, size)
-        # QMP has no unsigned numbers: the upper half of the address space is negative.
-        signed = address - (1 << 64) if address >> 63 else address
         try:
-            self._machine.qmp("memsave", val=signed, size=size, filename=str(self._file))
+            self._machine.qmp("pmemsave", val=physical, size=size, filename=str(self._file))
         except HostError as error:
             if self._machine.alive:
                 error.advice = f"Make room in {self._file.parent.parent}, or use --lane stub."

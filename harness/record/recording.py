@@ -4,17 +4,18 @@
 Whatever ends the run, the events that were read up to then are in the file.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import GuestError, HarnessError
+from harness.errors import GuestError, HarnessError, UsageError
 from harness.guest import TIMEOUT, Guest, Outcome, boot
 from harness.record.limit import keep_first, total_events
 from harness.record.live import LiveEvents
 from harness.record.output import whole_file
 from harness.trace import write_trace_dat
+from harness.tracer import SHOWN_OPTIONS
 
 END = "workload_done"
 
@@ -34,6 +35,7 @@ class Request:
     notrace: tuple[str, ...] = ()
     graph: tuple[str, ...] = ()
     trace_events: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     pids: tuple[int, ...] = ()
     max_graph_depth: int = 0
     workload: str = "calls"
@@ -159,6 +161,8 @@ def _switch_on(guest: Guest, request: Request) -> None:
         guest.tracer.graph.set_graph_function(*request.graph)
     if request.max_graph_depth:
         guest.tracer.graph.max_graph_depth = request.max_graph_depth
+    if request.options:
+        guest.tracer.set_option(*_recorded(request.options))
     if request.trace_events:
         guest.tracer.set_event(*request.trace_events)
     if request.pids:
@@ -173,3 +177,15 @@ def _drained(guest: Guest, request: Request, watched: LiveEvents | None) -> bool
         watched.drained()
     counts = guest.collector.counts
     return request.events is None or counts.entries - counts.overrun < request.events
+
+
+def _recorded(options: Iterable[str]) -> list[str]:
+    """The options, all of which change what is recorded: a file does not keep how to show it."""
+    words = list(options)
+    for word in words:
+        if word.removeprefix("no") in SHOWN_OPTIONS:
+            raise UsageError(
+                f"-O {word} changes only how a trace is shown",
+                f"Give it to the report: harness report -O {word}.",
+            )
+    return words

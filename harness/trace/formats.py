@@ -168,7 +168,9 @@ class EventDeclaration:
             count = int(match[3][1:-1] or 0) if match[3] else 1
             fields.append(Field(declaration, offset, size * count, match[1] in _SIGNED))
             offset += size * count
-        return EventFormat(self.name, self.id, self.system, tuple(fields), self.print_fmt)
+        # libtraceevent prints a negative long of 32 bits as a positive one, but not an int.
+        fmt = self.print_fmt.replace("%ld", "%d") if long_size == 4 else self.print_fmt
+        return EventFormat(self.name, self.id, self.system, tuple(fields), fmt)
 
 
 def _without_false_padding(fields: list[Field]) -> list[Field]:

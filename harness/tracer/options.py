@@ -24,6 +24,9 @@ SHOWN: Mapping[str, bool] = {
 }
 """Options of the graph view; funcgraph-irqs is of both kinds."""
 
+SHOWN_OPTIONS = frozenset(SHOWN) - frozenset(RECORDED)
+"""Options that change nothing in a recording."""
+
 _DEFAULTS = {**RECORDED, **SHOWN}
 
 

@@ -76,6 +76,9 @@ __entry bool timer_interrupt(void)
 	u32 period = tick_period[current->cpu];
 
 	sched_clock();
+#if NR_CPUS > 1
+	gic_postpone_timer();
+#endif
 	if (period) {
 		set_compare(read_c0_32(CP0_COMPARE) + period, period);
 		return true;

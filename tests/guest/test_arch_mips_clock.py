@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""The clock of MIPS guests, whose counters have 32 bits."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import boot
+from harness.config import list_configs
+
+WORKLOAD = str(Path(__file__).with_name("workloads") / "waits.c")
+
+INTERRUPT_NS = (1 << 30) * 6
+"""From one timer interrupt of an idle guest to the next: guests/arch/mips/timer.c."""
+
+
+@pytest.mark.parametrize("name", [name for name in list_configs() if name.startswith("mips")])
+def test_no_pause_is_too_long(name):
+    # After four interrupts Count is where it was; after seven the other counter has come round.
+    with boot(name, workload=WORKLOAD, deterministic=True) as guest:
+        guest.tracer.set_filter("begin", "after_*")
+        guest.tracer.current = "function"
+        guest.run(until="workload_done")
+        times = [event.stamp for event in guest.tracer.events()]
+    pauses = [after - before for before, after in zip(times, times[1:], strict=False)]
+    assert [round(pause / INTERRUPT_NS, 2) for pause in pauses] == [1, 4, 7]
