@@ -2,8 +2,9 @@
 """harness shell and harness attach"""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,7 +22,9 @@ from harness.cli.options import (
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
+    from harness.config import MachineConfig
     from harness.guest import Guest
+    from harness.shell.session import Judge
 
 script_option = click.option(
     "-x",
@@ -65,7 +68,21 @@ def shell(
 
     with progress() as tell:
         plan_build(loaded, workload, port, cflags, words(features)).run(tell)
-    _run(start, script)
+    _run(start, script, partial(_judge, loaded, port))
+
+
+def _judge(
+    config: "MachineConfig", port: str | None, clauses: Sequence[str], show: Callable[[str], None]
+) -> None:
+    from harness.config import load_port
+    from harness.conformance.report import lines
+    from harness.conformance.run import conform
+
+    command = ["harness", "conform", *(["--port", port] if port else [])]
+    own = load_port(config.port if port is None else port)
+    for report in conform([config], lambda _: own, clauses):
+        for line in lines(report, command):
+            show(line)
 
 
 @click.command()
@@ -96,12 +113,16 @@ def attach(elf: Path, endpoint: str, script: Path | None) -> None:
     _run(lambda: attach_to(elf, endpoint), script)
 
 
-def _run(start: "Callable[[], AbstractContextManager[Guest]]", script: Path | None) -> None:
+def _run(
+    start: "Callable[[], AbstractContextManager[Guest]]",
+    script: Path | None,
+    judge: "Judge | None" = None,
+) -> None:
     from harness.shell import Session, run_prompt, run_script
 
     if script is None and not sys.stdin.isatty():
         script = Path("-")
-    session = Session(start)
+    session = Session(start, judge=judge)
     try:
         if script is None:
             run_prompt(session)

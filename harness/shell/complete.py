@@ -7,6 +7,7 @@ from typing import ClassVar
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
+from harness.conformance import load_catalogue
 from harness.errors import HarnessError
 from harness.shell.session import Session
 from harness.shell.verb import VERBS
@@ -49,11 +50,27 @@ class LineCompleter(Completer):
     def _tracers(self) -> Iterable[str]:
         return self._session.guest.tracer.available_tracers
 
+    def _events(self) -> Iterable[str]:
+        return self._session.guest.tracer.available_events
+
+    def _options(self) -> Iterable[str]:
+        return [word.removeprefix("no") for word in self._session.guest.tracer.trace_options]
+
+    def _snapshots(self) -> Iterable[str]:
+        return self._session.snapshots
+
+    def _clauses(self) -> Iterable[str]:
+        return [clause.id for clause in load_catalogue().clause]
+
     def _verbs(self) -> Iterable[str]:
         return sorted(VERBS)
 
     _kinds: ClassVar[dict[str, Callable[["LineCompleter"], Iterable[str]]]] = {
+        "clauses": _clauses,
+        "events": _events,
         "functions": _functions,
+        "options": _options,
+        "snapshots": _snapshots,
         "tracers": _tracers,
         "verbs": _verbs,
     }

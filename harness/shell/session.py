@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One session with one guest: what a line does, whoever typed it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import click
@@ -20,6 +20,10 @@ WIDEST = 1 << 20
 """Characters of one line that are shown."""
 
 
+Judge = Callable[[Sequence[str], Callable[[str], None]], None]
+"""Judges clauses of the session's port and config, and gives the lines of the report."""
+
+
 class Quit(Exception):
     """The user leaves."""
 
@@ -31,12 +35,15 @@ class Session:
         self,
         start: Callable[[], AbstractContextManager[Guest]],
         *,
+        judge: Judge | None = None,
         colour: bool | None = None,
     ) -> None:
-        """``start`` makes the guest, and again another one like it."""
+        """``start`` makes the guest, and again another one like it; ``judge`` judges clauses."""
+        self.judge = judge
         self._start = start
         self._stack = ExitStack()
         self._colour = colour
+        self.snapshots: list[str] = []
         self.interactive = False
         """Whether somebody sits at a terminal."""
         self.interrupt = Interrupt()
@@ -55,6 +62,7 @@ class Session:
         self._stack = ExitStack()
         self.guest = self._stack.enter_context(self._start())
         self.gone = ""
+        self.snapshots.clear()
 
     # Lines
 
@@ -131,6 +139,12 @@ class Session:
         with self.guest.tracer.reader(drain=not self.gone) as reader:
             yield reader
 
+    def trace(self) -> Iterator[str]:
+        """The lines of the file ``trace``."""
+        if not self.gone:
+            self.guest.settle()
+        return self.guest.tracer.trace(drain=not self.gone)
+
     def print(self, text: str = "") -> None:
         """A line of an answer."""
         self.interrupt.check()
@@ -142,7 +156,7 @@ class Session:
             click.echo(lost_line(event.cpu, event.lost))
         click.echo(str(event))
 
-    def print_all(self, lines: Iterator[str]) -> None:
+    def print_all(self, lines: Iterable[str]) -> None:
         """Lines of an answer; Ctrl-C ends them."""
         for line in lines:
             self.print(line)

@@ -61,11 +61,14 @@ def walk(session: "Session", stub: str) -> None:
 
 
 def _survivors(session: "Session", before: dict[str, int]) -> None:
-    """What the traced function needs of its registers, as they were and as they are."""
+    """What the ABI says must survive a call site, as it was at the stub's entry and as it is."""
     guest = session.guest
     isa, now = guest.image.isa, guest.debugger.registers()
     digits = guest.image.bits // 4
-    for name in isa.argument_registers:
+    form = guest.image.sites[0].form
+    for name in dict.fromkeys((*isa.at_site(form).live, *isa.abi.saved, *isa.abi.fixed)):
+        if name not in before:
+            continue
         then, value = before[name], now[name]
         line = f"{name:>6}  {then & isa.mask:0{digits}x}  {value & isa.mask:0{digits}x}"
         if then == value:

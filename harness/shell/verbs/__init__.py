@@ -2,6 +2,6 @@
 """The verbs of the session, a file for each kind."""
 
 from harness.shell.verb import VERBS
-from harness.shell.verbs import control, port, record, tracefs
+from harness.shell.verbs import control, events, port, record, tracefs
 
-__all__ = ["VERBS", "control", "port", "record", "tracefs"]
+__all__ = ["VERBS", "control", "events", "port", "record", "tracefs"]

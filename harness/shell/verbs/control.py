@@ -58,6 +58,48 @@ def reboot(session: "Session", arguments: Arguments) -> None:
     session.say(session.state)
 
 
+@verb("[NAME]", example="snapshot before", group=GROUP)
+def snapshot(session: "Session", arguments: Arguments) -> None:
+    """Keep the guest as it is now, with tracer and events; alone: the names of what is kept."""
+    if not arguments.words:
+        for name in session.snapshots:
+            session.print(name)
+        return
+    (name,) = arguments.words
+    session.live.snapshot(name)
+    if name not in session.snapshots:
+        session.snapshots.append(name)
+
+
+@verb("NAME", completes="snapshots", example="restore before", group=GROUP)
+def restore(session: "Session", arguments: Arguments) -> None:
+    """Go back to a snapshot; breakpoints stay as they are."""
+    if not arguments.words:
+        raise UsageError("which snapshot?", "See: snapshot")
+    session.live.restore(arguments.words[0])
+    session.say(session.state)
+
+
+@verb(group=GROUP)
+def threads(session: "Session", arguments: Arguments) -> None:
+    """The guest's threads: number, name, CPU, and where those that do not run go on."""
+    image = session.live.image
+    for thread in session.live.threads():
+        place = thread.interrupted_pc or thread.saved_pc
+        where = image.symbolize(place) if place else ""
+        session.print(f"{thread.pid:>6}  {thread.comm:16}  CPU {thread.cpu}  {where}".rstrip())
+
+
+@verb("CLAUSE...", most=1 << 16, completes="clauses", example="conform C9a", group=GROUP)
+def conform(session: "Session", arguments: Arguments) -> None:
+    """Judge clauses of the specification on this port and config, in guests of their own."""
+    if session.judge is None:
+        raise UsageError("a guest that was attached to names no port", "Use: harness conform")
+    if not arguments.words:
+        raise UsageError("which clauses?", "Example: conform C9a. See: harness list clauses")
+    session.judge(arguments.words, session.print)
+
+
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)
 def help_(session: "Session", arguments: Arguments) -> None:
     """What there is; with a command, all about it."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GROUP = "port"
 WORD = 4
+RET_STACK = 50
+"""FTRACE_RETFUNC_DEPTH."""
 SHOWN = 4096
 """Bytes of a function that are disassembled at most."""
 
@@ -90,6 +92,29 @@ def stubs(session: "Session", arguments: Arguments) -> None:
     image = session.live.image
     default = "ftrace_caller" if "ftrace_caller" in image.symbols else "_mcount"
     walk(session, arguments.words[0] if arguments.words else default)
+
+
+@verb("[PID]", example="ret_stack 1", group=GROUP)
+def ret_stack(session: "Session", arguments: Arguments) -> None:
+    """The return addresses that the graph tracer has taken, of one thread or of all."""
+    guest = session.live
+    isa, image = guest.image.isa, guest.image
+    wanted = [number(word) for word in arguments.words]
+    found = [thread for thread in guest.threads() if not wanted or thread.pid in wanted]
+    if wanted and not found:
+        raise UsageError(f"there is no thread {wanted[0]}", "See: threads")
+    size = number(guest.debugger.cli("output sizeof(struct ftrace_ret_stack)").strip() or "0")
+    for thread in found:
+        depth = min(thread.curr_ret_stack + 1, RET_STACK) if thread.ret_stack else 0
+        session.print(f"{thread}: {depth} taken")
+        for index in reversed(range(depth)):
+            entry = guest.debugger.read_memory(thread.ret_stack + index * size, 2 * isa.word_size)
+            back, function = (
+                int.from_bytes(entry[at : at + isa.word_size], image.byteorder)
+                for at in (0, isa.word_size)
+            )
+            name = image.symbolize(function).partition("+")[0]
+            session.print(f"  {index:>2} {name} returns to {image.symbolize(back)}")
 
 
 @verb("[CPU [PAGE]]", most=2, example="ring 0 0", group=GROUP)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The files of tracefs as verbs: alone they show what is, with words they change it."""
 
+from collections import deque
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.shell import gdb
 from harness.shell.verb import UNLIMITED, Arguments, verb
-from harness.trace import report_lines
 
 if TYPE_CHECKING:
     from harness.shell.session import Session
@@ -153,21 +153,16 @@ def trace(session: "Session", arguments: Arguments) -> None:
         session.live.tracer.clear()
         return
     count = number(arguments.words[0]) if arguments.words else None
-    with session.recorded() as reader:
-        lines = report_lines(reader, "text")
-        if count is None:
-            session.print_all(lines)
-            return
-        header: list[str] = []
-        kept: list[str] = []
-        for line in lines:
-            session.interrupt.check()
-            if line.startswith("#") and not kept:
-                header.append(line)
-            else:
-                kept.append(line)
-                del kept[: len(kept) - count if count < len(kept) else 0]
-        session.print_all(iter(chain(header, kept)))
+    lines = session.trace()
+    if count is None:
+        session.print_all(lines)
+        return
+    header: list[str] = []
+    kept: deque[str] = deque(maxlen=max(0, count))
+    for line in lines:
+        session.interrupt.check()
+        (header if line.startswith("#") and not kept else kept).append(line)
+    session.print_all(chain(header, kept))
 
 
 @verb(group=GROUP)
