@@ -9,11 +9,13 @@
 
 The marker takes what `harness.boot` takes.  Where a test has an argument ``config`` (a fixture, or
 a parameter), that is the config if the marker names none.  A test that fails shows where the guest
-stood: registers, backtrace, disassembly, and the tail of its console.
+stood: registers, backtrace, disassembly, and the tail of its console; with ``--harness-shell`` it
+opens a prompt there.
 """
 
 import os
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,11 +25,17 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--tick HZ``: the whole suite under timer interrupts."""
+    """``--tick HZ``: the whole suite under timer interrupts.  ``--harness-shell``: look closer."""
     parser.addoption(
         "--tick",
         metavar="HZ",
         help="boot every guest with so many timer interrupts a second (sets HARNESS_TICK)",
+    )
+
+    parser.addoption(
+        "--harness-shell",
+        action="store_true",
+        help="open the interactive session where a test with the fixture `guest` failed",
     )
 
 
@@ -62,6 +70,19 @@ def guest(request: pytest.FixtureRequest) -> "Iterator[Guest]":
         )
     with boot(**arguments) as running:
         yield running
+
+
+def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: Any, report: Any) -> None:
+    """With ``--harness-shell``, a prompt on the guest of a test that has just failed."""
+    running: Any = getattr(node, "funcargs", {}).get("guest")
+    if not hasattr(running, "describe") or not node.config.getoption("--harness-shell"):
+        return
+    from harness.shell import Session, run_prompt
+
+    capture = node.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        print(f"\n{node.nodeid} failed; this is its guest")
+        run_prompt(Session(lambda: nullcontext(running)))
 
 
 @pytest.hookimpl(wrapper=True)
