@@ -40,6 +40,8 @@ MEANINGS = {
     -34: "its call sites do not reach the tracer (ERANGE)",
 }
 
+LOW_HALF = 0xFFFFFFFF
+
 
 @dataclass(frozen=True)
 class Module:
@@ -202,9 +204,12 @@ class Modules:
                     f"CPU {cpu} runs {self._guest.image.symbolize(pc)}",
                     "Let the guest run on before you unload the module.",
                 )
+        # gdb does not take the signature off a return address; the low half never has one.
+        low = range(text.start & LOW_HALF, text.stop & LOW_HALF)
         for frame in debugger.frame_addresses():
-            if frame in text:
+            if frame & LOW_HALF in low:
+                place = self._guest.image.symbolize(text.start + (frame & LOW_HALF) - low.start)
                 raise UsageError(
-                    f"the guest is going to return to {self._guest.image.symbolize(frame)}",
+                    f"the guest is going to return to {place}",
                     "Let it run on before you unload the module.",
                 )
