@@ -7,12 +7,20 @@ module out.  From then on, or until then, it is a part of the guest's image.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.build import module_beside
-from harness.errors import FormatError, GdbError, GuestError, UsageError
+from harness.errors import (
+    FormatError,
+    GdbError,
+    GuestDied,
+    GuestError,
+    HarnessError,
+    UsageError,
+)
 from harness.image import Image, ModuleImage
 from harness.units import escape
 
@@ -31,6 +39,8 @@ MEANINGS = {
     -22: "what it says of itself cannot be (EINVAL)",
     -34: "its call sites do not reach the tracer (ERANGE)",
 }
+
+LOW_HALF = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -88,13 +98,16 @@ class Modules:
         self._add(module)
         try:
             self._call("load_module", module)
-            if "do_init_module" in self._guest.image.symbols:
-                self._guest.modules_came()
-                self._call("do_init_module", module)
-        except GuestError:
+            self._guest.modules_came()
+            self._call("do_init_module", module)
+        except GuestDied:
+            raise
+        except HarnessError:
+            # What the guest has undone itself it does not know any more.
+            with suppress(HarnessError):
+                self._call("unload_module", module)
             self._remove(module)
             raise
-        self._guest.modules_came()
         self._loaded[name] = module
         return module
 
@@ -103,7 +116,7 @@ class Modules:
 
         Raises:
             UsageError: it is not loaded, or the guest runs in it or will return to it.
-            GuestError: the guest refuses.
+            GuestError: the guest refuses, as where the graph tracer will return to it.
         """
         module = self._loaded.get(name)
         if module is None:
@@ -180,7 +193,7 @@ class Modules:
         answer = self._guest.call(function, module.image.this_module)
         if answer:
             meaning = MEANINGS.get(answer, f"error {answer}")
-            raise GuestError(f"{function}() of the module {module.name} says: {meaning}")
+            raise GuestError(f"{function}() says of the module {module.name}: {meaning}")
 
     def _check_unused(self, module: Module) -> None:
         text, debugger = module.image.text, self._guest.debugger
@@ -190,9 +203,12 @@ class Modules:
                     f"CPU {cpu} runs {self._guest.image.symbolize(pc)}",
                     "Let the guest run on before you unload the module.",
                 )
+        # gdb does not take the signature off a return address; the low half never has one.
+        low = range(text.start & LOW_HALF, text.stop & LOW_HALF)
         for frame in debugger.frame_addresses():
-            if frame in text:
+            if frame & LOW_HALF in low:
+                place = self._guest.image.symbolize(text.start + (frame & LOW_HALF) - low.start)
                 raise UsageError(
-                    f"the guest is going to return to {self._guest.image.symbolize(frame)}",
+                    f"the guest is going to return to {place}",
                     "Let it run on before you unload the module.",
                 )

@@ -93,6 +93,23 @@ def test_make_takes_the_python_of_the_source_tree(tmp_path: Path) -> None:
     assert python.samefile(recording().split()[0])
 
 
+def test_guests_without_the_harness_say_so(tmp_path: Path) -> None:
+    copy = tmp_path / "guests"
+    shutil.copytree(resources.guests_directory(), copy)
+    # -I: a Python that has what is installed for it, which is nothing of ours.
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nexec /usr/bin/python3 -I "$@"\n')
+    python.chmod(0o755)
+    words = ["ARCH=mips", f"O={tmp_path / 'out'}", f"PYTHON={python}"]
+    done = subprocess.run(
+        ["make", "-C", str(copy), *words], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode != 0
+    said = f"{python} does not have the package ftrace-harness, which finds the call sites; install"
+    assert said in done.stderr
+    assert "No module named" not in done.stderr
+
+
 def test_a_repository_in_a_directory_with_blanks(
     empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

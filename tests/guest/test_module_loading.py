@@ -9,7 +9,7 @@ from command import harness
 from harness import boot
 from harness.build import build_guest, module_beside
 from harness.config import load_config
-from harness.errors import GuestDied, GuestError, UsageError
+from harness.errors import GuestDied, GuestError, SiteMismatch, UsageError
 from harness.trace import Symbols
 
 ONE = "mips-malta"
@@ -168,13 +168,41 @@ def test_a_module_for_another_machine_is_refused():
 def test_a_module_that_refuses_leaves_nothing(guest, source):
     guest.tracer.current = "function"
     before = guest.tracer.enabled_functions
-    with pytest.raises(GuestError, match="module no says: it does not want to be loaded"):
+    with pytest.raises(GuestError, match="the module no: it does not want to be loaded"):
         guest.load_module(source("no", REFUSES))
     assert guest.tracer.enabled_functions == before
     assert guest.modules.loaded == []
     assert guest.image.modules == {}
     guest.run(until="workload_done")
     assert guest.workload_status == 0
+
+
+@pytest.mark.guest(config=ONE, workload="modules")
+def test_a_module_whose_sites_the_tracer_cannot_take_leaves_nothing(guest, monkeypatch):
+    def refuse():
+        raise SiteMismatch("somebody was here")
+
+    monkeypatch.setattr(guest, "modules_came", refuse)
+    with pytest.raises(SiteMismatch):
+        guest.load_module("callbacks")
+    monkeypatch.undo()
+    assert guest.call("run_modules", 1) == 0
+    guest.load_module("callbacks")
+    assert guest.call("run_modules", 1) == 7
+
+
+@pytest.mark.parametrize("place", ["strlen", "mod_leaf"])
+@pytest.mark.guest(workload="modules", modules=["callbacks"])
+def test_a_module_that_will_be_returned_to_stays(config, guest, place):
+    guest.tracer.set_filter(":mod:callbacks")
+    guest.tracer.current = "function_graph"
+    guest.run(until=place)
+    with pytest.raises((UsageError, GuestError), match="callbacks"):
+        guest.unload_module("callbacks")
+    guest.tracer.current = "nop"
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+    guest.unload_module("callbacks")
 
 
 @pytest.mark.guest(config=ONE, workload="modules")

@@ -235,14 +235,17 @@ int ftrace_graph_module_init(struct module *module)
 static noinline void prepare_module(unsigned long *saved_at, unsigned long ip, unsigned long sp,
 				    unsigned long *saved_ra)
 {
-	const struct module *module = __module_text_address(ip);
+	const struct module *module;
 	u32 prologue;
 
-	if (!module || !module->arch.prologues)
+	for (module = modules; module; module = module->next) {
+		if (!within_module(ip, module))
+			continue;
+		prologue = module->arch.prologues[(ip - module->text_start) / 4];
+		if (prologue != PROLOGUE_UNKNOWN)
+			hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
 		return;
-	prologue = module->arch.prologues[(ip - module->text_start) / 4];
-	if (prologue != PROLOGUE_UNKNOWN)
-		hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
+	}
 }
 
 #endif
@@ -261,12 +264,15 @@ void prepare_ftrace_return(unsigned long *saved_at, unsigned long ip, unsigned l
 			   unsigned long *saved_ra)
 {
 #if defined(CONFIG_FUNCTION_GRAPH_FP_TEST) || !defined(KBUILD_MCOUNT_RA_ADDRESS)
-	const u32 *known = known_prologue(ip);
+	u32 prologue;
 
-	if (unlikely(!known))
+	if (unlikely(!is_kernel_code(ip))) {
 		prepare_module(saved_at, ip, sp, saved_ra);
-	else if (likely(*known != PROLOGUE_UNKNOWN))
-		hijack_with_prologue(saved_at, ip, sp, saved_ra, *known);
+		return;
+	}
+	prologue = *known_prologue(ip);
+	if (likely(prologue != PROLOGUE_UNKNOWN))
+		hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
 #else
 	hijack(saved_ra ? saved_ra : saved_at, *saved_at, ip, 0);
 #endif

@@ -29,16 +29,18 @@
 	.set	noreorder
 	.set	noat
 
-/* Frame: $ra $at $v0, the arguments, $12; on o32 above the 16 bytes that the tracer owns. */
+/* Frame: $ra $at $v0, the arguments, $12, ip; on o32 above the 16 bytes that the tracer owns. */
 #if _MIPS_SIM == _ABI64
 #define SAVED(n)	((n) * SZREG)
 #define SAVED_12	SAVED(11)
-#define FRAME_SIZE	96			/* 12 registers, 16-byte aligned */
+#define SAVED_IP	SAVED(12)
+#define FRAME_SIZE	112			/* 13 registers, 16-byte aligned */
 #define SITE_STACK	0
 #else
 #define SAVED(n)	(16 + (n) * SZREG)
 #define SAVED_12	SAVED(7)
-#define FRAME_SIZE	48			/* 8 registers, 8-byte aligned */
+#define SAVED_IP	SAVED(8)
+#define FRAME_SIZE	56			/* 9 registers, 8-byte aligned */
 #define SITE_STACK	8			/* what the site's delay slot took from $sp */
 #endif
 #define SAVED_RA	SAVED(0)
@@ -88,18 +90,18 @@
 	.endm
 
 	/*
-	 * M2c: \site = behind a long call on entry, its first word at the end. The search cannot
-	 * fail, for there is a `move at,ra`; two words or six before it load the address. Uses $3.
+	 * M2c: \site = the jalr of a long call on entry, LONG_CALL_LOAD behind its first word at the
+	 * end. The search cannot fail, for there is a `move at,ra` behind what loads the address; that
+	 * is two words, or on n64 six of which the last is the daddu. Uses $3.
 	 */
 	.macro	long_call_site site
-1:	lw	$3, -MCOUNT_INSN_SIZE - 4(\site)
-	LONG_ADDIU \site, \site, -4
+	lw	$3, -4(\site)
+1:	LONG_ADDIU \site, \site, -4
 	srl	$3, $3, 11
 	xori	$3, $3, MOVE_AT_RA
 	bnez	$3, 1b
-	 nop
+	 lw	$3, -4(\site)
 #if _MIPS_SIM == _ABI64
-	lw	$3, -MCOUNT_INSN_SIZE - 4(\site)
 	srl	$3, $3, 11
 	xori	$3, $3, DADDU_V1_V1_AT
 	bnez	$3, 2f
@@ -107,8 +109,8 @@
 	LONG_ADDIU \site, \site, -16
 2:
 #endif
-	LONG_ADDIU \site, \site, -MCOUNT_INSN_SIZE - 8
 	.endm
+#define LONG_CALL_LOAD	8
 
 	.text
 SYM_FUNC_START(_mcount)
@@ -132,10 +134,10 @@ SYM_INNER_LABEL(ftrace_graph_call)
 	restore_all_and_return
 
 .Llong_call:
-	move	$a0, $ra
 	long_call_site $a0
+	LONG_S	$a0, SAVED_IP($sp)
 	b	ftrace_call
-	 nop
+	 LONG_ADDIU $a0, $a0, -LONG_CALL_LOAD
 #else
 	/* C3, C4: free are $v1, $t9 and the temporaries that neither ABI gives another meaning. */
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
@@ -171,10 +173,9 @@ function_trace:
 	restore_all_and_return
 
 .Llong_call:
-	move	$a0, $ra
 	long_call_site $a0
 	b	.Ltrace
-	 nop
+	 LONG_ADDIU $a0, $a0, -LONG_CALL_LOAD
 #endif
 
 SYM_INNER_LABEL(ftrace_stub)
@@ -211,10 +212,13 @@ SYM_FUNC_START(ftrace_graph_caller)
 	restore_all_and_return			/* with $at as prepare_ftrace_return() left it */
 
 .Lgraph_long_call:
-	move	$a1, $25
+#ifdef CONFIG_DYNAMIC_FTRACE
+	LONG_L	$a1, SAVED_IP($sp)
+#else
 	long_call_site $a1
+#endif
 	b	.Lgraph
-	 nop
+	 LONG_ADDIU $a1, $a1, -LONG_CALL_LOAD
 SYM_FUNC_END(ftrace_graph_caller)
 
 /*

@@ -31,14 +31,16 @@ u32 decode_prologue(unsigned long ip);
 extern u32 __prologues[];
 extern const char _text[], __text_size[];	/* the size is the symbol's value */
 
-/** known_prologue - where the prologue of a function of the kernel is remembered; or NULL */
+/** is_kernel_code - whether known_prologue() has a place for what lies at @ip */
+static __always_inline bool is_kernel_code(unsigned long ip)
+{
+	return ip - (unsigned long)_text < (unsigned long)__text_size;
+}
+
+/** known_prologue - where the prologue of a function of the kernel is remembered */
 static __always_inline u32 *known_prologue(unsigned long ip)
 {
-	unsigned long offset = ip - (unsigned long)_text;
-
-	if (unlikely(offset >= (unsigned long)__text_size))
-		return NULL;
-	return (u32 *)((unsigned long)__prologues + offset);
+	return (u32 *)((unsigned long)__prologues + (ip - (unsigned long)_text));
 }
 
 #endif

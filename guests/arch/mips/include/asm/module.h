@@ -17,7 +17,8 @@
 
 /**
  * struct mod_arch_specific - what the port keeps of a module
- * @prologues:	a word for each instruction of its text, as for the kernel's; may be NULL
+ * @prologues:	a word for each instruction of its text, as for the kernel's, where the
+ *		graph tracer has a use for them
  */
 struct mod_arch_specific {
 	unsigned int *prologues;
