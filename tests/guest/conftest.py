@@ -5,6 +5,6 @@ from harness.config import list_configs
 
 
 def pytest_generate_tests(metafunc):
-    """``config`` takes the name of every machine config in turn."""
-    if "config" in metafunc.fixturenames:
+    """``config`` takes the name of every machine config in turn, unless the module has its say."""
+    if "config" in metafunc.fixturenames and not hasattr(metafunc.module, "pytest_generate_tests"):
         metafunc.parametrize("config", list_configs())
