@@ -203,6 +203,10 @@ class Guest:
         """
         inject(self.config, self.debugger, cpu, nmi=nmi)
 
+    def drain(self) -> None:
+        """Read what is new in every buffer, and give full ones back."""
+        self.collector.drain(full=self._full_cpus())
+
     def settle(self) -> None:
         """Finish the event that each CPU is writing, so that counters and pages agree."""
         for _ in range(SETTLE_STEPS):
@@ -239,7 +243,7 @@ class Guest:
                 raise _Elapsed
             # Nobody has asked for events before the collector was.
             if "collector" in vars(self):
-                self.collector.drain(full=self._full_cpus())
+                self.drain()
             if not self.on_drain():
                 return Outcome.STOPPED
 
