@@ -239,11 +239,12 @@ class Guest:
                 return Outcome.REACHED
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
-            if time.monotonic() >= deadline:
-                raise _Elapsed
-            # Nobody has asked for events before the collector was.
+            # Nobody has asked for events before the collector was.  Before the deadline is looked
+            # at: the guest goes on from a watermark that it has been stopped at.
             if "collector" in vars(self):
                 self.drain()
+            if time.monotonic() >= deadline:
+                raise _Elapsed
             if not self.on_drain():
                 return Outcome.STOPPED
 

@@ -88,7 +88,7 @@ class Oracle:
         capacity: int = DEFAULT_CAPACITY,
         counting: bool = False,
     ) -> None:
-        """``capacity`` is in records.  With ``counting`` it counts instructions, and that is all."""
+        """``capacity`` is in records.  With ``counting`` it counts instructions only."""
         self._image = image
         self.sites: Sequence[int] = [] if counting else find_sites(image)
         self._marks = {} if counting else find_marks(image)

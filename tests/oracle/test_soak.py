@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads on every CPU, preempted by ticks, for so many instructions, and every event accounted for.
+"""Threads on every CPU, preempted by ticks, for so many instructions, and no event unaccounted for.
 
 The workload counts its own calls.  In the end that must be the events that were read and those that
 the buffers' counters report as lost, for a buffer that is drained whenever it is full and for one
