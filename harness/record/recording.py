@@ -160,11 +160,14 @@ def _switch_on(guest: Guest, request: Request) -> None:
         guest.tracer.set_ftrace_pid(*request.pids)
         guest.tracer.set_event_pid(*request.pids)
     guest.tracer.current = request.tracer
-    if request.events is not None:
-        wanted = request.events
-        guest.on_drain = lambda: (
-            guest.collector.counts.entries - guest.collector.counts.overrun < wanted
-        )
+    wanted = request.events
+
+    def drained() -> bool:
+        guest.tracer.remember_names()
+        counts = guest.collector.counts
+        return wanted is None or counts.entries - counts.overrun < wanted
+
+    guest.on_drain = drained
 
 
 def _recorded(options: Iterable[str]) -> list[str]:

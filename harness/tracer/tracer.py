@@ -166,11 +166,16 @@ class Tracer(TracerControl):
             self._collector.clear()
             self._kept = False
 
+    def remember_names(self) -> None:
+        """Learn the names of the threads: one that has ended keeps its own until its place in the
+        guest's table is needed, so this is worth doing now and then.
+        """
+        self._cmdlines |= self._threads.names()
+
     def description(self) -> TraceDescription:
         """What a trace.dat says about this guest besides its events."""
         form = self._collector.format
-        # A thread that has ended keeps its name for as long as its place is not needed.
-        self._cmdlines |= self._threads.names()
+        self.remember_names()
         return TraceDescription(
             page_format=form,
             events=[
