@@ -14,9 +14,7 @@ from typing import NamedTuple
 import pytest
 
 WORKLOADS = Path(__file__).parents[2] / "guests" / "workloads"
-PLAIN = sorted(
-    path for path in WORKLOADS.glob("*.c") if "#include <linux/" not in path.read_text()
-)
+PLAIN = sorted(path for path in WORKLOADS.glob("*.c") if "#include <linux/" not in path.read_text())
 COMPILER = shutil.which(os.environ.get("CC", "gcc"))
 MAIN = "int workload(void); int main(void) { return workload(); }\n"
 
