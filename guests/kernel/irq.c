@@ -15,7 +15,8 @@
 
 u32 injected_interrupts;
 
-static noinline void handle_irq(void)
+/* Where an interrupt begins in traces of functions, which mark it by its place in the text. */
+static noinline __section(".irqentry.text") void handle_irq(void)
 {
 	preempt_count_add(HARDIRQ_OFFSET);
 	arch_handle_irq();

@@ -254,7 +254,7 @@ class Guest:
                     self.debugger.delete_breakpoint(number)
 
     def drain(self) -> None:
-        """Read what is new in the ring buffer, if anybody has asked for events before."""
+        """Read what is new in every buffer, if anybody has asked for events, and give full ones back."""
         if "collector" in vars(self):
             self.collector.drain(full=self._full_cpus())
 
@@ -362,9 +362,11 @@ class Guest:
                     return Outcome.BREAKPOINT
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
+            # Nobody has asked for events before the collector was.  Before the deadline is looked
+            # at: the guest goes on from a watermark that it has been stopped at.
+            self.drain()
             if time.monotonic() >= deadline:
                 raise _Elapsed
-            self.drain()
             if not self.on_drain():
                 return Outcome.STOPPED
 

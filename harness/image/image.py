@@ -13,6 +13,9 @@ from harness.image.text import isa_of, words_around
 from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
 
+IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
+"""What the graph view knows the functions of interrupts by, as the kernel does."""
+
 
 class Image:
     """A linked guest, read from the bytes of its ELF file; ``name`` is for messages.
@@ -113,13 +116,15 @@ class Image:
     def kallsyms(self, module: str = "") -> str:
         """The functions in the layout of ``/proc/kallsyms``, for a trace file.
 
-        Ends with the symbol ``_end``, so that nothing behind the guest bears the name of its last
-        function.  With ``module`` the lines are those of a module of that name.
+        With the symbols that tell where the functions are that interrupts begin in.  Ends with the
+        symbol ``_end``, so that nothing behind the guest bears the name of its last function.  With
+        ``module`` the lines are those of a module of that name.
         """
         digits = self.bits // 4
         suffix = f"\t[{module}]" if module else ""
         end = self.symbols.get("_end")
         rows = [(function.address, function.name) for function in self._functions.all]
+        rows += [(self.symbols[name], name) for name in IRQ_ENTRY if name in self.symbols]
         if end is not None:
             rows.append((end, "_end"))
         return "".join(f"{address:0{digits}x} T {name}{suffix}\n" for address, name in rows)

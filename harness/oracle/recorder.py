@@ -15,7 +15,7 @@ from harness.image import Image
 from harness.oracle.compile import build_plugin
 from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
 from harness.oracle.sites import find_sites
-from harness.oracle.watch import find_marks, find_threads, find_vectors
+from harness.oracle.watch import ThreadWatch, find_marks, find_threads, find_vectors
 from harness.units import align_up
 
 DEFAULT_CAPACITY = 4_000_000
@@ -89,10 +89,13 @@ class Oracle:
         directory: Path,
         *,
         capacity: int = DEFAULT_CAPACITY,
+        counting: bool = False,
     ) -> None:
+        """``capacity`` is in records.  With ``counting`` it counts instructions only."""
         self._image = image
-        self.sites: Sequence[int] = find_sites(image)
-        self._marks = find_marks(image)
+        self.sites: Sequence[int] = [] if counting else find_sites(image)
+        self._marks = {} if counting else find_marks(image)
+        self._counting = counting
         self._names = {site: _function_name(image, site) for site in self.sites} | self._marks
         self._path = directory / "oracle"
         self._plugin = build_plugin()
@@ -213,7 +216,7 @@ class Oracle:
     def _make_file(self, capacity: int) -> mmap.mmap:
         """Lay out the file: control, patterns, vectors, sites, marks, records (sparse)."""
         isa = self._image.isa
-        patterns = isa.flow_patterns
+        patterns = () if self._counting else isa.flow_patterns
         control = Control(
             magic=MAGIC,
             version=VERSION,
@@ -222,7 +225,7 @@ class Oracle:
             code_big_endian=int(isa.code_byteorder == "big"),
             return_offset=isa.call_return_offset,
             capacity=capacity,
-            **asdict(find_threads(self._image)),
+            **asdict(ThreadWatch() if self._counting else find_threads(self._image)),
         )
         content = bytearray(ctypes.sizeof(Control))
 
@@ -233,7 +236,7 @@ class Oracle:
 
         append("patterns", len(patterns), b"".join(PATTERN.pack(*p, 0) for p in patterns))
         for name, addresses in (
-            ("vectors", find_vectors(self._image)),
+            ("vectors", [] if self._counting else find_vectors(self._image)),
             ("marks", self._marks),
             # Last, with room behind them: modules come with more.
             ("sites", self.sites),

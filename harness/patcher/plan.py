@@ -19,12 +19,15 @@ class Patch:
     """Replace ``old`` by ``new`` at ``address``; ``what`` names the place in a report.
 
     ``old`` and ``new`` are instruction words in the guest's memory order, equally long.
+    ``links``: the first of ``old`` is a call that sets its return register before its delay slot
+    has been executed.
     """
 
     address: int
     old: bytes
     new: bytes
     what: str
+    links: bool = False
 
     def __post_init__(self) -> None:
         if len(self.old) != len(self.new) or not self.old or len(self.old) % WORD:
@@ -43,14 +46,42 @@ class Patch:
 
         A CPU at the first changed word sees only new words, and one behind the last has seen only
         old ones.  In between it would run a mixture: on o32 the stack adjustment of a call that
-        never happened.  Empty when just one word changes.
+        never happened.  The delay slot of a call counts as inside: an interrupt there would bring
+        the CPU back to the call, with the return register changed already.  Empty when just one
+        word changes and that is no such call.
         """
-        changed = [
+        changed = self._changed
+        if not changed:
+            return range(0)
+        return range(changed[0] + WORD, max(changed[-1] + WORD, self._behind_call), WORD)
+
+    @property
+    def unsafe(self) -> range:
+        """Where, likewise, an interrupted frame or a preempted thread must not go on.
+
+        That is also at a call, for nobody can tell whether its delay slot was interrupted.
+        """
+        interior = self.interior
+        return range(self.address, interior.stop, WORD) if self._behind_call else interior
+
+    @property
+    def behind(self) -> int:
+        """Where whatever was inside is outside again."""
+        return max(self.end, self._behind_call)
+
+    @property
+    def _changed(self) -> list[int]:
+        return [
             self.address + offset
             for offset in range(0, len(self.old), WORD)
             if self.old[offset : offset + WORD] != self.new[offset : offset + WORD]
         ]
-        return range(changed[0] + WORD, changed[-1] + WORD, WORD) if changed else range(0)
+
+    @property
+    def _behind_call(self) -> int:
+        """The address that the call returns to; 0 if it stays, or if there is none."""
+        calls = self.links and self.old[:WORD] != self.new[:WORD]
+        return self.address + 2 * WORD if calls else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,26 +81,28 @@ def move_out(plan: PatchPlan, cpus: Cpus) -> None:
     A CPU is stepped.  A thread that does not run cannot be: the guest is let run until it has gone
     on by itself.
     """
-    ends = {address: patch for patch in plan for address in patch.interior}
-    for _ in range(MAX_RUNS if ends else 0):
-        _step_out(ends, cpus)
-        saved = [(what, pc) for what, pc in cpus.saved_contexts().items() if pc in ends]
+    inside = {address for patch in plan for address in patch.interior}
+    unsafe = {address: patch for patch in plan for address in patch.unsafe}
+    if not unsafe:
+        return
+    for _ in range(MAX_RUNS):
+        _step_out(inside, cpus)
+        saved = [(what, pc) for what, pc in cpus.saved_contexts().items() if pc in unsafe]
         if not saved:
             return
         what, pc = saved[0]
         try:
-            cpus.run_to(ends[pc].end)
+            cpus.run_to(unsafe[pc].behind)
         except DeadlineMissed as error:
-            raise _stuck(what, pc, ends[pc]) from error
-    if ends:
-        raise _stuck(what, pc, ends[pc])
+            raise _stuck(what, pc, unsafe[pc]) from error
+    raise _stuck(what, pc, unsafe[pc])
 
 
-def _step_out(ends: Collection[int], cpus: Cpus) -> None:
+def _step_out(inside: Collection[int], cpus: Cpus) -> None:
     """Step each CPU until it stands where its own place, and what it has interrupted, are known."""
     for cpu, pc in cpus.program_counters().items():
         steps = 0
-        while pc in ends or cpus.enters(pc):
+        while pc in inside or cpus.enters(pc):
             if steps == MAX_STEPS:
                 raise GuestError(f"CPU {cpu} does not leave the call site at {pc:#x}")
             cpus.step(cpu)

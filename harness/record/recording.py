@@ -175,6 +175,7 @@ def _drained(guest: Guest, request: Request, watched: LiveEvents | None) -> bool
     """After each drain: show what is new; whether the recording goes on."""
     if watched is not None:
         watched.drained()
+    guest.tracer.remember_names()
     counts = guest.collector.counts
     return request.events is None or counts.entries - counts.overrun < request.events
 

@@ -307,5 +307,8 @@ class TracerControl:
             )
 
     def _patch(self, address: int, old: tuple[int, ...], new: tuple[int, ...], what: str) -> Patch:
-        to_bytes = self._image.isa.words_to_bytes
-        return Patch(address, to_bytes(old), to_bytes(new), what)
+        isa = self._image.isa
+        # Behind a call without a delay slot the return register counts for nothing any more.
+        slot = isa.call_return_offset > len(isa.words_to_bytes([0]))
+        links = slot and isa.call_target(address, old[0]) is not None
+        return Patch(address, isa.words_to_bytes(old), isa.words_to_bytes(new), what, links)

@@ -185,7 +185,7 @@ class Tracer(TracerControl):
 
     def pipe(self) -> TracePipe:
         """``trace_pipe``: events that are drained from now on, and those that nobody has read."""
-        return TracePipe(self._collector, self.description(), self.task_names)
+        return TracePipe(self._collector, self.description(), self.remember_names)
 
     def module_went(self, module: Image) -> None:
         """As of `TracerControl`; the graph tracer's lists lose the module's functions too."""
@@ -201,9 +201,10 @@ class Tracer(TracerControl):
             self._collector.clear()
             self._kept = False
 
-    def task_names(self) -> dict[int, str]:
-        """The names of all threads that were ever seen, by process id."""
-        # A thread that has ended keeps its name for as long as its place is not needed.
+    def remember_names(self) -> dict[int, str]:
+        """Learn the names of the threads: one that has ended keeps its own until its place in the
+        guest's table is needed, so this is worth doing now and then.  All that were ever seen.
+        """
         self._cmdlines |= self._threads.names()
         return self._cmdlines
 
@@ -218,7 +219,7 @@ class Tracer(TracerControl):
                 *self.event_control.formats,
             ],
             kallsyms=self._image.kallsyms(),
-            cmdlines=self.task_names() if ask else self._cmdlines,
+            cmdlines=self.remember_names() if ask else self._cmdlines,
             machine=f"{self._image.isa.name} guest, build id {self._image.build_id.hex()}",
             version=f"ftrace-harness {__version__}",
             statistics=[

@@ -11,6 +11,8 @@ WORKLOAD = str(Path(__file__).with_name("workloads") / "tracing.c")
 
 pytestmark = pytest.mark.guest(workload=WORKLOAD)
 
+IRQS_OFF, NEED_RESCHED, HARDIRQ = 1, 0x24, 8
+
 THREADS = {"workload": 1, "first": 2, "second": 3}
 
 
@@ -114,3 +116,20 @@ def test_a_thread_that_runs_already_is_left_out(config, guest):
     finish(guest)
     assert {event.pid for event in named(guest, "function")} == {2}
     guest.tracer.set_ftrace_pid()
+
+
+@pytest.mark.guest(workload="threads", tick=1000)
+def test_events_say_in_what_state_the_cpu_was(config, guest):
+    guest.tracer.set_event("sched_switch")
+    guest.tracer.set_filter("*sched*", "tick_interrupt", "switch_thread")
+    guest.tracer.current = "function"
+    finish(guest)
+    events = list(guest.tracer.events())
+    in_interrupts = [event for event in events if event.flags & HARDIRQ]
+    # A tick that finds another thread waiting wants the CPU back when it is over.
+    assert any(event.flags & NEED_RESCHED == NEED_RESCHED for event in in_interrupts)
+    assert all(event.flags & IRQS_OFF for event in in_interrupts)
+    assert any(event.context.endswith("dNh..") for event in in_interrupts)
+    preempted = [event for event in events if getattr(event, "prev_state", "") == "R+"]
+    assert preempted
+    assert not any(event.flags & HARDIRQ for event in events if event.name == "sched_switch")

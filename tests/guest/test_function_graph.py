@@ -130,7 +130,7 @@ def test_wrong_values_are_refused(guest):
 @pytest.mark.clause("C4m")
 def test_a_guest_without_it_says_so(config):
     with boot(config, features=FEATURES) as guest:
-        assert guest.tracer.available_tracers == ["nop", "function"]
+        assert guest.tracer.available_tracers == ["nop", "function", "irqsoff"]
         with pytest.raises(UsageError, match="no tracer 'function_graph'"):
             guest.tracer.current = "function_graph"
         with pytest.raises(UsageError, match="no function_graph tracer"):

@@ -63,3 +63,23 @@ def test_the_trace_is_shown_with_the_options(config, guest):
 def test_wrong_options_are_refused(guest):
     with pytest.raises(UsageError, match="'stacktrac' is not an option"):
         guest.tracer.set_option("stacktrac")
+
+
+@pytest.mark.guest(workload="calls", tick=1000)
+def test_interrupts_are_marked_or_left_out(config, guest):
+    guest.tracer.current = "function_graph"
+    guest.run(until="handle_irq")
+    guest.run(until="workload_done")
+    assert any("==========>" in line for line in guest.tracer.trace())
+    assert any(event.flags & 8 for event in guest.tracer.events())
+
+
+@pytest.mark.guest(workload="calls", tick=1000)
+def test_the_graph_tracer_can_leave_interrupts_out(config, guest):
+    guest.tracer.set_option("nofuncgraph-irqs")
+    guest.tracer.current = "function_graph"
+    guest.run(until="handle_irq")
+    guest.run(until="workload_done")
+    assert not any(event.flags & 8 for event in guest.tracer.events())
+    assert not any("==========>" in line for line in guest.tracer.trace())
+    assert any("leaf" in line for line in guest.tracer.trace())

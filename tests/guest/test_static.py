@@ -197,7 +197,8 @@ def test_function_trace_stop(machine, tracer):
 def test_every_choice_of_features(machine, features):
     with boot(machine, "returns", features=["FUNCTION_TRACER", *features]) as guest:
         assert ("function_trace_stop" in guest.image.symbols) == (STOP in features)
-        guest.tracer.current = guest.tracer.available_tracers[-1]
+        graph = "FUNCTION_GRAPH_TRACER" in features
+        guest.tracer.current = "function_graph" if graph else "function"
         guest.run(until="workload_done")
         assert guest.workload_status == 0
         assert "leaf" in functions(guest)

@@ -40,6 +40,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full", action="store_true", help="tests/oracle: every build, not one of each kind"
     )
+    parser.addoption(
+        "--soak", default="1e8", metavar="N", help="tests/oracle: instructions of the soak"
+    )
 
 
 @dataclass
@@ -112,14 +115,28 @@ def watch(config, tmp_path):
     """A function: boot a workload under the oracle, whose window is closed."""
 
     @contextmanager
-    def start(workload, *, deterministic=False, capacity=1_000_000, cflags=(), static=False):
+    def start(
+        workload,
+        *,
+        deterministic=False,
+        capacity=1_000_000,
+        cflags=(),
+        static=False,
+        counting=False,
+        tick=None,
+    ):
         build = {"cflags": cflags, "features": STATIC if static else None}
         source = _source(workload)
         image = _image(config, workload, **build)
         with (
-            Oracle(image, tmp_path, capacity=capacity) as oracle,
+            Oracle(image, tmp_path, capacity=capacity, counting=counting) as oracle,
             boot(
-                config, source, plugins=[oracle.argument], deterministic=deterministic, **build
+                config,
+                source,
+                plugins=[oracle.argument],
+                deterministic=deterministic,
+                tick=tick,
+                **build,
             ) as guest,
         ):
             oracle.reset()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.errors import GuestError, HostError, UsageError
 from harness.readout import Collector
 from harness.ring import PageFormat, decode_page, page_header
-from ring_model import BASE, RingModel
+from ring_model import BASE, PAGES, RingModel
 
 FORM = PageFormat("big", 4)
 PER_PAGE = (4096 - 12) // 20
@@ -212,3 +212,33 @@ def test_a_damaged_header_is_the_guests_fault(directory):
     model.set("tail", 1000)
     with pytest.raises(GuestError, match="damaged"):
         collector.drain()
+
+
+def test_a_snapshot_is_read_as_a_whole_and_anew(directory):
+    """A second buffer, where the guest keeps what it likes; the first one is left alone."""
+    model, other = RingModel(), RingModel()
+    for ip in range(3):
+        other.event(ip)
+    gap = len(model.memory)
+    memory = model.memory + other.memory
+    shifted = struct.pack(">QQ", PAGES + gap, BASE + gap + 0x8000)
+    memory[gap + 48 : gap + 64] = shifted
+    model.memory = memory
+    collector = collect(model, directory)
+    model.event(77)
+    collector.drain()
+    collector.keep_snapshot(BASE + gap)
+    collector.drain()
+    # What lay there was of another time; from now on it is the guest that says how much there is.
+    assert ips(collector) == []
+    model.event(78)
+    struct.pack_into(">II", memory, gap + 48 + 24, 0, 0)
+    struct.pack_into(">I", memory, gap + 48 + 32, 3)
+    for _ in range(2):
+        collector.drain()
+        assert ips(collector) == [0, 1, 2]
+        assert collector.counts.entries == 3
+    collector.clear()
+    model.event(79)
+    collector.drain()
+    assert ips(collector) == [79]

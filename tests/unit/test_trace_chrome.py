@@ -3,6 +3,7 @@
 
 import io
 import json
+import struct
 from collections import defaultdict
 
 import pytest
@@ -195,3 +196,44 @@ def test_filters_and_nothing():
     assert tracks(load(trace_file(FORM, []))) == {}
     found = tracks(load(graph_trace(FORM, NESTED), "funcgraph_*: func == leaf"))
     assert [name for *_, name in found["workload-1"]] == ["leaf", "leaf"]
+
+
+def switch(stamp, prev, following, *, pid):
+    """A sched_switch event: what a CPU leaves and what it goes on with, as (name, pid)."""
+    fields = struct.pack(
+        "<HBBi16siiI16sii",
+        *(32, 1, 0, pid),
+        *(prev[0].encode(), prev[1], 120, 0),
+        *(following[0].encode(), following[1], 120),
+    )
+    return stamp, fields
+
+
+def test_a_switch_ends_the_calls_of_a_cpu_and_begins_those_of_the_next_thread():
+    events = [
+        call(1000, "start", 0, pid=1),
+        switch(2000, ("workload", 1), ("other", 2), pid=1),
+        call(2500, "do_work", 0, pid=2),
+        switch(3000, ("other", 2), ("workload", 1), pid=2),
+        back(4000, "start", 0, 1000, pid=1),
+    ]
+    slices = load(graph_trace(FORM, events))
+    drawn = [
+        (one["ph"], one["ts"], one.get("name"))
+        for one in slices
+        if one["pid"] == CPUS and one["ph"] in "BE"
+    ]
+    assert drawn == [
+        ("B", 1, "start"),
+        ("E", 2, None),
+        ("B", 2.5, "do_work"),
+        ("E", 3, None),
+        ("B", 3, "start"),
+        ("E", 4, None),
+    ]
+    assert {"workload-1", "other-2"} <= set(track_names(slices).values())
+
+
+def test_the_idle_thread_has_a_track_on_each_cpu():
+    events = [switch(2000, ("workload", 1), ("swapper/0", 0), pid=1)]
+    assert "<idle>/0" in track_names(load(graph_trace(FORM, events))).values()

@@ -2,8 +2,9 @@
 """The Chrome view: Trace Event JSON, which ui.perfetto.dev and chrome://tracing open.
 
 There are two groups of tracks.  "threads" has the calls of each thread as they nest.  "CPUs" has
-what each CPU was doing: when it goes on with another thread, the calls of the one before end there
-and begin again where that thread is next seen.  Times are microseconds, as the format wants them.
+what each CPU was doing: when it goes on with another thread, which sched_switch events tell, or
+else the first event of that thread, the calls of the one before end there and begin again where
+that thread is next seen.  Times are microseconds, as the format wants them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,12 +19,15 @@ from harness.trace.events import (
     TraceEvent,
 )
 from harness.trace.filter import Predicate
+from harness.trace.kernel_events import SchedSwitchEvent
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.json import document
 from harness.trace.views.kept import kept_events
 
 CPUS, THREADS = 1, 2
 """The two groups, which the format calls processes."""
+
+IDLE = "<idle>"
 
 Slice = dict[str, object]
 
@@ -86,15 +90,12 @@ class _Tracks:
     def _event(self, event: TraceEvent) -> Iterator[Slice]:
         cpu = self._cpus[event.cpu]
         key = thread_key(event)
-        if key not in self._threads:
-            self._threads[key] = _ThreadTrack(len(self._cpus) + len(self._threads) + 1)
-            name = f"{event.comm}-{event.pid}" if event.pid else f"{event.comm}/{event.cpu}"
-            yield _named("thread_name", THREADS, self._threads[key].track, name)
+        yield from self._meet(key, event.comm, event.cpu)
         thread = self._threads[key]
         if event.lost:
             count = "" if event.lost == LOST_UNKNOWN else f"{event.lost} "
             yield _instant(CPUS, cpu.track, event.stamp, f"LOST {count}EVENTS", {})
-        yield from self._run(cpu, thread, event)
+        yield from self._place(key, event.cpu, event.stamp)
         if isinstance(event, FuncgraphEntryEvent):
             yield from self._ended(thread.thread.enter(event), cpu, thread, event.stamp)
             yield _begin(THREADS, thread.track, event.stamp, event.function)
@@ -106,19 +107,38 @@ class _Tracks:
             name, args = _shown(event)
             yield _instant(THREADS, thread.track, event.stamp, name, args)
             yield _instant(CPUS, cpu.track, event.stamp, name, args)
+        if isinstance(event, SchedSwitchEvent):
+            yield from self._switch(event)
 
-    def _run(self, cpu: _CpuTrack, thread: _ThreadTrack, event: TraceEvent) -> Iterator[Slice]:
+    def _meet(self, key: ThreadKey, comm: str, cpu: int) -> Iterator[Slice]:
+        """See that the thread has a track."""
+        if key not in self._threads:
+            self._threads[key] = _ThreadTrack(len(self._cpus) + len(self._threads) + 1)
+            pid = key[0]
+            name = f"{comm}-{pid}" if pid else f"{comm}/{cpu}"
+            yield _named("thread_name", THREADS, self._threads[key].track, name)
+
+    def _switch(self, event: SchedSwitchEvent) -> Iterator[Slice]:
+        """The CPU goes on with the thread that the event names, before that has an event."""
+        pid, comm = event.fields["next_pid"], event.fields["next_comm"]
+        if not isinstance(pid, int):
+            return
+        key = pid, -1 if pid else event.cpu
+        yield from self._meet(key, str(comm) if pid else IDLE, event.cpu)
+        yield from self._place(key, event.cpu, event.stamp)
+
+    def _place(self, key: ThreadKey, number: int, stamp: int) -> Iterator[Slice]:
         """See that the CPU's track shows the thread, and no other CPU's does."""
-        key = thread_key(event)
+        cpu, thread = self._cpus[number], self._threads[key]
         if cpu.running == key:
             return
-        if thread.cpu not in (-1, event.cpu) and self._cpus[thread.cpu].running == key:
-            yield from self._leave_cpu(self._cpus[thread.cpu], event.stamp)
-        yield from self._leave_cpu(cpu, event.stamp)
-        cpu.running, cpu.since, thread.cpu = key, event.stamp, event.cpu
+        if thread.cpu not in (-1, number) and self._cpus[thread.cpu].running == key:
+            yield from self._leave_cpu(self._cpus[thread.cpu], stamp)
+        yield from self._leave_cpu(cpu, stamp)
+        cpu.running, cpu.since, thread.cpu = key, stamp, number
         for frame in thread.thread.frames:
             if frame.func is not None:
-                yield _begin(CPUS, cpu.track, event.stamp, frame.name)
+                yield _begin(CPUS, cpu.track, stamp, frame.name)
                 cpu.open += 1
 
     def _leave_cpu(self, cpu: _CpuTrack, stamp: int) -> Iterator[Slice]:

@@ -16,6 +16,14 @@
 #define HEAP_SIZE 0x2000000
 #endif
 
+/* Between bytes of nothing: the two symbols are not to pass for the names of functions. */
+#define IRQENTRY_TEXT						\
+		__irqentry_text_start = .;			\
+		. = . + 16;					\
+		*(.irqentry.text)				\
+		__irqentry_text_end = .;			\
+		. = . + 16;
+
 #define KERNEL_TEXT						\
 	.text : {						\
 		_text = .;					\
@@ -23,6 +31,7 @@
 		__entry_text_start = .;				\
 		*(.entry.text)					\
 		__entry_text_end = .;				\
+		IRQENTRY_TEXT					\
 		EXCLUDE_FILE(*.user.o) *(.text .text.* .init.text)	\
 		. = ALIGN(4096);				\
 		*(.breakpoint.text)				\

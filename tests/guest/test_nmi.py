@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""NMIs at every instruction of traced calls: the tracer refuses or records, and breaks nothing."""
+
+import pytest
+
+from harness.config import list_configs, load_config
+
+ROUNDS = 1200
+
+
+def pytest_generate_tests(metafunc):
+    if "config" in metafunc.fixturenames:
+        able = [name for name in list_configs() if load_config(name).qemu.inject == "message"]
+        metafunc.parametrize("config", [name for name in able if not name.endswith("-smp")])
+
+
+pytestmark = pytest.mark.guest(workload="nmi", deterministic=True)
+
+
+def run(guest, tracer):
+    guest.tracer.set_filter("outer", "inner", "nmi_work")
+    guest.tracer.current = tracer
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+    events = list(guest.tracer.events())
+    stamps = [event.stamp for event in events]
+    assert stamps == sorted(stamps)
+    return events, guest.collector.counts
+
+
+def test_function_events_are_whole_and_the_refused_ones_are_counted(config, guest):
+    events, counts = run(guest, "function")
+    calls = [event.function for event in events]
+    assert calls.count("outer") == ROUNDS
+    assert calls.count("inner") == 3 * ROUNDS
+    assert calls.count("nmi_work") + counts.dropped == ROUNDS
+    # Some NMIs come while an event is written, and most do not.
+    assert 0 < counts.dropped < ROUNDS / 2
+    assert all(event.flags & 0x40 for event in events if event.function == "nmi_work")
+    assert not any(event.flags & 0x40 for event in events if event.function != "nmi_work")
+
+
+def test_every_recorded_call_of_the_graph_has_its_return(config, guest):
+    events, counts = run(guest, "function_graph")
+    open_calls = []
+    entered = []
+    for event in events:
+        if event.name == "funcgraph_entry":
+            open_calls.append(event)
+            entered.append(event.function)
+        else:
+            call = open_calls.pop()
+            assert (call.func, call.depth) == (event.func, event.depth)
+    assert open_calls == []
+    assert entered.count("outer") == ROUNDS
+    assert entered.count("inner") == 3 * ROUNDS
+    assert entered.count("nmi_work") + counts.dropped == ROUNDS
+    assert counts.dropped > 0

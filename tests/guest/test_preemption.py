@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""No site changes under a CPU, an interrupted frame or a preempted thread that is inside of it.
+
+A site of two words that is switched on between them costs o32 eight bytes of stack: the workload
+would return to nowhere.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from harness import boot
+from harness.config import list_configs, load_config
+from harness.errors import DeadlineMissed
+from harness.isa import SiteState
+from harness.ring import TABLE_SIZE, ThreadTable
+
+ANSWERS = str(Path(__file__).parents[1] / "oracle" / "workloads" / "answers.c")
+NEED_RESCHED = 1
+STATES = {"off": ("nop", "function"), "on": ("function", "nop")}
+
+ONE = [name for name in list_configs() if load_config(name).qemu.smp == 1]
+SEVERAL = [name for name in list_configs() if load_config(name).qemu.smp > 1]
+
+TWO_THREADS = """\
+#include <linux/thread.h>
+#define traced __attribute__((noipa))
+volatile int finish;
+traced unsigned int leaf(unsigned int value)
+{
+	return value * 2654435761u;
+}
+traced unsigned int nested(unsigned int value)
+{
+	unsigned int first = leaf(value), second = leaf(first);
+
+	__asm__ volatile("" : "+r"(second));
+	return first ^ second;
+}
+traced unsigned int second_turn(unsigned int value)
+{
+	return value * 2246822519u;
+}
+static int worker(void *argument)
+{
+	unsigned int n, wrong = 0, right = (1 * 2654435761u) ^ (1 * 2654435761u * 2654435761u);
+
+	for (n = 0; !finish; n++) {
+		if (argument)
+			wrong += second_turn(n) != n * 2246822519u;
+		else
+			wrong += nested(1) != right;
+	}
+	return wrong;
+}
+int workload(void)
+{
+	struct thread_info *one = kthread_run_on(0, worker, 0, "one");
+	struct thread_info *two = kthread_run_on(0, worker, &finish, "two");
+	int wrong = kthread_join(one);
+
+	return wrong + kthread_join(two);
+}
+"""
+
+
+def words_of(guest, function):
+    """The addresses of a site's words, and the one behind."""
+    (site,) = guest.tracer.sites_of(function)
+    size = 4 * len(guest.image.isa.site_words(site, SiteState.NOP, 0))
+    return range(site.address, site.address + size + 4, 4)
+
+
+def finish(guest):
+    one = (1).to_bytes(4, guest.image.byteorder)
+    guest.debugger.write_memory(guest.address_of("finish"), one)
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+
+
+def changed_words(guest, function):
+    """The inside of what a switch changes at a site."""
+    (site,) = guest.tracer.sites_of(function)
+    isa, target = guest.image.isa, guest.address_of("ftrace_caller")
+    off, on = (isa.site_words(site, state, target) for state in (SiteState.NOP, SiteState.CALL))
+    changed = [site.address + 4 * i for i in range(len(off)) if off[i] != on[i]]
+    return range(changed[0] + 4, changed[-1] + 4, 4)
+
+
+def stop_at(guest, address):
+    """Stop one CPU in front of an instruction; False if a site that is on never gets there."""
+    try:
+        guest.run(until=address, timeout=5)
+    except DeadlineMissed:
+        return False
+    if guest.debugger.stop.address != address:
+        # gdb moves a breakpoint from a delay slot to its branch.
+        guest.debugger.step_instruction()
+    return guest.debugger.stop.address == address
+
+
+def states(guest, function):
+    """Each word of a site, with the site off and on, as (word, what to switch to)."""
+    for before, after in STATES.values():
+        for address in words_of(guest, function):
+            guest.tracer.current = before
+            yield address, after
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_a_cpu_at_every_word(name):
+    with boot(name, ANSWERS, deterministic=True) as guest:
+        for address, tracer in states(guest, "leaf"):
+            assert stop_at(guest, address)
+            guest.tracer.current = tracer
+            inside = changed_words(guest, "leaf")
+            assert guest.cpus.program_counters()[0] not in inside
+            guest.run(until="round_begins")
+        finish(guest)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_cpu_at_every_word_while_others_run(name, tmp_path):
+    """One is parked there, the others go on for a while, then the tracer is switched."""
+    workload = tmp_path / "two.c"
+    # The second thread on the second CPU.
+    workload.write_text(TWO_THREADS.replace("_on(0, worker, &", "_on(1, worker, &"))
+    with boot(name, workload) as guest:
+        guest.run(until="second_turn")
+        for address, tracer in states(guest, "leaf"):
+            assert stop_at(guest, address)
+            parked = guest.debugger.stop.thread - 1
+            for other in (0, 1):
+                for _ in range(50 if other != parked else 0):
+                    guest.cpus.step(other)
+            assert guest.cpus.program_counters()[parked] == address
+            guest.tracer.current = tracer
+            inside = changed_words(guest, "leaf")
+            assert not set(guest.cpus.program_counters().values()) & set(inside)
+            guest.run(until="second_turn")
+        finish(guest)
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_an_interrupted_frame_at_every_word(name):
+    with boot(name, ANSWERS, deterministic=True) as guest:
+        for address, tracer in states(guest, "leaf"):
+            assert stop_at(guest, address)
+            guest.inject_interrupt()
+            guest.run(until="injected_work")
+            guest.tracer.current = tracer
+            inside = changed_words(guest, "leaf")
+            assert not set(guest.cpus.saved_contexts().values()) & set(inside)
+            guest.run(until="round_begins")
+        finish(guest)
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_a_preempted_thread_at_every_word(name, tmp_path):
+    workload = tmp_path / "two.c"
+    workload.write_text(TWO_THREADS)
+    with boot(name, workload, deterministic=True) as guest:
+        guest.run(until="second_turn")
+        for address, tracer in states(guest, "leaf"):
+            assert preempt_at(guest, address)
+            guest.tracer.current = tracer
+            inside = changed_words(guest, "leaf")
+            assert not set(guest.cpus.saved_contexts().values()) & set(inside)
+            guest.run(until="second_turn")
+        finish(guest)
+
+
+def preempt_at(guest, address):
+    """Have the first thread lose its CPU to the second in front of an instruction."""
+    if not stop_at(guest, address):
+        return False
+    assert guest.cpus.current()[0].comm == "one", "only it comes there"
+    guest.inject_interrupt()
+    guest.run(until="injected_work")
+    thread = guest.cpus.current()[0]
+    flags = thread.flags | NEED_RESCHED
+    # As a tick would, when somebody waits.
+    raw = flags.to_bytes(4, guest.image.byteorder)
+    guest.debugger.write_memory(flags_address(guest, thread), raw)
+    guest.run(until="second_turn")
+    (one,) = [thread for thread in guest.threads() if thread.comm == "one"]
+    return one.interrupted_pc in (address, address - 4)
+
+
+def flags_address(guest, thread):
+    raw = guest.debugger.read_memory(guest.address_of("thread_table"), TABLE_SIZE)
+    return thread.address + ThreadTable.parse(raw, guest.image.byteorder).offsets["flags"]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Both tracers against the oracle where threads are preempted, and where several CPUs run at once.
+
+The order of each CPU's events is exact, each thread of the oracle is one process of the trace, and
+in each thread every entry has its exit.  At 20 kHz a guest under QEMU does little else than handle
+ticks, so they come everywhere, in the stubs and in the tracer too.
+"""
+
+import pytest
+
+TICKS = [0, 1000, 20_000]
+CONFIGS = [
+    *("mips-malta", "mips64el-malta", "mips-malta-smp", "mips64-malta-smp"),
+    *("aarch64-virt", "aarch64-virt-smp", "aarch64-virt-bti-pac-patchable-smp"),
+]
+
+
+def pytest_generate_tests(metafunc):
+    if "config" in metafunc.fixturenames:
+        metafunc.parametrize("config", CONFIGS)
+
+
+@pytest.mark.parametrize("tick", TICKS)
+def test_function(watch, tick):
+    with watch("threads", tick=tick) as watched:
+        watched.switch("function")
+        watched.guest.run(until="workload_done", timeout=300)
+        assert watched.guest.workload_status == 0
+        found = watched.check_function()
+        assert len({event.pid for each in found.values() for event in each}) > 20
+        check_clock(watched, found)
+
+
+@pytest.mark.clause("C4d", "C4e", "C5c")
+@pytest.mark.parametrize("tick", TICKS)
+def test_function_graph(watch, tick):
+    with watch("threads", tick=tick) as watched:
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done", timeout=300)
+        assert watched.guest.workload_status == 0
+        found = watched.check_graph()
+        assert len({event.pid for event in found}) > 20
+
+
+def test_switched_on_and_off_while_threads_run(watch):
+    """At moments that nobody chose, on every CPU."""
+    with watch("threads", tick=1000) as watched:
+        guest = watched.guest
+        for _ in range(4):
+            guest.run(until=None, seconds=0.002)
+            guest.tracer.current = "function_graph"
+            guest.run(until=None, seconds=0.002)
+            guest.tracer.current = "function"
+            guest.run(until=None, seconds=0.002)
+            guest.tracer.current = "nop"
+        guest.run(until="workload_done", timeout=300)
+        assert guest.workload_status == 0
+        guest.settle()
+        assert {event.name for event in guest.tracer.events()} <= {
+            *("function", "funcgraph_entry", "funcgraph_exit")
+        }
+
+
+def check_clock(watched, found):
+    """On each CPU time does not run backwards, and CPUs agree on what it is.
+
+    An event of a thread on one CPU lies behind the one that it left on another.
+    """
+    for events in found.values():
+        stamps = [event.stamp for event in events]
+        assert stamps == sorted(stamps)
+    last = {}
+    for event in watched.guest.tracer.events():
+        if event.pid:
+            assert last.get(event.pid, 0) <= event.stamp
+            last[event.pid] = event.stamp
