@@ -166,7 +166,8 @@ class Bench:
             try:
                 outcome = guest.run(until=addresses, seconds=SLICE)
             except HostError as error:
-                if guest.machine.ended(patience=1.0):
+                # A guest may reset its machine, which ends QEMU in order; what kills QEMU does not.
+                if guest.machine.ended(patience=1.0) and guest.machine.child.status == 0:
                     report = guest.machine.exit_report()
                     raise GuestDied("the guest ended its machine", "", report) from error
                 raise

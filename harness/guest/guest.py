@@ -75,6 +75,7 @@ class Guest:
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self._kept: dict[str, _Kept] = {}
+        self._restored_at = -1
         self._break_at("ring_buffer_watermark")
         self._panic = self._break_at("panic_stop")
 
@@ -198,7 +199,12 @@ class Guest:
         """
         if self.debugger.running:
             self._interrupt()
+        if self._restored_at == self.debugger.resumptions:
+            # QEMU's flash memory does work of a load when the machine runs next, and QEMU 7.2 dies
+            # of a second load before that.  What is executed here is undone at once.
+            self.debugger.step_instruction()
         self.machine.snapshots.load(name)
+        self._restored_at = self.debugger.resumptions
         self.debugger.moved()
         kept = self._kept[name]
         if kept.spools is not None:
