@@ -12,6 +12,7 @@ from harness.conformance.assembly import Statement, statements
 from harness.conformance.bench import Bench
 from harness.conformance.checks import Check
 from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
 from harness.conformance.mutants import Equivalent, load, matching
 from harness.conformance.run import workers
@@ -159,6 +160,18 @@ def judge_mutant(task: Task) -> Outcome:
         task.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
     )
     if not task.edits:
+        return outcome
+    if CLAUSE in task.clauses:
+        failures = try_combinations(task.config, task.port, task.edits).failures.get(CLAUSE)
+        if failures:
+            first = failures[0]
+            return replace(
+                outcome,
+                clause=CLAUSE,
+                check=first.check,
+                variant=first.variant,
+                message=first.message,
+            )
         return outcome
     rounds = ([list(task.clauses)] if task.clauses else []) + [[]]
     other = None
