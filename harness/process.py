@@ -92,6 +92,11 @@ class Child:
         """Whether the process runs."""
         return self._popen.poll() is None
 
+    @property
+    def status(self) -> int | None:
+        """The exit status, negative for a signal; None while the process runs."""
+        return self._popen.poll()
+
     def wait(self, seconds: float) -> bool:
         """Wait for the end of the process; False when it has not come after ``seconds``."""
         if self._process_fd >= 0:

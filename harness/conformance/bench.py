@@ -95,6 +95,11 @@ class Bench:
             seen = error.evidence or self.where()
             self.require(clause, False, error.message, advice=advice, guest=seen)
 
+    @property
+    def can_inject(self) -> bool:
+        """Whether the machine config names a way to raise an interrupt from outside."""
+        return getattr(self.config.qemu, "inject", None) is not None
+
     def applies(self, clause: str) -> bool:
         """Whether a clause is one for this config."""
         return load_catalogue()[clause].applies_to(self.config)
@@ -166,7 +171,8 @@ class Bench:
             try:
                 outcome = guest.run(until=addresses, seconds=SLICE)
             except HostError as error:
-                if guest.machine.ended(patience=1.0):
+                # A guest may reset its machine, which ends QEMU in order; what kills QEMU does not.
+                if guest.machine.ended(patience=1.0) and guest.machine.child.status == 0:
                     report = guest.machine.exit_report()
                     raise GuestDied("the guest ended its machine", "", report) from error
                 raise

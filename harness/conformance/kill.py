@@ -4,13 +4,15 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 from harness.config import MachineConfig, Port, load_port
-from harness.conformance.assembly import statements
+from harness.conformance.assembly import Statement, statements
 from harness.conformance.bench import Bench
 from harness.conformance.checks import Check
 from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
 from harness.conformance.mutants import Equivalent, load, matching
 from harness.conformance.run import workers
@@ -111,37 +113,66 @@ def _systematic(
     config: MachineConfig, port: Port, names: Sequence[str], equivalents: Sequence[Equivalent]
 ) -> Iterator[Task]:
     """Every instruction of every stub; what two builds have in common is planted in one."""
-    seen: set[tuple[str, tuple[str, ...]]] = set()
+    known: dict[str, list[str]] = {}
     for variant in VARIANTS:
         features = features_of(config, port, variant)
         if features is None:
             continue
         with build_variant(config, port, variant, features) as built:
             isa = Image(built.kernel.read_bytes(), str(built.kernel)).isa
-            texts = preprocessed(config, port, variant, features)
-        for file, text in texts.items():
+        for file, text in preprocessed(config, port, variant, features).items():
             found = statements(text)
-            bodies: dict[str, list[str]] = {}
-            for one in found:
-                if one.is_instruction:
-                    bodies.setdefault(one.function, []).append(one.text)
-            for fault, about, new in faults(found, isa):
-                function = fault.partition("/")[0]
-                if (function, tuple(bodies[function])) in seen:
-                    continue
-                name = f"{variant}/{fault}"
-                if not matching(names, name):
-                    continue
-                why = next((e.reason for e in equivalents if e.covers(config, name, about)), "")
-                yield Task(config, port, name, about, (), (variant,), {file: new}, why)
-            seen |= {(function, tuple(body)) for function, body in bodies.items()}
+            new = _new_statements(found, known)
+            for fault in faults(found, isa):
+                name = f"{variant}/{fault.name}"
+                if fault.at in new and matching(names, name):
+                    recorded = (
+                        e.reason for e in equivalents if e.covers(config, name, fault.about)
+                    )
+                    why = fault.equivalent or next(recorded, "")
+                    task = Task(config, port, name, fault.about, (), (variant,), {}, why)
+                    yield task if fault.equivalent else replace(task, edits={file: fault.source})
+
+
+def _new_statements(found: Sequence[Statement], known: dict[str, list[str]]) -> set[int]:
+    """Numbers of the statements that no build before had in that function; makes them known."""
+    functions: dict[str, list[int]] = {}
+    for at, one in enumerate(found):
+        if one.is_instruction:
+            functions.setdefault(one.function, []).append(at)
+    new = set()
+    for function, places in functions.items():
+        texts = [found[at].text for at in places]
+        matcher = SequenceMatcher(None, known.get(function, []), texts, autojunk=False)
+        for kind, _, _, start, stop in matcher.get_opcodes():
+            if kind != "equal":
+                new |= set(places[start:stop])
+        known[function] = texts
+    return new
 
 
 def judge_mutant(task: Task) -> Outcome:
-    """Build it and run checks until one fails: those of its clauses, then all others."""
+    """Build it and run checks until one fails: those of its clauses, then all others.
+
+    What has been proved to change nothing has no edits and is not run.
+    """
     outcome = Outcome(
         task.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
     )
+    if not task.edits:
+        return outcome
+    if CLAUSE in task.clauses:
+        failures = try_combinations(task.config, task.port, task.edits).failures.get(CLAUSE)
+        if failures:
+            first = failures[0]
+            return replace(
+                outcome,
+                clause=CLAUSE,
+                check=first.check,
+                variant=first.variant,
+                message=first.message,
+            )
+        return outcome
     rounds = ([list(task.clauses)] if task.clauses else []) + [[]]
     other = None
     for wanted in rounds:
@@ -152,10 +183,11 @@ def judge_mutant(task: Task) -> Outcome:
             try:
                 found = _first_failure(task, variant, features, wanted)
             except UsageError as error:
-                return _replaced(outcome, "", "", variant, error.message, built=False)
+                return replace(outcome, variant=variant, message=error.message, built=False)
             if found is None:
                 continue
-            killed = _replaced(outcome, *found)
+            clause, check, message = found
+            killed = replace(outcome, clause=clause, check=check, variant=variant, message=message)
             if killed.right:
                 return killed
             other = other or killed
@@ -164,42 +196,25 @@ def judge_mutant(task: Task) -> Outcome:
 
 def _first_failure(
     task: Task, variant: str, features: Sequence[str], wanted: Sequence[str]
-) -> tuple[str, str, str, str] | None:
-    """Clause, check, build and message."""
+) -> tuple[str, str, str] | None:
+    """Clause, check and message."""
     clauses = select(task.config, wanted)
     checks = checks_for(task.config, variant, features, clauses)
     checks.sort(key=lambda check: check.name not in FIRST)
     if not checks:
         return None
-    found: list[tuple[str, str, str, str]] = []
+    found: list[tuple[str, str, str]] = []
 
     def look(check: Check, bench: Bench) -> bool:
         for clause, failures in bench.failures.items():
             if not task.clauses or clause in task.clauses or not wanted:
-                found.append((clause, check.name, variant, failures[0].message))
+                found.append((clause, check.name, failures[0].message))
         found.sort(key=lambda one: one[0] not in task.clauses)
         return not found
 
     with build_variant(task.config, task.port, variant, features, task.edits) as built:
         run_checks(task.config, built, checks, look)
     return found[0] if found else None
-
-
-def _replaced(
-    outcome: Outcome, clause: str, check: str, variant: str, message: str, built: bool = True
-) -> Outcome:
-    return Outcome(
-        outcome.config,
-        outcome.name,
-        outcome.about,
-        outcome.expected,
-        clause,
-        check,
-        variant,
-        message,
-        outcome.equivalent,
-        built,
-    )
 
 
 def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:

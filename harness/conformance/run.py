@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause
 from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.combinations import CLAUSE, combinations, try_combinations
 from harness.conformance.engine import Findings, checks_for, run_checks, select, verdicts
 from harness.conformance.verdict import Report
 from harness.conformance.workshop import Edits, build_variant, check_claims, features_of
@@ -22,6 +23,9 @@ from harness.errors import UsageError
 Tell = Callable[[str], None]
 
 PR_SET_PDEATHSIG = 1
+
+BUILDS = "builds"
+"""In place of a variant: all of them, for the clause that asks for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,15 @@ def jobs_for(
         features = features_of(config, port, variant)
         if features is not None and checks_for(config, variant, features, clauses):
             jobs.append(Job(config, port, variant, features, clauses, edits or {}))
+    if any(clause.id == CLAUSE for clause in clauses) and any(combinations(config, port)):
+        jobs.append(Job(config, port, BUILDS, (), clauses, edits or {}))
     return jobs
 
 
 def do(job: Job) -> Findings:
     """Build and check; UsageError when the port does not build."""
+    if job.variant == BUILDS:
+        return try_combinations(job.config, job.port, job.edits)
     with build_variant(job.config, job.port, job.variant, job.features, job.edits) as variant:
         checks = checks_for(job.config, job.variant, job.features, job.clauses)
         return run_checks(job.config, variant, checks)

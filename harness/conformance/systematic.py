@@ -8,20 +8,38 @@ the next one change places.  ``register``: another register of its kind in place
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from harness.conformance.assembly import Statement, render
-from harness.isa import Isa
+from harness.isa import Effect, Isa
 
 OPERATIONS = ("drop", "double", "swap", "register", "last", "offset", "target")
 
+IDEMPOTENT = "done twice it does the same: it writes nothing that it reads"
+UNREACHABLE = "nothing comes to the second one: what stands in front of it goes elsewhere"
+INDEPENDENT = "neither of the two reads or writes what the other one writes"
+
 _LABEL_OPERAND = re.compile(r"(?<![\w.$%:])(\.L\w+|[a-zA-Z_]\w{3,})$")
+_NUMBER = re.compile(r"[\d\s+*()#-]+")
 
 
-def faults(found: Sequence[Statement], isa: Isa) -> Iterator[tuple[str, str, str]]:
-    """Name, what was done and the new text, for each fault in a file.
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault in one file.
 
-    The name is ``function/number/operation``, with the number of the instruction in the function.
+    ``name`` is ``function/number/operation`` with the number of the instruction in the function,
+    ``source`` the text of the file, and ``equivalent`` the proof that it changes nothing, if any.
     """
+
+    name: str
+    at: int
+    about: str
+    source: str
+    equivalent: str = ""
+
+
+def faults(found: Sequence[Statement], isa: Isa) -> Iterator[Fault]:
+    """Every fault in the statements of a file."""
     numbers: dict[str, int] = {}
     labels = [one.text[:-1] for one in found if one.is_label and not one.text[0].isdigit()]
     for at, one in enumerate(found):
@@ -31,8 +49,77 @@ def faults(found: Sequence[Statement], isa: Isa) -> Iterator[tuple[str, str, str
         for operation in OPERATIONS:
             new = _mutated(found, at, operation, isa, labels)
             if new is not None:
-                name = f"{one.function}/{number}/{operation}"
-                yield name, f"{one.text}: {operation}", render([*found[:at], *new])
+                yield Fault(
+                    f"{one.function}/{number}/{operation}",
+                    at,
+                    f"{one.text}: {operation}",
+                    render([*found[:at], *new]),
+                    _proof(found, at, operation, isa),
+                )
+
+
+def _proof(found: Sequence[Statement], at: int, operation: str, isa: Isa) -> str:
+    """Why a fault cannot change anything; empty where that is not obvious from the statements."""
+    before = next((one for one in reversed(found[:at]) if one.is_instruction), None)
+    delayed = before is not None and isa.delays(before.text)
+    if operation == "double":
+        # Of what goes elsewhere, and has no delay slot, or is in one.
+        last = before.text if before is not None and delayed else found[at].text
+        if isa.ends(last) and delayed == isa.delays(last):
+            return UNREACHABLE
+    if delayed:
+        return ""
+    effect = isa.effect(found[at].text)
+    if effect is None:
+        return ""
+    if operation == "double" and _idempotent(effect):
+        return IDEMPOTENT
+    if operation == "swap":
+        other = isa.effect(found[at + 1].text)
+        if other is not None and _independent(effect, other):
+            return INDEPENDENT
+    return ""
+
+
+def _idempotent(effect: Effect) -> bool:
+    return not effect.reads & effect.writes and not (effect.loads and effect.stores)
+
+
+def _independent(one: Effect, other: Effect) -> bool:
+    return (
+        not one.writes & (other.reads | other.writes)
+        and not other.writes & one.reads
+        and not _overlap(one.stores, other.stores)
+        and not _overlap(one.stores, other.loads)
+        and not _overlap(one.loads, other.stores)
+    )
+
+
+def _overlap(one: tuple[str, str, int] | None, other: tuple[str, str, int] | None) -> bool:
+    """Whether two places in memory may have a byte in common."""
+    if one is None or other is None:
+        return False
+    first, second = (_value(place[1]) for place in (one, other))
+    if one[0] != other[0] or first is None or second is None:
+        return True
+    return first < second + other[2] and second < first + one[2]
+
+
+def _value(offset: str) -> int | None:
+    """An offset as a number; None for anything but sums and products of numbers."""
+    text = offset.replace("#", "").strip() or "0"
+    if not _NUMBER.fullmatch(offset or "0") or not text:
+        return None
+    try:
+        total = 0
+        for term in re.split(r"\+", text):
+            product = 1
+            for factor in term.split("*"):
+                product *= int(factor.strip().strip("()").strip())
+            total += product
+    except ValueError:
+        return None
+    return total
 
 
 def _mutated(

@@ -40,6 +40,8 @@ class Debugger:
         self.stop: Stop | None = None
         self.generation = 0
         """Counts stops and changes of the target: what was read before the last one is stale."""
+        self.resumptions = 0
+        """How often the target was let run, or step."""
         self._address_mask = (1 << 64) - 1
         try:
             self._session = Session(
@@ -333,6 +335,7 @@ class Debugger:
         number_ = stop.thread if thread is None else thread
         target_id = self._threads.target_id(number_)
         self.forget()
+        self.resumptions += 1
         self.stop = Stop("step", None, number_, self._threads.step(number_, target_id), None)
         return self.stop
 
@@ -433,6 +436,7 @@ class Debugger:
 
     def _started(self) -> None:
         self.forget()
+        self.resumptions += 1
         self.running = True
         self.stop = None
 

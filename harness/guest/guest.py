@@ -91,6 +91,7 @@ class Guest:
         """Called after each drain of full buffers; False ends the run."""
         self.modules = Modules(self, build)
         self._kept: dict[str, _Kept] = {}
+        self._restored_at = -1
         self._own_breakpoints: dict[str, int] = {}
         self.keep_breakpoints()
 
@@ -254,7 +255,7 @@ class Guest:
                     self.debugger.delete_breakpoint(number)
 
     def drain(self) -> None:
-        """Read what is new in every buffer, if anybody has asked for events, and give full ones back."""
+        """Read what is new in every buffer, if anybody has asked for events; full ones are free."""
         if "collector" in vars(self):
             self.collector.drain(full=self._full_cpus())
 
@@ -332,7 +333,12 @@ class Guest:
         """
         if self.debugger.running:
             self._interrupt()
+        if self._restored_at == self.debugger.resumptions:
+            # QEMU's flash memory does work of a load when the machine runs next, and QEMU 7.2 dies
+            # of a second load before that.  What is executed here is undone at once.
+            self.debugger.step_instruction()
         self.machine.snapshots.load(name)
+        self._restored_at = self.debugger.resumptions
         self.debugger.moved()
         kept = self._kept[name]
         if kept.spools is not None:

@@ -5,11 +5,22 @@ Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, BLR, BR, ERET, NOP, O
 Instructions are little endian whatever the byte order of data.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import FormatError, RangeError
-from harness.isa.base import Abi, AtSite, CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
+from harness.isa.base import (
+    Abi,
+    AtSite,
+    CallSite,
+    Effect,
+    FlowKind,
+    FlowPattern,
+    Form,
+    Isa,
+    SiteState,
+)
 from harness.units import ByteOrder
 
 _BL = 0x94000000
@@ -100,6 +111,30 @@ class AArch64(Isa):
         halves = (low, low ^ 0x70E1D2C3B4A59687)
         vector = f"$v{register[1:]}"
         return tuple(f"{vector}.d.u[{at}] = 0x{half:x}" for at, half in enumerate(halves))
+
+    def ends(self, statement: str) -> bool:
+        """Branches without condition that do not link."""
+        return statement.partition(" ")[0] in ("ret", "b", "br")
+
+    def effect(self, statement: str) -> Effect | None:
+        """Loads and stores without write-back, and what works out its first operand."""
+        mnemonic, _, operands = statement.partition(" ")
+        if mnemonic == "nop":
+            return Effect()
+        registers = re.findall(self.assembly_register, operands)
+        place = re.fullmatch(r"[^\[]*\[(\w+)(?:, (#[^\]:]*))?\]", operands)
+        pair = mnemonic in ("ldp", "stp")
+        if place and (pair or mnemonic in ("ldr", "str")):
+            memory = (place[1], place[2] or "#0", (16 if operands[0] == "q" else 8) * (1 + pair))
+            if mnemonic[0] == "s":
+                return Effect(reads=frozenset(registers), stores=memory)
+            into = registers[: 1 + pair]
+            return Effect(frozenset(registers[len(into) :]), frozenset(into), loads=memory)
+        if mnemonic in ("add", "sub", "mov", "adrp") and registers:
+            return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
+        if mnemonic == "cmp":
+            return Effect(frozenset(registers), frozenset({"flags"}))
+        return None
 
     def another_register(self, register: str) -> str:
         """The next number; x0 where that would be no register."""

@@ -112,6 +112,19 @@ class AtSite:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """All that an instruction of an assembly file does: registers and memory read and written.
+
+    Memory is a base register, an offset as it is written, and a size in bytes.
+    """
+
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    loads: tuple[str, str, int] | None = None
+    stores: tuple[str, str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One disassembled instruction; ``text`` is ``.word 0x...`` where the bytes are none."""
 
@@ -216,6 +229,21 @@ class Isa(ABC):
     @abstractmethod
     def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
         """gdb expressions that fill a floating-point register with a pattern of that number."""
+
+    def delays(self, statement: str) -> bool:
+        """Whether what stands behind this instruction in an assembly file is its delay slot."""
+        return False
+
+    @abstractmethod
+    def ends(self, statement: str) -> bool:
+        """Whether this instruction of an assembly file never goes on behind itself."""
+
+    @abstractmethod
+    def effect(self, statement: str) -> Effect | None:
+        """What an instruction of an assembly file does; None where that is not known.
+
+        It is not for whatever goes elsewhere, nor for what acts on more than registers and memory.
+        """
 
     @abstractmethod
     def another_register(self, register: str) -> str:

@@ -16,7 +16,17 @@ from functools import cached_property
 from typing import ClassVar
 
 from harness.errors import GuestError, RangeError
-from harness.isa.base import Abi, AtSite, CallSite, FlowKind, FlowPattern, Form, Isa, SiteState
+from harness.isa.base import (
+    Abi,
+    AtSite,
+    CallSite,
+    Effect,
+    FlowKind,
+    FlowPattern,
+    Form,
+    Isa,
+    SiteState,
+)
 
 _J = 0x08000000
 _JAL = 0x0C000000
@@ -151,6 +161,31 @@ class Mips(Isa):
     def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
         """A number of its own; gdb gives it the format that the register has."""
         return (f"${register} = {number}.5",)
+
+    def delays(self, statement: str) -> bool:
+        """All that begin with j and b."""
+        return statement[0] in "jb"
+
+    def ends(self, statement: str) -> bool:
+        """Jumps and branches without condition that do not link."""
+        return statement.partition(" ")[0] in ("j", "b", "jr")
+
+    def effect(self, statement: str) -> Effect | None:
+        """Loads, stores, and what works out its first operand from the others."""
+        mnemonic, _, operands = statement.partition(" ")
+        if mnemonic == "nop":
+            return Effect()
+        registers = re.findall(self.assembly_register, operands)
+        place = re.fullmatch(r"\$\w+, (.*)\((\$\w+)\)", operands)
+        size = {"sw": 4, "lw": 4, "sd": 8, "ld": 8, "sdc1": 8, "ldc1": 8}.get(mnemonic)
+        if place and size:
+            memory = (place[2], place[1], size)
+            if mnemonic[0] == "s":
+                return Effect(reads=frozenset(registers), stores=memory)
+            return Effect(frozenset(registers[1:]), frozenset(registers[:1]), loads=memory)
+        if mnemonic in ("addiu", "daddiu", "move", "la", "dla") and registers:
+            return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
+        return None
 
     def another_register(self, register: str) -> str:
         """The even floating-point registers are pairs; every other one has a neighbour."""

@@ -59,3 +59,11 @@ def test_back_to_before_the_ring_buffer_and_again_to_after(config, guest):
     assert guest.tracer.current == "function"
     with pytest.raises(UsageError, match=r"no snapshot 'never'\nThe snapshots are: idle, tracing"):
         guest.restore("never")
+
+
+def test_one_snapshot_after_the_other_with_nothing_run_in_between(config, guest):
+    guest.snapshot("here")
+    for _ in range(3):
+        guest.restore("here")
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from harness.conformance.bench import Bench
+from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check
 from harness.conformance.switch import NO_TRACER
 from harness.isa import MCOUNT, Form
@@ -21,6 +21,9 @@ PATCHING = (
     *("ftrace_make_nop", "ftrace_make_call", "ftrace_update_ftrace_func"),
     *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
 )
+
+STUB_WORDS = 4
+"""Instructions within which ftrace_stub returns."""
 
 FARTHEST = 4096
 """Bytes from a function's start within which its call site lies: prologues are short."""
@@ -182,3 +185,31 @@ def _gate(bench: Bench, text: bytes) -> None:
         expected=bench.listing(caller, expected),
         found=bench.listing(caller, words),
     )
+
+
+@check("C3e", variants=BOTH)
+def the_stub_that_does_nothing(bench: Bench) -> None:
+    """A few words, no store and no call among them, and then the return."""
+    isa, start = bench.isa, bench.image.address_of(NO_TRACER)
+    raw = bench.image.read(start, 4 * STUB_WORDS)
+    words = isa.bytes_to_words(raw)
+    returns = [at for at, word in enumerate(words) if isa.is_return(word)]
+    shown = bench.listing(start, words)
+    bench.require("C3e", bool(returns), "ftrace_stub does not return", found=shown)
+    body = words[: returns[0] if returns else STUB_WORDS]
+    stores = [word for word in body if isa.is_store(word)]
+    calls = bench.calls(start, body)
+    bench.require("C3e", not stores and not calls, "ftrace_stub does more", found=shown)
+    if isa.has_gate:
+        # There it is the end of _mcount, and no function: M5d.
+        return
+    bench.fresh()
+    bench.registers.fill([*isa.abi.scratch, *isa.abi.saved], (), 1)
+    before = bench.registers.read()
+    bench.enter(start)
+    with bench.stakes("C3e"):
+        bench.run_to(CALL_RETURNS)
+    after = bench.registers.read()
+    kept = (*isa.abi.results, *isa.abi.saved)
+    wrong = [name for name in kept if before[name] != after[name]]
+    bench.require("C3e", not wrong, f"ftrace_stub changed {', '.join(wrong)}")

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Every clause is judged by a check, or says why it is not."""
+
+from collections import Counter
+
+import pytest
+
+from harness.config import list_configs, load_config, load_port
+from harness.conformance import load_catalogue
+from harness.conformance.checks import all_checks
+from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.unseen import UNSEEN
+from harness.conformance.combinations import CLAUSE
+from harness.conformance.engine import checks_for, select
+from harness.conformance.workshop import features_of
+
+CLAUSES = {clause.id: clause for clause in load_catalogue().clause}
+
+
+def test_checks_name_clauses_that_exist():
+    for check in all_checks():
+        assert set(check.clauses) <= set(CLAUSES), check.name
+        assert set(check.variants) <= set(VARIANTS), check.name
+        assert check.run.__doc__, check.name
+
+
+def test_every_clause_is_judged_or_says_why_not():
+    judged = {CLAUSE, *(clause for check in all_checks() for clause in check.clauses)}
+    never = {id_ for id_, clause in CLAUSES.items() if "*" in clause.not_observable}
+    assert judged | set(UNSEEN) | never == set(CLAUSES)
+    assert not judged & set(UNSEEN)
+
+
+@pytest.mark.parametrize("name", list_configs())
+def test_on_every_config_each_clause_that_a_check_judges_has_one_that_applies(name):
+    config = load_config(name)
+    port = load_port(config.port)
+    clauses = select(config)
+    applying = Counter([CLAUSE])
+    for variant in VARIANTS:
+        features = features_of(config, port, variant)
+        if features is not None:
+            for check in checks_for(config, variant, features, clauses):
+                applying.update(check.clauses)
+    for clause in clauses:
+        claimed = set(clause.features) <= set(port.features)
+        if claimed and clause.id not in UNSEEN and not clause.not_observable:
+            assert applying[clause.id], clause.id
