@@ -17,6 +17,7 @@ from harness.errors import GuestDied, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import RunningImage
 from harness.isa import CallSite, Form, Isa
+from harness.machine import Machine
 from harness.tracer import PortCalls
 
 CPU_SECONDS = 1.0
@@ -163,8 +164,9 @@ class Bench:
 
         `Hang` when it has used up CPU_SECONDS; `GuestDied` when it panics, or ends its machine.
         """
-        guest = self.guest
-        pid, start = guest.machine.pid, time.monotonic()
+        guest, machine = self.guest, self.guest.machine
+        assert isinstance(machine, Machine), "the bench starts its guests itself"
+        pid, start = machine.pid, time.monotonic()
         addresses = [self._address(place) for place in places]
         spent = _cpu_seconds(pid)
         while True:
@@ -172,8 +174,8 @@ class Bench:
                 outcome = guest.run(until=addresses, seconds=SLICE)
             except HostError as error:
                 # A guest may reset its machine, which ends QEMU in order; what kills QEMU does not.
-                if guest.machine.ended(patience=1.0) and guest.machine.child.status == 0:
-                    report = guest.machine.exit_report()
+                if machine.ended(patience=1.0) and machine.child.status == 0:
+                    report = machine.exit_report()
                     raise GuestDied("the guest ended its machine", "", report) from error
                 raise
             if outcome is not Outcome.ELAPSED:
