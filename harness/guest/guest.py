@@ -6,7 +6,7 @@ import select
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -395,8 +395,14 @@ class Guest:
                 stop = self._interrupt()
                 if dying:
                     raise self._died(f"the guest printed {console.died!r} and went no further")
-                # The guest may have reached a breakpoint of its own in that very moment.
-                return stop if stop.breakpoint is not None else None
+                # The guest may have reached a breakpoint in that very moment, or stand in front of
+                # one that gdb would step over when it goes on.
+                number = stop.breakpoint or self._breakpoint_at(stop.address)
+                return None if number is None else replace(stop, breakpoint=number)
+
+    def _breakpoint_at(self, address: int) -> int | None:
+        by_address = {place: one for one, place in self.debugger.breakpoints().items()}
+        return by_address.get(address & self.image.isa.mask)
 
     def _interrupt(self) -> Stop:
         self.debugger.interrupt()

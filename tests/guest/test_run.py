@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Running to a place, whatever else stops the guest on the way."""
+
+from harness import boot
+from harness.guest import Outcome
+from harness.guest import guest as room
+
+CONFIGS = ["mips-malta", "aarch64-virt"]
+
+
+def test_an_interrupt_right_in_front_of_the_place_is_an_arrival(config, monkeypatch):
+    """gdb would step over the breakpoint that it has been stopped at by something else."""
+    monkeypatch.setattr(room, "DRAIN_EVERY", 0.0)
+    with boot(config, until="do_loop") as guest:
+        place = guest.address_of("do_pointer")
+        interrupt = guest._interrupt
+
+        def stop_there():
+            stop = interrupt()
+            while stop.address != place:
+                stop = guest.debugger.step_instruction()
+            return stop
+
+        monkeypatch.setattr(guest, "_interrupt", stop_there)
+        assert guest.run(until=place) is Outcome.REACHED
+        assert guest.cpus.program_counters()[0] == place
+
+
+def test_a_breakpoint_of_the_users_ends_the_run(config):
+    with boot(config) as guest:
+        guest.debugger.insert_breakpoint("do_loop")
+        assert guest.run(until="workload_done") is Outcome.BREAKPOINT
+        assert guest.image.symbolize(guest.debugger.stop.address) == "do_loop"
+        assert guest.run(until="workload_done") is Outcome.REACHED
+
+
+def test_one_of_several_places(config):
+    with boot(config) as guest:
+        assert guest.run(until=["do_pointer", "do_loop"]) is Outcome.REACHED
+        assert guest.image.symbolize(guest.debugger.stop.address) == "do_loop"
