@@ -68,3 +68,21 @@ def test_an_nmi_from_outside_comes_where_interrupts_are_masked(name):
         assert int.from_bytes(raw, "little") == before
         counter = guest.debugger.read_memory(guest.address_of("injected_interrupts"), 4)
         assert counter == bytes(4)
+
+
+@pytest.mark.clause("C17a")
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_port_hears_of_an_nmi_first_and_last(name):
+    order = ["ftrace_nmi_enter", "nmi_work", "ftrace_nmi_exit", "workload_done"]
+    with boot(name, workload="calls", features=FEATURES) as guest:
+        guest.run(until="do_inner")
+        guest.inject_interrupt(nmi=True)
+        places = {
+            guest.debugger.insert_breakpoint(guest.address_of(place)): place for place in order
+        }
+        met = []
+        while "workload_done" not in met:
+            guest.debugger.resume()
+            stop = guest.debugger.wait_stop(60.0)
+            met.append(places[stop.breakpoint])
+        assert met == order
