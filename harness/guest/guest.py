@@ -46,6 +46,9 @@ INTERRUPT = 10.0
 PARTING = 1.0
 """Seconds from the end of QEMU's first connection to the end of QEMU."""
 
+MOMENT = 0.001
+"""Seconds that the guest runs where it only has to get on."""
+
 RUN_ON = 5.0
 """Seconds that a thread may take to leave a place where it must not be."""
 
@@ -221,8 +224,9 @@ class Guest:
             self.describe(),
         )
 
-    def _run_on(self, address: int) -> None:
-        self.run(until=address, timeout=RUN_ON)
+    def _run_on(self, address: int | None) -> None:
+        """Until a CPU reaches an address, or for a moment."""
+        self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def _break_at(self, place: str | int) -> int:
         """By address: gdb would move a breakpoint on a name behind the prologue."""
