@@ -91,7 +91,7 @@ def move_out(plan: PatchPlan, cpus: Cpus) -> None:
         return
     for _ in range(MAX_RUNS):
         stuck = _step_out(inside, cpus)
-        if stuck is not None:
+        if stuck:
             # The clock runs during steps, and a handler may be waiting for a moment yet to come.
             cpus.run_briefly()
             continue
@@ -107,10 +107,10 @@ def move_out(plan: PatchPlan, cpus: Cpus) -> None:
     raise _stuck(stuck)
 
 
-def _step_out(inside: Collection[int], cpus: Cpus) -> str | None:
+def _step_out(inside: Collection[int], cpus: Cpus) -> str:
     """Step each CPU until it stands where its own place, and what it has interrupted, are known.
 
-    Names the first that does not come there.
+    Names the first that does not come there; empty if all do.
     """
     for cpu, pc in cpus.program_counters().items():
         steps = 0
@@ -120,7 +120,7 @@ def _step_out(inside: Collection[int], cpus: Cpus) -> str | None:
             cpus.step(cpu)
             steps += 1
             pc = cpus.program_counters()[cpu]
-    return None
+    return ""
 
 
 def _stuck(who: str) -> GuestError:
