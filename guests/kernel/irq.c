@@ -9,13 +9,9 @@
 
 #include <asm/ptrace.h>
 
-#ifndef instruction_pointer
-#define instruction_pointer(regs) 0
-#endif
-
 u32 injected_interrupts;
 
-/* Where an interrupt begins in traces of functions, which mark it by its place in the text. */
+/* The rest of do_irq(), and where an interrupt begins in traces of functions, which mark it by its place in the text. */
 static noinline __section(".irqentry.text") void handle_irq(void)
 {
 	preempt_count_add(HARDIRQ_OFFSET);

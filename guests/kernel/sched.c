@@ -112,17 +112,22 @@ void sched_tick(void)
 		arch_timer_stop();
 }
 
-/* A thread has come into the queue: tell a CPU that has nothing better to do. */
+/*
+ * A thread is in the queue: tell a CPU that has nothing better to do, or the one that it is bound to,
+ * unless that looks at the queue with its next tick.
+ */
 static noinline void find_cpu(const struct thread_info *thread)
 {
 	unsigned int cpu = place_for(thread);
 
-	if (cpu != smp_processor_id())
-		smp_request(cpu, CPU_RESCHEDULE);
-	else if (is_idle(cpu))
+	if (cpu != smp_processor_id()) {
+		if (is_idle(cpu) || !cpu_info[cpu].tick_hz)
+			smp_request(cpu, CPU_RESCHEDULE);
+	} else if (is_idle(cpu)) {
 		set_need_resched();
-	else
+	} else {
 		sched_tick();
+	}
 }
 
 void sched_start(struct thread_info *thread)

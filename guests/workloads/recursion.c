@@ -384,8 +384,8 @@ traced bool check_mixed(void)
 static bool (*const checks[])(void) = {
 	check_depth, check_comb, check_longjmp, check_relay, check_catch_below,
 	check_tail_calls, check_many, check_variable, check_alloca,
-	check_frame_32700, check_frame_32760, check_frame_32800, check_frame_65500, check_frame_65600,
-	check_large, check_mixed,
+	check_frame_32700, check_frame_32760, check_frame_32800, check_frame_65500,
+	check_frame_65600, check_large, check_mixed,
 };
 
 int workload(void)

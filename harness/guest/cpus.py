@@ -16,12 +16,12 @@ class StubCpus:
         debugger: Debugger,
         image: Image,
         threads: Callable[[], list[GuestThread]],
-        run_to: Callable[[int], None],
+        run: Callable[[int | None], None],
     ) -> None:
         self._debugger = debugger
         self._image = image
         self._threads = threads
-        self._run_to = run_to
+        self._run = run
         # From an exception's first instruction to the one that notes down what it interrupted.
         symbols = image.symbols
         self._entry = range(
@@ -49,7 +49,11 @@ class StubCpus:
 
     def run_to(self, address: int) -> None:
         """Let every CPU run until one of them reaches an address."""
-        self._run_to(address)
+        self._run(address)
+
+    def run_briefly(self) -> None:
+        """Let every CPU run for a moment."""
+        self._run(None)
 
     def current(self) -> dict[int, GuestThread]:
         """The thread that each CPU runs, as far as it is one of the guest's table."""

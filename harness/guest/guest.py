@@ -50,6 +50,9 @@ PARTING = 1.0
 """Seconds from the end of QEMU's first connection to the end of QEMU."""
 
 OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
+
+MOMENT = 0.001
+"""Seconds that the guest runs where it only has to get on."""
 RUN_ON = 5.0
 """Seconds that a thread may take to leave a place where it must not be."""
 
@@ -315,8 +318,9 @@ class Guest:
             self.describe(),
         )
 
-    def _run_on(self, address: int) -> None:
-        self.run(until=address, timeout=RUN_ON)
+    def _run_on(self, address: int | None) -> None:
+        """Until a CPU reaches an address, or for a moment."""
+        self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def snapshot(self, name: str) -> None:
         """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms."""

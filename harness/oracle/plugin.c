@@ -124,6 +124,7 @@ struct thread {
 	struct transfer pending;
 	struct transfer interrupted[EXCEPTION_DEPTH];
 	size_t exceptions;
+	uint64_t started_over;		/* a call that is executed again, after an exception */
 	size_t depth;
 	struct frame stack[STACK_DEPTH];
 	size_t nr_entered;
@@ -232,7 +233,9 @@ static void settle(unsigned int vcpu, uint64_t address)
 	switch (pending.kind) {
 	case FLOW_CALL:
 		/* A conditional call that was not taken goes on; one undone by a fault starts over. */
-		if (address != back && address != pending.pc)
+		if (address == pending.pc)
+			thread->started_over = address;
+		else if (address != back)
 			push(thread, back);
 		break;
 	case FLOW_INDIRECT_JUMP:
@@ -253,6 +256,7 @@ static void settle(unsigned int vcpu, uint64_t address)
 
 static void block_begins(unsigned int vcpu, void *userdata)
 {
+	running[vcpu]->started_over = 0;
 	if (running[vcpu]->pending.kind != FLOW_NONE)
 		settle(vcpu, from_userdata(userdata));
 }
@@ -312,6 +316,7 @@ static void thread_begins(unsigned int vcpu, void *userdata)
 	number_thread(thread, control->threads[thread->index]);
 	thread->pending.kind = FLOW_NONE;
 	thread->exceptions = 0;
+	thread->started_over = 0;
 	thread->depth = 0;
 	thread->nr_entered = 0;
 }
@@ -363,6 +368,11 @@ static void site_executed(unsigned int vcpu, void *userdata)
 	uint64_t site = from_userdata(userdata);
 	bool open = window_is_open();
 
+	/* An interrupt between a site's call and its delay slot: this is still the same execution. */
+	if (thread->started_over == site) {
+		thread->started_over = 0;
+		return;
+	}
 	if (open)
 		append(vcpu, RECORD_ENTRY, site, frame ? frame->address : 0);
 	if (!frame)

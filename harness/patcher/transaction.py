@@ -7,8 +7,8 @@ from typing import Protocol
 from harness.errors import DeadlineMissed, GuestError, HarnessError, SiteMismatch
 from harness.patcher.plan import Patch, PatchPlan, Span
 
-MAX_STEPS = 1000
-"""Single steps after which a CPU counts as stuck between the words of a site."""
+MAX_STEPS = 500
+"""Single steps after which a CPU counts as stuck where it is."""
 
 MAX_RUNS = 100
 """Times that the guest is let run so that threads leave such places."""
@@ -44,6 +44,10 @@ class Cpus(Protocol):
 
     def run_to(self, address: int) -> None:
         """Let every CPU run until one reaches ``address``; DeadlineMissed when none does."""
+        ...
+
+    def run_briefly(self) -> None:
+        """Let every CPU run for a moment."""
         ...
 
 
@@ -86,35 +90,43 @@ def move_out(plan: PatchPlan, cpus: Cpus) -> None:
     if not unsafe:
         return
     for _ in range(MAX_RUNS):
-        _step_out(inside, cpus)
+        stuck = _step_out(inside, cpus)
+        if stuck:
+            # The clock runs during steps, and a handler may be waiting for a moment yet to come.
+            cpus.run_briefly()
+            continue
         saved = [(what, pc) for what, pc in cpus.saved_contexts().items() if pc in unsafe]
         if not saved:
             return
         what, pc = saved[0]
+        stuck = f"{what} at {pc:#x}"
         try:
             cpus.run_to(unsafe[pc].behind)
         except DeadlineMissed as error:
-            raise _stuck(what, pc, unsafe[pc]) from error
-    raise _stuck(what, pc, unsafe[pc])
+            raise _stuck(stuck) from error
+    raise _stuck(stuck)
 
 
-def _step_out(inside: Collection[int], cpus: Cpus) -> None:
-    """Step each CPU until it stands where its own place, and what it has interrupted, are known."""
+def _step_out(inside: Collection[int], cpus: Cpus) -> str:
+    """Step each CPU until it stands where its own place, and what it has interrupted, are known.
+
+    Names the first that does not come there; empty if all do.
+    """
     for cpu, pc in cpus.program_counters().items():
         steps = 0
         while pc in inside or cpus.enters(pc):
             if steps == MAX_STEPS:
-                raise GuestError(f"CPU {cpu} does not leave the call site at {pc:#x}")
+                return f"CPU {cpu} at {pc:#x}"
             cpus.step(cpu)
             steps += 1
             pc = cpus.program_counters()[cpu]
+    return ""
 
 
-def _stuck(what: str, pc: int, patch: Patch) -> GuestError:
+def _stuck(who: str) -> GuestError:
     return GuestError(
-        f"{what} was interrupted at {pc:#x}, inside {patch.what}, and does not go on; "
-        "nothing has been changed",
-        "Let the guest run until the thread has been on a CPU again, then repeat this.",
+        f"{who} does not leave a call site that is to change; nothing has been changed",
+        "Let the guest run on to another place, then repeat this.",
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from harness import boot
 from harness.errors import GuestDied, UsageError
+from interrupts import outside
 
 pytestmark = pytest.mark.guest(workload="calls")
 
@@ -25,7 +26,7 @@ JUNK = 0x5A5A5A5A
 
 
 def traced(guest):
-    return [(event.name, event.function) for event in guest.tracer.events()]
+    return [(event.name, event.function) for event in outside(guest.tracer.events())]
 
 
 def text(guest):

@@ -9,12 +9,13 @@ from harness.errors import SiteMismatch, UsageError, WrongGuest
 from harness.guest import prove_identity
 from harness.image import Image
 from harness.isa import SiteState
+from interrupts import outside
 
 pytestmark = pytest.mark.guest(workload="calls")
 
 
 def traced(guest):
-    return [event.function for event in guest.tracer.events()]
+    return [event.function for event in outside(guest.tracer.events())]
 
 
 def site_states(guest):

@@ -10,7 +10,6 @@ WORKLOAD = str(Path(__file__).with_name("workloads") / "irqsoff.c")
 pytestmark = pytest.mark.guest(workload=WORKLOAD)
 
 
-@pytest.mark.clause("C15b")
 def test_the_longest_section_is_kept(config, guest):
     guest.tracer.current = "irqsoff"
     guest.run(until="workload_done")

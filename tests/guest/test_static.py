@@ -9,6 +9,7 @@ from harness import boot
 from harness.config import list_configs, load_config
 from harness.errors import GuestError, UsageError
 from harness.isa import Form, SiteState
+from interrupts import outside
 
 FUNCTION = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD"]
 GRAPH = [*FUNCTION, "FUNCTION_GRAPH_TRACER"]
@@ -50,7 +51,7 @@ def guest(machine):
 
 
 def functions(guest):
-    return [event.function for event in guest.tracer.events()]
+    return [event.function for event in outside(guest.tracer.events())]
 
 
 def text(guest):
@@ -146,7 +147,7 @@ def test_graph_controls_need_no_sites(guest):
     guest.tracer.graph.max_graph_depth = 2
     guest.tracer.current = "function_graph"
     guest.run(until="workload_done")
-    events = [(event.name[10:], event.function) for event in guest.tracer.events()]
+    events = [(event.name[10:], event.function) for event in outside(guest.tracer.events())]
     assert events == [
         ("entry", "do_nested"),
         ("entry", "do_middle"),
@@ -186,7 +187,9 @@ def test_function_trace_stop(machine, tracer):
         guest.debugger.write_memory(stop, (1).to_bytes(4, order))
         guest.run(until="workload_done")
         assert guest.workload_status == 0
-        seen = [event.function for event in guest.tracer.events() if "exit" not in event.name]
+        seen = [
+            event.function for event in outside(guest.tracer.events()) if "exit" not in event.name
+        ]
         assert seen == ["do_nested", "do_middle"]
 
 

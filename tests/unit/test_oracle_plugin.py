@@ -385,6 +385,27 @@ def test_interrupt_between_a_return_and_its_arrival(machine, name):
     assert parents(oracle) == [outer]
 
 
+def test_a_site_whose_delay_slot_is_interrupted_is_one_call(machine):
+    """As at the end of a page, where the block ends in front of the slot."""
+    (cpu,), oracle = machine()
+    back = cpu.call(100)
+    cpu.run(0, cpu.code.site)
+    handler = cpu.interrupt()
+    cpu.ret(400)
+    cpu.enter(handler)
+    cpu.run(VECTOR_PLACE + 20, cpu.code.eret)
+    cpu.run(0, cpu.code.site, cpu.code.nop)
+    assert parents(oracle) == [back]
+    cpu.enter(300)
+    cpu.ret(301)
+    cpu.enter(2)
+    cpu.ret(10)
+    cpu.enter(back)
+    assert flow(oracle) == [("C", back), ("R", back)]
+    cpu.site()
+    assert len(oracle.records()) == 2
+
+
 @both
 def test_interrupts_back_to_back_are_one_level(machine, name):
     (cpu,), oracle = machine(name)

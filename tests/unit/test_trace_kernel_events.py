@@ -2,13 +2,14 @@
 """Events that are no function calls: their lines are those of the kernel."""
 
 import io
+import json
 import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.trace import EventFormat, TraceDatReader, event_formats
+from harness.trace import EventFormat, TraceDatReader, event_formats, report_json
 from ring_encoder import PageEncoder
 from trace_files import FORMATS, address, trace_file
 
@@ -56,6 +57,17 @@ def test_a_stack_ends_at_its_size_and_at_an_address_of_all_ones(form):
     assert event.functions == ("leaf",)
     event = only(form, payload(form, "kernel_stack", f"i{pad(form)}3L", 0, *callers))
     assert event.functions == ()
+
+
+def test_a_stack_in_json_has_addresses_and_names(form):
+    callers = [address(name, form[1], 8) for name in ("leaf", "do_work")]
+    data = payload(form, "kernel_stack", f"i{pad(form)}2L", 2, *callers)
+    encoder = PageEncoder(*form, stamp=1)
+    encoder.event(0, data, long_form=True)
+    reader = TraceDatReader(io.BytesIO(trace_file(form, [encoder.page()])))
+    (event,) = json.loads("\n".join(report_json(reader)))["events"]
+    assert event["fields"] == {"caller": [f"{address:#x}" for address in callers]}
+    assert event["symbols"] == {"caller": ["leaf", "do_work"]}
 
 
 def test_prints(form):

@@ -92,7 +92,7 @@ void user_synchronous(struct pt_regs *regs, unsigned long esr, unsigned long far
 		user_exception(regs, exception_name(esr));
 }
 
-/* Called by entry.S, with interrupts open or masked; returns with all masked. */
+/* Called by entry.S, with interrupts open or masked; they are masked when it returns. */
 void prepare_return_to_user(void)
 {
 	for (;;) {

@@ -56,7 +56,7 @@ static bool jumps_away(u32 word)
 	return function == 8 || (function == 9 && !(word & 0xf800));	/* jr; jalr zero */
 }
 
-/* The word before which a stub cannot have begun, for it comes there by a jump. */
+/* Whether a stub begins here: what lies in front of it goes somewhere else. */
 static bool is_begin(const u32 *word)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER

@@ -9,8 +9,10 @@ _Static_assert(offsetof(struct thread_struct, fp) == TH_FP, "thread.h");
 _Static_assert(offsetof(struct thread_struct, fpr[31]) == TH_FPR(31), "thread.h");
 _Static_assert(offsetof(struct thread_struct, fcsr) == TH_FCSR, "thread.h");
 
-/* Nobody calls it: it defines a symbol for switch.S. The offset is neither known to a header nor
- * one that the preprocessor could work out. */
+/*
+ * Nobody calls it: it defines a symbol for switch.S, whose value no header has and the preprocessor
+ * cannot work out.
+ */
 static __used void offsets(void)
 {
 	__asm__ volatile(

@@ -168,7 +168,8 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 	if (ret != (unsigned long)return_to_handler)
 		return ret;
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
-	for (i = thread->curr_ret_stack; i >= 0; i--) {
+	/* Oldest first: the newest entry may not be filled in yet, and tail calls share a place. */
+	for (i = 0; i <= thread->curr_ret_stack; i++) {
 		entry = &thread->ret_stack[i];
 		if (entry->retp == retp && entry->ret != ret)
 			return entry->ret;

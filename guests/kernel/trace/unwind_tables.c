@@ -43,17 +43,14 @@ static bool find_frame_row(struct unwind_table *table, const struct unwind_frame
 	return false;
 }
 
-bool unwind_by_table(struct unwind_frame *frame)
+static bool follow_row(struct unwind_frame *frame, const struct unwind_table *table)
 {
 	unsigned long cfa, caller[UNWIND_NR], where;
-	struct unwind_table table;
-	const struct unwind_row *row = &table.row;
+	const struct unwind_row *row = &table->row;
 	int i, ra, from;
 
-	if (!find_frame_row(&table, frame))
-		return false;
 	i = unwind_register(row->cfa_register);
-	ra = unwind_register(table.return_column);
+	ra = unwind_register(table->return_column);
 	if (i < 0 || ra < 0)
 		return false;
 	cfa = frame->reg[i] + row->cfa_offset;
@@ -66,7 +63,7 @@ bool unwind_by_table(struct unwind_frame *frame)
 				caller[i] = cfa;
 			break;
 		case UNKNOWN:
-			caller[i] = i == ra ? unknown_return_address(&table) : 0;
+			caller[i] = i == ra ? unknown_return_address(table) : 0;
 			break;
 		case AT_OFFSET:
 			if (!unwind_load(frame, cfa + row->rule[i].value, &caller[i]))
@@ -85,11 +82,23 @@ bool unwind_by_table(struct unwind_frame *frame)
 	}
 	for (i = 0; i < UNWIND_NR; i++)
 		WRITE_ONCE(frame->reg[i], caller[i]);
-	frame->exact = table.signal;
-	if (table.signal)
+	frame->exact = table->signal;
+	if (table->signal)
 		frame->pc = caller[ra];
 	else
 		frame->pc = unwind_return_address(frame, caller[ra], unwind_retp(caller, where));
 	/* Nobody knows any more: return_to_handler has asked and not returned yet. */
-	return table.signal || frame->pc != HANDLER;
+	return table->signal || frame->pc != HANDLER;
+}
+
+bool unwind_by_table(struct unwind_frame *frame)
+{
+	struct unwind_table table;
+
+	if (!find_frame_row(&table, frame))
+		return false;
+	/* Where the table does not help nothing else does. */
+	if (!follow_row(frame, &table))
+		frame->pc = 0;
+	return true;
 }

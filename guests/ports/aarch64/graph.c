@@ -9,11 +9,10 @@
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
 /* C12: what asm/ftrace.h says stands for a frame. */
-static __always_inline unsigned long *return_address_pointer(unsigned long *parent,
-							     unsigned long frame_pointer)
+static __always_inline unsigned long *return_address_pointer(unsigned long *parent)
 {
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-	return (unsigned long *)frame_pointer;
+	return parent + 1;	/* the stub's frame ends with it */
 #else
 	return parent;
 #endif
@@ -36,7 +35,7 @@ void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 	if (!read_return_address(parent, self_addr, &address))
 		return;
 	if (!function_graph_enter(address.pc, self_addr, frame_pointer,
-				  return_address_pointer(parent, frame_pointer)))
+				  return_address_pointer(parent)))
 		*parent = replace_return_address(&address, (unsigned long)return_to_handler);
 }
 

@@ -80,9 +80,11 @@
 	sub	sp, sp, #FRAME_SIZE
 	.cfi_def_cfa_offset FRAME_SIZE
 	stp	x29, x9, [sp, #FRAME_PARENT_FP]
+	.cfi_offset x29, FRAME_PARENT_FP - FRAME_SIZE
+	.cfi_offset x30, FRAME_PARENT_PC - FRAME_SIZE
 	add	x29, sp, #FRAME_PARENT_FP
 	stp	x29, x30, [sp, #FRAME_FP]
-	unwind_frame
+	.cfi_offset COLUMN_PC, FRAME_PC - FRAME_SIZE
 	stp	x0, x1, [sp, #FRAME_X0]
 	stp	x2, x3, [sp, #FRAME_X0 + 16]
 	stp	x4, x5, [sp, #FRAME_X0 + 32]

@@ -9,6 +9,7 @@ from harness.ring import LOST_UNKNOWN
 from harness.trace.bound_fields import ADDRESSES
 from harness.trace.events import FieldValue, FuncgraphExitEvent, TraceEvent
 from harness.trace.filter import Predicate
+from harness.trace.kernel_events import KernelStackEvent
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.kept import kept_events
 
@@ -62,6 +63,9 @@ def _object(event: TraceEvent) -> dict[str, object]:
             if name in ADDRESSES and isinstance(value, int)
         },
     }
+    if isinstance(event, KernelStackEvent):
+        made["fields"] = {"caller": [f"{address:#x}" for address in event.callers]}
+        made["symbols"] = {"caller": list(event.functions)}
     if isinstance(event, FuncgraphExitEvent):
         made["duration"] = event.duration
     return made

@@ -16,7 +16,8 @@ static int print_thread(void *argument)
 	for (i = 0; i < LINES; i++) {
 		int length = (i * 7 + (long)argument) % 50;
 
-		printk("worker %ld line %d length %d %.*s.\n", (long)argument, i, length, length, text);
+		printk("worker %ld line %d length %d %.*s.\n", (long)argument, i, length, length,
+		       text);
 		if (i % 4 == 0)
 			thread_yield();
 	}

@@ -12,7 +12,8 @@
  *	asm/thread.h	struct thread_struct		asm/unistd.h	numbers of system calls
  *	asm/user.h	USER_BASE, USER_SIZE		asm/syscall.h	syscall_get_nr() and so on
  *
- * and setjmp(), longjmp() and vmlinux.lds.S. Nothing there has call sites.
+ * and setjmp(), longjmp() and vmlinux.lds.S. Nothing there has call sites. For user mode,
+ * user/syscall.S has user_syscall(): see guests/user/user.h.
  *
  * sched_clock() returns nanoseconds that never run backwards, wherever it is called; it is called
  * with interrupts masked. arch_idle() sleeps until the next interrupt. asm/ptrace.h also has
@@ -60,7 +61,7 @@ void arch_irq_init(void);
 /* Find out what has happened, and call what irq.h says for it. */
 void arch_handle_irq(void);
 
-/* This CPU's timer: tick_interrupt() at about @hz, until stopped. Started again: at the new rate. */
+/* This CPU's timer: tick_interrupt() at about @hz, until stopped or started at another rate. */
 void arch_timer_start(u32 hz);
 void arch_timer_stop(void);
 
@@ -74,7 +75,7 @@ void arch_send_ipi(unsigned int cpu);
 
 /* --- User mode: see syscalls.h --- */
 
-/* Map USER_BASE for this CPU, with the kernel's .user section there. */
+/* Map what is loaded at __user_start to USER_BASE, for this CPU; writable from __user_text_end on. */
 void arch_user_init(void);
 
 /* Leave for user mode with interrupts open; the kernel is entered again on current->stack_end. */

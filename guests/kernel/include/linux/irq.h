@@ -20,7 +20,7 @@ void tick_interrupt(void);
 /** smp_ipi_interrupt - another CPU wants something: see smp.h */
 void smp_ipi_interrupt(void);
 
-/** injected_interrupt - the interrupt that a debugger can raise: counts, and calls injected_work() */
+/** injected_interrupt - what a debugger can raise: counts, and calls injected_work() */
 void injected_interrupt(void);
 
 /* A function worth tracing: nothing but an injected interrupt calls it. */

@@ -48,7 +48,7 @@ struct mutex {
 void mutex_lock(struct mutex *mutex);
 void mutex_unlock(struct mutex *mutex);
 
-/* A completion: wait_for_completion() returns once for each complete(), which interrupts may call. */
+/* wait_for_completion() returns once for each complete(), which interrupt handlers may call. */
 struct completion {
 	unsigned int done;
 	struct thread_list waiters;

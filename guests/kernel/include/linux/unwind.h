@@ -54,7 +54,7 @@ void unwind_bounds(struct unwind_frame *frame, struct thread_info *thread);
 /** arch_unwind_step - from a frame to its caller's; false: cannot be told */
 bool arch_unwind_step(struct unwind_frame *frame);
 
-/** unwind_by_table - the same, for a function with a table */
+/** unwind_by_table - the same; false: the function has no table. @pc is 0: there is doubt */
 bool unwind_by_table(struct unwind_frame *frame);
 
 /** unwind_load - a word of the stack; false: it is none */

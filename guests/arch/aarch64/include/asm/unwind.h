@@ -46,7 +46,7 @@ static inline unsigned long unwind_strip(unsigned long address)
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 /* There is no word with the return address yet when it is taken: see the port's asm/ftrace.h. */
-#define unwind_retp(registers, where)	((void)(where), (registers)[UNWIND_FP])
+#define unwind_retp(registers, where)	((void)(where), (registers)[UNWIND_SP])
 #endif
 
 #endif

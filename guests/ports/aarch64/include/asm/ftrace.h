@@ -29,8 +29,8 @@
 
 /*
  * C12. The form mcount gives the address of the word that holds the return address. Behind a
- * patchable entry that word does not exist yet; there the caller's frame pointer stands for it,
- * which the traced function's frame record will begin with.
+ * patchable entry that word does not exist yet; there the stack pointer stands for it that the
+ * traced function is entered with, below which its frame will lie.
  */
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
 #define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
