@@ -17,8 +17,6 @@ static noinline __section(".irqentry.text") void handle_irq(void)
 	preempt_count_add(HARDIRQ_OFFSET);
 	arch_handle_irq();
 	preempt_count_sub(HARDIRQ_OFFSET);
-	if (READ_ONCE(current->flags) & _TIF_NEED_RESCHED && !preempt_count())
-		preempt_schedule_irq();
 }
 
 /*
@@ -32,6 +30,9 @@ notrace __section(".entry.text") void do_irq(struct pt_regs *regs)
 	WRITE_ONCE(thread->interrupted_pc, instruction_pointer(regs));
 	trace_hardirqs_off(instruction_pointer(regs));
 	handle_irq();
+	/* No part of the interrupt: the thread that comes next would seem to run inside of it. */
+	if (READ_ONCE(current->flags) & _TIF_NEED_RESCHED && !preempt_count())
+		preempt_schedule_irq();
 	trace_hardirqs_on(instruction_pointer(regs));
 	WRITE_ONCE(thread->interrupted_pc, 0);
 }

@@ -93,8 +93,7 @@ class ThreadTable:
         magic, version, nr_threads, entry_size, long_size, ret_stack_size, comm_size = fields[:7]
         if magic != THREAD_TABLE_MAGIC:
             raise FormatError(
-                f"the table of threads begins with {magic:#010x} "
-                f"instead of {THREAD_TABLE_MAGIC:#010x}",
+                f"the table of threads begins with {magic:#010x}, not {THREAD_TABLE_MAGIC:#010x}",
                 "Either the guest has not started yet, or this is not a guest of the harness.",
             )
         if version != VERSION:

@@ -70,7 +70,7 @@ def test_an_nmi_from_outside_comes_where_interrupts_are_masked(name):
         assert counter == bytes(4)
 
 
-@pytest.mark.clause("C17a")
+@pytest.mark.clause("C17a", configs=["aarch64-virt", "aarch64-virt-bti-pac-patchable"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_port_hears_of_an_nmi_first_and_last(name):
     order = ["ftrace_nmi_enter", "nmi_work", "ftrace_nmi_exit", "workload_done"]

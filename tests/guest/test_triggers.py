@@ -7,7 +7,7 @@ import pytest
 
 from harness.errors import UsageError
 
-WORKLOAD = str(Path(__file__).with_name("workloads") / "tracing.c")
+WORKLOAD = str(Path(__file__).with_name("workloads") / "plain.c")
 
 pytestmark = pytest.mark.guest(workload=WORKLOAD)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two sections without interrupts: a short one, then one that lasts at least 20 ms.
+ * Two sections without interrupts: a short one, then one that lasts at least 100 ms.
  */
 #include <linux/irqflags.h>
 #include <linux/types.h>
@@ -8,6 +8,7 @@
 #include <asm/timer.h>
 
 #define traced __attribute__((noipa))
+#define LONG 100000000
 
 traced int inside(int value)
 {
@@ -34,7 +35,7 @@ traced int long_section(int value)
 	for (i = 0; i < 3; i++)
 		value = inside(value);
 	start = sched_clock();
-	while (sched_clock() - start < 20000000)
+	while (sched_clock() - start < LONG)
 		;
 	local_irq_restore(flags);
 	return value;
