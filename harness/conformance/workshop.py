@@ -210,6 +210,7 @@ GIVEN_BY_PORTS = {
 }
 """What the kernel calls of a port, by the feature that brings it."""
 
+NO_ROOM = "No space left on device"
 _UNDEFINED = re.compile(r"undefined reference to `(\w+)'")
 
 
@@ -226,7 +227,9 @@ def _failure(plan: Build, port: Port, directory: Path, result: MakeResult) -> Ha
             )
     error = plan.failure(result)
     message = error.message.replace(str(directory / "port"), str(port.directory))
-    return type(error)(message, error.advice)
+    # A port that comes with the harness may have a fault planted in it here.
+    kind = HostError if NO_ROOM in message else UsageError
+    return kind(message, error.advice)
 
 
 def _silent(_line: str) -> None:
