@@ -103,10 +103,10 @@ def _tasks(config: MachineConfig, names: Sequence[str], tell: Tell) -> Iterator[
     collection = load(port.name)
     for mutant in collection.mutants:
         if matching(names, mutant.id) and mutant.applies_to(config):
-            edits = mutant.edits(port)
-            yield Task(
-                config, port, mutant.id, mutant.about, mutant.clauses, mutant.variants, edits
-            )
+            variants = tuple(v for v in mutant.variants if features_of(config, port, v))
+            if variants:
+                about, clauses, edits = mutant.about, mutant.clauses, mutant.edits(port)
+                yield Task(config, port, mutant.id, about, clauses, variants, edits)
     if any(name == "all" or "/" in name for name in names):
         tell(f"{config.name}: planting faults")
         yield from _systematic(config, port, names, collection.equivalents)

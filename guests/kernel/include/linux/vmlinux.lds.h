@@ -17,6 +17,7 @@
 #define KERNEL_TEXT						\
 	.text : {						\
 		_text = .;					\
+		PROVIDE(_stext = .);				\
 		KEEP(*(.head.text))				\
 		*(.text .text.* .init.text)			\
 		. = ALIGN(4096);				\
