@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from harness.conformance.bench import Bench
 from harness.conformance.switch import TRACER, Switch
+from harness.errors import GdbError
 from harness.isa import CallSite
 
 GRAPH_ENTER = "function_graph_enter"
@@ -45,6 +46,8 @@ class Journey:
     above: bytes = b""
     called: dict[str, list[Registers]] = field(default_factory=dict)
     """At the entry of each C function that the port called."""
+    returns: dict[str, list[int]] = field(default_factory=dict)
+    """The innermost return addresses that an unwinder finds at the first entry of each of those."""
     behind: Registers = field(default_factory=dict)
     """Where the traced function goes on."""
     above_behind: bytes = b""
@@ -131,9 +134,26 @@ def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) ->
         if here in entries:
             registers = bench.registers.read()
             journey.called.setdefault(entries[here], []).append(registers)
+            journey.returns.setdefault(entries[here], _frame_records(bench, registers))
             returns[registers[isa.return_register] & isa.mask] = entries[here]
         else:
             _clobber(bench, returns.pop(here))
+
+
+def _frame_records(bench: Bench, registers: Registers) -> list[int]:
+    """Return addresses from frame records, where the ABI has such; as many as can be read."""
+    isa, order = bench.isa, bench.image.byteorder
+    found: list[int] = []
+    record = registers[isa.frame_register] if isa.frame_register else 0
+    while record and len(found) < 3:
+        try:
+            data = bench.read_memory(record, 2 * isa.word_size)
+        except GdbError:
+            break
+        record = int.from_bytes(data[: isa.word_size], order)
+        address = int.from_bytes(data[isa.word_size :], order)
+        found.append(address & (1 << isa.address_bits) - 1)
+    return found
 
 
 def _clobber(bench: Bench, function: str) -> None:

@@ -88,7 +88,10 @@ def kill_table(
     with workers() as pool:
         futures = {pool.submit(judge_mutant, task): task for task in tasks}
         for done, future in enumerate(as_completed(futures), 1):
-            outcomes.append(future.result())
+            outcome = future.result()
+            outcomes.append(outcome)
+            if not outcome.right:
+                tell(line(outcome))
             if done % 25 == 0 or done == len(tasks):
                 tell(f"{done} of {len(tasks)} mutants")
     order = {(task.config.name, task.name): at for at, task in enumerate(tasks)}
@@ -100,10 +103,10 @@ def _tasks(config: MachineConfig, names: Sequence[str], tell: Tell) -> Iterator[
     collection = load(port.name)
     for mutant in collection.mutants:
         if matching(names, mutant.id) and mutant.applies_to(config):
-            edits = mutant.edits(port)
-            yield Task(
-                config, port, mutant.id, mutant.about, mutant.clauses, mutant.variants, edits
-            )
+            variants = tuple(v for v in mutant.variants if features_of(config, port, v))
+            if variants:
+                about, clauses, edits = mutant.about, mutant.clauses, mutant.edits(port)
+                yield Task(config, port, mutant.id, about, clauses, variants, edits)
     if any(name == "all" or "/" in name for name in names):
         tell(f"{config.name}: planting faults")
         yield from _systematic(config, port, names, collection.equivalents)
@@ -217,23 +220,25 @@ def _first_failure(
     return found[0] if found else None
 
 
+def line(outcome: Outcome) -> str:
+    """What became of one mutant; with a mark in front where that is not as it should be."""
+    mark = "  " if outcome.right else "! "
+    if outcome.killed:
+        end = f"{outcome.clause} {outcome.check} ({outcome.variant}): {outcome.message}"
+        if outcome.equivalent:
+            end += "; recorded as equivalent"
+        elif not outcome.right:
+            end += f"; not for {', '.join(outcome.expected)}"
+    elif not outcome.built:
+        end = f"does not build: {outcome.message}"
+    else:
+        end = f"equivalent: {outcome.equivalent}" if outcome.equivalent else "SURVIVES"
+    return f"{mark}{outcome.config} {outcome.name}: {outcome.about}: {end}"[:400]
+
+
 def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """A line for each mutant, and how many were caught."""
-    for outcome in outcomes:
-        if not outcome.built and outcome.right:
-            continue
-        mark = "  " if outcome.right else "! "
-        if outcome.killed:
-            end = f"{outcome.clause} {outcome.check} ({outcome.variant}): {outcome.message}"
-            if outcome.equivalent:
-                end += "; recorded as equivalent"
-            elif not outcome.right:
-                end += f"; not for {', '.join(outcome.expected)}"
-        elif not outcome.built:
-            end = f"does not build: {outcome.message}"
-        else:
-            end = f"equivalent: {outcome.equivalent}" if outcome.equivalent else "SURVIVES"
-        yield f"{mark}{outcome.config} {outcome.name}: {outcome.about}: {end}"[:400]
+    yield from (line(outcome) for outcome in outcomes if outcome.built or not outcome.right)
     built = [outcome for outcome in outcomes if outcome.built]
     killed = sum(outcome.killed for outcome in built)
     equivalent = sum(bool(outcome.equivalent) and not outcome.killed for outcome in built)

@@ -127,8 +127,10 @@ def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
             case = Xml.SubElement(suite, "testcase", classname=report.config, name=name)
             if result in report.failed:
                 text = "\n".join(line for failure in result.failures for line in _failure(failure))
-                failure = Xml.SubElement(case, "failure", message=result.failures[0].message[:400])
-                failure.text = f"{text}\nrepeat: {repeat(command, report, result)}"
+                failed = Xml.SubElement(
+                    case, "failure", message=escape(result.failures[0].message, 400)
+                )
+                failed.text = f"{text}\nrepeat: {repeat(command, report, result)}"
             elif result.verdict is not Verdict.PASS:
                 reason = result.reason or "advised, not required"
                 Xml.SubElement(case, "skipped", message=f"{result.verdict}: {reason}")

@@ -63,6 +63,8 @@ def _proof(found: Sequence[Statement], at: int, operation: str, isa: Isa) -> str
     before = next((one for one in reversed(found[:at]) if one.is_instruction), None)
     delayed = before is not None and isa.delays(before.text)
     if operation == "double":
+        if found[at].text == "nop":
+            return IDEMPOTENT
         # Of what goes elsewhere, and has no delay slot, or is in one.
         last = before.text if before is not None and delayed else found[at].text
         if isa.ends(last) and delayed == isa.delays(last):

@@ -11,15 +11,23 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.build import MakeResult, cache_directory, plan_build, run_make, toolchain_identity
+from harness.build import (
+    Build,
+    MakeResult,
+    cache_directory,
+    plan_build,
+    run_make,
+    toolchain_identity,
+)
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Variant
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP
-from harness.errors import HostError, UsageError
+from harness.errors import HarnessError, HostError, UsageError
 from harness.isa import Form
 from harness.units import escape
 
@@ -86,7 +94,7 @@ class BuiltVariant:
             result = _make(plan.command, directory)
             kernel = directory / "out" / "vmlinux"
             if result.status != 0 or not kernel.is_file():
-                raise plan.failure(result)
+                raise _failure(plan, port, directory, result)
         except BaseException:
             self.close()
             raise
@@ -187,6 +195,41 @@ def _make(command: Sequence[str], directory: Path) -> MakeResult:
     told = [word for word in command if not word.startswith(("PORT=", "O="))]
     told += [f"PORT={directory / 'port'}", f"O={directory / 'out'}"]
     return run_make(told, _silent, DEADLINE)
+
+
+GIVEN_BY_PORTS = {
+    "FUNCTION_TRACER": ("_mcount", "ftrace_stub"),
+    "DYNAMIC_FTRACE": (
+        *("ftrace_caller", "ftrace_call", "ftrace_make_nop", "ftrace_make_call"),
+        *("ftrace_update_ftrace_func", "ftrace_dyn_arch_init"),
+    ),
+    "FUNCTION_GRAPH_TRACER": (
+        *("ftrace_graph_caller", "ftrace_graph_call", "return_to_handler"),
+        *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
+    ),
+}
+"""What the kernel calls of a port, by the feature that brings it."""
+
+NO_ROOM = "No space left on device"
+_UNDEFINED = re.compile(r"undefined reference to `(\w+)'")
+
+
+def _failure(plan: Build, port: Port, directory: Path, result: MakeResult) -> HarnessError:
+    """What to say of a port that does not build: in one sentence, where it is of a known kind."""
+    missing = set(_UNDEFINED.findall("\n".join(result.complaints)))
+    for feature, functions in GIVEN_BY_PORTS.items():
+        lacking = [function for function in functions if function in missing]
+        if lacking and feature in port.features:
+            return UsageError(
+                f"the port {escape(str(port.directory), 500)} claims {feature} and does not define "
+                f"{', '.join(lacking)}",
+                "Define it, or take the feature out of port.toml.",
+            )
+    error = plan.failure(result)
+    message = error.message.replace(str(directory / "port"), str(port.directory))
+    # A port that comes with the harness may have a fault planted in it here.
+    kind = HostError if NO_ROOM in message else UsageError
+    return kind(message, error.advice)
 
 
 def _silent(_line: str) -> None:

@@ -168,6 +168,13 @@ class AArch64(Isa):
         number = word & 31
         return registers[f"x{number}"] & self.mask if number < 31 else 0
 
+    frame_register = "x29"
+    address_bits = 39
+
+    def after_indirect_branch(self, registers: Mapping[str, int]) -> dict[str, int]:
+        """PSTATE.BTYPE as after ``br x16``."""
+        return {"cpsr": registers["cpsr"] & ~0xC00 | 0x400}
+
     fetch_line_register = "CTR_EL0"
 
     def fetch_line(self, value: int) -> int:

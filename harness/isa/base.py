@@ -276,6 +276,18 @@ class Isa(ABC):
         ``registers`` are those in front of it.
         """
 
+    frame_register: ClassVar[str] = ""
+    """The register that heads a list of frame records, where the ABI has one: two words each, the
+    next record and a return address."""
+    address_bits: ClassVar[int] = 64
+    """Bits of a return address in memory that are not a signature."""
+
+    def after_indirect_branch(self, registers: Mapping[str, int]) -> dict[str, int]:
+        """Registers to set so that the CPU counts as having come by an indirect branch of a kind
+        that a veneer uses; none where that makes no difference.
+        """
+        return {}
+
     fetch_line_register: ClassVar[str] = ""
     """gdb's name of a register that says how long such a line is, where there is one."""
 

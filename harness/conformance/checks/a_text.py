@@ -213,9 +213,19 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     """ftrace_update_ftrace_func() with one tracer, another, none, and one out of reach."""
     bench.fresh()
     image, isa = bench.image, bench.isa
-    slot, idle = image.address_of("ftrace_call"), bench.text()
+    slot, built = image.address_of("ftrace_call"), bench.text()
     stub = image.function_at(slot)
     update = image.address_of("ftrace_update_ftrace_func")
+    with bench.stakes("C10a"):
+        bench.call(update, image.address_of(NO_TRACER))
+    # As built there is a nop; what stands for no tracer afterwards may be a call of ftrace_stub.
+    idle = bench.text()
+    bench.require(
+        "C10b",
+        set(bench.changed(built, idle)) <= {slot},
+        "to be told that there is no tracer changes more than the slot",
+        text=lambda: bench.difference(built, idle),
+    )
     for name in (TRACER, OTHER_TRACER, TRACER):
         target = image.address_of(name)
         with bench.stakes("C10a"):
@@ -273,6 +283,7 @@ def both_slots_in_every_order(bench: Bench) -> None:
     """Each slot is switched with the other in either state: the text depends on the state alone."""
     bench.fresh()
     switch, image = Switch(bench), bench.image
+    switch.tracer(False)
     texts = {(False, False): bench.text()}
     state = (False, False)
     # Every edge between the four states in both directions, and each switch twice in a row.

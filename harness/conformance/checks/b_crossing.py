@@ -77,7 +77,7 @@ def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
     return ("C3c",) if bench.variant.name == STATIC else ("C9a",)
 
 
-@check(*C1, *C2, "C3b", "C8e", variants=BOTH)
+@check(*C1, *C2, "C3b", "C8e", "C14b", variants=BOTH)
 def a_call_of_the_tracer(bench: Bench) -> None:
     """Everything that the function needs is there again behind a hostile tracer."""
     for name in (LEAF, OTHER):
@@ -92,6 +92,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
         if count:
             _judge_tracer(bench, journey, what)
+            _judge_records(bench, journey, TRACER, [bench.behind(site), journey.caller], what)
         clauses = {"args": "C1a", "others": "C1d", "ra": "C1b", "saved": "C1c", "status": "C1h"}
         _compare(bench, journey, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
 
@@ -113,6 +114,22 @@ def _judge_tracer(bench: Bench, journey: Journey, what: str) -> None:
         if bench.applies("C2d"):
             bench.require("C2d", right, f"{what}: parent_ip is not the plain address", **told)
     _judge_entry(bench, journey.before, seen, what, TRACER, "C1e", "C1g")
+
+
+def _judge_records(
+    bench: Bench, journey: Journey, function: str, expected: list[int], what: str
+) -> None:
+    """The innermost return addresses in the frame records, where the ABI has such."""
+    if not bench.isa.frame_register:
+        return
+    found = journey.returns[function][: len(expected)]
+    bench.require(
+        "C14b",
+        found == expected,
+        f"{what}: from {function} an unwinder does not come to the function and its caller",
+        expected=[bench.image.symbolize(address) for address in expected],
+        found=[bench.image.symbolize(address) for address in found],
+    )
 
 
 def _judge_entry(
@@ -196,7 +213,7 @@ def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool)
     return True
 
 
-@check(*C5, "C4d", "C4h", "C4j", variants=BOTH, features=GRAPH)
+@check(*C5, "C4d", "C4h", "C4j", "C14b", variants=BOTH, features=GRAPH)
 def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
     """A hijacked function returns to its caller through return_to_handler, with its results."""
     isa, abi = bench.isa, bench.isa.abi
@@ -224,6 +241,8 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
             continue
         seen = journey.first(HANDLER)
         _judge_entry(bench, landing, seen, what, HANDLER, "C5e", "C5e")
+        # What is there stands for the true address, which the thread's own stack has.
+        _judge_records(bench, journey, HANDLER, [bench.image.symbols[LANDING]], what)
         if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in journey.called:
             went_in = journey.first(GRAPH_ENTER)[isa.argument_registers[2]] & isa.mask
             came_out = seen[isa.argument_registers[0]] & isa.mask
@@ -239,6 +258,24 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         kept = (*abi.saved, *abi.float_saved, isa.stack_register, *abi.fixed)
         _same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
         _same_stack(bench, "C5d", journey.above_landing, journey.above_back, landing, what)
+
+
+@check("C9p", variants=(DYNAMIC,))
+def the_landing_pad_of_the_stub(bench: Bench) -> None:
+    """Where indirect branches must land on pads a veneer can reach ftrace_caller."""
+    if not bench.applies("C5f"):
+        return
+    bench.fresh()
+    isa, start = bench.isa, bench.image.address_of("ftrace_caller")
+    registers = bench.registers.read()
+    bench.registers.write(isa.after_indirect_branch(registers) | {isa.pc_register: start})
+    here = bench.guest.debugger.step_instruction().address
+    bench.require(
+        "C9p",
+        here == start + 4,
+        "ftrace_caller does not begin with a landing pad",
+        found=bench.listing(start, bench.words(start, 1)),
+    )
 
 
 @check("C4f", variants=BOTH, features=GRAPH)

@@ -12,8 +12,8 @@ SITE = "check_nested_calls"
 MOST_STEPS = 400
 """Instructions of stubs between a site and the place behind it."""
 
-BELOW = 128
-"""Bytes below the stack pointer that an interrupt's frame certainly takes."""
+BELOW = 512
+"""Bytes below the stack pointer that an interrupt's handler certainly takes."""
 
 
 @check("C1j", variants=BOTH)
@@ -64,7 +64,7 @@ def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
     """Go on in single steps; C functions run to their end at once."""
     isa, debugger = bench.isa, bench.guest.debugger
     functions = {bench.image.symbols.get(name) for name in (*CALLED, "ftrace_return_to_handler")}
-    noise = bytes(range(1, BELOW + 1))
+    noise = bytes(range(1, 129)) * (BELOW // 128)
     here = start
     for _ in range(MOST_STEPS):
         if here == goal:

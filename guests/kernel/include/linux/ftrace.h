@@ -13,6 +13,7 @@ struct module;
 /* Linux's argument order, not the specification's: where the event is, then who called. */
 typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip);
 
+#ifdef CONFIG_DYNAMIC_FTRACE
 /**
  * struct dyn_ftrace - one call site
  * @ip:		the address to patch
@@ -24,6 +25,9 @@ struct dyn_ftrace {
 	unsigned long flags;
 	struct dyn_arch_ftrace arch;
 };
+#endif
+
+struct dyn_ftrace;
 
 /* The table of call sites, as the build wrote it; in static ports it is there for the debugger. */
 extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];

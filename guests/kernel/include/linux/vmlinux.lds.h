@@ -27,6 +27,7 @@
 #define KERNEL_TEXT						\
 	.text : {						\
 		_text = .;					\
+		PROVIDE(_stext = .);				\
 		KEEP(*(.head.text))				\
 		__entry_text_start = .;				\
 		*(.entry.text)					\

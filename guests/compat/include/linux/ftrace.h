@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For ports that are written for Linux: our kernel's <linux/ftrace.h>, and what such sources use
+ * beside it. The directory comes first on the path of a port's own files, and of no others.
+ */
+#ifndef _COMPAT_LINUX_FTRACE_H
+#define _COMPAT_LINUX_FTRACE_H
+
+#include <linux/init.h>
+
+#include_next <linux/ftrace.h>
+
+#ifndef __ASSEMBLER__
+
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include <asm-generic/sections.h>
+
+#define FTRACE_ADDR	((unsigned long)ftrace_caller)
+
+#define pr_warn		printk
+#define pr_err		printk
+
+/* Our kernel is never paused, nor stopped by itself. */
+#define atomic_read(pointer)	0
+
+static inline bool ftrace_graph_is_dead(void)
+{
+	return false;
+}
+
+static inline void ftrace_graph_stop(void)
+{
+	panic("ftrace_graph_stop");
+}
+
+/* Nobody asks for these here: the debugger switches, site by site. */
+void arch_ftrace_update_code(int command);
+
+static inline void ftrace_modify_all_code(int command)
+{
+}
+
+#ifndef WARN_ON
+#define WARN_ON(condition)						\
+	({								\
+		bool __failed = (condition);				\
+									\
+		if (__failed)						\
+			printk("warning: %s:%d\n", __FILE__, __LINE__);	\
+		__failed;						\
+	})
+#endif
+
+#endif
+#endif

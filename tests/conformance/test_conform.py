@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""The suite on live guests: sound ports pass, faulty ones are caught, bad ones are told why.
+
+A slice of it.  The full tables are commands: ``harness conform --mutant all`` (docs/mutants.rst).
+"""
+
+import shutil
+
+import pytest
+
+from command import harness
+from harness.config import load_config, load_port
+from harness.conformance.kill import kill_table
+from harness.conformance.report import lines
+from harness.conformance.run import Job, conform, do, jobs_for
+from harness.conformance.verdict import Verdict
+
+CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_reference_port_passes_every_clause(config):
+    [report] = conform([load_config(config)], lambda config: load_port(config.port))
+    assert not report.failed, "\n".join(lines(report, ["harness", "conform"]))
+    assert report.count(Verdict.PASS) > 50
+    unseen = [one for one in report.results if one.verdict is Verdict.NOT_OBSERVABLE]
+    assert all(one.reason for one in unseen)
+
+
+@pytest.mark.parametrize(
+    ("config", "ids"),
+    [
+        ("mips-malta", ["delay-slot-left-alive", "flush-shifted", "dynamic/ftrace_caller/5/drop"]),
+        ("aarch64-virt", ["range-one-too-far", "only-x0-saved", "two-halfword-stores"]),
+    ],
+)
+def test_mutants_are_caught_for_the_right_clause(config, ids):
+    outcomes = kill_table([load_config(config)], ids)
+    assert len(outcomes) == len(ids)
+    for outcome in outcomes:
+        assert outcome.killed, outcome
+        assert outcome.right, outcome
+
+
+SAVE = "\t.macro\tsave_all\n"
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("1:	b	1b\n	 nop\n", "did not come to"),
+        ("	move	$sp, $0\n", "panicked"),
+        ("	li	$3, 0x12345678\n	jr	$3\n	 nop\n", "panicked"),
+        (
+            "	la	$3, ring_buffer\n	addiu	$24, $3, 512\n2:	sw	$3, 0($3)\n"
+            "	bne	$3, $24, 2b\n	 addiu	$3, $3, 4\n",
+            "ring buffer is damaged",
+        ),
+    ],
+    ids=["hangs", "loses its stack", "jumps to nowhere", "destroys the ring buffer"],
+)
+def test_the_suite_goes_on_behind_a_port_that_does_not(what, says):
+    config = load_config("mips-malta")
+    port = load_port(config.port)
+    source = (port.directory / "mcount.S").read_text()
+    job = jobs_for(config, port, ["C2a", "C8e", "C9h", "C7a", "C10a"])[0]
+    broken = {"mcount.S": source.replace(SAVE, SAVE + what)}
+    findings = do(Job(config, port, job.variant, job.features, job.clauses, broken))
+    assert set(findings.failures) & {"C2a", "C8e"}
+    messages = [one.message for failures in findings.failures.values() for one in failures]
+    assert any(says in message for message in messages), messages
+    # What the stub does not touch is still judged, and well.
+    assert {"C7a", "C10a"} <= set(findings.judged) - set(findings.failures)
+
+
+def no_features(port):
+    file = port / "port.toml"
+    head, _, tail = file.read_text().partition("features = [")
+    file.write_text(f"{head}features = []{tail.partition(']')[2]}")
+
+
+def replace(name, old, new):
+    def change(port):
+        text = (port / name).read_text()
+        assert old in text
+        (port / name).write_text(text.replace(old, new))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (no_features, "claims nothing: port.toml lists no features"),
+        (replace("port.toml", '"FUNCTION_TRACER"', '"FUNCTION_TRACR"'), 'found "FUNCTION_TRACR"'),
+        (replace("port.toml", "features", "faetures"), "there is no such key"),
+        (replace("mcount.S", "\tjr\t$ra\n", "\tjrr\t$ra\n"), "unrecognized opcode"),
+        (
+            replace("ftrace.c", "int ftrace_make_nop(", "static __attribute__((unused)) int nop("),
+            "claims DYNAMIC_FTRACE and does not define ftrace_make_nop",
+        ),
+        (lambda port: (port / "ftrace.c").unlink(), "not a port directory: ftrace.c is missing"),
+    ],
+    ids=["no features", "bad feature", "bad key", "bad assembly", "no function", "no file"],
+)
+def test_a_bad_port_gets_a_sentence_and_status_2(change, says, tmp_path):
+    port = tmp_path / "port"
+    shutil.copytree(load_port("mips").directory, port)
+    change(port)
+    done = harness("conform", "-c", "mips-malta", "--port", port, "--clause", "C9a")
+    assert done.returncode == 2, done.stdout
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_faulty_port_gets_status_1_and_evidence(tmp_path):
+    port = tmp_path / "port"
+    shutil.copytree(load_port("aarch64").directory, port)
+    replace("return_to_handler.S", "\tldp\tx0, x1, [sp, #FRAME_X0]", "\tldr\tx0, [sp, #FRAME_X0]")(
+        port
+    )
+    done = harness("conform", "-c", "aarch64-virt", "--port", port, "--clause", "C5a")
+    assert done.returncode == 1, done.stdout
+    assert "FAIL C5a" in done.stdout
+    assert "a hijacked call of leaf: results changed: x1" in done.stdout
+    assert f"repeat: harness conform --port {port} -c aarch64-virt --clause C5a" in done.stdout

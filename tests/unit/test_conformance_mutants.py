@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Planted faults: mutants fit their ports, and the systematic ones are what they say."""
+
+import pytest
+
+from harness.config import list_configs, load_config, load_port
+from harness.conformance.assembly import statements
+from harness.conformance.mutants import Equivalent, Mutant, load
+from harness.conformance.systematic import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
+from harness.isa import for_elf
+
+MIPS = for_elf(8, 32, "big")
+AARCH64 = for_elf(183, 64, "little")
+
+PORTS = ("mips", "aarch64")
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_every_mutant_fits_its_port_and_applies_somewhere(name):
+    port = load_port(name)
+    configs = [load_config(config) for config in list_configs()]
+    mutants = load(name).mutants
+    assert len(mutants) > 40
+    for mutant in mutants:
+        texts = mutant.edits(port)
+        assert all((port.directory / file).read_text() != text for file, text in texts.items())
+        assert any(mutant.applies_to(c) for c in configs if c.port == name), mutant.id
+
+
+def test_a_mutant_must_name_clauses_that_exist():
+    edit = {"file": "x", "old": "a", "new": "b"}
+    with pytest.raises(ValueError, match="names no clauses: C99z"):
+        Mutant.model_validate({"id": "x", "about": "x", "clauses": ["C99z"], "edit": [edit]})
+
+
+def test_an_edit_must_fit_exactly():
+    mutant = Mutant.model_validate(
+        {
+            "id": "x",
+            "about": "x",
+            "clauses": ["C1a"],
+            "edit": [{"file": "ftrace.c", "old": "no such text", "new": ""}],
+        }
+    )
+    with pytest.raises(Exception, match=r"does not fit .*stands there 0 times, not 1"):
+        mutant.edits(load_port("mips"))
+
+
+def test_statements_expand_macros_in_macros():
+    source = """
+\t.macro each operation
+\t\\operation $ra, 4($sp)
+\t\\operation $at, 8($sp)
+\t.endm
+\t.macro save
+\taddiu $sp, $sp, -16
+\teach sw
+\t.endm
+f: nop; save
+.L1:
+\tjr $ra
+"""
+    found = [(one.text, one.function) for one in statements(source)]
+    assert found == [
+        ("f:", "f"),
+        ("nop", "f"),
+        ("addiu $sp, $sp, -16", "f"),
+        ("sw $ra, 4($sp)", "f"),
+        ("sw $at, 8($sp)", "f"),
+        (".L1:", "f"),
+        ("jr $ra", "f"),
+    ]
+
+
+def made(source, isa):
+    return {fault.name: fault for fault in faults(statements(source), isa)}
+
+
+def texts(source, isa):
+    return {
+        name: [line.strip() for line in fault.source.splitlines() if line.startswith("\t")]
+        for name, fault in made(source, isa).items()
+    }
+
+
+def test_every_operation_on_mips():
+    found = texts("f:\n\tlw $4, 8($sp)\n\tj away\n\tnop\naway:\n", MIPS)
+    rest = ["j away", "nop"]
+    assert found["f/0/drop"] == ["nop", *rest]
+    assert found["f/0/double"] == ["lw $4, 8($sp)", "lw $4, 8($sp)", *rest]
+    assert found["f/0/swap"] == ["j away", "lw $4, 8($sp)", "nop"]
+    assert found["f/0/register"] == ["lw $5, 8($sp)", *rest]
+    assert found["f/0/last"] == ["lw $4, 8($30)", *rest]
+    assert found["f/0/offset"] == ["lw $4, 8 + 4($sp)", *rest]
+    assert found["f/1/target"] == ["lw $4, 8($sp)", "j f", "nop"]
+    assert found["f/2/drop"] == ["lw $4, 8($sp)", "j away"]
+
+
+def test_every_operation_on_aarch64():
+    found = texts(
+        "f:\n\tldp x0, x1, [sp, #16]\n\tldr x2, [x3]\n\tsub sp, sp, #32\n\tret\n", AARCH64
+    )
+    assert found["f/0/register"][0] == "ldp x1, x1, [sp, #16]"
+    assert found["f/0/last"][0] == "ldp x0, x1, [x16, #16]"
+    assert found["f/0/offset"][0] == "ldp x0, x1, [sp, #8 + 16]"
+    assert found["f/1/offset"][1] == "ldr x2, [x3, #8]"
+    assert found["f/2/offset"][2] == "sub sp, sp, #8 + 32"
+
+
+@pytest.mark.parametrize(
+    ("isa", "source", "operation", "proof"),
+    [
+        (MIPS, "sw $4, 0($sp)\n\tsw $5, 4($sp)", "double", IDEMPOTENT),
+        (MIPS, "sw $4, 0($sp)\n\tsw $5, 4($sp)", "swap", INDEPENDENT),
+        (MIPS, "sw $4, 0($sp)\n\tsw $5, 2($sp)", "swap", ""),
+        (MIPS, "sw $4, 0($sp)\n\tsw $5, 8($4)", "swap", ""),
+        (MIPS, "sw $4, 0($sp)\n\tlw $4, 8($sp)", "swap", ""),
+        (MIPS, "lw $4, 0($sp)\n\tlw $5, 0($sp)", "swap", INDEPENDENT),
+        (MIPS, "addiu $sp, $sp, -8\n\tnop", "double", ""),
+        (MIPS, "jr $ra\n\tmove $ra, $1", "double", ""),
+        (MIPS, "jr $ra\n\tmove $ra, $1", "swap", ""),
+        (AARCH64, "ret\n\tnop", "double", UNREACHABLE),
+        (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #32]", "swap", INDEPENDENT),
+        (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #24]", "swap", ""),
+        (AARCH64, "stp x0, x1, [sp, #-16]!\n\tmov x0, x1", "double", ""),
+        (AARCH64, "ldr x0, [x0]\n\tmov x1, x2", "double", ""),
+        (AARCH64, "bl f\n\tmov x1, x2", "swap", ""),
+    ],
+)
+def test_what_is_proved_to_change_nothing(isa, source, operation, proof):
+    assert made(f"f:\n\t{source}\n", isa)[f"f/0/{operation}"].equivalent == proof
+
+
+def test_the_copy_of_a_delay_slot_behind_a_jump_is_never_reached():
+    found = made("f:\n\tjr $ra\n\tmove $ra, $1\n", MIPS)
+    assert found["f/1/double"].equivalent == UNREACHABLE
+
+
+def test_a_record_of_equivalence_covers_by_name_statement_and_config():
+    record = Equivalent.model_validate(
+        {"faults": ["*/f/*/double"], "statement": "hint *", "reason": "why"}
+    )
+    config = load_config("aarch64-virt")
+    assert record.covers(config, "dynamic/f/3/double", "hint #34: double")
+    assert not record.covers(config, "dynamic/g/3/double", "hint #34: double")
+    assert not record.covers(config, "dynamic/f/3/double", "ret: double")

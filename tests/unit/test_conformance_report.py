@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Verdicts out of findings, and the three reports of them."""
+
+import json
+from xml.etree import ElementTree
+
+from harness.config import load_config, load_port
+from harness.conformance.engine import Findings, select, verdicts
+from harness.conformance.report import as_json, as_junit, lines
+from harness.conformance.verdict import Failure, Report, Verdict
+
+COMMAND = ["harness", "conform", "--port", "my port"]
+
+FAILURE = Failure(
+    "some-check",
+    "dynamic",
+    "x1 changed\x1b[2J",
+    {"registers": {"x1": "0x1 -> 0x2"}, "text": ["a: nop", "b: ret"], "empty": []},
+)
+
+
+def report(findings):
+    config = load_config("aarch64-virt")
+    port = load_port("aarch64")
+    clauses = select(config, ["C1a", "C2a", "C3d", "C13b", "C14a"])
+    return Report(config.name, port.name, verdicts(config, port, clauses, findings), 1.25)
+
+
+FOUND = report(
+    [
+        Findings("dynamic", {"C1a": {"a"}, "C2a": {"a", "b"}}, {"C1a": [FAILURE]}),
+        Findings("static", {"C1a": {"a"}, "C3d": {"d"}}, {"C3d": [FAILURE]}),
+    ]
+)
+
+
+def test_verdicts():
+    found = {result.clause: result for result in FOUND.results}
+    assert [(r.clause, r.verdict) for r in FOUND.results] == [
+        ("C1a", Verdict.FAIL),
+        ("C2a", Verdict.PASS),
+        ("C3d", Verdict.FAIL),
+        ("C13b", Verdict.NOT_CLAIMED),
+        ("C14a", Verdict.NOT_OBSERVABLE),
+    ]
+    assert found["C1a"].checks == ["a (dynamic)", "a (static)"]
+    assert found["C13b"].reason == "the port has no SYSCALL_TRACEPOINTS"
+    assert found["C14a"].reason
+    assert [result.clause for result in FOUND.failed] == ["C1a"], "C3d is advised only"
+
+
+def test_the_text_shows_evidence_and_how_to_repeat_and_no_control_characters():
+    text = "\n".join(lines(FOUND, COMMAND))
+    assert "  FAIL C1a   argument registers survive the stub" in text
+    assert "some-check (dynamic): x1 changed" in text
+    assert "             x1: 0x1 -> 0x2" in text.replace("           x1", "             x1")
+    assert "a: nop" in text
+    assert "empty" not in text
+    assert "repeat: harness conform --port 'my port' -c aarch64-virt --clause C1a" in text
+    assert "\x1b" not in text
+    assert text.splitlines()[-1] == (
+        "aarch64-virt: 1 pass, 2 fail, 1 not claimed, 1 not observable here in 1.2 s"
+    )
+
+
+def test_the_json():
+    content = json.loads(as_json([FOUND], COMMAND))
+    assert content["format"] == 1
+    [only] = content["reports"]
+    first = only["clauses"][0]
+    assert (first["clause"], first["verdict"]) == ("C1a", "fail")
+    assert first["failures"][0]["evidence"]["registers"] == {"x1": "0x1 -> 0x2"}
+    assert first["repeat"].endswith("--clause C1a")
+    assert "repeat" not in only["clauses"][1]
+
+
+def test_junit():
+    root = ElementTree.fromstring(as_junit([FOUND], COMMAND))
+    [suite] = root
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "1", "2")
+    cases = {case.get("name").split()[0]: case for case in suite}
+    assert "x1 changed" in cases["C1a"][0].get("message")
+    assert cases["C3d"][0].tag == "skipped"
+    assert len(cases["C2a"]) == 0
