@@ -8,6 +8,8 @@
 
 #include <linux/init.h>
 
+#include <linux/compat.h>
+
 #include_next <linux/ftrace.h>
 
 #ifndef __ASSEMBLER__
@@ -21,6 +23,7 @@
 
 #include <asm-generic/sections.h>
 
+#define FTRACE_MAY_SLEEP	(1 << 5)
 #define FTRACE_ADDR	((unsigned long)ftrace_caller)
 
 #define pr_warn		printk

@@ -10,6 +10,7 @@
 #ifndef __ASSEMBLER__
 
 void _mcount(void);
+void ftrace_graph_call(void);
 
 /* The table of call sites has the address of the jal, which is what is patched. */
 static inline unsigned long ftrace_call_adjust(unsigned long address)
