@@ -201,7 +201,7 @@ GIVEN_BY_PORTS = {
     "FUNCTION_TRACER": ("_mcount", "ftrace_stub"),
     "DYNAMIC_FTRACE": (
         *("ftrace_caller", "ftrace_call", "ftrace_make_nop", "ftrace_make_call"),
-        *("ftrace_update_ftrace_func", "ftrace_dyn_arch_init"),
+        "ftrace_update_ftrace_func",
     ),
     "FUNCTION_GRAPH_TRACER": (
         *("ftrace_graph_caller", "ftrace_graph_call", "return_to_handler"),

@@ -88,7 +88,7 @@ class AArch64(Isa):
             scratch=(*(f"x{n}" for n in range(19)), "x30"),
             saved=tuple(f"x{n}" for n in range(19, 30)),
             fixed=("SP_EL0",),
-            results=tuple(f"x{n}" for n in range(9)),
+            results=tuple(f"x{n}" for n in range(8)),
             float_scratch=tuple(f"q{n}" for n in range(32) if not 8 <= n < 16),
             # Only their lower halves have to be kept, but nobody writes upper ones alone.
             float_saved=tuple(f"q{n}" for n in range(8, 16)),

@@ -26,6 +26,12 @@ unsigned long ftrace_record_count;
 /* For a debugger: the size depends on the port's struct dyn_arch_ftrace. */
 const unsigned long ftrace_record_size = sizeof(struct dyn_ftrace);
 
+/* For ports that have nothing to prepare. */
+int __weak ftrace_dyn_arch_init(void)
+{
+	return 0;
+}
+
 void ftrace_init(void)
 {
 	unsigned long count = __stop_mcount_loc - __start_mcount_loc;

@@ -8,6 +8,8 @@
 
 #include <linux/init.h>
 
+#include <linux/compat.h>
+
 #include_next <linux/ftrace.h>
 
 #ifndef __ASSEMBLER__
@@ -21,22 +23,26 @@
 
 #include <asm-generic/sections.h>
 
+#define FTRACE_MAY_SLEEP	(1 << 5)
 #define FTRACE_ADDR	((unsigned long)ftrace_caller)
 
 #define pr_warn		printk
 #define pr_err		printk
 
-/* Our kernel is never paused, nor stopped by itself. */
+/* Our kernel is never paused. */
 #define atomic_read(pointer)	0
+
+/* What a port sets when it cannot go on; every file has its own, but one of them does both. */
+static bool __graph_is_dead __maybe_unused;
 
 static inline bool ftrace_graph_is_dead(void)
 {
-	return false;
+	return __graph_is_dead;
 }
 
 static inline void ftrace_graph_stop(void)
 {
-	panic("ftrace_graph_stop");
+	__graph_is_dead = true;
 }
 
 /* Nobody asks for these here: the debugger switches, site by site. */

@@ -225,7 +225,6 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 /* Given by the port; the slot at ftrace_graph_call and what patches it only in dynamic ones. */
 void ftrace_graph_caller(void);
 void return_to_handler(void);
-void ftrace_graph_call(void);
 int ftrace_enable_ftrace_graph_caller(void);
 int ftrace_disable_ftrace_graph_caller(void);
 

@@ -42,6 +42,7 @@
 #ifndef __ASSEMBLER__
 
 extern void _mcount(void);
+extern void ftrace_graph_call(void);
 
 #define MCOUNT_ADDR		((unsigned long)_mcount)
 

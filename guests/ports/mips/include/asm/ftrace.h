@@ -13,6 +13,7 @@
 #ifndef __ASSEMBLER__
 
 void _mcount(void);
+void ftrace_graph_call(void);
 
 /* The table has the address of the jal, or of the long call's lui, which is what is patched. */
 static inline unsigned long ftrace_call_adjust(unsigned long address)

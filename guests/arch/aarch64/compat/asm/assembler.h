@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_ASM_ASSEMBLER_H
+#define _COMPAT_ASM_ASSEMBLER_H
+
+#include <asm/export.h>
+#include <linux/linkage.h>
+
+/* There are no probes to keep away. */
+#define NOKPROBE(symbol)
+
+	/* The address of a symbol, and what lies there; \temporary where the register cannot hold it. */
+	.macro	adr_l target, symbol
+	adrp	\target, \symbol
+	add	\target, \target, :lo12:\symbol
+	.endm
+
+	.macro	ldr_l target, symbol, temporary=
+	.ifb	\temporary
+	adrp	\target, \symbol
+	ldr	\target, [\target, :lo12:\symbol]
+	.else
+	adrp	\temporary, \symbol
+	ldr	\target, [\temporary, :lo12:\symbol]
+	.endif
+	.endm
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_ASM_INSN_H
+#define _COMPAT_ASM_INSN_H
+
+#define AARCH64_INSN_SIZE	4
+
+#ifndef __ASSEMBLER__
+
+#include <linux/init.h>
+#include <linux/types.h>
+
+#define SZ_128M			0x08000000l
+
+/* What stands where a branch should be that reaches too far: brk, which faults. */
+#define AARCH64_BREAK_FAULT	0xd4202000u
+
+enum aarch64_insn_branch_type {
+	AARCH64_INSN_BRANCH_NOLINK,
+	AARCH64_INSN_BRANCH_LINK,
+};
+
+static inline u32 aarch64_insn_gen_nop(void)
+{
+	return 0xd503201fu;
+}
+
+static inline u32 aarch64_insn_gen_branch_imm(unsigned long pc, unsigned long address,
+					      enum aarch64_insn_branch_type type)
+{
+	u32 opcode = type == AARCH64_INSN_BRANCH_LINK ? 0x94000000u : 0x14000000u;
+	long offset = (long)address - (long)pc;
+
+	if ((pc | address) & 3 || offset < -SZ_128M || offset >= SZ_128M)
+		return AARCH64_BREAK_FAULT;
+	return opcode | ((u32)(offset >> 2) & 0x03ffffffu);
+}
+
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_LINUX_LINKAGE_H
+#define _COMPAT_LINUX_LINKAGE_H
+
+#include_next <linux/linkage.h>
+
+/* Linux says of each label who may see it; here everybody may. */
+#undef SYM_INNER_LABEL
+#define SYM_INNER_LABEL(name, ...)	\
+	.globl name;			\
+	name:
+
+#define SYM_CODE_START(name)	SYM_FUNC_START(name)
+#define SYM_CODE_END(name)	SYM_FUNC_END(name)
+
+#endif
