@@ -2,17 +2,9 @@
 #ifndef _COMPAT_LINUX_MODULE_H
 #define _COMPAT_LINUX_MODULE_H
 
+#include_next <linux/module.h>
+
 #include <linux/init.h>
-
-struct module;
-
-/* What these guests load nobody asks about here. */
-static inline struct module *__module_text_address(unsigned long address)
-{
-	return 0;
-}
-
-#define preempt_disable()	do { } while (0)
-#define preempt_enable()	do { } while (0)
+#include <linux/preempt.h>
 
 #endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* There is nothing in it that a port needs. */
-#ifndef _COMPAT_LINUX_SYSCALLS_H
-#define _COMPAT_LINUX_SYSCALLS_H
-
-#include <linux/init.h>
-
-#endif
