@@ -161,6 +161,9 @@ class Mips(Isa):
             if mnemonic[0] == "s":
                 return Effect(reads=frozenset(registers), stores=memory)
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]), loads=memory)
+        variable = re.fullmatch(r"\$\w+, ([A-Za-z_]\w*)", operands)
+        if variable and mnemonic in ("lw", "ld"):
+            return Effect(writes=frozenset(registers), loads=(variable[1], "0", size or 4))
         if mnemonic in ("addiu", "daddiu", "move", "la", "dla") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         return None
