@@ -190,7 +190,7 @@ class Mips(Isa):
 
     def is_return(self, word: int) -> bool:
         """``jr ra`` of every release, with or without a hint."""
-        return word & 0xFFFFF83E == 0x03E00008
+        return word & 0xFFFFF83F == 0x03E00008
 
     def is_store(self, word: int) -> bool:
         """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""
