@@ -20,9 +20,9 @@ from harness.isa import CallSite, Form, Isa
 from harness.machine import Machine
 from harness.tracer import PortCalls
 
-CPU_SECONDS = 1.0
-"""Time on a CPU of the host after which a guest counts as hanging: some hundred times what the
-longest run of a check needs.  Not time on the clock, which other work on the host may take."""
+CPU_SECONDS = 0.5
+"""Time on a CPU of the host after which a guest counts as hanging: 25 times what the longest run of
+a check needs.  Not time on the clock, which other work on the host may take."""
 
 CLOCK_SECONDS = 20.0
 """The same for a guest that sleeps."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause
@@ -103,6 +103,9 @@ def workers() -> Iterator[ProcessPoolExecutor]:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        # Python would wait at its end for what they are doing.
+        for child in active_children():
+            child.terminate()
         raise
     pool.shutdown()
 

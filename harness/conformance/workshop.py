@@ -12,8 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.build import (
@@ -124,23 +123,6 @@ def preprocessed(
         if result.status != 0:
             raise plan.failure(result)
         return {name: target.read_text() for name, target in targets.items()}
-
-
-@contextmanager
-def built(
-    config: MachineConfig, port: Port, variants: Sequence[str], edits: Edits | None = None
-) -> Iterator[list[Variant]]:
-    """The port in those of the variants that it can be built in."""
-    done: list[BuiltVariant] = []
-    try:
-        for name in variants:
-            features = features_of(config, port, name)
-            if features is not None:
-                done.append(build_variant(config, port, name, features, edits))
-        yield [one.variant for one in done]
-    finally:
-        for one in done:
-            one.close()
 
 
 def _key(config: MachineConfig, command: Sequence[str]) -> str:

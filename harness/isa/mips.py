@@ -183,6 +183,9 @@ class Mips(Isa):
             if mnemonic[0] == "s":
                 return Effect(reads=frozenset(registers), stores=memory)
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]), loads=memory)
+        variable = re.fullmatch(r"\$\w+, ([A-Za-z_]\w*)", operands)
+        if variable and mnemonic in ("lw", "ld"):
+            return Effect(writes=frozenset(registers), loads=(variable[1], "0", size or 4))
         if mnemonic in ("addiu", "daddiu", "move", "la", "dla") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         return None
@@ -209,7 +212,7 @@ class Mips(Isa):
 
     def is_return(self, word: int) -> bool:
         """``jr ra`` of every release, with or without a hint."""
-        return word & 0xFFFFF83E == 0x03E00008
+        return word & 0xFFFFF83F == 0x03E00008
 
     def is_store(self, word: int) -> bool:
         """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""

@@ -64,6 +64,9 @@ def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
     if state == "the site as built":
         code = bench.image.read(site.address, len(bench.isa.words_to_bytes(site.as_built)))
         bench.guest.debugger.restore_memory(site.address, code)
+        if not bench.isa.has_gate:
+            # It is ftrace_caller that has a tracer now; mcount is another function.
+            switch.tracer(True)
         return ("C8d", "C3c", "M5d") if bench.isa.has_gate else ("C8d", "C3c")
     if state == "the site on":
         switch.sites(True, [site])

@@ -264,6 +264,10 @@ def either_pointer_is_enough(bench: Bench) -> None:
             f"with {' and '.join(names)} ftrace_graph_caller was "
             f"{'' if here == where else 'not '}reached",
         )
+        with bench.stakes(clause):
+            if here == where:
+                bench.run_to(DONE)
+        _answers(bench, (clause,), f"with {' and '.join(names)}")
 
 
 @check("C16a", "C16b", variants=(STATIC_STOP,))
