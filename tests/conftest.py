@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Which machine configs the live tests run on: a slice of them, or with ``--all-configs`` all."""
+
+from collections import defaultdict
+
+from harness.config import list_configs
+
+SLICE = {
+    "mips-malta",
+    "mips64el-malta",
+    "mips-malta-smp",
+    "aarch64-virt-bti-pac-patchable",
+    "aarch64-virt-smp",
+}
+"""Each architecture, word size and byte order, both forms of call sites, one CPU and several."""
+
+EVERYWHERE = {
+    "test_function_tracer.py",
+    "test_function_graph.py",
+    "test_port_calls.py",
+    "test_function_events.py",
+}
+"""What says that a config works at all, and what a port does there."""
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--all-configs", action="store_true", help="live tests on every machine config"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the other configs of a test that runs on one of the slice."""
+    if config.getoption("--all-configs"):
+        return
+    known = set(list_configs())
+    tests = defaultdict(list)
+    for item in items:
+        tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
+    left_out = set()
+    for (path, _), same in tests.items():
+        if path.name in EVERYWHERE or path.name.startswith("test_arch_"):
+            continue
+        machines = {item: machine_of(item, known) for item in same}
+        if SLICE & set(machines.values()):
+            left_out |= {item for item, name in machines.items() if name and name not in SLICE}
+    if left_out:
+        config.hook.pytest_deselected(items=sorted(left_out, key=str))
+        items[:] = [item for item in items if item not in left_out]
+
+
+def machine_of(item, known):
+    """The machine config among a test's parameters."""
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec else ()
+    found = [value for value in values if isinstance(value, str) and value in known]
+    return found[0] if found else None
