@@ -43,9 +43,7 @@ class Cell:
     @property
     def name(self) -> str:
         """Such as ``mips-malta/graph/gcc-O2-nofp/sort``."""
-        return (
-            f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
-        )
+        return f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
 
     @property
     def tracer(self) -> str:
@@ -147,9 +145,7 @@ def _configs(matrix: MatrixFile, file: Path | str) -> list[MachineConfig]:
 
 
 def _features(config: MachineConfig, mode: str) -> tuple[str, ...] | None:
-    features = features_of(
-        config, load_port(config.port), STATIC if mode == "static" else DYNAMIC
-    )
+    features = features_of(config, load_port(config.port), STATIC if mode == "static" else DYNAMIC)
     if features is None or (mode == "graph" and "FUNCTION_GRAPH_TRACER" not in features):
         return None
     return features

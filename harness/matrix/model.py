@@ -6,7 +6,7 @@ each key is for.
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -16,8 +16,8 @@ from harness.errors import UsageError
 
 DEFAULT = Path(__file__).with_name("matrix.toml")
 
-MODES = ("static", "dynamic", "graph")
 Mode = Literal["static", "dynamic", "graph"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 Kind = Literal["workload", "soak", "conform", "mutants"]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.]*$"

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from harness.errors import FormatError, HostError, UsageError
@@ -32,7 +32,7 @@ class Run:
 
 
 def new_id() -> str:
-    """A name that no other run or attempt has; sorted, they are in the order of their beginnings."""
+    """A name that no other run or attempt has, and that begins with the time."""
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.urandom(6).hex()}"
 
 
@@ -135,6 +135,8 @@ def failed(cells: Sequence[Cell], done: dict[str, list[Result]]) -> list[Cell]:
 def merge(sources: Sequence[Path], target: Path) -> list[Result]:
     """Put the attempts of several directories, of one revision, into one; gives all there are.
 
+    They count as attempts of one run: that of ``target``, or of the oldest source.
+
     An attempt that is in several of them, or there already, is there once.  It appears whole or
     not at all, so an interrupted merge can be repeated.
 
@@ -161,7 +163,9 @@ def merge(sources: Sequence[Path], target: Path) -> list[Result]:
                         _copy(source, target, cell, result.id)
         except (OSError, shutil.Error) as error:
             raise HostError(f"{target} cannot be written: {error}", "Make room.") from error
-        return [one for attempts in results(target).values() for one in attempts]
+        run = open_run(target, first.revision)
+        found = [one for attempts in results(target).values() for one in attempts]
+        return [replace(one, run=run.id) for one in found]
 
 
 def _copy(source: Path, target: Path, cell: str, attempt: str) -> None:

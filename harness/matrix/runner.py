@@ -26,7 +26,7 @@ from harness.matrix.result import (
 from harness.matrix.rundir import Run, attempt_directory, new_id
 from harness.units import MIB, escape
 
-LOOK_EVERY = 0.25
+LOOK_EVERY = 0.5
 """Seconds between two looks at what the cells use."""
 
 CELL = "cell.json"
