@@ -2,6 +2,7 @@
 """harness matrix"""
 
 import os
+import re
 import shlex
 import sys
 from collections import Counter
@@ -97,8 +98,8 @@ def shard(part: str, globs: tuple[str, ...], file: Path | None) -> None:
     """
     from harness.matrix import shard as deal
 
-    index, slash, count = part.partition("/")
-    if not (slash and index.isdecimal() and count.isdecimal()):
+    index, _, count = part.partition("/")
+    if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}", part):
         raise UsageError(f"{part!r} is no part", "Write I/N with 1 <= I <= N, such as 2/5.")
     for cell in deal(_pick(_expand(file), globs), int(index), int(count)):
         click.echo(cell.name)

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -19,6 +20,9 @@ RESERVED = 4096 * MIB
 
 FILE_LIMIT = 2048 * MIB
 """Bytes of the largest file that a cell may write: a guest that prints for ever fills no disk."""
+
+PATIENCE = 10.0
+"""Seconds that killed processes may take to go; one that waits for a disk may take longer."""
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -38,7 +42,7 @@ class Child:
     QEMU and gdb, then dies in turn.  ``process_fd`` is readable when it has ended.
     """
 
-    def __init__(self, command: Sequence[str], log: Path, directory: Path, limits: Limits) -> None:
+    def __init__(self, command: Sequence[str], log: Path, limits: Limits) -> None:
         guard = [find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
         guard += [find_program("prlimit", "util-linux"), f"--as={limits.memory + RESERVED}"]
         guard += [f"--fsize={FILE_LIMIT}", "--core=0", "--"]
@@ -49,7 +53,6 @@ class Child:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    cwd=directory,
                     start_new_session=True,
                 )
         except OSError as error:
@@ -134,6 +137,9 @@ def _kill_family(root: int) -> None:
         for descriptor in held:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        end = time.monotonic() + PATIENCE
+        for descriptor in held:
+            select.select([descriptor], [], [], max(0.0, end - time.monotonic()))
     finally:
         for descriptor in held:
             os.close(descriptor)

@@ -120,7 +120,7 @@ def compare(
     for cell in sorted({result.cell for result in now} - now_cells):
         last = [result for result in now if result.cell == cell][-1]
         found.unjudged.append(Change(cell, "", last.message, last.command))
-    found.unjudged += _silent(old, new, now)
+    found.unjudged.extend(_silent(old, new, now))
     _instructions(before, now, slower, found)
     return found
 

@@ -126,7 +126,7 @@ def _start(cell: Cell, plan: Plan) -> _Running:
         ) from error
     write_json(directory / CELL, cell.as_json())
     command = plan.command(directory / CELL, directory)
-    child = Child(command, directory / LOG, directory, plan.limits)
+    child = Child(command, directory / LOG, plan.limits)
     return _Running(cell, attempt, directory, child, time.time())
 
 
