@@ -185,11 +185,10 @@ def run(
 
     Ctrl-C ends it; the same command goes on where it ended.
     """
-    from harness.matrix import rundir
+    from harness.matrix import rundir, runner
     from harness.matrix.child import Limits
     from harness.matrix.model import DEFAULT, load_matrix
     from harness.matrix.report import outcomes
-    from harness.matrix.runner import Plan, run_cells
     from harness.matrix.versions import revision as current_revision
     from harness.matrix.versions import versions
     from harness.units import MIB
@@ -205,16 +204,17 @@ def run(
         todo = rundir.failed(chosen, done) if failed else rundir.unfinished(chosen, done)
         click.echo(f"{len(todo)} of {len(chosen)} cells to run, revision {rev}, in {output}")
         with _progress(len(todo)) as tell:
-            plan = Plan(
+            plan = runner.Plan(
                 directory=output,
                 run=run_,
                 jobs=jobs or len(os.sched_getaffinity(0)),
                 limits=Limits(time_limit or limits.time, (memory_limit or limits.memory) * MIB),
                 versions=versions,
                 repeat=lambda one: _repeat(one, file),
+                command=runner.cell_command,
                 tell=tell,
             )
-            run_cells(todo, plan)
+            runner.run_cells(todo, plan)
         every = rundir.results(output)
     _remember(history, [one for attempts in every.values() for one in attempts])
     last = [every[one.name][-1] for one in chosen if one.name in every]
@@ -296,7 +296,7 @@ def _pick(every: "Expansion", globs: Sequence[str]) -> list["Cell"]:
 
     if "-" not in globs:
         return pick(every.cells, globs)
-    names = [line.strip() for line in click.get_text_stream("stdin")]
+    names = [line.strip() for line in sys.stdin or ()]
     wanted = [*(glob for glob in globs if glob != "-"), *filter(None, names)]
     # A part of a small matrix may be empty; that is not the whole of it.
     return pick(every.cells, wanted) if wanted else []

@@ -115,7 +115,7 @@ def compare(
             found.flaky.append(change)
         elif seen.state == "fail":
             (found.failing if was in ("fail", "flaky") else found.broke).append(change)
-        elif was == "fail":
+        elif was == "fail" and not _explained(key, old):
             found.mended.append(change)
     for cell in sorted({result.cell for result in now} - now_cells):
         last = [result for result in now if result.cell == cell][-1]

@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HostError, UsageError
@@ -48,6 +48,7 @@ attempts = st.builds(
 )
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(attempts, unique_by=lambda one: one.id), st.randoms())
 def test_nothing_is_counted_twice_in_whatever_order_it_comes(tmp_path_factory, found, random):
     file = tmp_path_factory.mktemp("history") / "h.sqlite"
