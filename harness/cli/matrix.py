@@ -255,6 +255,13 @@ def merge(directories: tuple[Path, ...], output: Path, history: Path | None) -> 
 )
 @click.option("--markdown", type=_file, metavar="FILE", help="Write the report as Markdown.")
 @click.option("--junit", type=_file, metavar="FILE", help="Write what was found as JUnit XML.")
+@click.option(
+    "--html",
+    "pages",
+    type=_directory,
+    metavar="DIR",
+    help="Write static pages: grids, and a page a cell.",
+)
 def report(
     history: Path | None,
     since: str | None,
@@ -262,6 +269,7 @@ def report(
     slower: float,
     markdown: Path | None,
     junit: Path | None,
+    pages: Path | None,
 ) -> None:
     """Say what broke, was mended, is flaky, or got slower in guest instructions.
 
@@ -275,11 +283,16 @@ def report(
 
     with History(history or default_file()) as base:
         (before, old), (now, new) = reports.choose(base, since, at)
+        past = base.attempts() if pages is not None else []
     found = compare(old, new, names=(before, now), slower=slower / 100)
     for path, text in ((markdown, reports.markdown(found)), (junit, reports.junit(new))):
         if path is not None:
             with whole_file(path) as stream:
                 stream.write(text.encode())
+    if pages is not None:
+        from harness.matrix.html import write_pages
+
+        write_pages(pages, found, new, past)
     for line in reports.lines(found):
         click.echo(line)
     sys.exit(1 if found.worse else 0)

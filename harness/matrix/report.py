@@ -73,8 +73,8 @@ def summary(found: Comparison) -> str:
 
 def lines(found: Comparison) -> Iterator[str]:
     """For a terminal: what happened, and the command that shows it again."""
-    for title, changes in _changes(found):
-        for one in changes:
+    for title, entries in changes(found):
+        for one in entries:
             yield f"{title}: {_title(one)}{_because(one)}"
             if one.command and title != "mended":
                 yield f"    {one.command}"
@@ -91,13 +91,13 @@ def lines(found: Comparison) -> Iterator[str]:
 def markdown(found: Comparison) -> str:
     """For a merge request or a mail."""
     parts = [f"# Matrix at `{_code(found.now)}`\n", f"{_plain(summary(found))}\n"]
-    for title, changes in _changes(found):
-        if changes:
-            parts.append(f"## {title.capitalize()} ({len(changes)})\n")
-            for one in changes[:SHOWN]:
+    for title, entries in changes(found):
+        if entries:
+            parts.append(f"## {title.capitalize()} ({len(entries)})\n")
+            for one in entries[:SHOWN]:
                 again = f"  \n  `{_code(one.command)}`" if one.command else ""
                 parts.append(f"- `{_code(_title(one))}`{_plain(_because(one))}{again}")
-            parts.append(_rest(changes))
+            parts.append(_rest(entries))
     for title, numbers in (("Slower", found.slower), ("Faster", found.faster)):
         if numbers:
             parts.append(f"## {title} ({len(numbers)})\n")
@@ -155,7 +155,8 @@ def outcomes(results: Sequence[Result]) -> str:
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
 
 
-def _changes(found: Comparison) -> Sequence[tuple[str, list[Change]]]:
+def changes(found: Comparison) -> Sequence[tuple[str, list[Change]]]:
+    """What happened, under its titles, the worst first."""
     return (
         ("broke", found.broke),
         ("mended", found.mended),

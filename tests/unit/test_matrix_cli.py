@@ -95,10 +95,11 @@ def test_a_run_its_resumption_and_what_the_report_says_of_the_next_one(use):
     Path("slow").touch()
     assert "1 of 2 cells to run" in use("run", "-o", "one", "--revision", "1111", "--failed")
     use("run", "-o", "two", "--revision", "2222")
-    said = use("report", "--markdown", "r.md", "--junit", "r.xml", status=1)
+    said = use("report", "--markdown", "r.md", "--junit", "r.xml", "--html", "pages", status=1)
     assert f"slower: {CELL.format('good')}: 1000 to 1100 guest instructions, +10.0%" in said
     assert "1 flaky" in use("report", "--at", "1111")
     assert "+10.0%" in Path("r.md").read_text()
+    assert "+10.0 %" in Path("pages/index.html").read_text()
     assert 'failures="0"' in Path("r.xml").read_text()
     assert use("report", "--slower", "20").splitlines()[-1].startswith("2222 against 1111: 2 of 2")
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What has changed: planted regressions are found, and nothing else is said."""
 
+import re
 from dataclasses import replace
+from urllib.parse import unquote
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from harness.errors import UsageError
 from harness.matrix.compare import compare
 from harness.matrix.history import History
+from harness.matrix.html import write_pages
 from harness.matrix.report import choose, junit, lines, markdown, summary
 from harness.matrix.result import Outcome, Verdict
 from matrix_drafts import RESULT, failed
@@ -214,3 +217,41 @@ def test_junit_has_a_case_for_each_verdict_of_the_last_attempt():
 def test_the_summary_counts_everything():
     line = summary(compare([RESULT], [failed(NOW)], names=("1111", "2222")))
     assert line.startswith("2222 against 1111: 0 of 1 cells passed; 1 broke, 0 mended")
+
+
+LINK = re.compile(r'(?:href|src)="([^"]*)"')
+
+
+def test_pages_hold_together_and_need_nothing_from_elsewhere(tmp_path):
+    graph = replace(NOW, id="b2", cell="mips-malta/graph/gcc-O0-fp/calls", instructions=7)
+    now = [NOW, failed(replace(NOW, id="b3", started=2001.0)), graph]
+    found = compare([RESULT], now, names=("1111", "2222"))
+    write_pages(tmp_path, found, now, [RESULT, *now])
+    pages = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.html"))
+    assert len(pages) == 3
+    for page in pages:
+        text = (tmp_path / page).read_text()
+        links = LINK.findall(text)
+        assert links
+        for link in links:
+            assert (tmp_path / page.parent / unquote(link)).is_file()
+        assert "//" not in text
+        assert "<script" not in text
+        assert 'name="viewport"' in text
+    index = (tmp_path / "index.html").read_text()
+    assert '<td class="flaky">' in index
+    assert "Flaky (1)" in index
+    cell = (tmp_path / "cells" / "mips-malta~dynamic~gcc-O2-nofp~calls.html").read_text()
+    assert "<polyline" in cell
+    assert RESULT.command in cell
+
+
+def test_what_a_guest_prints_stays_text_on_every_page(tmp_path):
+    bad = failed(replace(NOW, versions={EVIL: EVIL}), message=EVIL)
+    strange = replace(bad, id="b2", cell='../../x"><script>/../a')
+    found = compare([RESULT], [bad, strange], names=(EVIL, EVIL))
+    target = tmp_path / "pages"
+    write_pages(target, found, [bad, strange], [bad, strange])
+    assert {path.parent for path in tmp_path.rglob("*.html")} == {target, target / "cells"}
+    for page in target.rglob("*.html"):
+        assert "<script" not in page.read_text()
