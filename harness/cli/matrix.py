@@ -46,7 +46,7 @@ def matrix() -> None:
     """Run every machine, mode and set of compiler flags, and say what has changed.
 
     A cell is called CONFIG/MODE/COMPILER-OPTIMISATION-FRAME/WORK, as in
-    mips-malta/graph/gcc-O2-nofp/sort.  In a CELL-GLOB a * stands for slashes too; - reads names
+    mips-malta/graph/gcc-O2-auto/sort.  In a CELL-GLOB a * stands for slashes too; - reads names
     from standard input.
     """
 

@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Such as ``mips-malta/graph/gcc-O2-nofp/sort``."""
+        """Such as ``mips-malta/graph/gcc-O2-auto/sort``."""
         return f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
 
     @property

@@ -106,11 +106,10 @@ def test_the_nightly_matrix_has_each_config_under_all_flags_and_judged():
     assert {cell.config for cell in every.cells if cell.kind == "conform"} == set(list_configs())
     for config in list_configs():
         own = [c for c in every.cells if c.config == config and c.work == "returns"]
-        assert {(c.optimise, c.frame) for c in own} == {
-            (optimise, frame)
-            for optimise in ("O0", "O1", "O2", "O3", "Os")
-            for frame in ("fp", "nofp")
-        }
+        assert {c.optimise for c in own} == {"O0", "O1", "O2", "O3", "Os"}
+        # With and without a frame pointer, where the compiler knows both.
+        both = not own[0].config.startswith("aarch64") or own[0].config.count("patchable")
+        assert (len({c.frame for c in own if c.optimise == "O2"}) == 2) == bool(both)
         assert {c.mode for c in own} >= {"dynamic", "graph"}
     assert len(set(names(every.cells))) == len(every.cells)
 
