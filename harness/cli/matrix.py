@@ -363,15 +363,21 @@ def _progress(total: int) -> Iterator[Callable[["Progress"], None]]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
+    from rich.table import Column
 
-    columns: list[Any] = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    with Bar(*columns, TextColumn("{task.description}", markup=False)) as bar:
+    # What runs takes the room that is left, and not that of the others.
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    columns: list[Any] = [BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn()]
+    columns.append(TextColumn("{task.description}", markup=False, table_column=rest))
+    with Bar(*columns, expand=True) as bar:
         task = bar.add_task("", total=total)
 
         def live(progress: "Progress") -> None:
             running = ", ".join(progress.running[:4]) + ", ..." * (len(progress.running) > 4)
             bar.update(task, completed=progress.done, description=running)
             if progress.result is not None and progress.result.outcome is not Outcome.PASS:
-                bar.console.print("\n".join(said(progress.result)), markup=False, highlight=False)
+                # A command stays one line, so that it can be copied.
+                text = "\n".join(said(progress.result))
+                bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         yield live

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from harness.build.workload import find_workload
 from harness.config import MachineConfig, list_configs, load_config, load_port
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.workshop import features_of
@@ -87,8 +88,12 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
     """All squares, sorted into those that run and those that do not.
 
     Raises:
-        UsageError: a glob or a rule is about nothing, which is a slip of the pen.
+        UsageError: a glob or a rule is about nothing, which is a slip of the pen, or there is no
+            such workload.
     """
+    for what in matrix.work.values():
+        if what.workload:
+            find_workload(what.workload)
     chosen: list[Cell] = []
     out: list[Excluded] = []
     used: set[tuple[str, int]] = set()

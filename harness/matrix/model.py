@@ -46,7 +46,7 @@ class Work(Model):
     """What a cell does with its guest."""
 
     kind: Kind = Field(description='"workload", "soak", "conform" or "mutants"')
-    workload: str = Field(default="", description="the name of a workload: harness list workloads")
+    workload: str = Field(default="", description="the name of a workload, or a C file")
     mutants: tuple[str, ...] = Field(default=("all",), description="ids of mutants, or globs")
 
     @model_validator(mode="after")
@@ -111,4 +111,10 @@ def load_matrix(file: Path = DEFAULT) -> MatrixFile:
                     f"{file}: [[{kind}]] number {number} names no axis, so it is about every cell",
                     "Say what it is about: config, mode, compiler, optimise, frame or work.",
                 )
-    return found
+    # A C file is meant from where the declaration lies, so that it works from any directory.
+    works = {
+        name: work.model_copy(update={"workload": str((file.parent / work.workload).resolve())})
+        for name, work in found.work.items()
+        if "/" in work.workload or work.workload.endswith(".c")
+    }
+    return found.model_copy(update={"work": {**found.work, **works}})

@@ -90,6 +90,22 @@ def test_a_wrong_declaration_says_where(tmp_path, text, message):
     assert str(file) in caught.value.message
 
 
+def test_a_c_file_is_meant_from_where_the_declaration_lies(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    (tmp_path / "mine.c").write_text("int workload(void) { return 0; }\n")
+    file = tmp_path / "matrix.toml"
+    small = (
+        '[compiler]\ngcc = { program = "gcc" }\n[optimise]\nO2 = ["-O2"]\n[frame]\nfp = []\n'
+        '[work]\nc = { kind = "workload", workload = "WORKLOAD" }\n'
+    )
+    file.write_text(small.replace("WORKLOAD", "mine.c"))
+    assert {cell.subject for cell in expand(load_matrix(file)).cells} == {str(tmp_path / "mine.c")}
+    for wrong in ("clals", "no.c"):
+        file.write_text(small.replace("WORKLOAD", wrong))
+        with pytest.raises(UsageError):
+            expand(load_matrix(file))
+
+
 def test_a_rule_about_everything_is_refused(tmp_path):
     file = tmp_path / "matrix.toml"
     file.write_text(
