@@ -146,10 +146,17 @@ def read_findings(directory: Path) -> Findings:
 def _verdicts(data: object) -> tuple[Verdict, ...]:
     if not isinstance(data, list):
         raise TypeError
-    found = tuple(Verdict(**one) for one in data)
+    found = tuple(_verdict(**one) for one in data)
     if len({one.name for one in found}) != len(found):
         raise TypeError("two verdicts of one name")
     return found
+
+
+def _verdict(name: object, verdict: object, message: object = "") -> Verdict:
+    """Whatever wrote the file: its texts are bounded, and fit to print and to keep."""
+    if not (isinstance(name, str) and isinstance(verdict, str) and isinstance(message, str)):
+        raise TypeError
+    return Verdict(escape(name, TEXT), escape(verdict, TEXT), escape(message, TEXT))
 
 
 def all_verdicts(result: Result) -> Iterator[Verdict]:

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import FormatError, HostError, UsageError
+from harness.errors import FormatError, GuestError, HostError, UsageError
+from harness.matrix import __main__ as one_cell
 from harness.matrix import child, rundir, runner
 from harness.matrix.child import Child, Limits, family
-from harness.matrix.result import FINDINGS, RESULT, Outcome, read_result, write_json
+from harness.matrix.result import FINDINGS, RESULT, Outcome, read_findings, read_result, write_json
 from harness.matrix.runner import Plan, run_cells
 from harness.units import MIB
 from matrix_drafts import cells
@@ -228,6 +229,53 @@ def test_a_directory_is_of_one_revision(directory):
     assert rundir.open_run(directory, "1111") == first
     with pytest.raises(UsageError, match="revision 1111, and this is 2222"):
         rundir.open_run(directory, "2222")
+
+
+def test_what_a_cell_says_is_bounded_and_fit_to_print(tmp_path):
+    said = {"name": "a\x1b[31m", "verdict": "fail", "message": "\ud800" + "x" * 10_000}
+    (tmp_path / FINDINGS).write_text(json.dumps({"verdicts": [said], "instructions": None}))
+    (one,) = read_findings(tmp_path).verdicts
+    assert one.name == "a\\x1b[31m"
+    assert one.message.startswith("\\ud800xxx")
+    assert len(one.message) < 500
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"verdicts": 5, "instructions": None},
+        {"verdicts": [{"name": 5, "verdict": "pass"}], "instructions": None},
+        {"verdicts": [{"name": "a", "verdict": "pass", "more": 1}], "instructions": None},
+        {"verdicts": [{"name": "a", "verdict": "pass"}] * 2, "instructions": None},
+        {"verdicts": [], "instructions": -1},
+        {"verdicts": [], "instructions": 1 << 70},
+        {"verdicts": [], "instructions": "7"},
+        {"verdicts": []},
+    ],
+)
+def test_findings_that_are_none(tmp_path, found):
+    (tmp_path / FINDINGS).write_text(json.dumps(found))
+    with pytest.raises(FormatError):
+        read_findings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "verdict"),
+    [
+        (UsageError("it does not\nbuild"), 1, "fail"),
+        (GuestError("it does not\nbuild"), 1, "fail"),
+        (HostError("it does not\nbuild"), 3, "error"),
+    ],
+)
+def test_who_is_at_fault_decides_how_a_cell_ends(tmp_path, monkeypatch, error, status, verdict):
+    def do(cell, directory):
+        raise error
+
+    monkeypatch.setattr(one_cell, "do_cell", do)
+    (tmp_path / "cell.json").write_text(json.dumps(cells("good")[0].as_json()))
+    assert one_cell.main(tmp_path / "cell.json", tmp_path) == status
+    (found,) = read_findings(tmp_path).verdicts
+    assert (found.name, found.verdict, found.message) == ("end", verdict, "it does not build")
 
 
 @pytest.mark.parametrize(
