@@ -11,6 +11,7 @@ from harness.cli.build import build
 from harness.cli.conform import conform
 from harness.cli.doctor import doctor
 from harness.cli.lists import list_
+from harness.cli.matrix import matrix
 from harness.cli.options import forget
 from harness.cli.record import record
 from harness.cli.report import report
@@ -58,7 +59,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for command in (doctor, list_, build, record, report, stat, top, shell, attach, conform):
+for command in (doctor, list_, build, record, report, stat, top, shell, attach, conform, matrix):
     harness.add_command(command)
 
 

@@ -41,14 +41,14 @@ def load_config(name_or_path: str | Path) -> MachineConfig:
                 path_hint="A path to a config ends in .toml.",
             )
         file = resources.configs_directory() / f"{text}.toml"
-    data = _read_toml(file)
+    data = read_toml(file)
     if not _FILE_NAME.fullmatch(file.name):
         raise UsageError(
             f"{escape(str(file), 500)}: the file's name is the config's name, and this one has "
             "characters that a name cannot have.",
             "Use letters, digits, dots, dashes, plus signs and underscores, and end in .toml.",
         )
-    checked = _validated(ConfigFile, data, file)
+    checked = validated(ConfigFile, data, file)
     fields: dict[str, Any] = dict(checked)
     if "/" in checked.port:
         # Meant from where the file lies, so that a config works from any directory.
@@ -79,13 +79,14 @@ def load_port(name_or_directory: str | Path) -> Port:
                 f"A port has {', '.join(PORT_FILES)}.",
             )
     file = directory / "port.toml"
-    checked = _validated(PortFile, _read_toml(file), file)
+    checked = validated(PortFile, read_toml(file), file)
     fields: dict[str, Any] = dict(checked)
     fields["name"] = checked.name or escape(directory.name, 100)
     return Port.model_construct(directory=directory, **fields)
 
 
-def _read_toml(file: Path) -> dict[str, Any]:
+def read_toml(file: Path) -> dict[str, Any]:
+    """The content of a TOML file of at most `FILE_LIMIT` bytes; UsageError for any other."""
     shown = escape(str(file), 500)
     try:
         # Without O_NONBLOCK the open of a FIFO would wait for a writer for ever.
@@ -112,15 +113,19 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise UsageError(f"{shown} is not TOML: {reason}.", "See https://toml.io/.") from error
 
 
-def _validated(model: type[_Model], data: dict[str, Any], file: Path) -> _Model:
+def validated(
+    model: type[_Model],
+    data: dict[str, Any],
+    file: Path,
+    advice: str = "docs/configs.rst describes every key.",
+) -> _Model:
+    """The data of a file as a model; UsageError with a line for each problem, then ``advice``."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
         shown = escape(str(file), 500)
         problems = [f"{shown}: {_problem(detail, model)}" for detail in error.errors()]
-        raise UsageError(
-            "\n".join(problems[:10]), "docs/configs.rst describes every key."
-        ) from error
+        raise UsageError("\n".join(problems[:10]), advice) from error
 
 
 def _problem(detail: ErrorDetails, model: type[BaseModel]) -> str:

@@ -27,6 +27,7 @@ TOOLS = (
 PYTHON_PACKAGES = (
     "capstone",
     "click",
+    "jinja2",
     "pexpect",
     "prompt_toolkit",
     "pydantic",

@@ -33,6 +33,7 @@ FLOORS = {
     "record": 8,
     "doctor": 8,
     "conformance": 8,
+    "matrix": 9,
     "shell": 9,
     "cli": 10,
     "pytest_plugin": 10,

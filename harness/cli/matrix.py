@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: MIT
+"""harness matrix"""
+
+import os
+import re
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.options import finite, json_option
+from harness.cli.signals import orderly_end
+from harness.errors import HostError, UsageError
+
+if TYPE_CHECKING:
+    from harness.matrix import Cell, Expansion
+    from harness.matrix.result import Result
+    from harness.matrix.runner import Progress
+
+_file = click.Path(dir_okay=False, path_type=Path)
+_directory = click.Path(file_okay=False, path_type=Path)
+
+matrix_option = click.option(
+    "--matrix",
+    "file",
+    type=_file,
+    metavar="FILE",
+    help="The TOML file that declares the matrix; the harness's own otherwise.",
+)
+history_option = click.option(
+    "--history",
+    type=_file,
+    metavar="FILE",
+    help="The SQLite file with what all runs found; one in the XDG state directory otherwise.",
+)
+globs_argument = click.argument("globs", nargs=-1, metavar="[CELL-GLOB...]")
+
+
+@click.group()
+def matrix() -> None:
+    """Run every machine, mode and set of compiler flags, and say what has changed.
+
+    A cell is called CONFIG/MODE/COMPILER-OPTIMISATION-FRAME/WORK, as in
+    mips-malta/graph/gcc-O2-auto/sort.  In a CELL-GLOB a * stands for slashes too; - reads names
+    from standard input.
+    """
+
+
+@matrix.command("list")
+@globs_argument
+@matrix_option
+@click.option("--excluded", is_flag=True, help="Show what is not run, and why.")
+@json_option
+def list_(globs: tuple[str, ...], file: Path | None, excluded: bool, as_json: bool) -> None:
+    """List the cells of the matrix, or, with --excluded, what is not one of them and why."""
+    import json
+
+    every = _expand(file)
+    if excluded:
+        from fnmatch import fnmatchcase
+
+        out = [
+            one
+            for one in every.excluded
+            if not globs or any(fnmatchcase(one.name, glob) for glob in globs)
+        ]
+        if as_json:
+            rows = [{"name": o.name, "reason": o.reason, "rule": o.rule} for o in out]
+            click.echo(json.dumps(rows, indent=1))
+            return
+        for (rule, reason), number in Counter((o.rule, o.reason) for o in out).items():
+            first = next(o.name for o in out if (o.rule, o.reason) == (rule, reason))
+            click.echo(f"{number} cells, such as {first}: {reason}")
+        click.echo(f"{len(out)} cells are not run, {len(every.cells)} are")
+        return
+    cells = _pick(every, globs)
+    if as_json:
+        rows_ = [{**cell.as_json(), "command": _repeat(cell, file)} for cell in cells]
+        click.echo(json.dumps(rows_, indent=1))
+        return
+    for cell in cells:
+        click.echo(cell.name)
+
+
+@matrix.command()
+@click.argument("part", metavar="I/N")
+@globs_argument
+@matrix_option
+def shard(part: str, globs: tuple[str, ...], file: Path | None) -> None:
+    """Print the names of the cells of part I, from 1, of N parts: a part for each CI job.
+
+    harness matrix shard 2/5 | harness matrix run -o part2 -
+    """
+    from harness.matrix import shard as deal
+
+    index, _, count = part.partition("/")
+    if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}", part):
+        raise UsageError(f"{part!r} is no part", "Write I/N with 1 <= I <= N, such as 2/5.")
+    for cell in deal(_pick(_expand(file), globs), int(index), int(count)):
+        click.echo(cell.name)
+
+
+@matrix.command()
+@click.argument("name", metavar="CELL")
+@matrix_option
+@click.option(
+    "-o",
+    "output",
+    type=_directory,
+    default=Path("matrix-cell"),
+    show_default=True,
+    help="The directory for what it makes.",
+)
+def cell(name: str, file: Path | None, output: Path) -> None:
+    """Run one cell here, without limits: what a report prints to see a failure again."""
+    from harness.matrix.__main__ import main
+    from harness.matrix.result import write_json
+
+    chosen = [one for one in _expand(file).cells if one.name == name]
+    if not chosen:
+        raise UsageError(f"no cell of the matrix is called {name!r}", "See: harness matrix list")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be made: {error.strerror}") from error
+    description = output / "cell.json"
+    write_json(description, chosen[0].as_json())
+    with orderly_end():
+        status = main(description, output.resolve())
+    click.echo(f"{name}: {'pass' if status == 0 else 'fail' if status == 1 else 'error'}")
+    sys.exit(status)
+
+
+@matrix.command()
+@globs_argument
+@matrix_option
+@click.option(
+    "-j", "jobs", type=click.IntRange(1, 1024), help="Cells at a time; as many as CPUs otherwise."
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=finite,
+    metavar="SECONDS",
+    help="What a cell may take; the matrix says otherwise.",
+)
+@click.option(
+    "--memory-limit",
+    type=click.IntRange(min=64),
+    metavar="MB",
+    help="What the processes of a cell may use; the matrix says otherwise.",
+)
+@click.option(
+    "-o",
+    "output",
+    type=_directory,
+    default=Path("matrix-run"),
+    show_default=True,
+    help="The directory of the run.  Cells that are finished in it are not run again.",
+)
+@click.option("--failed", is_flag=True, help="Run those again that did not pass in the directory.")
+@click.option(
+    "--changed-since", metavar="REV", help="Only cells that the changes since then have a part in."
+)
+@click.option("--revision", metavar="REV", help="What is tested; git says otherwise.")
+@history_option
+def run(
+    globs: tuple[str, ...],
+    file: Path | None,
+    jobs: int | None,
+    time_limit: float | None,
+    memory_limit: int | None,
+    output: Path,
+    failed: bool,
+    changed_since: str | None,
+    revision: str | None,
+    history: Path | None,
+) -> None:
+    """Run cells, several at a time, each in a process and a directory of its own.
+
+    Ctrl-C ends it; the same command goes on where it ended.
+    """
+    from harness.matrix import rundir, runner
+    from harness.matrix.child import Limits
+    from harness.matrix.model import DEFAULT, load_matrix
+    from harness.matrix.report import outcomes
+    from harness.matrix.versions import revision as current_revision
+    from harness.matrix.versions import versions
+    from harness.units import MIB
+
+    limits = load_matrix(file or DEFAULT).limits
+    chosen = _pick(_expand(file), globs)
+    if changed_since:
+        chosen = _changed(chosen, changed_since)
+    rev = revision or current_revision()
+    with orderly_end(), rundir.claimed(output):
+        run_ = rundir.open_run(output, rev)
+        done = rundir.results(output)
+        todo = rundir.failed(chosen, done) if failed else rundir.unfinished(chosen, done)
+        click.echo(f"{len(todo)} of {len(chosen)} cells to run, revision {rev}, in {output}")
+        with _progress(len(todo)) as tell:
+            plan = runner.Plan(
+                directory=output,
+                run=run_,
+                jobs=jobs or len(os.sched_getaffinity(0)),
+                limits=Limits(time_limit or limits.time, (memory_limit or limits.memory) * MIB),
+                versions=versions,
+                repeat=lambda one: _repeat(one, file),
+                command=runner.cell_command,
+                tell=tell,
+            )
+            runner.run_cells(todo, plan)
+        every = rundir.results(output)
+    _remember(history, [one for attempts in every.values() for one in attempts])
+    last = [every[one.name][-1] for one in chosen if one.name in every]
+    click.echo(f"{len(last)} cells: {outcomes(last) or 'nothing to do'}")
+    sys.exit(_status(last))
+
+
+@matrix.command()
+@click.argument("directories", nargs=-1, required=True, type=_directory, metavar="DIR...")
+@click.option("-o", "output", required=True, type=_directory, help="The directory to merge into.")
+@history_option
+def merge(directories: tuple[Path, ...], output: Path, history: Path | None) -> None:
+    """Put the runs of several shards, of one revision, into one directory and the history.
+
+    What is in several of them, or there already, counts once.
+    """
+    from harness.matrix import rundir
+    from harness.matrix.report import outcomes
+
+    found = rundir.merge(directories, output)
+    _remember(history, found)
+    last = list({result.cell: result for result in found}.values())
+    click.echo(f"{len(last)} cells: {outcomes(last)}")
+
+
+@matrix.command()
+@history_option
+@click.option("--since", metavar="REV|RUN", help="Compare with it; with the revision before else.")
+@click.option("--at", metavar="REV|RUN", help="What is compared with it; the last one otherwise.")
+@click.option(
+    "--slower",
+    type=click.FloatRange(min=0, max=1000),
+    callback=finite,
+    default=1.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="More guest instructions than that are worth saying.",
+)
+@click.option("--markdown", type=_file, metavar="FILE", help="Write the report as Markdown.")
+@click.option("--junit", type=_file, metavar="FILE", help="Write what was found as JUnit XML.")
+@click.option(
+    "--html",
+    "pages",
+    type=_directory,
+    metavar="DIR",
+    help="Write static pages: grids, and a page a cell.",
+)
+def report(
+    history: Path | None,
+    since: str | None,
+    at: str | None,
+    slower: float,
+    markdown: Path | None,
+    junit: Path | None,
+    pages: Path | None,
+) -> None:
+    """Say what broke, was mended, is flaky, or got slower in guest instructions.
+
+    Flaky is what passed and failed at one revision.  The exit status is 1 when something broke or
+    got slower.
+    """
+    from harness.matrix import report as reports
+    from harness.matrix.compare import compare
+    from harness.matrix.history import History, default_file
+    from harness.record.output import whole_file
+
+    with History(history or default_file()) as base:
+        (before, old), (now, new) = reports.choose(base, since, at)
+        past = base.attempts() if pages is not None else []
+    found = compare(old, new, names=(before, now), slower=slower / 100)
+    for path, text in ((markdown, reports.markdown(found)), (junit, reports.junit(new))):
+        if path is not None:
+            with whole_file(path) as stream:
+                stream.write(text.encode())
+    if pages is not None:
+        from harness.matrix.html import write_pages
+
+        write_pages(pages, found, new, past)
+    for line in reports.lines(found):
+        click.echo(line)
+    sys.exit(1 if found.worse else 0)
+
+
+def _expand(file: Path | None) -> "Expansion":
+    from harness.matrix import DEFAULT, expand, load_matrix
+
+    return expand(load_matrix(file or DEFAULT), file or DEFAULT)
+
+
+def _pick(every: "Expansion", globs: Sequence[str]) -> list["Cell"]:
+    from harness.matrix import pick
+
+    if "-" not in globs:
+        return pick(every.cells, globs)
+    names = [line.strip() for line in sys.stdin or ()]
+    wanted = [*(glob for glob in globs if glob != "-"), *filter(None, names)]
+    # A part of a small matrix may be empty; that is not the whole of it.
+    return pick(every.cells, wanted) if wanted else []
+
+
+def _changed(cells: Sequence["Cell"], rev: str) -> list["Cell"]:
+    from harness.config import resources
+    from harness.matrix.changed import concerned
+    from harness.matrix.versions import changed_files
+
+    sources = (resources.guests_directory() / "workloads").glob("*.c")
+    texts = {path.name: path.read_text(errors="replace") for path in sources}
+    return concerned(cells, changed_files(rev), texts)
+
+
+def _repeat(one: "Cell", file: Path | None) -> str:
+    declared = ["--matrix", str(file.resolve())] if file else []
+    return shlex.join(["harness", "matrix", "cell", *declared, one.name])
+
+
+def _remember(history: Path | None, found: Sequence["Result"]) -> None:
+    from harness.matrix.history import History, default_file
+
+    with History(history or default_file()) as base:
+        base.add(found)
+
+
+def _status(last: Sequence["Result"]) -> int:
+    verdicts = {result.outcome.verdict for result in last}
+    return 1 if "fail" in verdicts else HostError.exit_status if "error" in verdicts else 0
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[["Progress"], None]]:
+    """A bar with what runs on a terminal, a line for each cell elsewhere; failures on both."""
+    from harness.matrix.result import Outcome
+
+    def said(result: "Result") -> Iterator[str]:
+        yield f"{result.outcome} {result.cell} {result.seconds:.1f} s"
+        if result.outcome is not Outcome.PASS:
+            yield f"    {result.message}"
+            yield f"    {result.command}"
+
+    def plain(progress: "Progress") -> None:
+        if progress.result is not None:
+            first, *rest = said(progress.result)
+            click.echo("\n".join([f"[{progress.done}/{progress.total}] {first}", *rest]))
+
+    if not sys.stdout.isatty():
+        yield plain
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.table import Column
+
+    # What runs takes the room that is left, and not that of the others.
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    columns: list[Any] = [BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn()]
+    columns.append(TextColumn("{task.description}", markup=False, table_column=rest))
+    with Bar(*columns, expand=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def live(progress: "Progress") -> None:
+            running = ", ".join(progress.running[:4]) + ", ..." * (len(progress.running) > 4)
+            bar.update(task, completed=progress.done, description=running)
+            if progress.result is not None and progress.result.outcome is not Outcome.PASS:
+                # A command stays one line, so that it can be copied.
+                text = "\n".join(said(progress.result))
+                bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+        yield live

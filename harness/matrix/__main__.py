@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""One cell: ``python -m harness.matrix CELL.json DIRECTORY``; the exit status is a command's."""
+
+import sys
+from pathlib import Path
+
+from harness.errors import HarnessError, HostError
+from harness.matrix.cells import Cell
+from harness.matrix.result import TEXT, Findings, Verdict, read_json, write_findings
+from harness.matrix.work import do_cell
+from harness.units import escape
+
+
+def main(file: Path, directory: Path) -> int:
+    """Do the cell; what goes wrong is said on standard output, its sentence in the findings."""
+    try:
+        return 0 if do_cell(Cell.from_json(read_json(file)), directory) else 1
+    except HarnessError as error:
+        print(escape(str(error), 64 * 1024), flush=True)
+        # A cell is used rightly: what it is told to build and does not build is at fault.
+        verdict = "error" if isinstance(error, HostError) else "fail"
+        first = escape(" ".join(error.message.split()), TEXT)
+        write_findings(directory, Findings((Verdict("end", verdict, first),)))
+        return error.exit_status if isinstance(error, HostError) else 1
+    except OSError as error:
+        print(escape(f"{type(error).__name__}: {error}"), flush=True)
+        return HostError.exit_status
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

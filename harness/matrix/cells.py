@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""From the declaration to cells: each has a name, and what is not run has a reason."""
+
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from harness.build.workload import find_workload
+from harness.config import MachineConfig, list_configs, load_config, load_port
+from harness.conformance.checks.registry import DYNAMIC, STATIC
+from harness.conformance.workshop import features_of
+from harness.errors import UsageError
+from harness.matrix.model import MatrixFile, Rule, Work
+from harness.units import escape
+
+TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """One square of the matrix: everything that decides what it does.
+
+    ``features`` are those of the port that the guest is built with, ``cflags`` what comes behind
+    the config's own flags, ``subject`` the workload, or the mutants with commas between.
+    """
+
+    config: str
+    mode: str
+    compiler: str
+    optimise: str
+    frame: str
+    work: str
+    kind: str
+    subject: str
+    architecture: str
+    port: str
+    features: tuple[str, ...]
+    cflags: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Such as ``mips-malta/graph/gcc-O2-auto/sort``."""
+        return f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
+
+    @property
+    def tracer(self) -> str:
+        """The tracer that the workload runs under."""
+        return TRACERS[self.mode]
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``harness matrix list --json`` and for a run's directory."""
+        return {"name": self.name, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Cell":
+        """The inverse; UsageError for anything else."""
+        try:
+            values = {field.name: data[field.name] for field in fields(cls)}
+            lists = {name: tuple(values[name]) for name in ("features", "cflags")}
+            return cls(**values | lists)
+        except (KeyError, TypeError) as error:
+            shown = escape(json.dumps(data, default=str), 200)
+            raise UsageError(f"this is no cell of a matrix: {shown}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A square that is not run; ``rule`` counts the file's [[exclude]], from 1, 0 is the port."""
+
+    name: str
+    reason: str
+    rule: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The whole matrix, in the order of the file's axes."""
+
+    cells: tuple[Cell, ...]
+    excluded: tuple[Excluded, ...]
+
+
+def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
+    """All squares, sorted into those that run and those that do not.
+
+    Raises:
+        UsageError: a glob or a rule is about nothing, which is a slip of the pen, or there is no
+            such workload.
+    """
+    for what in matrix.work.values():
+        if what.workload:
+            find_workload(what.workload)
+    chosen: list[Cell] = []
+    out: list[Excluded] = []
+    used: set[tuple[str, int]] = set()
+    for config in _configs(matrix, file):
+        for mode in matrix.modes:
+            features = _features(config, mode)
+            for compiler, optimise, frame, work in itertools.product(
+                matrix.compiler, matrix.optimise, matrix.frame, matrix.work
+            ):
+                cell = Cell(
+                    config=config.name,
+                    mode=mode,
+                    compiler=compiler,
+                    optimise=optimise,
+                    frame=frame,
+                    work=work,
+                    kind=matrix.work[work].kind,
+                    subject=_subject(matrix.work[work]),
+                    architecture=config.architecture,
+                    port=config.port,
+                    features=features or (),
+                    cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
+                )
+                rule = _first(matrix.exclude, cell)
+                kept = _first(matrix.include, cell) if rule else 0
+                used |= {("exclude", rule), ("include", kept)}
+                if features is None:
+                    reason = f"the port {config.port} cannot be built for {mode} on this config"
+                    out.append(Excluded(cell.name, reason, 0))
+                elif rule and not kept:
+                    out.append(Excluded(cell.name, matrix.exclude[rule - 1].reason, rule))
+                else:
+                    chosen.append(cell)
+    for kind, rules in (("exclude", matrix.exclude), ("include", matrix.include)):
+        for number in range(1, len(rules) + 1):
+            if (kind, number) not in used:
+                raise UsageError(
+                    f"{file}: [[{kind}]] number {number} decides about no cell",
+                    f"Correct its globs, or remove it: {rules[number - 1].reason}",
+                )
+    return Expansion(tuple(chosen), tuple(out))
+
+
+def _configs(matrix: MatrixFile, file: Path | str) -> list[MachineConfig]:
+    names = list_configs()
+    for glob in matrix.configs:
+        if not any(fnmatchcase(name, glob) for name in names):
+            raise UsageError(
+                f"{file}: configs: no machine config is called {glob!r}",
+                "See: harness list configs",
+            )
+    wanted = [n for n in names if any(fnmatchcase(n, glob) for glob in matrix.configs)]
+    return [load_config(name) for name in wanted]
+
+
+def _features(config: MachineConfig, mode: str) -> tuple[str, ...] | None:
+    features = features_of(config, load_port(config.port), STATIC if mode == "static" else DYNAMIC)
+    if features is None or (mode == "graph" and "FUNCTION_GRAPH_TRACER" not in features):
+        return None
+    return features
+
+
+def _subject(work: Work) -> str:
+    return work.workload or (",".join(work.mutants) if work.kind == "mutants" else "")
+
+
+def _first(rules: Sequence[Rule], cell: Cell) -> int:
+    """The number, from 1, of the first rule about the cell; 0 if there is none."""
+    for number, rule in enumerate(rules, 1):
+        if all(
+            any(fnmatchcase(getattr(cell, axis), glob) for glob in getattr(rule, axis))
+            for axis in ("config", "mode", "compiler", "optimise", "frame", "work")
+        ):
+            return number
+    return 0
+
+
+def pick(cells: Iterable[Cell], globs: Sequence[str]) -> list[Cell]:
+    """The cells whose names match a glob, all without one; ``*`` also stands for slashes.
+
+    Raises:
+        UsageError: a glob matches nothing.
+    """
+    every = list(cells)
+    for glob in globs:
+        if not any(fnmatchcase(cell.name, glob) for cell in every):
+            raise UsageError(
+                f"no cell of the matrix is called {escape(glob, 200)!r}",
+                "See: harness matrix list. A * stands for slashes too: 'mips*/sort'.",
+            )
+    return [c for c in every if not globs or any(fnmatchcase(c.name, glob) for glob in globs)]
+
+
+def shard(cells: Sequence[Cell], index: int, count: int) -> list[Cell]:
+    """Part ``index``, from 1, of ``count`` parts of nearly the same size.
+
+    The parts together are all cells, each in one part, whatever the order they are given in.  Each
+    kind of work is dealt out by itself, so that the long ones are spread evenly.
+    """
+    if not 1 <= index <= count:
+        raise UsageError(f"there is no part {index} of {count}", "Write I/N with 1 <= I <= N.")
+    ordered = sorted(cells, key=lambda cell: (COST[cell.kind], cell.name))
+    return [cell for at, cell in enumerate(ordered) if at % count == index - 1]
+
+
+COST = {"mutants": 0, "conform": 1, "soak": 2, "workload": 3}
+"""Which kinds of work take longest, those first: run last they would hold up the end."""

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Which cells a change of sources can change.  When in doubt, all of them."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import PurePosixPath
+
+from harness.matrix.cells import Cell
+
+SUITE_WORKLOAD = "returns"
+"""The workload of the conformance suite."""
+
+Concerns = Callable[[Cell], bool]
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+def concerned(
+    cells: Iterable[Cell], files: Iterable[str], workloads: Mapping[str, str]
+) -> list[Cell]:
+    """The cells that one of the files has a part in.
+
+    ``files`` are paths from the root of the sources, ``workloads`` the sources of all workloads by
+    their file names, in which includes are looked for.
+    """
+    rules = [_rule(PurePosixPath(file), workloads) for file in files]
+    return [cell for cell in cells if any(rule(cell) for rule in rules)]
+
+
+def _rule(path: PurePosixPath, workloads: Mapping[str, str]) -> Concerns:
+    """What of the cells a file is about."""
+    match path.parts:
+        case ("guests", "arch", architecture, *_):
+            return lambda cell: cell.architecture == architecture
+        case ("harness", "isa", name) if name.removesuffix(".py") not in ("base", "__init__"):
+            return lambda cell: cell.architecture == name.removesuffix(".py")
+        case ("guests", "ports", port, *_):
+            return lambda cell: cell.port == port
+        case ("tests", "mutants", port, *_):
+            return lambda cell: cell.kind == "mutants" and cell.port == port
+        case ("guests", "workloads", name):
+            names = _includers(name, workloads)
+            return lambda cell: _workload(cell) in names
+        case ("qemu-configs", name):
+            return lambda cell: cell.config == name.removesuffix(".toml")
+        case ("harness", "conformance", *_):
+            return lambda cell: cell.kind in ("conform", "mutants")
+        case ("docs" | "tests" | "benchmarks", *_) | ("README.rst" | "LICENSE" | ".gitignore",):
+            return lambda cell: False
+        case ("guests", "modules", *_):
+            return lambda cell: cell.kind in ("conform", "mutants")
+    return lambda cell: True
+
+
+def _workload(cell: Cell) -> str:
+    return f"{cell.subject if cell.kind in ('workload', 'soak') else SUITE_WORKLOAD}.c"
+
+
+def _includers(name: str, workloads: Mapping[str, str]) -> set[str]:
+    """The workloads that a file is compiled into, itself among them."""
+    found = {name}
+    grown = True
+    while grown:
+        more = {
+            file
+            for file, text in workloads.items()
+            if file not in found and not found.isdisjoint(_INCLUDE.findall(text))
+        }
+        found |= more
+        grown = bool(more)
+    return found

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""A cell's process and all that it starts: bounded in time and memory, ended as a whole."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HostError
+from harness.process import find_program
+from harness.units import MIB
+
+RESERVED = 4096 * MIB
+"""Address space beyond the memory limit that one process may map without using it, as QEMU does."""
+
+FILE_LIMIT = 2048 * MIB
+"""Bytes of the largest file that a cell may write: a guest that prints for ever fills no disk."""
+
+ORPHAN = 'test "$PPID" = "$0" && exec "$@"'
+"""A parent that ended before the kernel was asked to watch it is not noticed by the kernel."""
+
+PATIENCE = 10.0
+"""Seconds that killed processes may take to go; one that waits for a disk may take longer."""
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one cell may use: ``time`` in seconds, ``memory`` in bytes of all its processes."""
+
+    time: float
+    memory: int
+
+
+class Child:
+    """One running cell, the leader of a process group and session of its own.
+
+    The kernel kills it when the thread that made it ends; what it started in the same way, such as
+    QEMU and gdb, then dies in turn.  ``process_fd`` is readable when it has ended.
+    """
+
+    def __init__(self, command: Sequence[str], log: Path, limits: Limits) -> None:
+        guard = [find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
+        guard += ["sh", "-c", ORPHAN, str(os.getpid())]
+        guard += [find_program("prlimit", "util-linux"), f"--as={limits.memory + RESERVED}"]
+        guard += [f"--fsize={FILE_LIMIT}", "--core=0", "--"]
+        try:
+            with log.open("wb") as output:
+                self._popen = subprocess.Popen(
+                    [*guard, *command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise HostError(f"a cell cannot be started: {error}") from error
+        self.limits = limits
+        self.began = time.monotonic()
+        self.peak = 0
+        self.pid = self._popen.pid
+        self.process_fd = os.pidfd_open(self.pid)
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been there."""
+        return time.monotonic() - self.began
+
+    def look(self) -> str:
+        """Which limit it is over: ``timeout``, ``memory``, or none."""
+        self.peak = max(self.peak, sum(_resident(pid) for pid in family(self.pid)))
+        if self.seconds > self.limits.time:
+            return "timeout"
+        return "memory" if self.peak > self.limits.memory else ""
+
+    def close(self) -> None:
+        """End it and all that it has started; harmless when it has ended."""
+        if self.process_fd < 0:
+            return
+        if self._popen.poll() is None:
+            _kill_family(self.pid)
+        with contextlib.suppress(ProcessLookupError):
+            # The number of the group stays ours as long as one process is in it.
+            os.killpg(self.pid, signal.SIGKILL)
+        self._popen.wait()
+        os.close(self.process_fd)
+        self.process_fd = -1
+
+
+def family(root: int) -> list[int]:
+    """A process and all that descend from it, parents first."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _processes():
+        children.setdefault(parent, []).append(pid)
+    found = [root]
+    for pid in found:
+        found += children.get(pid, ())
+    return found
+
+
+def _processes() -> Iterator[tuple[int, int]]:
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                stat = Path(entry.path, "stat").read_text(errors="replace")
+                # The name of the program stands in parentheses, and may hold any of them.
+                yield int(entry.name), int(stat.rpartition(")")[2].split()[1])
+
+
+def _resident(pid: int) -> int:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        # What is shared, such as libraries, would count once for each process.
+        _, resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[:3]
+        return (int(resident) - int(shared)) * PAGE
+    return 0
+
+
+def _kill_family(root: int) -> None:
+    """Kill from the root downwards, so that nobody starts anew what has been killed.
+
+    Each is held by a descriptor first and looked at again: a number may have become another's.
+    """
+    held: list[int] = []
+    try:
+        for pid in family(root):
+            with contextlib.suppress(OSError):
+                held.append(os.pidfd_open(pid))
+                if pid not in family(root):
+                    os.close(held.pop())
+        for descriptor in held:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        end = time.monotonic() + PATIENCE
+        for descriptor in held:
+            select.select([descriptor], [], [], max(0.0, end - time.monotonic()))
+    finally:
+        for descriptor in held:
+            os.close(descriptor)

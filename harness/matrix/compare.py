@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""What has changed from one set of attempts to another; nothing here reads or writes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.matrix.result import Outcome, Result, all_verdicts
+
+SLOWER = 0.01
+"""By which part of itself a number of instructions grows before it is worth saying."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One question of one cell, by the name of the verdict (empty: how the cell ended)."""
+
+    cell: str
+    name: str
+    message: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown:
+    """Guest instructions of a cell, before and now; repeated runs count the same."""
+
+    cell: str
+    before: int
+    now: int
+    command: str
+
+    @property
+    def growth(self) -> float:
+        """0.02 for two per cent more."""
+        return self.now / self.before - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What ``now`` is against ``before``; each list is sorted by cell and verdict.
+
+    ``failing`` is what failed before already, ``unjudged`` are cells that the host failed at, or
+    what a cell had an answer to and does not ask any more; ``missing`` are cells that were run
+    before and have not been now, ``new`` the reverse.  A cell that hangs or dies has no verdicts of
+    its own, so the cell itself is what broke.
+    """
+
+    before: str
+    now: str
+    cells: int = 0
+    passed: int = 0
+    broke: list[Change] = field(default_factory=list)
+    mended: list[Change] = field(default_factory=list)
+    flaky: list[Change] = field(default_factory=list)
+    failing: list[Change] = field(default_factory=list)
+    slower: list[Slowdown] = field(default_factory=list)
+    faster: list[Slowdown] = field(default_factory=list)
+    unjudged: list[Change] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+
+    @property
+    def worse(self) -> bool:
+        """Whether something broke or got slower."""
+        return bool(self.broke or self.slower)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """All answers to one question at one revision."""
+
+    passed: Result | None = None
+    failed: Result | None = None
+    message: str = ""
+
+    @property
+    def state(self) -> str:
+        if self.passed and self.failed:
+            return "flaky"
+        return "fail" if self.failed else "pass"
+
+
+Key = tuple[str, str]
+
+
+def compare(
+    before: Sequence[Result],
+    now: Sequence[Result],
+    *,
+    names: tuple[str, str] = ("", ""),
+    slower: float = SLOWER,
+) -> Comparison:
+    """Compare attempts of one revision or run with those of another.
+
+    Something is flaky when it passed and failed in ``now``; that is said instead of what it was
+    before.  Something broke when it failed now only, and had passed before or was not there: what
+    is new and fails is nobody's old fault.
+    """
+    old, new = _answers(before), _answers(now)
+    now_cells, old_cells = _judged(now), _judged(before)
+    found = Comparison(
+        *names,
+        cells=len({result.cell for result in now}),
+        passed=sum(new[cell, ""].state == "pass" for cell in now_cells if (cell, "") in new),
+        missing=sorted(old_cells - {result.cell for result in now}),
+        new=sorted(now_cells - old_cells) if before else [],
+    )
+    for key in sorted(new):
+        seen = new[key]
+        change = _change(key, seen)
+        was = old[key].state if key in old else ""
+        if _explained(key, new):
+            continue
+        if seen.state == "flaky":
+            found.flaky.append(change)
+        elif seen.state == "fail":
+            (found.failing if was in ("fail", "flaky") else found.broke).append(change)
+        elif was == "fail" and not _explained(key, old):
+            found.mended.append(change)
+    for cell in sorted({result.cell for result in now} - now_cells):
+        last = [result for result in now if result.cell == cell][-1]
+        found.unjudged.append(Change(cell, "", last.message, last.command))
+    found.unjudged.extend(_silent(old, new, now))
+    _instructions(before, now, slower, found)
+    return found
+
+
+def _silent(
+    old: Mapping[Key, _Seen], new: Mapping[Key, _Seen], now: Sequence[Result]
+) -> list[Change]:
+    """Questions that had an answer, of cells that came to their end and do not answer any more."""
+    ended = {r.cell: r for r in now if r.outcome in (Outcome.PASS, Outcome.FAIL)}
+    return [
+        Change(cell, name, "it had a verdict before and has none now", ended[cell].command)
+        for cell, name in sorted(old.keys() - new.keys())
+        if cell in ended and name
+    ]
+
+
+def _answers(results: Iterable[Result]) -> Mapping[Key, _Seen]:
+    found: dict[Key, _Seen] = {}
+    for result in results:
+        for one in all_verdicts(result):
+            if one.verdict not in ("pass", "fail"):
+                continue
+            seen = found.setdefault((result.cell, one.name), _Seen())
+            if one.verdict == "pass":
+                seen.passed = result
+            else:
+                seen.failed, seen.message = result, one.message
+    return found
+
+
+def _judged(results: Iterable[Result]) -> set[str]:
+    return {result.cell for result in results if result.outcome is not Outcome.ERROR}
+
+
+def _explained(key: Key, seen: Mapping[Key, _Seen]) -> bool:
+    """Whether this is how a cell ended, and verdicts of it say the same and more."""
+    result = seen[key].failed
+    if key[1] or result is None:
+        return False
+    return result.outcome is Outcome.FAIL and any(v.verdict == "fail" for v in result.verdicts)
+
+
+def _change(key: Key, seen: _Seen) -> Change:
+    result = seen.failed or seen.passed
+    assert result is not None
+    return Change(*key, seen.message, result.command)
+
+
+def _instructions(
+    before: Sequence[Result], now: Sequence[Result], slower: float, found: Comparison
+) -> None:
+    old, new = _fewest(before), _fewest(now)
+    for cell in sorted(old.keys() & new.keys()):
+        was, result = old[cell].instructions or 0, new[cell]
+        number = result.instructions or 0
+        change = Slowdown(cell, was, number, result.command)
+        if was and number > was * (1 + slower):
+            found.slower.append(change)
+        elif was and number < was * (1 - slower):
+            found.faster.append(change)
+    found.slower.sort(key=lambda one: (-one.growth, one.cell))
+    found.faster.sort(key=lambda one: (one.growth, one.cell))
+
+
+def _fewest(results: Iterable[Result]) -> dict[str, Result]:
+    """Of each cell the attempt with the fewest instructions, among those that counted them."""
+    found: dict[str, Result] = {}
+    for result in results:
+        if result.instructions is not None:
+            best = found.get(result.cell)
+            if best is None or result.instructions < (best.instructions or 0):
+                found[result.cell] = result
+    return found

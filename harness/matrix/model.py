@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What the file that declares a matrix may say.
+
+A field's description is the text that an error shows after "allowed:".  docs/matrix.rst says what
+each key is for.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from harness.config.loading import read_toml, validated
+from harness.config.models import FLAG, Model
+from harness.errors import UsageError
+
+DEFAULT = Path(__file__).with_name("matrix.toml")
+
+Mode = Literal["static", "dynamic", "graph"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+Kind = Literal["workload", "soak", "conform", "mutants"]
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.]*$"
+"""Names of axis values; a dash joins three of them, a slash the parts of a cell's name."""
+
+
+def _flag(text: str) -> str:
+    if not FLAG.fullmatch(text):
+        raise ValueError("compiler flags that begin with a dash, one a string, without blanks")
+    return text
+
+
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=60)]
+Glob = Annotated[str, StringConstraints(pattern=r"^[^\s/\x00-\x1f]+$", max_length=200)]
+Flag = Annotated[str, AfterValidator(_flag)]
+Reason = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{10,}$", max_length=400)]
+
+
+class Compiler(Model):
+    """A compiler of the matrix."""
+
+    program: Literal["gcc", "clang"] = Field(description='"gcc" or "clang"')
+
+
+class Work(Model):
+    """What a cell does with its guest."""
+
+    kind: Kind = Field(description='"workload", "soak", "conform" or "mutants"')
+    workload: str = Field(default="", description="the name of a workload, or a C file")
+    mutants: tuple[str, ...] = Field(default=("all",), description="ids of mutants, or globs")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.kind in ("workload", "soak")) != bool(self.workload):
+            raise ValueError("workload with the kinds workload and soak, and with no other")
+        return self
+
+
+class Rule(Model):
+    """Cells that match all of its globs are taken out, or put in again, for a reason."""
+
+    config: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of configs")
+    mode: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of modes")
+    compiler: tuple[Glob, ...] = Field(
+        default=("*",), min_length=1, description="globs of compilers"
+    )
+    optimise: tuple[Glob, ...] = Field(
+        default=("*",), min_length=1, description="globs of optimisations"
+    )
+    frame: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of frames")
+    work: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of work")
+    reason: Reason = Field(description="one line of text that says why")
+
+
+class Limits(Model):
+    """What a cell may use unless the command line says otherwise."""
+
+    time: float = Field(default=600.0, gt=0, le=86400, description="seconds, up to 86400")
+    memory: int = Field(default=2048, ge=64, le=1 << 20, description="MiB, from 64")
+
+
+class MatrixFile(Model):
+    """The keys of the file."""
+
+    configs: tuple[Glob, ...] = Field(
+        default=("*",), min_length=1, description='globs of machine configs, such as ["*"]'
+    )
+    modes: tuple[Mode, ...] = Field(
+        default=MODES, min_length=1, description='"static", "dynamic", "graph"'
+    )
+    compiler: dict[Name, Compiler] = Field(min_length=1, description="tables [compiler.NAME]")
+    optimise: dict[Name, tuple[Flag, ...]] = Field(
+        min_length=1, description='a table of lists of flags, such as O2 = ["-O2"]'
+    )
+    frame: dict[Name, tuple[Flag, ...]] = Field(
+        min_length=1, description="a table of lists of flags"
+    )
+    work: dict[Name, Work] = Field(min_length=1, description="tables [work.NAME]")
+    limits: Limits = Field(default=Limits(), description="a table [limits]")
+    exclude: tuple[Rule, ...] = Field(default=(), description="tables [[exclude]]")
+    include: tuple[Rule, ...] = Field(default=(), description="tables [[include]]")
+
+
+def load_matrix(file: Path = DEFAULT) -> MatrixFile:
+    """Read and check the declaration; UsageError says which key is wrong."""
+    found = validated(MatrixFile, read_toml(file), file, "docs/matrix.rst describes every key.")
+    for kind, rules in (("exclude", found.exclude), ("include", found.include)):
+        for number, rule in enumerate(rules, 1):
+            if rule.model_fields_set == {"reason"}:
+                raise UsageError(
+                    f"{file}: [[{kind}]] number {number} names no axis, so it is about every cell",
+                    "Say what it is about: config, mode, compiler, optimise, frame or work.",
+                )
+    # A C file is meant from where the declaration lies, so that it works from any directory.
+    works = {
+        name: work.model_copy(update={"workload": str((file.parent / work.workload).resolve())})
+        for name, work in found.work.items()
+        if "/" in work.workload or work.workload.endswith(".c")
+    }
+    return found.model_copy(update={"work": {**found.work, **works}})

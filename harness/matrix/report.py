@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""A comparison for people (text, Markdown) and for CI systems (JUnit XML)."""
+
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as Xml
+
+from harness.errors import UsageError
+from harness.matrix.compare import Change, Comparison, Slowdown
+from harness.matrix.history import History, Session
+from harness.matrix.result import TEXT, Outcome, Result, all_verdicts
+from harness.units import escape
+
+SHOWN = 200
+"""Entries of one list that Markdown shows."""
+
+NOT_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), "?")
+
+
+def choose(
+    history: History, since: str | None = None, at: str | None = None
+) -> tuple[tuple[str, list[Result]], tuple[str, list[Result]]]:
+    """What is compared: names and attempts of before and of now.
+
+    ``since`` and ``at`` are a revision, the first characters of one, or a run.  Without ``at`` it
+    is the last revision, or the last run where ``since`` is a run; without ``since`` it is the
+    revision in front of that; before the first is nothing.
+
+    Raises:
+        UsageError: there is no such revision or run, or no history at all.
+    """
+    sessions = history.sessions()
+    if not sessions:
+        raise UsageError(f"the history {history.file} is empty", "Run: harness matrix run")
+    order = list(dict.fromkeys(session.revision for session in sessions))
+    last = sessions[-1].revision
+    # A revision that was run again lately is the newest one.
+    order = [revision for revision in order if revision != last] + [last]
+    if at is None and any(session.id == since for session in sessions):
+        at = sessions[-1].id
+    now = _named(history, sessions, at) if at else (last, history.attempts(revision=last))
+    if since:
+        return _named(history, sessions, since), now
+    place = order.index(now[1][0].revision)
+    if place == 0:
+        return ("", []), now
+    previous = order[place - 1]
+    return (previous, history.attempts(revision=previous)), now
+
+
+def _named(history: History, sessions: Sequence[Session], name: str) -> tuple[str, list[Result]]:
+    if any(session.id == name for session in sessions):
+        return name, history.attempts(run=name)
+    revisions = {session.revision for session in sessions}
+    matching = [name] if name in revisions else sorted(r for r in revisions if r.startswith(name))
+    if len(matching) != 1:
+        raise UsageError(
+            f"the history has {'no' if not matching else 'more than one'} revision or run {name!r}",
+            f"It has: {', '.join(sorted(revisions)[-10:])}",
+        )
+    return matching[0], history.attempts(revision=matching[0])
+
+
+def summary(found: Comparison) -> str:
+    """One line."""
+    against = f" against {found.before}" if found.before else ", nothing to compare with"
+    return (
+        f"{found.now}{against}: {found.passed} of {found.cells} cells passed; "
+        f"{len(found.broke)} broke, {len(found.mended)} mended, {len(found.flaky)} flaky, "
+        f"{len(found.slower)} slower, {len(found.failing)} failing as before, "
+        f"{len(found.unjudged)} not judged, {len(found.missing)} not run"
+    )
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """For a terminal: what happened, and the command that shows it again."""
+    for title, entries in changes(found):
+        for one in entries:
+            yield f"{title}: {_title(one)}{_because(one)}"
+            if one.command and title != "mended":
+                yield f"    {one.command}"
+    for title, numbers in (("slower", found.slower), ("faster", found.faster)):
+        for number in numbers:
+            yield f"{title}: {number.cell}: {_numbers(number)}"
+            if title == "slower":
+                yield f"    {number.command}"
+    for cell in found.missing:
+        yield f"not run: {cell}"
+    yield summary(found)
+
+
+def markdown(found: Comparison) -> str:
+    """For a merge request or a mail."""
+    parts = [f"# Matrix at `{_code(found.now)}`\n", f"{_plain(summary(found))}\n"]
+    for title, entries in changes(found):
+        if entries:
+            parts.append(f"## {title.capitalize()} ({len(entries)})\n")
+            for one in entries[:SHOWN]:
+                again = f"  \n  `{_code(one.command)}`" if one.command else ""
+                parts.append(f"- `{_code(_title(one))}`{_plain(_because(one))}{again}")
+            parts.append(_rest(entries))
+    for title, numbers in (("Slower", found.slower), ("Faster", found.faster)):
+        if numbers:
+            parts.append(f"## {title} ({len(numbers)})\n")
+            parts.append("| cell | before | now | change |\n|---|---:|---:|---:|")
+            parts += [
+                f"| `{_code(one.cell)}` | {one.before} | {one.now} | {one.growth:+.1%} |"
+                for one in numbers[:SHOWN]
+            ]
+            parts.append(_rest(numbers))
+    for title, cells in (("Not run", found.missing), ("New", found.new)):
+        if cells:
+            parts.append(f"## {title} ({len(cells)})\n")
+            parts += [f"- `{_code(cell)}`" for cell in cells[:SHOWN]]
+            parts.append(_rest(cells))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def junit(results: Sequence[Result]) -> str:
+    """A test suite for each cell, of its last attempt, with a test case for each verdict."""
+    root = Xml.Element("testsuites")
+    for result in sorted({result.cell: result for result in results}.values(), key=_cell):
+        suite = Xml.SubElement(root, "testsuite", name=result.cell, time=f"{result.seconds:.3f}")
+        counts = {"failure": 0, "error": 0, "skipped": 0}
+        verdicts = list(all_verdicts(result))
+        for at, one in enumerate(verdicts):
+            case = Xml.SubElement(
+                suite,
+                "testcase",
+                classname=result.cell,
+                name=_xml(one.name or "the cell"),
+                time=f"{result.seconds if at == 0 else 0:.3f}",
+            )
+            if one.verdict == "pass":
+                continue
+            kind = {"fail": "failure", "error": "error"}.get(one.verdict, "skipped")
+            counts[kind] += 1
+            said = one.message or (result.outcome if not one.name else one.verdict)
+            detail = Xml.SubElement(case, kind, message=_xml(f"{one.verdict}: {said}"))
+            if kind != "skipped":
+                detail.text = _xml(f"{said}\nrepeat: {result.command}")
+        suite.set("tests", str(len(verdicts)))
+        suite.set("failures", str(counts["failure"]))
+        suite.set("errors", str(counts["error"]))
+        suite.set("skipped", str(counts["skipped"]))
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+    )
+
+
+def outcomes(results: Sequence[Result]) -> str:
+    """One line about a run: how its cells ended."""
+    counts = dict.fromkeys(Outcome, 0)
+    for result in results:
+        counts[result.outcome] += 1
+    return ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
+
+
+def changes(found: Comparison) -> Sequence[tuple[str, list[Change]]]:
+    """What happened, under its titles, the worst first."""
+    return (
+        ("broke", found.broke),
+        ("mended", found.mended),
+        ("flaky", found.flaky),
+        ("not judged", found.unjudged),
+        ("failing as before", found.failing),
+    )
+
+
+def _cell(result: Result) -> str:
+    return result.cell
+
+
+def _title(change: Change) -> str:
+    return f"{change.cell} {change.name}".rstrip()
+
+
+def _because(change: Change) -> str:
+    return f": {escape(change.message, TEXT)}" if change.message else ""
+
+
+def _numbers(one: Slowdown) -> str:
+    return f"{one.before} to {one.now} guest instructions, {one.growth:+.1%}"
+
+
+def _rest(entries: Sequence[object]) -> str:
+    more = len(entries) - SHOWN
+    return f"\n{more} more.\n" if more > 0 else ""
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown, and HTML in it, leave as it is, on one line."""
+    flat = " ".join(text.split())
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|~&" else c for c in flat)
+
+
+def _code(text: str) -> str:
+    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+
+
+def _xml(text: str) -> str:
+    return text.translate(NOT_XML).encode("utf-8", "replace").decode()

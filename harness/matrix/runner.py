@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Run cells side by side; whatever becomes of one, the others go on."""
+
+import os
+import select
+import shlex
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import FormatError, HarnessError, HostError
+from harness.matrix.cells import Cell
+from harness.matrix.child import Child, Limits
+from harness.matrix.result import (
+    TEXT,
+    Findings,
+    Outcome,
+    Result,
+    read_findings,
+    write_json,
+    write_result,
+)
+from harness.matrix.rundir import Run, attempt_directory, new_id
+from harness.units import MIB, escape
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks at what the cells use."""
+
+CELL = "cell.json"
+LOG = "log.txt"
+TAIL = 4096
+
+Command = Callable[[Path, Path], Sequence[str]]
+"""From the file that describes a cell and its directory to what is run."""
+
+
+def cell_command(file: Path, directory: Path) -> Sequence[str]:
+    """What a cell runs."""
+    return [sys.executable, "-m", "harness.matrix", str(file), str(directory)]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is told: ``result`` of a cell that is over, or None when one has begun."""
+
+    cell: Cell
+    result: Result | None
+    running: tuple[str, ...]
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run: where, within which limits, and what each cell is to record of its surroundings.
+
+    ``repeat`` gives the one command that does a cell again.
+    """
+
+    directory: Path
+    run: Run
+    jobs: int
+    limits: Limits
+    versions: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
+    repeat: Callable[[Cell], str] = lambda cell: f"harness matrix cell {shlex.quote(cell.name)}"
+    command: Command = cell_command
+    tell: Callable[[Progress], None] = lambda progress: None
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    cell: Cell
+    attempt: str
+    directory: Path
+    child: Child
+    started: float
+
+
+def run_cells(cells: Sequence[Cell], plan: Plan) -> list[Result]:
+    """Run cells, ``plan.jobs`` at a time, and write each result as soon as it is there.
+
+    Whatever ends this call ends all cells that run; these have no result then.
+
+    Raises:
+        HostError: a result cannot be written, or no process can be started.
+    """
+    waiting = deque(cells)
+    running: dict[int, _Running] = {}
+    results: list[Result] = []
+
+    def tell(cell: Cell, result: Result | None) -> None:
+        names = tuple(one.cell.name for one in running.values())
+        plan.tell(Progress(cell, result, names, len(results), len(cells)))
+
+    try:
+        while waiting or running:
+            while waiting and len(running) < plan.jobs:
+                one = _start(waiting.popleft(), plan)
+                running[one.child.process_fd] = one
+                tell(one.cell, None)
+            for descriptor, over in _wait(running):
+                one = running[descriptor]
+                result = _end(one, over, plan)
+                del running[descriptor]
+                write_result(one.directory, result)
+                results.append(result)
+                tell(one.cell, result)
+    finally:
+        for one in running.values():
+            one.child.close()
+    return results
+
+
+def _start(cell: Cell, plan: Plan) -> _Running:
+    attempt = new_id()
+    directory = attempt_directory(plan.directory.resolve(), cell.name, attempt)
+    try:
+        directory.mkdir(parents=True)
+        (directory / "command.txt").write_text(f"{plan.repeat(cell)}\n", encoding="utf-8")
+    except OSError as error:
+        raise HostError(
+            f"{directory} cannot be written: {error.strerror}", "Make room and run it again."
+        ) from error
+    write_json(directory / CELL, cell.as_json())
+    command = plan.command(directory / CELL, directory)
+    child = Child(command, directory / LOG, plan.limits)
+    return _Running(cell, attempt, directory, child, time.time())
+
+
+def _wait(running: Mapping[int, _Running]) -> list[tuple[int, str]]:
+    """Those that are over, with the limit that ended each, if one did."""
+    poll = select.poll()
+    for descriptor in running:
+        poll.register(descriptor, select.POLLIN)
+    ended = {descriptor for descriptor, _ in poll.poll(LOOK_EVERY * 1000)}
+    over = [(descriptor, "") for descriptor in ended]
+    for descriptor in running.keys() - ended:
+        limit = running[descriptor].child.look()
+        if limit:
+            over.append((descriptor, limit))
+    return over
+
+
+def _end(one: _Running, limit: str, plan: Plan) -> Result:
+    seconds = one.child.seconds
+    one.child.close()
+    outcome, message, findings = _judge(one, limit)
+    try:
+        versions = plan.versions(one.cell)
+    except HarnessError as error:
+        versions = {"unknown": escape(error.message, TEXT)}
+    return Result(
+        id=one.attempt,
+        cell=one.cell.name,
+        run=plan.run.id,
+        revision=plan.run.revision,
+        outcome=outcome,
+        message=message,
+        started=round(one.started, 3),
+        seconds=round(seconds, 3),
+        peak=one.child.peak,
+        command=plan.repeat(one.cell),
+        versions=versions,
+        verdicts=findings.verdicts,
+        instructions=findings.instructions if outcome is Outcome.PASS else None,
+    )
+
+
+def _judge(one: _Running, limit: str) -> tuple[Outcome, str, Findings]:
+    try:
+        findings = read_findings(one.directory)
+    except FormatError as error:
+        return Outcome.CRASH, error.message, Findings()
+    wrong = [verdict for verdict in findings.verdicts if verdict.verdict in ("fail", "error")]
+    first = ", ".join(f"{verdict.name}: {verdict.message}" for verdict in wrong[:3])[:TEXT]
+    if limit == "timeout":
+        return Outcome.TIMEOUT, f"not over after {one.child.limits.time:g} s", findings
+    if limit == "memory":
+        text = f"used more than {one.child.limits.memory // MIB} MiB"
+        return Outcome.MEMORY, text, findings
+    status = one.child.status
+    if status == 0 and not wrong:
+        return Outcome.PASS, "", findings
+    if status == HostError.exit_status:
+        return Outcome.ERROR, first or _tail(one.directory), findings
+    if status == 1 and wrong:
+        return Outcome.FAIL, first, findings
+    how = f"killed by signal {-status}" if status is not None and status < 0 else f"exit {status}"
+    return Outcome.CRASH, f"{how}: {_tail(one.directory)}"[:TEXT], findings
+
+
+def _tail(directory: Path) -> str:
+    """The last line that a cell printed."""
+    with (directory / LOG).open("rb") as stream:
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
+        lines = stream.read(TAIL).decode(errors="replace").strip().splitlines()
+    return escape(lines[-1], TEXT) if lines else "it printed nothing"

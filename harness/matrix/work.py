@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""What a cell does: in a process of its own, with its directory for what it makes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.build import build_guest
+from harness.config import load_config, load_port
+from harness.conformance.kill import kill_table, table_json
+from harness.conformance.report import as_json
+from harness.conformance.run import conform
+from harness.conformance.verdict import Verdict as Clause
+from harness.errors import GuestError
+from harness.guest import Guest, boot
+from harness.image import RunningImage
+from harness.matrix.cells import Cell
+from harness.matrix.result import TEXT, Findings, Verdict, write_findings
+from harness.oracle import Oracle
+from harness.record.limit import total_events
+from harness.record.output import whole_file
+from harness.trace import write_trace_dat
+from harness.units import escape
+
+TRACE = "trace.dat"
+TIMEOUT = 300.0
+"""Seconds of the host that a workload may take."""
+
+SOAK_SLICE = 0.05
+"""Seconds of the host between two changes of the tracer."""
+SOAK_CHANGES = 60
+
+CLAUSES = {
+    Clause.PASS: "pass",
+    Clause.FAIL: "fail",
+    Clause.NOT_CLAIMED: "not claimed",
+    Clause.NOT_OBSERVABLE: "not observable",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The events of a run, and what the guest's counters say of them."""
+
+    events: int
+    expected: int
+    lost: int
+    damage: str
+
+
+def do_cell(cell: Cell, directory: Path) -> bool:
+    """Do it, leave the findings in ``directory``, and say whether all verdicts are as they must be.
+
+    Raises:
+        GuestError: the guest died or hung.
+        UsageError: it does not build.
+        HostError: QEMU, gdb, a toolchain or the disk failed.
+    """
+    findings = WORK[cell.kind](cell, directory)
+    write_findings(directory, findings)
+    for verdict in findings.verdicts:
+        if verdict.verdict == "fail":
+            print(f"{verdict.name}: {verdict.message}", flush=True)
+    return not any(verdict.verdict == "fail" for verdict in findings.verdicts)
+
+
+def _workload(cell: Cell, directory: Path) -> Findings:
+    """Run a workload that knows its answer under the tracer; its instructions repeat exactly."""
+    kernel = build_guest(
+        load_config(cell.config),
+        cell.subject,
+        cflags=cell.cflags,
+        features=cell.features,
+        progress=_tell,
+    )
+    image = RunningImage(kernel.read_bytes(), str(kernel))
+    with (
+        Oracle(image, directory, counting=True) as oracle,
+        boot(
+            cell.config,
+            cell.subject,
+            cflags=cell.cflags,
+            features=cell.features,
+            deterministic=True,
+            plugins=[oracle.argument],
+            tick=0,
+        ) as guest,
+    ):
+        oracle.reset()
+        guest.tracer.current = cell.tracer
+        guest.run(until="workload_done", timeout=TIMEOUT)
+        instructions = oracle.instructions
+        status = guest.workload_status
+        trace = _finish(guest, directory)
+        print(guest.console, flush=True)
+    return Findings((_answer(status), *_events(trace)), instructions)
+
+
+def _soak(cell: Cell, directory: Path) -> Findings:
+    """Switch the tracer on and off under a workload that runs; every event is accounted for."""
+    with boot(
+        cell.config, cell.subject, cflags=cell.cflags, features=cell.features, progress=_tell
+    ) as guest:
+        changes = 0
+        over = False
+        while not over and changes < SOAK_CHANGES:
+            guest.tracer.current = "nop" if changes % 2 else cell.tracer
+            changes += 1
+            over = guest.run(until="workload_done", seconds=SOAK_SLICE) == "reached"
+        if not over:
+            guest.tracer.current = "nop"
+            guest.run(until="workload_done", timeout=TIMEOUT)
+        status = guest.workload_status
+        trace = _finish(guest, directory)
+        print(f"{changes} changes of the tracer, {trace.events} events", flush=True)
+        print(guest.console, flush=True)
+    return Findings((_answer(status), *_events(trace)))
+
+
+def _finish(guest: Guest, directory: Path) -> Trace:
+    guest.tracer.current = "nop"
+    guest.settle()
+    guest.collector.drain()
+    spools = [spool.stream for spool in guest.collector.spools]
+    events, damage = total_events(spools, guest.collector.format)
+    with whole_file(directory / TRACE) as stream:
+        write_trace_dat(stream, guest.tracer.description(), spools)
+    counts = guest.collector.counts
+    return Trace(events, counts.entries - counts.overrun, counts.lost, str(damage or ""))
+
+
+def _answer(status: int) -> Verdict:
+    if status == 0:
+        return Verdict("answer", "pass")
+    return Verdict("answer", "fail", f"check {status} of the workload is wrong under the tracer")
+
+
+def _events(trace: Trace) -> Sequence[Verdict]:
+    wrong = ""
+    if trace.damage:
+        wrong = f"the ring buffer is damaged: {escape(trace.damage, TEXT)}"
+    elif trace.events != trace.expected:
+        wrong = f"the guest counted {trace.expected} events, its pages hold {trace.events}"
+    elif trace.lost:
+        wrong = f"{trace.lost} events were lost"
+    elif not trace.events:
+        wrong = "the tracer recorded nothing"
+    return (Verdict("events", "fail" if wrong else "pass", wrong or f"{trace.events} events"),)
+
+
+def _conform(cell: Cell, directory: Path) -> Findings:
+    """Judge the config's port by every clause."""
+    command = ["harness", "conform"]
+    config = load_config(cell.config)
+    reports = list(conform([config], lambda one: load_port(one.port), (), _tell))
+    (directory / "conform.json").write_text(as_json(reports, command), encoding="utf-8")
+    return Findings(
+        tuple(
+            Verdict(
+                result.clause,
+                "advised" if result.advised and result.failures else CLAUSES[result.verdict],
+                escape(result.failures[0].message if result.failures else result.reason, TEXT),
+            )
+            for report in reports
+            for result in report.results
+        )
+    )
+
+
+def _mutants(cell: Cell, directory: Path) -> Findings:
+    """Judge ports with a planted fault, all of which have to be found."""
+    outcomes = kill_table([load_config(cell.config)], cell.subject.split(","), _tell)
+    (directory / "mutants.json").write_text(table_json(outcomes), encoding="utf-8")
+    named: dict[str, Verdict] = {}
+    for one in outcomes:
+        if not one.built and one.right:
+            continue
+        seen = f"{one.clause} {one.message}" if one.killed else one.equivalent or "survives"
+        # Systematic faults may share a name; wrong ones are what must not be hidden.
+        if one.name not in named or not one.right:
+            verdict = "pass" if one.right else "fail"
+            named[one.name] = Verdict(one.name, verdict, escape(seen, TEXT))
+    if not named:
+        raise GuestError("no mutant could be judged")
+    return Findings(tuple(named.values()))
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
+
+
+WORK = {"workload": _workload, "soak": _soak, "conform": _conform, "mutants": _mutants}

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""From the declaration to cells, their names, and parts of them."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.config import list_configs
+from harness.errors import UsageError
+from harness.matrix import Cell, expand, load_matrix, pick, shard
+from harness.matrix.changed import concerned
+from matrix_drafts import CELL, cells, declared
+
+WHY = "a reason that says enough"
+
+
+def names(found):
+    return [one.name for one in found]
+
+
+def test_every_square_is_a_cell_or_has_a_reason():
+    every = expand(declared())
+    squares = 2 * 3 * 1 * 2 * 1 * 2
+    assert len(every.cells) + len(every.excluded) == squares
+    assert len({*names(every.cells), *names(every.excluded)}) == squares
+    # Patchable entries are there only in dynamic guests, which nobody has to declare.
+    out = {one.name for one in every.excluded}
+    assert out == {n for n in out if n.startswith("aarch64-virt-patchable/static/")}
+    assert len(out) == 4
+    assert all(one.reason for one in every.excluded)
+
+
+def test_a_cell_knows_all_that_decides_what_it_does():
+    cell = next(
+        c for c in expand(declared()).cells if c.name == "mips-malta/static/gcc-O0-fp/calls"
+    )
+    assert cell.cflags == ("-O0", "-fno-omit-frame-pointer")
+    assert "DYNAMIC_FTRACE" not in cell.features
+    assert "FUNCTION_TRACER" in cell.features
+    assert (cell.tracer, cell.subject, cell.port) == ("function", "calls", "mips")
+    assert Cell.from_json(cell.as_json()) == cell
+
+
+def test_an_exclude_takes_out_and_an_include_puts_in_again():
+    matrix = declared(
+        exclude=[{"work": ["conform"], "reason": WHY}],
+        include=[{"work": ["conform"], "config": ["mips-*"], "mode": ["graph"], "reason": WHY}],
+    )
+    every = expand(matrix)
+    conform = [cell for cell in every.cells if cell.kind == "conform"]
+    assert names(conform) == [
+        "mips-malta/graph/gcc-O0-fp/conform",
+        "mips-malta/graph/gcc-O2-fp/conform",
+    ]
+    assert {one.reason for one in every.excluded if one.rule == 1} == {WHY}
+
+
+@pytest.mark.parametrize("kind", ["exclude", "include"])
+def test_a_rule_about_nothing_is_a_slip_of_the_pen(kind):
+    rule = {"config": ["mips-malta"], "work": ["clals"], "reason": WHY}
+    with pytest.raises(UsageError, match=rf"\[\[{kind}\]\] number 1"):
+        expand(declared(**{kind: [rule]}))
+
+
+def test_a_glob_of_configs_that_matches_none_is_an_error():
+    with pytest.raises(UsageError, match="no machine config"):
+        expand(declared(configs=["mips-mlata"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = ", "is not TOML"),
+        ("nonsense = 1", "there is no such key"),
+        ('[work.a]\nkind = "workload"', "workload with the kinds"),
+        ('[work.a]\nkind = "conform"\nworkload = "calls"', "workload with the kinds"),
+        ('[optimise]\nO2 = ["-O2; rm"]', "compiler flags"),
+        ('[optimise]\n"a/b" = ["-O2"]', "a/b"),
+        ('[[exclude]]\nreason = "short"', "reason"),
+        ('[compiler]\ntcc = { program = "tcc" }', "tcc"),
+    ],
+)
+def test_a_wrong_declaration_says_where(tmp_path, text, message):
+    file = tmp_path / "matrix.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=message) as caught:
+        load_matrix(file)
+    assert str(file) in caught.value.message
+
+
+def test_a_c_file_is_meant_from_where_the_declaration_lies(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    (tmp_path / "mine.c").write_text("int workload(void) { return 0; }\n")
+    file = tmp_path / "matrix.toml"
+    small = (
+        '[compiler]\ngcc = { program = "gcc" }\n[optimise]\nO2 = ["-O2"]\n[frame]\nfp = []\n'
+        '[work]\nc = { kind = "workload", workload = "WORKLOAD" }\n'
+    )
+    file.write_text(small.replace("WORKLOAD", "mine.c"))
+    assert {cell.subject for cell in expand(load_matrix(file)).cells} == {str(tmp_path / "mine.c")}
+    for wrong in ("clals", "no.c"):
+        file.write_text(small.replace("WORKLOAD", wrong))
+        with pytest.raises(UsageError):
+            expand(load_matrix(file))
+
+
+def test_a_rule_about_everything_is_refused(tmp_path):
+    file = tmp_path / "matrix.toml"
+    file.write_text(
+        '[compiler]\ngcc = { program = "gcc" }\n[optimise]\nO2 = ["-O2"]\n[frame]\nfp = []\n'
+        f'[work]\nc = {{ kind = "conform" }}\n[[exclude]]\nreason = "{WHY}"\n'
+    )
+    with pytest.raises(UsageError, match="names no axis"):
+        load_matrix(file)
+
+
+def test_the_nightly_matrix_has_each_config_under_all_flags_and_judged():
+    every = expand(load_matrix())
+    assert {cell.config for cell in every.cells} == set(list_configs())
+    assert {cell.config for cell in every.cells if cell.kind == "conform"} == set(list_configs())
+    for config in list_configs():
+        own = [c for c in every.cells if c.config == config and c.work == "returns"]
+        assert {c.optimise for c in own} == {"O0", "O1", "O2", "O3", "Os"}
+        # With and without a frame pointer, where the compiler knows both.
+        both = not own[0].config.startswith("aarch64") or own[0].config.count("patchable")
+        assert (len({c.frame for c in own if c.optimise == "O2"}) == 2) == bool(both)
+        assert {c.mode for c in own} >= {"dynamic", "graph"}
+    assert len(set(names(every.cells))) == len(every.cells)
+
+
+def test_globs_cross_slashes_and_one_that_matches_nothing_is_an_error():
+    every = cells("a", "b", "c")
+    assert names(pick(every, ["mips*/b", "*/c"])) == names(every[1:])
+    assert pick(every, []) == every
+    with pytest.raises(UsageError, match="no cell"):
+        pick(every, ["mips*/b", "mpis*"])
+
+
+@given(st.integers(0, 60), st.integers(1, 20), st.randoms())
+def test_shards_are_a_partition_of_any_order(number, count, random):
+    kinds = ("workload", "soak", "conform", "mutants")
+    every = [replace(CELL, work=f"w{n}", kind=kinds[n % 4]) for n in range(number)]
+    shuffled = random.sample(every, len(every))
+    parts = [shard(shuffled, index, count) for index in range(1, count + 1)]
+    assert sorted(cell for part in parts for cell in part) == sorted(every)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    assert parts == [shard(every, index, count) for index in range(1, count + 1)]
+
+
+@pytest.mark.parametrize(("index", "count"), [(0, 2), (3, 2), (1, 0), (-1, 2)])
+def test_there_is_no_part_outside(index, count):
+    with pytest.raises(UsageError):
+        shard([], index, count)
+
+
+ARM = replace(CELL, config="aarch64-virt", architecture="aarch64", port="aarch64")
+CONFORM = replace(CELL, work="conform", kind="conform", subject="")
+MUTANTS = replace(CELL, work="mutants", kind="mutants", subject="all")
+THREADS = replace(CELL, work="t", subject="recursion_threads")
+EVERY = [CELL, ARM, CONFORM, MUTANTS, THREADS]
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("guests/arch/aarch64/head.S", [ARM]),
+        ("guests/ports/mips/mcount.S", [CELL, CONFORM, MUTANTS, THREADS]),
+        ("guests/workloads/calls.c", [CELL, ARM]),
+        ("guests/workloads/recursion.c", [THREADS]),
+        ("guests/workloads/returns.c", [CONFORM, MUTANTS]),
+        ("guests/kernel/trace/ring.c", EVERY),
+        ("qemu-configs/aarch64-virt.toml", [ARM]),
+        ("harness/isa/aarch64.py", [ARM]),
+        ("harness/isa/base.py", EVERY),
+        ("harness/conformance/engine.py", [CONFORM, MUTANTS]),
+        ("harness/tracer/control.py", EVERY),
+        ("tests/mutants/mips/a.toml", [MUTANTS]),
+        ("tests/unit/test_x.py", []),
+        ("docs/matrix.rst", []),
+        ("something-new", EVERY),
+    ],
+)
+def test_a_change_concerns_what_it_has_a_part_in(file, expected):
+    texts = {"recursion_threads.c": '#define x\n#include "recursion.c"\n', "recursion.c": ""}
+    assert concerned(EVERY, [file], texts) == expected
+    assert concerned(EVERY, [], texts) == []

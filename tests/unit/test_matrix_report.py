@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""What has changed: planted regressions are found, and nothing else is said."""
+
+import re
+from dataclasses import replace
+from urllib.parse import unquote
+from xml.etree import ElementTree as Xml
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UsageError
+from harness.matrix.compare import compare
+from harness.matrix.history import History
+from harness.matrix.html import write_pages
+from harness.matrix.report import choose, junit, lines, markdown, summary
+from harness.matrix.result import Outcome, Verdict
+from matrix_drafts import RESULT, failed
+
+NOW = replace(RESULT, id="b1", run="r2", revision="2222", started=2000.0)
+QUIET = ("broke", "mended", "flaky", "failing", "slower", "faster", "unjudged", "missing", "new")
+
+
+def said(found):
+    """The lists that are not empty, and in them who it is about."""
+    return {
+        name: [f"{one.name or 'cell'}" if hasattr(one, "name") else one for one in entries]
+        for name in QUIET
+        if (entries := getattr(found, name))
+    }
+
+
+def test_nothing_changed_nothing_said():
+    found = compare([RESULT], [NOW])
+    assert said(found) == {}
+    assert (found.cells, found.passed, found.worse) == (1, 1, False)
+
+
+def test_a_planted_regression_in_a_verdict_is_found():
+    found = compare([RESULT], [failed(NOW)])
+    assert said(found) == {"broke": ["answer"]}
+    (one,) = found.broke
+    assert (one.cell, one.message, one.command) == (RESULT.cell, "wrong", RESULT.command)
+    assert found.worse
+
+
+def test_what_passes_again_is_mended():
+    found = compare([failed(RESULT)], [NOW])
+    assert said(found) == {"mended": ["answer"]}
+    assert not found.worse
+
+
+def test_what_failed_before_is_not_news():
+    found = compare([failed(RESULT)], [failed(NOW)])
+    assert said(found) == {"failing": ["answer"]}
+    assert not found.worse
+
+
+@pytest.mark.parametrize("before", [[], [RESULT], [failed(RESULT)]])
+def test_what_passed_and_failed_at_one_revision_is_flaky(before):
+    found = compare(before, [NOW, failed(replace(NOW, id="b2"))])
+    assert said(found).pop("flaky") == ["answer"]
+    assert not found.broke
+
+
+@pytest.mark.parametrize("outcome", [Outcome.TIMEOUT, Outcome.MEMORY, Outcome.CRASH])
+def test_a_cell_that_does_not_come_to_its_end_broke_itself(outcome):
+    dead = replace(NOW, outcome=outcome, message="gone", verdicts=(), instructions=None)
+    assert said(compare([RESULT], [dead])) == {"broke": ["cell"]}
+
+
+def test_what_the_host_fails_at_is_neither_broken_nor_mended():
+    lost = replace(NOW, outcome=Outcome.ERROR, message="no gdb", verdicts=(), instructions=None)
+    assert said(compare([RESULT], [lost])) == {"unjudged": ["cell"]}
+    assert said(compare([failed(RESULT)], [lost])) == {"unjudged": ["cell"]}
+    # The next revision is compared with what is known.
+    assert said(compare([lost], [failed(NOW)])) == {
+        "broke": ["answer"],
+        "new": [RESULT.cell],
+    }
+
+
+def test_a_verdict_that_is_not_given_any_more_is_missed():
+    fewer = replace(NOW, verdicts=NOW.verdicts[:1])
+    assert said(compare([RESULT], [fewer])) == {"unjudged": ["events"]}
+
+
+def test_cells_that_come_and_go_are_named():
+    other = replace(NOW, cell="mips-malta/graph/gcc-O2-nofp/calls")
+    assert said(compare([RESULT], [other])) == {"missing": [RESULT.cell], "new": [other.cell]}
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(30655, None), (30961, None), (30962, "slower"), (30349, None), (30348, "faster")],
+)
+def test_a_planted_regression_in_instructions_is_found(number, expected):
+    found = compare([RESULT], [replace(NOW, instructions=number)])
+    assert list(said(found)) == ([expected] if expected else [])
+    assert found.worse == (expected == "slower")
+    if expected == "slower":
+        (one,) = found.slower
+        assert (one.before, one.now) == (30655, number)
+        assert one.growth == pytest.approx(0.01, abs=1e-4)
+
+
+def test_the_limit_of_slowness_is_a_choice():
+    more = replace(NOW, instructions=30656)
+    assert compare([RESULT], [more], slower=0).slower
+    assert not compare([RESULT], [replace(NOW, instructions=60000)], slower=1).slower
+
+
+results = st.lists(
+    st.builds(
+        lambda number, cell, fails, instructions: replace(
+            failed(NOW) if fails else NOW,
+            id=f"a{number}",
+            cell=f"c{cell}",
+            instructions=None if fails else instructions,
+        ),
+        st.integers(),
+        st.integers(0, 3),
+        st.booleans(),
+        st.integers(1, 1000),
+    ),
+    max_size=12,
+)
+
+
+@given(results, results)
+def test_laws_of_comparing(before, now):
+    found, back = compare(before, now), compare(now, before)
+    # To and fro: what is slower one way is fewer instructions the other way.
+    assert {one.cell for one in found.slower} >= {one.cell for one in back.faster}
+    assert found.missing == (back.new if now else found.missing)
+    assert not said(compare(now, now)).keys() - {"flaky", "failing"}
+    keys = [(one.cell, one.name) for one in (*found.broke, *found.flaky, *found.failing)]
+    assert len(keys) == len(set(keys))
+    assert compare(before[::-1], now).broke == found.broke
+    assert {one.cell for one in found.mended}.isdisjoint(
+        one.cell for one in now if one.outcome is Outcome.FAIL
+    )
+
+
+@pytest.fixture
+def base(tmp_path):
+    with History(tmp_path / "h.sqlite") as opened:
+        yield opened
+
+
+def test_the_last_revision_is_compared_with_the_one_before(base):
+    first = replace(RESULT, id="a0", run="r0", revision="0000", started=500.0)
+    again = replace(RESULT, id="a3", run="r3", started=3000.0)
+    base.add([first, RESULT, NOW])
+    assert [side[0] for side in choose(base)] == ["1111", "2222"]
+    assert [side[0] for side in choose(base, at="11")] == ["0000", "1111"]
+    assert [side[0] for side in choose(base, since="0000")] == ["0000", "2222"]
+    assert choose(base, at="0000")[0] == ("", [])
+    # An old revision that was run again lately is the newest one.
+    base.add([again])
+    (before, _), (now, found) = choose(base)
+    assert (before, now) == ("2222", "1111")
+    assert found == [RESULT, again]
+
+
+def test_a_run_is_compared_with_the_last_run(base):
+    night = failed(replace(RESULT, id="a2", run="r2", started=2000.0))
+    base.add([RESULT, night])
+    before, now = choose(base, since="r1")
+    assert (before, now) == (("r1", [RESULT]), ("r2", [night]))
+    assert said(compare(before[1], now[1])) == {"broke": ["answer"]}
+
+
+@pytest.mark.parametrize("name", ["3333", "", "x"])
+def test_a_revision_that_is_not_there_is_a_mistake(base, name):
+    with pytest.raises(UsageError, match="empty"):
+        choose(base)
+    base.add([RESULT, NOW])
+    with pytest.raises(UsageError, match="revision or run"):
+        choose(base, at=name or "zzz")
+
+
+EVIL = "<script>alert(`1`)</script> | *x* \x1b[31m\n# head ]]> \x00 \ud800"
+
+
+def test_what_a_guest_prints_stays_text_in_every_report():
+    bad = failed(replace(NOW, verdicts=(Verdict("answer", "pass"),)), message=EVIL)
+    found = compare([RESULT], [bad], names=("1111", "2222"))
+    text = "\n".join(lines(found))
+    assert "\x1b" not in text
+    assert RESULT.command in text
+    page = markdown(found)
+    assert "<script>" not in page
+    assert "\n# head" not in page
+    tree = Xml.fromstring(junit([bad]))
+    (failure,) = tree.iterfind(".//testcase[@name='answer']/failure")
+    assert "<script>" in failure.text
+
+
+def test_junit_has_a_case_for_each_verdict_of_the_last_attempt():
+    verdicts = (*NOW.verdicts, Verdict("C7a", "not claimed", "the port has no graph"))
+    last = failed(replace(NOW, id="b2", verdicts=verdicts))
+    (suite,) = Xml.fromstring(junit([NOW, last]))
+    assert suite.attrib | {"time": ""} == {
+        "name": RESULT.cell,
+        "tests": "4",
+        "failures": "2",
+        "errors": "0",
+        "skipped": "1",
+        "time": "",
+    }
+    assert [case.get("name") for case in suite] == ["the cell", "answer", "events", "C7a"]
+    assert f"repeat: {RESULT.command}" in suite.find("./testcase[@name='answer']/failure").text
+
+
+def test_the_summary_counts_everything():
+    line = summary(compare([RESULT], [failed(NOW)], names=("1111", "2222")))
+    assert line.startswith("2222 against 1111: 0 of 1 cells passed; 1 broke, 0 mended")
+
+
+LINK = re.compile(r'(?:href|src)="([^"]*)"')
+
+
+def test_pages_hold_together_and_need_nothing_from_elsewhere(tmp_path):
+    graph = replace(NOW, id="b2", cell="mips-malta/graph/gcc-O0-fp/calls", instructions=7)
+    now = [NOW, failed(replace(NOW, id="b3", started=2001.0)), graph]
+    found = compare([RESULT], now, names=("1111", "2222"))
+    write_pages(tmp_path, found, now, [RESULT, *now])
+    pages = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.html"))
+    assert len(pages) == 3
+    for page in pages:
+        text = (tmp_path / page).read_text()
+        links = LINK.findall(text)
+        assert links
+        for link in links:
+            assert (tmp_path / page.parent / unquote(link)).is_file()
+        assert "//" not in text
+        assert "<script" not in text
+        assert 'name="viewport"' in text
+    index = (tmp_path / "index.html").read_text()
+    assert '<td class="flaky">' in index
+    assert "Flaky (1)" in index
+    cell = (tmp_path / "cells" / "mips-malta~dynamic~gcc-O2-nofp~calls.html").read_text()
+    assert "<polyline" in cell
+    assert RESULT.command in cell
+
+
+def test_what_a_guest_prints_stays_text_on_every_page(tmp_path):
+    bad = failed(replace(NOW, versions={EVIL: EVIL}), message=EVIL)
+    strange = replace(bad, id="b2", cell='../../x"><script>/../a')
+    found = compare([RESULT], [bad, strange], names=(EVIL, EVIL))
+    target = tmp_path / "pages"
+    write_pages(target, found, [bad, strange], [bad, strange])
+    assert {path.parent for path in tmp_path.rglob("*.html")} == {target, target / "cells"}
+    for page in target.rglob("*.html"):
+        assert "<script" not in page.read_text()
