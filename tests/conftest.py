@@ -22,6 +22,16 @@ EVERYWHERE = {
 }
 """What says that a config works at all, and what a port does there."""
 
+ONE_CPU = {
+    "test_debugger.py",
+    "test_module_loading.py",
+    "test_modules.py",
+    "test_oracle_instructions.py",
+    "test_snapshots.py",
+    "test_every_switch_goes_on_where_the_last_one_went",
+}
+"""What is not yet known to work on machines with several CPUs."""
+
 
 def pytest_addoption(parser):
     parser.addoption(
@@ -38,12 +48,15 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
     left_out = set()
-    for (path, _), same in tests.items():
+    for (path, test), same in tests.items():
         if path.name in EVERYWHERE or path.name.startswith("test_arch_"):
             continue
         machines = {item: machine_of(item, known) for item in same}
-        if SLICE & set(machines.values()):
-            left_out |= {item for item, name in machines.items() if name and name not in SLICE}
+        wanted = {
+            name for name in SLICE if not ({path.name, test} & ONE_CPU and name.endswith("-smp"))
+        }
+        if wanted & set(machines.values()):
+            left_out |= {item for item, name in machines.items() if name and name not in wanted}
     if left_out:
         config.hook.pytest_deselected(items=sorted(left_out, key=str))
         items[:] = [item for item in items if item not in left_out]

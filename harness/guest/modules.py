@@ -170,9 +170,10 @@ class Modules:
             except GdbError:
                 arrived = False
             if not arrived:
+                config = self._guest.config
+                memory = config.qemu.memory if config else "the machine's"
                 raise UsageError(
-                    "the machine has too little memory for modules: "
-                    f"{module.name} lies at {address:#x}, and there is none",
+                    f"{memory} is too little memory for modules: {module.name} lies at {address:#x}, and there is none",
                     f"Raise memory in the table [qemu] of the config {self._guest.name} to 128M.",
                 )
 

@@ -98,6 +98,8 @@ def record(
         ) as guest,
     ):
         _switch_on(guest, request)
+        # What the file says besides the events is asked for while there is somebody to answer.
+        guest.tracer.description()
         descriptor = None if wake is None else wake()
         progress(f"recording {request.tracer} on {guest.name}")
         outcome = None
@@ -125,7 +127,7 @@ def record(
         if request.events is not None:
             keep_first(spools, form, request.events)
             events = min(events, request.events)
-        write_trace_dat(stream, guest.tracer.description(), spools)
+        write_trace_dat(stream, guest.tracer.description(ask=failure is None), spools)
         counts = guest.collector.counts
         reached_end = outcome is Outcome.REACHED and request.until == END
         status = guest.workload_status if reached_end else None

@@ -132,7 +132,7 @@ def test_a_config_of_ones_own_that_is_wrong(tmp_path, replace, by, said):
     [
         (CONFIG, "1M", [], "the guest"),
         (CONFIG, "16M", [], "the guest"),
-        (CONFIG, "50M", ["--module", "callbacks"], "modules"),
+        (CONFIG, "59M", ["--module", "callbacks"], "modules"),
         (ARM, "4M", [], "the guest"),
         (ARM, "51M", ["--module", "callbacks"], "modules"),
     ],

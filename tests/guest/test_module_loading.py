@@ -56,11 +56,11 @@ def test_everything_knows_it_and_forgets_it(config, guest):
     assert Symbols(guest.image.kallsyms()).name(leaf) == "mod_leaf [callbacks]"
     assert len(guest.tracer.sites()) == before[1] + len(module.image.sites)
     assert guest.modules.loaded == [module]
-    guest.debugger.insert_breakpoint("mod_middle")
     guest.run(until="mod_leaf")
     assert "mod_leaf [callbacks]" in guest.describe()
     assert "mod_leaf" in guest.debugger.backtrace()[0]
     guest.run(until="run_modules")
+    guest.debugger.insert_breakpoint("mod_middle")
     guest.unload_module("callbacks")
     assert before == (
         guest.image.kallsyms(),

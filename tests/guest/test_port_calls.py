@@ -71,7 +71,15 @@ def test_only_the_words_of_the_site_change(config, guest):
 def test_after_boot_all_text_but_the_sites_is_as_built(config, guest):
     where = guest.image.text
     built = guest.image.read(where.start, len(where))
-    assert set() < changed(built, text(guest)) <= bytes_of(guest, guest.image.sites)
+    assert (
+        set() < changed(built, text(guest)) <= bytes_of(guest, guest.image.sites) | ignored(guest)
+    )
+
+
+def ignored(guest):
+    """Patchable entries of weak functions that others stand in for: records like any other."""
+    start = guest.image.text.start
+    return {at - start + byte for at in guest.image.ignored_sites for byte in range(8)}
 
 
 @pytest.mark.clause("M5a", "M5b", configs=["mips*"])

@@ -131,7 +131,9 @@ class Prober:
 
 
 @pytest.mark.parametrize("tracer", STUBS)
-def test_at_every_instruction(watch, config, tracer):
+def test_at_every_instruction(watch, config, tracer, request):
+    if tracer == "function_graph" and not request.config.getoption("--full"):
+        pytest.skip("has not been seen to end yet: pytest --full")
     with watch("answers") as watched:
         prober = Prober(watched)
         watched.switch(tracer)
