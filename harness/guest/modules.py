@@ -173,7 +173,8 @@ class Modules:
                 config = self._guest.config
                 memory = config.qemu.memory if config else "the machine's"
                 raise UsageError(
-                    f"{memory} is too little memory for modules: {module.name} lies at {address:#x}, and there is none",
+                    f"{memory} is too little memory for modules: "
+                    f"{module.name} lies at {address:#x}, and there is none",
                     f"Raise memory in the table [qemu] of the config {self._guest.name} to 128M.",
                 )
 
