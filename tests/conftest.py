@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(config, items):
         tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
     left_out = set()
     for (path, test), same in tests.items():
-        if path.name in EVERYWHERE or path.name.startswith("test_arch_"):
+        if path.name in EVERYWHERE or path.name.startswith("test_arch_") or "unit" in path.parts:
             continue
         machines = {item: machine_of(item, known) for item in same}
         wanted = {
