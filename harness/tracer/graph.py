@@ -82,49 +82,51 @@ class GraphControl:
         """The functions of ``set_graph_notrace``, by address."""
         return self._names("notrace", "nr_notrace")
 
-    def set_graph_function(self, *globs: str) -> None:
+    def set_graph_function(self, *globs: str, append: bool = False) -> None:
         """Trace only these functions and what they call; none lifts the filter."""
-        self._set_list("functions", "nr_functions", globs)
+        self._set_list("functions", "nr_functions", globs, append)
 
-    def set_graph_notrace(self, *globs: str) -> None:
+    def set_graph_notrace(self, *globs: str, append: bool = False) -> None:
         """Trace neither these functions nor what they call; none lifts the filter."""
-        self._set_list("notrace", "nr_notrace", globs)
+        self._set_list("notrace", "nr_notrace", globs, append)
 
     def forget(self, text: range) -> None:
         """Take the functions of a module that goes out of both lists.
 
         Their places keep a number that is no function's: a list that has been set stays set.
         """
-        fields = self._control.read()
-        word, order = self._image.isa.word_size, self._image.byteorder
         for array, count in (("functions", "nr_functions"), ("notrace", "nr_notrace")):
-            size = fields[count] * word
-            raw = self._memory.dump_memory(fields[array], size) if size else b""
-            held = [int.from_bytes(raw[at : at + word], order) for at in range(0, size, word)]
+            held = self._addresses(array, count)
             kept = sorted(0 if address in text else address for address in held)
             if kept != held:
-                data = b"".join(address.to_bytes(word, order) for address in kept)
-                self._memory.restore_memory(fields[array], data)
+                self._store(array, kept)
 
-    def _set_list(self, array: str, count: str, globs: tuple[str, ...]) -> None:
-        addresses = [site.address for site in self._sites_of(*globs)] if globs else []
-        if len(addresses) > MAX_FUNCTIONS:
+    def _set_list(self, array: str, count: str, globs: tuple[str, ...], append: bool) -> None:
+        chosen = {site.address for site in self._sites_of(*globs)} if globs else set()
+        if append:
+            chosen |= set(self._addresses(array, count))
+        if len(chosen) > MAX_FUNCTIONS:
             raise UsageError(
-                f"{len(addresses)} functions match; the guest has room for {MAX_FUNCTIONS}",
+                f"{len(chosen)} functions match; the guest has room for {MAX_FUNCTIONS}",
                 "Choose a narrower glob.",
             )
-        word, order = self._image.isa.word_size, self._image.byteorder
-        data = b"".join(address.to_bytes(word, order) for address in sorted(addresses))
-        if data:
-            self._memory.restore_memory(self._control.read()[array], data)
-        self._control.write(**{count: len(addresses)})
+        if chosen:
+            self._store(array, sorted(chosen))
+        self._control.write(**{count: len(chosen)})
 
     def _names(self, array: str, count: str) -> list[str]:
+        addresses = [address for address in self._addresses(array, count) if address]
+        return [self._image.symbolize(address).partition("+")[0] for address in addresses]
+
+    def _addresses(self, array: str, count: str) -> list[int]:
+        """What one of the lists holds, 0 in the place of a function that is gone."""
         fields = self._control.read()
         word, order = self._image.isa.word_size, self._image.byteorder
         size = min(fields[count], MAX_FUNCTIONS) * word
-        data = self._memory.dump_memory(fields[array], size)
-        addresses = [int.from_bytes(data[at : at + word], order) for at in range(0, size, word)]
-        return [
-            self._image.symbolize(address).partition("+")[0] for address in addresses if address
-        ]
+        raw = self._memory.dump_memory(fields[array], size) if size else b""
+        return [int.from_bytes(raw[at : at + word], order) for at in range(0, size, word)]
+
+    def _store(self, array: str, addresses: list[int]) -> None:
+        word, order = self._image.isa.word_size, self._image.byteorder
+        data = b"".join(address.to_bytes(word, order) for address in addresses)
+        self._memory.restore_memory(self._control.read()[array], data)

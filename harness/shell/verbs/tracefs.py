@@ -76,8 +76,7 @@ def set_graph_function(session: "Session", arguments: Arguments) -> None:
     """function_graph: show or set the functions that it begins at; > alone: at every one."""
     graph = session.live.tracer.graph
     if not arguments.reads:
-        before = graph.graph_functions if arguments.redirect == ">>" else ()
-        graph.set_graph_function(*before, *arguments.words)
+        graph.set_graph_function(*arguments.words, append=arguments.redirect == ">>")
     else:
         _names(session, graph.graph_functions or None, NO_FILTER)
 
@@ -93,8 +92,7 @@ def set_graph_notrace(session: "Session", arguments: Arguments) -> None:
     """function_graph: show or set functions that are left out with all that they call."""
     graph = session.live.tracer.graph
     if not arguments.reads:
-        before = graph.graph_notrace if arguments.redirect == ">>" else ()
-        graph.set_graph_notrace(*before, *arguments.words)
+        graph.set_graph_notrace(*arguments.words, append=arguments.redirect == ">>")
     else:
         _names(session, graph.graph_notrace or None, NO_NOTRACE)
 
