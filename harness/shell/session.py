@@ -10,8 +10,7 @@ from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, Usa
 from harness.guest import Guest
 from harness.shell import gdb
 from harness.shell.interrupt import Interrupt, Interrupted
-from harness.shell.verb import check, parse
-from harness.shell.verbs import VERBS
+from harness.shell.verbs import check, parse
 from harness.trace import TraceDatReader, TraceEvent
 from harness.trace.events import lost_line
 from harness.units import escape
@@ -204,8 +203,3 @@ class Session:
         except HarnessError:
             parts.append("ftrace not set up yet")
         return " | ".join(parts)
-
-
-def known(name: str) -> bool:
-    """Whether a word is a verb's name."""
-    return name in VERBS
