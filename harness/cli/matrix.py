@@ -276,10 +276,10 @@ def report(
     Flaky is what passed and failed at one revision.  The exit status is 1 when something broke or
     got slower.
     """
+    from harness.files import whole_file
     from harness.matrix import report as reports
     from harness.matrix.compare import compare
     from harness.matrix.history import History, default_file
-    from harness.record.output import whole_file
 
     with History(history or default_file()) as base:
         (before, old), (now, new) = reports.choose(base, since, at)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from harness.cli.trace_file import trace_file
-
 VIEWS = ("text", "graph", "json", "csv", "flame", "chrome")
 
 
@@ -43,7 +41,7 @@ def report(
     file: Path, form: str, filters: tuple[str, ...], words: tuple[str, ...], output: Path | None
 ) -> None:
     """Print a trace.dat."""
-    from harness.record.output import whole_file
+    from harness.files import trace_file, whole_file
     from harness.trace import report_lines
 
     with trace_file(file) as reader:

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from harness.cli.options import json_option
-from harness.cli.trace_file import trace_file
 
 
 @click.command()
@@ -33,6 +32,7 @@ def stat(file: Path, filters: tuple[str, ...], functions: int, as_json: bool) ->
     both only where function_graph recorded it.
     """
     from harness import trace
+    from harness.files import trace_file
 
     with trace_file(file) as reader:
         keep = trace.parse_filters(filters, reader.formats.values())

@@ -14,10 +14,10 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.errors import UsageError
+from harness.files import whole_file
 from harness.matrix.compare import Comparison
 from harness.matrix.report import changes, summary
 from harness.matrix.result import Outcome, Result
-from harness.record.output import whole_file
 
 ATTEMPTS = 60
 """Attempts that the page of a cell shows, the newest."""

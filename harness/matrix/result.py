@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import FormatError
-from harness.record.output import whole_file
+from harness.files import whole_file
 from harness.units import MIB, escape
 
 FORMAT = 1

@@ -12,13 +12,13 @@ from harness.conformance.report import as_json
 from harness.conformance.run import conform
 from harness.conformance.verdict import Verdict as Clause
 from harness.errors import GuestError
+from harness.files import whole_file
 from harness.guest import Guest, boot
 from harness.image import RunningImage
 from harness.matrix.cells import Cell
 from harness.matrix.result import TEXT, Findings, Verdict, write_findings
 from harness.oracle import Oracle
 from harness.record.limit import total_events
-from harness.record.output import whole_file
 from harness.trace import write_trace_dat
 from harness.units import escape
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import GuestError, HarnessError, UsageError
+from harness.files import whole_file
 from harness.guest import TIMEOUT, Guest, Outcome, boot
 from harness.record.limit import keep_first, total_events
 from harness.record.live import LiveEvents
-from harness.record.output import whole_file
 from harness.trace import write_trace_dat
 from harness.tracer import SHOWN_OPTIONS
 

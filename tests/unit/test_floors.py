@@ -21,6 +21,7 @@ FLOORS = {
     "trace": 2,
     "config": 3,
     "process": 3,
+    "files": 3,
     "private": 3,
     "machine": 4,
     "debugger": 4,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """trace-cmd's verbs: record, report, stat, with its letters."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.errors import UsageError
-from harness.record.output import whole_file
+from harness.files import trace_file, whole_file
 from harness.shell import gdb
 from harness.shell.verb import UNLIMITED, Arguments, verb
 from harness.trace import (
@@ -121,18 +121,8 @@ def stat(session: "Session", arguments: Arguments) -> None:
         session.print_all(stat_text(trace_statistics(reader, keep=keep)))
 
 
-@contextmanager
-def _source(session: "Session", file: Path | None) -> Iterator[TraceDatReader]:
-    if file is None:
-        with session.recorded() as reader:
-            yield reader
-        return
-    try:
-        stream = file.open("rb")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-    with stream:
-        yield TraceDatReader(stream)
+def _source(session: "Session", file: Path | None) -> AbstractContextManager[TraceDatReader]:
+    return session.recorded() if file is None else trace_file(file)
 
 
 def _options(command: click.Command, arguments: Arguments) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 import pytest
 
 from harness.errors import UsageError
-from harness.record.output import whole_file
+from harness.files import whole_file
 
 
 def names(directory):

@@ -4,19 +4,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.errors import FormatError, UsageError
-
-if TYPE_CHECKING:
-    from harness.trace import TraceDatReader
+from harness.trace import TraceDatReader
 
 
 @contextmanager
-def trace_file(file: Path) -> "Iterator[TraceDatReader]":
+def trace_file(file: Path) -> Iterator[TraceDatReader]:
     """A reader of ``file``; whatever is wrong with its contents is said with its name."""
-    from harness.trace import TraceDatReader
-
     try:
         stream = file.open("rb")
     except OSError as error:
