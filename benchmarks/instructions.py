@@ -4,8 +4,11 @@
     python benchmarks/instructions.py [CONFIG...]
 
 Lines: functions of the kernel and of a module, in dynamic and in static guests. The program is the
-workload sort; as a module it is the same source, and only its own functions are traced. Columns;
-everything but the first comes on top of it:
+workload sort; as a module it is the same source, and only its own functions are traced, but for
+static guests, which have no filters. Without names, on all configs with one CPU, where the oracle
+counts exactly; the ABIs of the others are among these.
+
+Columns; everything but the first comes on top of it:
 
 site      what the call site of a function adds to each call while no tracer is on: the same program
           with and without that site
@@ -15,9 +18,9 @@ refused   the same while tracing_on is 0
 pair      what function_graph adds to each call and its return
 left      the same while tracing_on is 0: it is not hijacked, and there is no return to count
 
-The first figure is the mean of all calls. Behind it stand what 99 of 100 calls do not exceed, and the
-most that any call took: one that begins a new page of the ring buffer. These two are, of pairs, those
-of functions which call nothing.
+The first figure is the mean of all calls. Behind it stand what 99 of 100 calls do not exceed, and
+the most that any call took: one that begins a new page of the ring buffer. These two are, of pairs,
+those of functions which call nothing.
 
 benchmarks/instructions.txt has what it printed last.
 """
@@ -151,15 +154,15 @@ class Bench:
                     oracle.add_module(found.image)
                     guest.load_module(found)
                     sites = {site.address for site in found.image.sites}
-                    if sites:
-                        guest.tracer.set_filter(":mod:program")
+                if self._module and self._features is None:
+                    guest.tracer.set_filter(":mod:program")
                 else:
                     sites = set(oracle.sites)
                 guest.tracer.current = tracer
                 guest.tracer.on = recording
                 oracle.reset()
                 oracle.window(True)
-                # Not what comes behind it: how long the kernel waits for its serial line is not ours.
+                # Not what comes behind it, which waits for the serial line.
                 guest.run(until=guest.debugger.read_register(guest.image.isa.return_register))
                 flow = [record for record in oracle.flow() if record.site in sites]
                 result = Run(oracle.instructions, flow)
@@ -228,7 +231,8 @@ def main() -> None:
     """Print a table, up to four lines a config."""
     columns = "".join(f"{name:>10}  99% most" for name in Costs._fields[1:])
     print(f"{'config':32}{'build':9}{'code':8}{'site':>4}{columns}")
-    for config in sys.argv[1:] or list_configs():
+    every = [name for name in list_configs() if load_config(name).qemu.smp == 1]
+    for config in sys.argv[1:] or every:
         for static in (False, True):
             if static and load_config(config).build.form == "patchable-entry":
                 continue
