@@ -154,9 +154,11 @@ class Guest:
         It may be traced like any other.  What does not fit into a full ring buffer is lost.
 
         Raises:
+            UsageError: the CPU stands in a delay slot: it would go where the jump goes instead.
             GuestDied: the guest panicked in it.
             GdbError: it came to a breakpoint; the guest stands there.
         """
+        self._need_no_delay_slot(function)
         if "collector" in vars(self):
             self.collector.drain()
         watermark = self._own_breakpoints["ring_buffer_watermark"]
@@ -170,6 +172,18 @@ class Guest:
             raise
         finally:
             self.debugger.command(f"-break-enable {watermark}")
+
+    def _need_no_delay_slot(self, function: str) -> None:
+        """QEMU keeps the jump that the CPU has begun, and no debugger can see or put it off."""
+        pc, isa = self.debugger.read_register("pc"), self.image.isa
+        with suppress(GdbError):
+            raw = self.debugger.read_memory((pc - 4) & isa.mask, 4)
+            if isa.has_delay_slot(isa.bytes_to_words(raw)[0]):
+                raise UsageError(
+                    f"the CPU stands in a delay slot, at {self.image.symbolize(pc)}: "
+                    f"it cannot call {function}()",
+                    "Step one instruction first.",
+                )
 
     def load_module(self, module: str | Path | Module) -> Module:
         """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.

@@ -34,7 +34,7 @@ MEANINGS = {
     -1: "it does not want to be loaded (EPERM)",
     -2: "it is not loaded (ENOENT)",
     -12: "its records do not fit behind it (ENOMEM)",
-    -16: "a function of it has yet to return (EBUSY)",
+    -16: "a thread has yet to return to it (EBUSY)",
     -17: "its name or its place is taken (EEXIST)",
     -22: "what it says of itself cannot be (EINVAL)",
     -34: "its call sites do not reach the tracer (ERANGE)",
@@ -198,19 +198,22 @@ class Modules:
             raise GuestError(f"{function}() says of the module {module.name}: {meaning}")
 
     def _check_unused(self, module: Module) -> None:
-        text, debugger = module.image.text, self._guest.debugger
-        for cpu, pc in self._guest.cpus.program_counters().items():
+        """No CPU is in the module or goes back to it; of other threads the kernel knows more."""
+        text, debugger, cpus = module.image.text, self._guest.debugger, self._guest.cpus
+        for cpu, pc in cpus.program_counters().items():
             if pc in text:
                 raise UsageError(
                     f"CPU {cpu} runs {self._guest.image.symbolize(pc)}",
                     "Let the guest run on before you unload the module.",
                 )
+        returns = {str(who): pc for who, pc in cpus.saved_contexts().items() if pc in text}
         # gdb does not take the signature off a return address; the low half never has one.
         low = range(text.start & LOW_HALF, text.stop & LOW_HALF)
         for frame in debugger.frame_addresses():
             if frame & LOW_HALF in low:
-                place = self._guest.image.symbolize(text.start + (frame & LOW_HALF) - low.start)
-                raise UsageError(
-                    f"the guest is going to return to {place}",
-                    "Let it run on before you unload the module.",
-                )
+                returns.setdefault("a CPU", text.start + (frame & LOW_HALF) - low.start)
+        for who, address in returns.items():  # the first will do
+            raise UsageError(
+                f"{who} is going to return to {self._guest.image.symbolize(address)}",
+                "Let the guest run on before you unload the module.",
+            )

@@ -47,14 +47,39 @@ static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
 	return -EBUSY;
 }
 
+/* Or if its page is full. */
+static noinline int graph_enter_new_page(unsigned long func, unsigned long flags)
+{
+	struct thread_info *thread = current;
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
+	int index = thread->curr_ret_stack;
+	struct ring_buffer_event event;
+	int error = 0;
+
+	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)) {
+		graph_entry_event(cpu, &event, thread, &thread->ret_stack[index], func, index,
+				  flags);
+	} else {
+		thread->curr_ret_stack--;
+		error = -EBUSY;
+	}
+	raw_local_irq_restore(flags);
+	return error;
+}
+
 int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
 			 unsigned long *retp)
 {
 	struct thread_info *thread = current;
 	struct ftrace_ret_stack *entry;
 	int index = thread->curr_ret_stack + 1;
+	trace_func_graph_ent_t tracer = ftrace_graph_entry;
+	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_event event;
 	unsigned long flags;
 
+	if (unlikely(graph_entry_refuses(thread)) && tracer == trace_graph_entry)
+		return -EBUSY;
 	if (unlikely(index >= FTRACE_RETFUNC_DEPTH)) {
 		thread->trace_overrun++;
 		return -EBUSY;
@@ -72,12 +97,17 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
 	entry->retp = retp;
 #endif
-	if (unlikely(ftrace_graph_entry != trace_graph_entry))
+	if (unlikely(tracer != trace_graph_entry))
 		return call_graph_entry(func);
 	raw_local_irq_save(flags);
-	if (likely(graph_entry_usual(thread, entry, func, index, flags)))
-		return 0;
-	return graph_enter_slow(func, flags);
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(graph_entry_is_unusual(cpu)))
+		return graph_enter_slow(func, flags);
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)))
+		return graph_enter_new_page(func, flags);
+	graph_entry_event(cpu, &event, thread, entry, func, index, flags);
+	raw_local_irq_restore(flags);
+	return 0;
 }
 
 /* Returns nothing: it is called as the last thing, which needs no stack. */
@@ -94,9 +124,11 @@ static noinline unsigned long bad_return(const struct ftrace_ret_stack *entry,
 }
 
 /* An interrupt writes over the entry from here on. */
-static __always_inline unsigned long pop_return_trace(struct thread_info *thread, int index)
+static __always_inline unsigned long pop_return_trace(struct thread_info *thread,
+						      const struct ftrace_ret_stack *entry,
+						      int index)
 {
-	unsigned long ret = thread->ret_stack[index].ret;
+	unsigned long ret = entry->ret;
 
 	barrier();
 	thread->curr_ret_stack = index - 1;
@@ -116,7 +148,7 @@ static noinline unsigned long call_graph_return(void)
 	};
 
 	ftrace_graph_return(&trace);
-	return pop_return_trace(thread, trace.depth);
+	return pop_return_trace(thread, entry, trace.depth);
 }
 
 static noinline unsigned long graph_leave_slow(unsigned long flags)
@@ -125,13 +157,29 @@ static noinline unsigned long graph_leave_slow(unsigned long flags)
 	int index = thread->curr_ret_stack;
 
 	graph_return_slow(index, flags);
-	return pop_return_trace(thread, index);
+	return pop_return_trace(thread, &thread->ret_stack[index], index);
+}
+
+static noinline unsigned long graph_leave_new_page(unsigned long flags)
+{
+	struct thread_info *thread = current;
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
+	int index = thread->curr_ret_stack;
+	const struct ftrace_ret_stack *entry = &thread->ret_stack[index];
+	struct ring_buffer_event event;
+
+	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
+		graph_return_event(cpu, &event, thread, entry, index, flags);
+	raw_local_irq_restore(flags);
+	return pop_return_trace(thread, entry, index);
 }
 
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 {
 	struct thread_info *thread = current;
 	const struct ftrace_ret_stack *entry;
+	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_event event;
 	trace_func_graph_ret_t tracer;
 	int index = thread->curr_ret_stack;
 	unsigned long flags;
@@ -146,13 +194,18 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	tracer = ftrace_graph_return;
 	if (unlikely(tracer != trace_graph_return)) {
 		if (tracer == (trace_func_graph_ret_t)ftrace_stub)
-			return pop_return_trace(thread, index);
+			return pop_return_trace(thread, entry, index);
 		return call_graph_return();
 	}
 	raw_local_irq_save(flags);
-	if (likely(graph_return_usual(thread, entry, index, flags)))
-		return pop_return_trace(thread, index);
-	return graph_leave_slow(flags);
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(graph_return_is_unusual(thread, entry, cpu)))
+		return graph_leave_slow(flags);
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
+		return graph_leave_new_page(flags);
+	graph_return_event(cpu, &event, thread, entry, index, flags);
+	raw_local_irq_restore(flags);
+	return pop_return_trace(thread, entry, index);
 }
 
 /*

@@ -77,13 +77,15 @@ int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags)
 	struct ring_buffer_event event;
 	int hijack = 0;
 
-	if (thread->ftrace_ignore || !graph_wanted(entry, func, depth))
+	if (graph_entry_refuses(thread) || !graph_wanted(entry, func, depth))
 		goto out;
-	if (ring_buffer_refuses(cpu)) {
-		ring_buffer_refused(cpu);
+	if (ring_buffer_is_writing(cpu)) {
+		ring_buffer_count_dropped(cpu);
 		goto out;
 	}
-	if (entry->flags & GRAPH_NOTRACE || graph_control.tracing_thresh) {
+	if (graph_control.tracing_thresh)
+		entry->flags |= GRAPH_THRESH;
+	if (entry->flags & (GRAPH_NOTRACE | GRAPH_THRESH)) {
 		entry->calltime = sched_clock();
 		hijack = 1;
 	} else if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)) {
@@ -104,7 +106,7 @@ void graph_return_slow(u32 depth, unsigned long flags)
 
 	if (thread->ftrace_ignore || entry->flags & GRAPH_NOTRACE)
 		goto out;
-	if (graph_control.tracing_thresh &&
+	if (entry->flags & GRAPH_THRESH &&
 	    sched_clock() - entry->calltime < graph_control.tracing_thresh)
 		goto out;
 	if (ring_buffer_refuses(cpu))
