@@ -352,12 +352,12 @@ class Debugger:
         return self.stop
 
     def call(self, function: int, *arguments: int, deadline: float = DEADLINE) -> int:
-        """Have the stopped CPU call a function of the target and return its ``int``.
+        """Have the CPU that stopped call a function of the target and return its ``int``.
 
-        Everything is as it was afterwards, but for what the function itself changed.  GdbError when
-        the target stops inside the function; it stays there.
+        Everything of it is as it was afterwards, but for what the function itself changed; other
+        CPUs run on meanwhile.  GdbError when the target stops inside the function; it stays there.
         """
-        self._need_stopped("call a function")
+        self.select_thread(self._need_stopped("call a function").thread)
         types = ", ".join(["unsigned long"] * len(arguments)) or "void"
         values = ", ".join(f"0x{value & self._address_mask:x}" for value in arguments)
         entry = f"0x{function & self._address_mask:x}"
