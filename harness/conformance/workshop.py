@@ -65,13 +65,16 @@ def build_variant(
     variant: str,
     features: Sequence[str],
     edits: Edits | None = None,
+    cflags: Sequence[str] = (),
 ) -> "BuiltVariant":
     """Build a port, with some of its files changed; the directory is kept until it is closed.
+
+    ``cflags`` come behind the config's.
 
     Raises:
         UsageError: it does not build, or not with what it claims.
     """
-    return BuiltVariant(config, port, variant, features, edits or {})
+    return BuiltVariant(config, port, variant, features, edits or {}, cflags)
 
 
 class BuiltVariant:
@@ -84,8 +87,9 @@ class BuiltVariant:
         variant: str,
         features: Sequence[str],
         edits: Edits,
+        cflags: Sequence[str] = (),
     ) -> None:
-        plan = plan_build(config, WORKLOAD, port.directory, features=features)
+        plan = plan_build(config, WORKLOAD, port.directory, cflags, features)
         key = _key(config, plan.command)
         self._lock, directory = _claim(key)
         try:
