@@ -44,7 +44,7 @@ class Hang(GuestDied):
     """The guest went on without getting to where it should."""
 
 
-class Enough(Exception):  # noqa: N818
+class Enough(Exception):
     """A failure was found, and one is all that is asked for."""
 
 
