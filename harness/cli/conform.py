@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """harness conform"""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import progress
+from harness.cli.options import cflags_option, progress
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     "-c", "--config", "configs", multiple=True, metavar="CONFIG", help="A machine config; repeat."
 )
 @click.option("--port", metavar="DIR", help="The port to judge; the configs' own otherwise.")
+@cflags_option
 @click.option(
     "--mutant", "mutants", multiple=True, metavar="ID|all", help="A planted fault to judge; repeat."
 )
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 def conform(
     configs: tuple[str, ...],
     port: str | None,
+    cflags: tuple[str, ...],
     mutants: tuple[str, ...],
     clauses: tuple[str, ...],
     json_file: str | None,
@@ -54,11 +57,12 @@ def conform(
     _check_clauses(clauses)
     chosen = _configs(configs, port)
     if mutants:
-        sys.exit(_kill(chosen, mutants, json_file, port, clauses, junit_file))
+        sys.exit(_kill(chosen, mutants, json_file, port or cflags or clauses or junit_file))
     command = ["harness", "conform", *(["--port", port] if port else [])]
+    command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
     reports: list[Report] = []
     with progress() as tell:
-        for report in judge(chosen, lambda config: _port(config, port), clauses, tell):
+        for report in judge(chosen, lambda config: _port(config, port), clauses, tell, cflags):
             reports.append(report)
             if json_file != "-":
                 click.echo("\n".join(lines(report, command)))
@@ -71,13 +75,11 @@ def _kill(
     configs: Sequence["MachineConfig"],
     mutants: Sequence[str],
     json_file: str | None,
-    port: str | None,
-    clauses: Sequence[str],
-    junit_file: str | None,
+    others: object,
 ) -> int:
     from harness.conformance.kill import kill_table, table_json, table_lines
 
-    if port or clauses or junit_file:
+    if others:
         raise UsageError(
             "--mutant goes with -c and --json only",
             "A mutant is one of a reference port and names its clauses itself.",

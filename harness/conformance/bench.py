@@ -13,9 +13,9 @@ from harness.config import MachineConfig
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import Failure
-from harness.errors import GuestDied, HarnessError, HostError
+from harness.errors import GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
-from harness.image import RunningImage
+from harness.image import THIS_MODULE, ModuleImage, RunningImage
 from harness.isa import CallSite, Form, Isa
 from harness.machine import Machine
 from harness.tracer import PortCalls
@@ -133,6 +133,7 @@ class Bench:
 
         With ``memory`` it is one of a machine that has so much, for this check alone.
         """
+        self._forget_modules()
         if memory:
             self.boot(memory=memory)
             self.run_to(START)
@@ -163,8 +164,41 @@ class Bench:
         vars(self).pop("registers", None)
         return self._guest
 
+    def load_module(self, name: str) -> ModuleImage:
+        """Put a module that was built with the kernel into the guest and have it initialised.
+
+        GuestError when the guest refuses it.
+        """
+        path = self.variant.kernel.with_name("modules") / f"{name}.ko"
+        module = ModuleImage(path.read_bytes(), str(path))
+        for address, data in module.segments:
+            self.guest.debugger.restore_memory(address, data)
+        for image in (self.image, self.guest.image):
+            image.add_module(name, module)
+        for function in ("load_module", "do_init_module"):
+            status = self.call(self.image.address_of(function), module.this_module)
+            if status:
+                raise GuestError(f"{function}() of the module {name} returned {status}")
+        return module
+
+    def unload_module(self, name: str) -> None:
+        """Have the guest forget a module; GuestError when it refuses."""
+        module = self.image.modules[name]
+        status = self.call(self.image.address_of("unload_module"), module.address_of(THIS_MODULE))
+        if status:
+            raise GuestError(f"unload_module() of {name} returned {status}")
+        for image in (self.image, self.guest.image):
+            image.remove_module(name)
+
+    def _forget_modules(self) -> None:
+        images = [self.image, *([self._guest.image] if self._guest else [])]
+        for image in images:
+            for name in list(image.modules):
+                image.remove_module(name)
+
     def close(self) -> None:
         """End the guest."""
+        self._forget_modules()
         running, self._running, self._guest = self._running, None, None
         if running is not None:
             running.__exit__(None, None, None)
@@ -214,11 +248,16 @@ class Bench:
 
         Unlike gdb's own call this ends when the guest hangs or panics, with `Hang` or `GuestDied`.
         """
+        result = self.call_for_word(function, *arguments) & 0xFFFFFFFF
+        return result - (result >> 31 << 32)
+
+    def call_for_word(self, function: int, *arguments: int) -> int:
+        """The same for a function that returns an ``unsigned long`` or a pointer."""
         before = self.enter(function, *arguments)
         self.run_to(CALL_RETURNS)
-        result = self.registers.read()[self.isa.abi.results[0]] & 0xFFFFFFFF
+        result = self.registers.read()[self.isa.abi.results[0]]
         self.registers.write(before)
-        return result - (result >> 31 << 32)
+        return result & self.isa.mask
 
     def enter(self, function: int, *arguments: int) -> dict[str, int]:
         """Put the guest at the start of a function that will return to CALL_RETURNS.
@@ -327,7 +366,11 @@ class Bench:
 
     def word(self, symbol: str) -> int:
         """A variable of the kernel that is an ``unsigned long`` or a pointer."""
-        raw = self.read_memory(self.image.address_of(symbol), self.isa.word_size)
+        return self.word_at(self.image.address_of(symbol))
+
+    def word_at(self, address: int) -> int:
+        """The same, by its address."""
+        raw = self.read_memory(address, self.isa.word_size)
         return int.from_bytes(raw, self.image.byteorder)
 
     def site(self, function: str) -> CallSite:

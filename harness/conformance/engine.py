@@ -35,6 +35,12 @@ def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
     ]
 
 
+def with_cflags(config: MachineConfig, cflags: Sequence[str]) -> MachineConfig:
+    """A config as clauses look at it where guests are built with more compiler flags."""
+    build = config.build.model_copy(update={"cflags": (*config.build.cflags, *cflags)})
+    return config.model_copy(update={"build": build})
+
+
 def checks_for(
     config: MachineConfig, variant: str, features: Sequence[str], clauses: Sequence[Clause]
 ) -> list[Check]:

@@ -86,10 +86,20 @@ def travel(bench: Bench, site: CallSite, *, home: bool) -> Journey:
     return journey
 
 
+def free_registers(bench: Bench, site: CallSite) -> list[str]:
+    """General registers that may hold anything in front of a site that the guest stands at.
+
+    A frame pointer that the function has set up already is as dear to it as its stack pointer.
+    """
+    isa, values = bench.isa, bench.registers.read()
+    pinned, stack = isa.at_site(site.form).pinned, values[isa.stack_register]
+    every = (*isa.abi.scratch, *isa.abi.saved)
+    return [name for name in every if name not in pinned and values[name] != stack]
+
+
 def _lay_out(bench: Bench, journey: Journey) -> None:
     isa, abi = bench.isa, bench.isa.abi
-    pinned = isa.at_site(journey.site.form).pinned
-    general = [name for name in (*abi.scratch, *abi.saved) if name not in pinned]
+    general = free_registers(bench, journey.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
     journey.before = bench.registers.read()
     stack = journey.before[isa.stack_register]

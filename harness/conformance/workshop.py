@@ -25,12 +25,15 @@ from harness.build import (
 )
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Variant
-from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP
+from harness.conformance.checks.registry import DYNAMIC, MODULES, STATIC, STATIC_STOP
 from harness.errors import HarnessError, HostError, UsageError
 from harness.isa import Form
 from harness.units import escape
 
 WORKLOAD = "returns"
+
+LOADED = ("callbacks", "numbers")
+"""The modules of the variant that has some."""
 
 DEADLINE = 120.0
 """Seconds that a build may take."""
@@ -41,8 +44,8 @@ Edits = Mapping[str, str]
 
 def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, ...] | None:
     """What a port is built with in a variant; None where it cannot be built so."""
-    features = [f for f in port.features if f not in ("FUNCTION_TRACE_MCOUNT_TEST", *NOT_BUILT)]
-    if variant == DYNAMIC:
+    features = [feature for feature in port.features if feature != "FUNCTION_TRACE_MCOUNT_TEST"]
+    if variant in (DYNAMIC, MODULES):
         return tuple(features) if "DYNAMIC_FTRACE" in features else None
     if config.build.form is Form.PATCHABLE_ENTRY or "FUNCTION_TRACER" not in features:
         return None
@@ -55,23 +58,22 @@ def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, .
     return (*features, "FUNCTION_TRACE_MCOUNT_TEST")
 
 
-NOT_BUILT = ("FTRACE_NMI_ENTER", "SYSCALL_TRACEPOINTS")
-"""What a port may claim, and the guest's Makefile does not know."""
-
-
 def build_variant(
     config: MachineConfig,
     port: Port,
     variant: str,
     features: Sequence[str],
     edits: Edits | None = None,
+    cflags: Sequence[str] = (),
 ) -> "BuiltVariant":
     """Build a port, with some of its files changed; the directory is kept until it is closed.
+
+    ``cflags`` come behind the config's.
 
     Raises:
         UsageError: it does not build, or not with what it claims.
     """
-    return BuiltVariant(config, port, variant, features, edits or {})
+    return BuiltVariant(config, port, variant, features, edits or {}, cflags)
 
 
 class BuiltVariant:
@@ -84,8 +86,10 @@ class BuiltVariant:
         variant: str,
         features: Sequence[str],
         edits: Edits,
+        cflags: Sequence[str] = (),
     ) -> None:
-        plan = plan_build(config, WORKLOAD, port.directory, features=features)
+        modules = LOADED if variant == MODULES else ()
+        plan = plan_build(config, WORKLOAD, port.directory, cflags, features, modules)
         key = _key(config, plan.command)
         self._lock, directory = _claim(key)
         try:

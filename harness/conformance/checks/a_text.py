@@ -156,11 +156,11 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
         (low - 0x10000000, "C9f"),
         (high + 0x10000000, "C9f"),
     ):
-        _refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
-    _refused(bench, "C9f", site, (make_call, record, (low + 0x102) & isa.mask), "unaligned")
+        refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
+    refused(bench, "C9f", site, (make_call, record, (low + 0x102) & isa.mask), "unaligned")
 
 
-def _refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
+def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
     """The port says no, and all text is what it was, the site's too."""
     length = bench.isa.site_length(site.form, site.as_built)
     before, words = bench.text(), bench.words(site.address, length)
@@ -191,21 +191,21 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
     length = isa.site_length(site.form, site.as_built)
     off = bench.words(site.address, length)
-    _refused(bench, "C9e", site, make_nop, "the site is off already")
+    refused(bench, "C9e", site, make_nop, "the site is off already")
     status = bench.call(*make_call)
     on = bench.words(site.address, length)
     if not bench.require("C9b", status == 0, f"ftrace_make_call returned {status}"):
         return
-    _refused(bench, "C9e", site, make_call, "the site is on already")
+    refused(bench, "C9e", site, make_call, "the site is on already")
     other = (*make_nop[:3], (caller + 64) & isa.mask)
-    _refused(bench, "C9e", site, other, "the site calls another function")
+    refused(bench, "C9e", site, other, "the site calls another function")
     for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in range(length):
             for junk in (JUNK, words[place] ^ 4, words[place] ^ 0x00010000):
                 spoiled = [*words[:place], junk, *words[place + 1 :]]
                 bench.guest.debugger.write_memory(site.address, isa.words_to_bytes(spoiled))
                 what = f"word {place} of a site that is {state} is {junk:#010x}"
-                _refused(bench, "C9e", site, call, what)
+                refused(bench, "C9e", site, call, what)
 
 
 @check("C10a", "C10b", "C10d", "M5b", "M5c")

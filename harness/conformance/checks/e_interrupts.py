@@ -3,7 +3,7 @@
 
 from harness.conformance.bench import CALL_RETURNS, Bench, Hang
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check
-from harness.conformance.journey import ABOVE, AT_SITE, CALLED, LANDING, Registers
+from harness.conformance.journey import ABOVE, AT_SITE, CALLED, LANDING, Registers, free_registers
 from harness.conformance.switch import Switch
 
 BOTH = (DYNAMIC, STATIC)
@@ -34,8 +34,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     if site.address != site.function_address:
         bench.run_to(site.address)
     state = isa.at_site(site.form)
-    general = [n for n in (*isa.abi.scratch, *isa.abi.saved) if n not in state.pinned]
-    bench.registers.fill(general, (), AT_SITE)
+    bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
     with bench.stakes("C1j"):
         _step_and_spoil(bench, site.address, bench.behind(site))

@@ -9,10 +9,11 @@ from harness.conformance.bench import Bench
 from harness.conformance.catalogue import Clause
 from harness.isa import Form
 
-DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
-"""The ways in which a port is built for the checks; the last has function_trace_stop."""
+DYNAMIC, STATIC, STATIC_STOP, MODULES = "dynamic", "static", "static-stop", "modules"
+"""The ways in which a port is built for the checks: static-stop is static with function_trace_stop,
+modules is dynamic with modules to load."""
 
-VARIANTS = (DYNAMIC, STATIC, STATIC_STOP)
+VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES)
 
 
 @dataclass(frozen=True, slots=True)

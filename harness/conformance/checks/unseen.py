@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clauses that no check judges, and what would be needed to see them."""
 
-_NO_MODULES = "the guests of the suite load no modules yet"
 _NO_STACK_TRACES = "the suite takes no stack traces in its guests yet"
 _ONE_CPU = "the guests of the suite have one CPU"
 _KERNEL = "a property of the kernel that a port goes into, which is the harness's own here"
@@ -9,8 +8,6 @@ _KERNEL = "a property of the kernel that a port goes into, which is the harness'
 UNSEEN: dict[str, str] = {
     "C4k": "the guests' kernel has no table of exceptions for the port to enter itself in",
     "C6c": _KERNEL,
-    "C7e": "the guests' kernel frees no text",
-    "C7f": _NO_MODULES,
     "C9l": _ONE_CPU,
     "C9n": "all text of the guests lies in one section",
     "C9o": "the guests map their text in pages too large to make a site's own read-only",
@@ -26,12 +23,4 @@ UNSEEN: dict[str, str] = {
     "C15b": _KERNEL,
     "C17a": "the suite raises no NMI",
     "C17b": "the suite raises no NMI",
-    "M1a": _NO_MODULES,
-    "M1b": _NO_MODULES,
-    "M1c": _NO_MODULES,
-    "M1d": _NO_MODULES,
-    "M2a": _NO_MODULES,
-    "M2b": _NO_MODULES,
-    "M2c": _NO_MODULES,
-    "M3a": _NO_MODULES,
 }
