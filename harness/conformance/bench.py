@@ -3,7 +3,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,6 +44,10 @@ class Hang(GuestDied):
     """The guest went on without getting to where it should."""
 
 
+class Enough(Exception):
+    """A failure was found, and one is all that is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """One way to build a port."""
@@ -60,9 +64,16 @@ class Bench:
     dies instead, or never gets somewhere, all clauses of ``at_stake`` fail.
     """
 
-    def __init__(self, config: MachineConfig, variant: Variant) -> None:
+    def __init__(
+        self,
+        config: MachineConfig,
+        variant: Variant,
+        enough: Callable[[str], bool] = lambda _clause: False,
+    ) -> None:
+        """``enough``: whether there is nothing left to ask when this clause has failed."""
         self.config = config
         self.variant = variant
+        self._enough = enough
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
         self.form: Form = config.build.form
@@ -89,6 +100,8 @@ class Bench:
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
             failure = Failure(self._check, self.variant.name, message, shown)
             self.failures.setdefault(clause, []).append(failure)
+            if self._enough(clause):
+                raise Enough
         return holds
 
     def died(self, error: HarnessError) -> None:

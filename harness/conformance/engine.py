@@ -5,15 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.config import MachineConfig, Port
-from harness.conformance.bench import Bench, Hang, Variant
+from harness.conformance.bench import Bench, Enough, Hang, Variant
 from harness.conformance.catalogue import Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
-
-Step = Callable[[Check, Bench], bool]
-"""Called after each check; False ends the run."""
 
 OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 """Features that a port can have in some of its builds only."""
@@ -60,15 +57,18 @@ def run_checks(
     config: MachineConfig,
     variant: Variant,
     checks: Sequence[Check],
-    on_check: Step = lambda _check, _bench: True,
+    enough: Callable[[str], bool] = lambda _clause: False,
 ) -> Findings:
-    """Run checks on one build of a port, each from a guest that has just booted."""
-    bench = Bench(config, variant)
+    """Run checks on one build of a port, each from a guest that has just booted.
+
+    They end where a clause fails of which one failure is ``enough``.
+    """
+    bench = Bench(config, variant, enough)
     try:
         for check in checks:
             _run(bench, check)
-            if not on_check(check, bench):
-                break
+    except Enough:
+        pass
     finally:
         bench.close()
     return Findings(variant.name, bench.judged, bench.failures)

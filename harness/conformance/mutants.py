@@ -81,17 +81,36 @@ class Equivalent(Model):
     configs: tuple[str, ...] = ("*",)
     reason: Text
 
+    def applies_to(self, config: MachineConfig) -> bool:
+        """Whether there are such faults in guests of this config."""
+        return any(fnmatchcase(config.name, glob) for glob in self.configs)
+
     def covers(self, config: MachineConfig, name: str, statement: str) -> bool:
         """Whether this is about that fault."""
         return (
-            any(fnmatchcase(config.name, glob) for glob in self.configs)
+            self.applies_to(config)
             and any(fnmatchcase(name, glob) for glob in self.faults)
             and fnmatchcase(statement, self.statement)
         )
 
 
+class Stub(Model):
+    """What a stub is for: a systematic fault in it has to be caught for one of these clauses."""
+
+    functions: tuple[str, ...] = Field(min_length=1)
+    clauses: tuple[str, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _names_clauses(self) -> Self:
+        known = {name for clause in load_catalogue().clause for name in (clause.id, clause.stem)}
+        if unknown := set(self.clauses) - known:
+            raise ValueError(f"{self.functions} name no clauses: {', '.join(sorted(unknown))}")
+        return self
+
+
 class _File(Model):
     mutant: tuple[Mutant, ...] = ()
+    stub: tuple[Stub, ...] = ()
     equivalent: tuple[Equivalent, ...] = ()
 
 
@@ -100,13 +119,31 @@ class Collection:
     """What there is for one port."""
 
     mutants: tuple[Mutant, ...]
+    stubs: tuple[Stub, ...]
     equivalents: tuple[Equivalent, ...]
+
+    def clauses_of(self, function: str) -> tuple[str, ...]:
+        """The clauses that a fault in a stub breaks; none for a function that is no known stub."""
+        wanted = {
+            name
+            for stub in self.stubs
+            if any(fnmatchcase(function, glob) for glob in stub.functions)
+            for name in stub.clauses
+        }
+        every = load_catalogue().clause
+        return tuple(one.id for one in every if one.id in wanted or one.stem in wanted)
+
+    def equivalent(self, config: MachineConfig, name: str, statement: str) -> Equivalent | None:
+        """The record that says of a systematic fault that it cannot be seen."""
+        records = (one for one in self.equivalents if one.covers(config, name, statement))
+        return next(records, None)
 
 
 @cache
 def load(port: str) -> Collection:
     """The mutants of a reference port; UsageError where a file is wrong."""
     mutants: list[Mutant] = []
+    stubs: list[Stub] = []
     equivalents: list[Equivalent] = []
     for file in _files(port):
         try:
@@ -114,12 +151,13 @@ def load(port: str) -> Collection:
         except (ValidationError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"{file} is no file of mutants: {error}") from error
         mutants += content.mutant
+        stubs += content.stub
         equivalents += content.equivalent
     ids = [mutant.id for mutant in mutants]
     for id_ in ids:
         if ids.count(id_) > 1:
             raise UsageError(f"there are two mutants {id_} of the port {port}")
-    return Collection(tuple(mutants), tuple(equivalents))
+    return Collection(tuple(mutants), tuple(stubs), tuple(equivalents))
 
 
 def directory() -> Path:
