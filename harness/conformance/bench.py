@@ -32,8 +32,6 @@ CALL_RETURNS = "workload_done"
 """A function that a call of the debugger's returns to: nothing runs there before the workload ends.
 """
 START = "workload"
-ENTRY_WORDS = 2
-"""A patchable entry, as -fpatchable-function-entry=2 makes it."""
 
 
 _CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
@@ -229,15 +227,6 @@ class Bench:
             if used > CPU_SECONDS or waited > CLOCK_SECONDS:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
-
-    def sites_nobody_enters(self) -> set[int]:
-        """The words of patchable entries in weak functions that others stand in for.
-
-        The bodies are still there, with records that a kernel patches like any other.
-        """
-        return {
-            address + 4 * at for address in self.image.ignored_sites for at in range(ENTRY_WORDS)
-        }
 
     def call(self, function: int, *arguments: int) -> int:
         """Have the guest call a function and return its ``int``; the registers are put back.
