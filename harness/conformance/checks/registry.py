@@ -9,11 +9,12 @@ from harness.conformance.bench import Bench
 from harness.conformance.catalogue import Clause
 from harness.isa import Form
 
-DYNAMIC, STATIC, STATIC_STOP, MODULES = "dynamic", "static", "static-stop", "modules"
+DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
+MODULES, STATIC_MODULES = "modules", "static-modules"
 """The ways in which a port is built for the checks: static-stop is static with function_trace_stop,
 modules is dynamic with modules to load."""
 
-VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES)
+VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES, STATIC_MODULES)
 
 
 @dataclass(frozen=True, slots=True)
