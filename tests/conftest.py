@@ -23,11 +23,8 @@ EVERYWHERE = {
 """What says that a config works at all, and what a port does there."""
 
 ONE_CPU = {
-    "test_debugger.py",
-    "test_module_loading.py",
     "test_modules.py",
     "test_oracle_instructions.py",
-    "test_snapshots.py",
     "test_every_switch_goes_on_where_the_last_one_went",
 }
 """What is not yet known to work on machines with several CPUs."""

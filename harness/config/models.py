@@ -107,6 +107,9 @@ class QemuConfig(Model):
     unreadable: tuple[Addresses, ...] = Field(
         default=(), description='first and last address, such as ["0xbfbf8000-0xbfbfffff"]'
     )
+    snapshots: bool = Field(
+        default=True, strict=True, description="true, or false where QEMU cannot go back to one"
+    )
     arguments: tuple[Argument, ...] = Field(
         default=(), description='more arguments of QEMU, one a string, such as ["-semihosting"]'
     )

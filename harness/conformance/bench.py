@@ -138,7 +138,7 @@ class Bench:
             self.boot(memory=memory)
             self.run_to(START)
             return self.guest
-        if self._guest is not None:
+        if self._guest is not None and self.config.qemu.snapshots:
             try:
                 self._guest.restore(START)
             except HarnessError:
@@ -148,7 +148,8 @@ class Bench:
                 return self._guest
         guest = self.boot()
         self.run_to(START)
-        guest.snapshot(START)
+        if self.config.qemu.snapshots:
+            guest.snapshot(START)
         return guest
 
     def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:

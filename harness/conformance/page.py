@@ -86,9 +86,9 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _entry(clause: Clause) -> Iterator[str]:
-    yield f"**{clause.id}** {_escaped(clause.title)}"
+    yield f"**{clause.id}** {escaped(clause.title)}"
     advised = " Advised, not required." if clause.advised else ""
-    yield _paragraph(_escaped(clause.requires) + advised)
+    yield _paragraph(escaped(clause.requires) + advised)
     facts = [f"Needs {_codes(clause.features)}", f"build {_codes(clause.builds)}"]
     if set(clause.forms) != set(Form):
         facts.append(f"sites {_codes(clause.forms)}")
@@ -100,18 +100,18 @@ def _entry(clause: Clause) -> Iterator[str]:
     yield _paragraph("; ".join(facts) + ".")
     if clause.observed:
         yield ""
-        yield _paragraph(f"Seen by {_codes(clause.judges)}. {_escaped(clause.observed)}")
+        yield _paragraph(f"Seen by {_codes(clause.judges)}. {escaped(clause.observed)}")
     for pattern, reason in clause.not_observable.items():
         where = "" if pattern == "*" else f" on {pattern}"
         yield ""
-        yield _paragraph(f"Not observable{where}: {_escaped(reason)}.")
+        yield _paragraph(f"Not observable{where}: {escaped(reason)}.")
 
 
 def _codes(words: Iterable[str]) -> str:
     return ", ".join(f"``{word}``" for word in words)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Code stands between single backquotes in the catalogue; nothing else in it is markup."""
     return re.sub(r"[*|\\]|_(?!\w)", r"\\\g<0>", text).replace("`", "``")
 

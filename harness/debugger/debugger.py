@@ -21,6 +21,9 @@ from harness.units import escape
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 
+HALF = "mem 0 0x8000000000000000 rw"
+"""A region of gdb's, of the lower half of all 64-bit addresses."""
+
 
 class Debugger:
     """One gdb and the target it is connected to, seen as all-stop: every CPU runs or none does.
@@ -129,10 +132,19 @@ class Debugger:
         self.command(f"-file-exec-and-symbols {self._link('kernel', elf)}", deadline=60.0)
         self._address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
 
-    def forbid(self, first: int, last: int) -> None:
-        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it."""
-        self.cli("set mem inaccessible-by-default off")
-        self.cli(f"mem {first:#x} {last + 1:#x} wo")
+    def forbid(self, ranges: Iterable[str]) -> None:
+        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it.
+
+        Each range is ``FIRST-LAST``, both hexadecimal, as ``qemu.unreadable`` of a config has it.
+        """
+        regions = [
+            f"mem {int(first, 16):#x} {int(last, 16) + 1:#x} wo"
+            for first, last in (addresses.split("-") for addresses in ranges)
+        ]
+        if regions:
+            # gdb 13 dies of a read where the next region is more than half of all addresses away.
+            for command in ("set mem inaccessible-by-default off", HALF, *regions):
+                self.cli(command)
 
     def add_symbols(self, elf: Path) -> None:
         """Read the symbols of ``elf`` too, which is linked to the place where it lies."""
@@ -340,12 +352,12 @@ class Debugger:
         return self.stop
 
     def call(self, function: int, *arguments: int, deadline: float = DEADLINE) -> int:
-        """Have the stopped CPU call a function of the target and return its ``int``.
+        """Have the CPU that stopped call a function of the target and return its ``int``.
 
-        Everything is as it was afterwards, but for what the function itself changed.  GdbError when
-        the target stops inside the function; it stays there.
+        Everything of it is as it was afterwards, but for what the function itself changed; other
+        CPUs run on meanwhile.  GdbError when the target stops inside the function; it stays there.
         """
-        self._need_stopped("call a function")
+        self.select_thread(self._need_stopped("call a function").thread)
         types = ", ".join(["unsigned long"] * len(arguments)) or "void"
         values = ", ".join(f"0x{value & self._address_mask:x}" for value in arguments)
         entry = f"0x{function & self._address_mask:x}"

@@ -323,7 +323,16 @@ class Guest:
         self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def snapshot(self, name: str) -> None:
-        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms."""
+        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms.
+
+        `UsageError` on a machine that QEMU cannot bring back to where it was.
+        """
+        if self.config is not None and not self.config.qemu.snapshots:
+            raise UsageError(
+                f"QEMU cannot bring {self.config.name} back to a snapshot: not all of its devices "
+                "keep their state",
+                "Boot it again where a guest as new will do, or take a config of one CPU.",
+            )
         self.machine.snapshots.save(name)
         self._kept[name] = _Kept(
             self.tracer.state if "tracer" in vars(self) else None,

@@ -110,9 +110,7 @@ def run_kernel(
         # QEMU stops serving gdb while a console that nobody reads is full.
         debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
-        for addresses in config.qemu.unreadable:
-            first, last = addresses.split("-")
-            debugger.forbid(int(first, 16), int(last, 16))
+        debugger.forbid(config.qemu.unreadable)
         debugger.connect(machine.gdb_socket)
         debugger.map_linearly(image.isa.linear_address)
         prove_memory(debugger, image, config)

@@ -72,6 +72,7 @@ def live():
         open_debuggers.append(debugger)
         debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
+        debugger.forbid(config.qemu.unreadable)
         debugger.connect(machine.gdb_socket)
         guest = Live(machine, debugger, Image(kernel.read_bytes(), name))
         guest.run_to("workload")
@@ -140,7 +141,9 @@ def test_what_was_read_is_read_again_after_a_run(config, live):
 
 def test_where_it_is(config, live):
     guest = live(config)
-    (thread,) = guest.debugger.threads()
+    threads = guest.debugger.threads()
+    assert [thread.id for thread in threads] == [*range(1, load_config(config).qemu.smp + 1)]
+    thread = threads[0]
     assert (thread.id, thread.pc) == (1, guest.image.symbols["workload"])
     assert thread.name.startswith("CPU#0")
     frames = guest.debugger.backtrace(5)

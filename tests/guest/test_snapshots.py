@@ -3,7 +3,18 @@
 
 import pytest
 
+from harness import boot
+from harness.config import list_configs, load_config
 from harness.errors import UsageError
+
+
+def pytest_generate_tests(metafunc):
+    """Every config whose machine has snapshots; ``without`` takes those that have none."""
+    having = [name for name in list_configs() if load_config(name).qemu.snapshots]
+    lacking = [name for name in list_configs() if name not in having]
+    for argument, names in (("config", having), ("without", lacking)):
+        if argument in metafunc.fixturenames:
+            metafunc.parametrize(argument, names)
 
 
 def functions(guest):
@@ -67,3 +78,11 @@ def test_one_snapshot_after_the_other_with_nothing_run_in_between(config, guest)
         guest.restore("here")
     guest.run(until="workload_done")
     assert guest.workload_status == 0
+
+
+def test_a_machine_without_refuses_and_goes_on(without):
+    with boot(without, "calls") as guest:
+        with pytest.raises(UsageError, match=f"cannot bring {without} back to a snapshot"):
+            guest.snapshot("here")
+        guest.run()
+        assert guest.workload_status == 0

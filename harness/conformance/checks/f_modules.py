@@ -30,7 +30,8 @@ PATTERN = b"\xa5\x5a\xc3\x3c"
 def load(bench: Bench) -> list[ModuleImage]:
     """All modules, loaded into a fresh guest."""
     bench.fresh()
-    return [bench.load_module(name) for name in LOADED]
+    with bench.stakes("C7f", "C9a", "M1b"):
+        return [bench.load_module(name) for name in LOADED]
 
 
 def sites_of(modules: list[ModuleImage]) -> list[CallSite]:
@@ -60,8 +61,7 @@ def _both(bench: Bench, *clauses: str) -> list[str]:
 @check("C7f", "M3a", "C8b", variants=(MODULES,))
 def records_of_modules(bench: Bench) -> None:
     """The records that a module brings against a disassembly of it."""
-    with bench.stakes("C7f"):
-        modules = load(bench)
+    modules = load(bench)
     word = bench.isa.word_size
     size = bench.word("ftrace_record_size")
     for module in modules:
