@@ -21,10 +21,11 @@ from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
 from harness.conformance.mutants import Collection, Stub, load, matching
 from harness.conformance.run import workers
-from harness.conformance.systematic import faults
+from harness.conformance.systematic import PROOFS, faults
 from harness.conformance.workshop import Edits, build_variant, features_of, preprocessed
 from harness.errors import UsageError
 from harness.image import Image
+from harness.isa import Isa
 
 Tell = Callable[[str], None]
 
@@ -139,8 +140,7 @@ def _systematic(
         features = features_of(config, port, variant)
         if features is None:
             continue
-        with build_variant(config, port, variant, features) as built:
-            isa = Image(built.kernel.read_bytes(), str(built.kernel)).isa
+        isa = _isa_of(config, port, variant, features)
         for file, text in preprocessed(config, port, variant, features).items():
             found = statements(text)
             new = _new_statements(found, known.setdefault(file, {}))
@@ -161,6 +161,11 @@ def _systematic(
             f"{config.name}: no fault is equivalent because of: {stale[0].reason.strip()}",
             f"Take it out of equivalent.toml, or mend it: {', '.join(stale[0].faults)}",
         )
+
+
+def _isa_of(config: MachineConfig, port: Port, variant: str, features: Sequence[str]) -> Isa:
+    with build_variant(config, port, variant, features) as built:
+        return Image(built.kernel.read_bytes(), str(built.kernel)).isa
 
 
 def _builds(config: MachineConfig, port: Port, variant: str, stub: Stub | None) -> tuple[str, ...]:
@@ -282,15 +287,23 @@ def line(outcome: Outcome) -> str:
 
 
 def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """A line for each mutant, and how many were caught."""
+    """A line for each mutant; then one for each config: how many were caught."""
     yield from (line(outcome) for outcome in outcomes if outcome.built or not outcome.right)
+    for config in dict.fromkeys(outcome.config for outcome in outcomes):
+        yield _summary(config, [outcome for outcome in outcomes if outcome.config == config])
+
+
+def _summary(config: str, outcomes: Sequence[Outcome]) -> str:
     built = [outcome for outcome in outcomes if outcome.built]
-    killed = sum(outcome.killed for outcome in built)
-    equivalent = sum(bool(outcome.equivalent) and not outcome.killed for outcome in built)
-    wrong = sum(not outcome.right for outcome in outcomes)
-    yield (
-        f"{len(built)} mutants: {killed} caught, {equivalent} equivalent, {wrong} not as expected; "
-        f"{len(outcomes) - len(built)} more do not build"
+    killed = [outcome for outcome in built if outcome.killed]
+    lived = [outcome for outcome in built if not outcome.killed]
+    right = sum(outcome.right for outcome in killed)
+    proved = sum(outcome.equivalent in PROOFS for outcome in lived)
+    equivalent = sum(bool(outcome.equivalent) for outcome in lived)
+    return (
+        f"{config}: {len(built)} mutants: {right} caught, {len(killed) - right} not as expected, "
+        f"{proved} equivalent by proof, {equivalent - proved} for a reason that is recorded, "
+        f"{len(lived) - equivalent} alive; {len(outcomes) - len(built)} more do not build"
     )
 
 
