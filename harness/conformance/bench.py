@@ -111,11 +111,6 @@ class Bench:
             seen = error.evidence or self.where()
             self.require(clause, False, error.message, advice=advice, guest=seen)
 
-    @property
-    def can_inject(self) -> bool:
-        """Whether the machine config names a way to raise an interrupt from outside."""
-        return getattr(self.config.qemu, "inject", None) is not None
-
     def applies(self, clause: str) -> bool:
         """Whether a clause is one for this config."""
         return load_catalogue()[clause].applies_to(self.config)
@@ -280,6 +275,11 @@ class Bench:
             }
         )
         return before
+
+    @property
+    def cpu(self) -> int:
+        """The CPU that stopped."""
+        return (self.guest.debugger.selected_thread or 1) - 1
 
     def read_memory(self, address: int, size: int) -> bytes:
         """Memory of the guest."""

@@ -113,6 +113,16 @@ def _result(
     elif result.checks:
         result.verdict = Verdict.PASS
     else:
-        reason = clause.why_not_observable(config) or UNSEEN.get(clause.id, "")
-        result.reason = reason or "none of its checks applies to this config and port"
+        result.reason = why_unseen(clause, config) or "none of its checks applies to this port"
     return result
+
+
+def why_unseen(clause: Clause, config: MachineConfig) -> str:
+    """Why the suite sees nothing of a clause on a config; nothing where it sees something."""
+    checks = [check for check in all_checks() if clause.id in check.clauses]
+    lacking = [check.lacks(config) for check in checks]
+    return (
+        clause.why_not_observable(config)
+        or UNSEEN.get(clause.id, "")
+        or ("" if "" in lacking or not lacking else lacking[0])
+    )

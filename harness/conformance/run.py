@@ -64,8 +64,14 @@ def jobs_for(
             f"See: harness list clauses -c {config.name}",
         )
     jobs = []
-    for variant in VARIANTS:
-        features = features_of(config, port, variant)
+    builds = {variant: features_of(config, port, variant) for variant in VARIANTS}
+    if not any(builds.values()):
+        raise UsageError(
+            f"the port {port.name} cannot be built for {config.name}: call sites of the form "
+            f"{config.build.form} are for DYNAMIC_FTRACE, which it does not claim",
+            "Choose a config of another form, or add the feature to port.toml.",
+        )
+    for variant, features in builds.items():
         if features is not None and checks_for(config, variant, features, clauses):
             jobs.append(Job(config, port, variant, features, clauses, edits or {}, tuple(cflags)))
     if any(clause.id == CLAUSE for clause in clauses) and any(combinations(config, port)):

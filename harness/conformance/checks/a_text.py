@@ -7,7 +7,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.errors import GuestError
-from harness.isa import CallSite
+from harness.isa import CallSite, Form
 
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
 SITE = "leaf"
@@ -178,6 +178,49 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
     )
     if words != now:
         bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(words))
+
+
+@check("C9n", "M1d")
+def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
+    """A site of the kernel's form behind the kernel, within reach: its words say what it is."""
+    bench.fresh()
+    real, isa = bench.site(SITE), bench.isa
+    address = bench.image.address_of("__modules_start") + 0x100
+    off = bench.words(real.address, isa.site_length(real.form, real.as_built))
+    site = CallSite(address & isa.mask, real.form, "behind the kernel", address, real.as_built)
+    switch_elsewhere(bench, site, off, ("C9n", *(["M1d"] if bench.applies("M1d") else [])))
+
+
+def switch_elsewhere(
+    bench: Bench, site: CallSite, off: Sequence[int], clauses: Sequence[str]
+) -> None:
+    """Write a site's words to where no such site lies, and have the port switch it on and off."""
+    image, caller = bench.image, bench.image.address_of("ftrace_caller")
+    bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(off))
+    record = bench.fake_record(site)
+    with bench.stakes(*clauses):
+        status = bench.call(image.address_of("ftrace_make_call"), record, caller)
+        on = bench.words(site.address, len(off))
+        status = status or bench.call(image.address_of("ftrace_make_nop"), 0, record, caller)
+    back = bench.words(site.address, len(off))
+    if site.form is Form.LONG_CALL:
+        right = on == site.as_built[: len(off)]
+    else:
+        right = [target for _, target in bench.calls(site.address, on)] == [caller]
+    for clause in clauses:
+        bench.require(
+            clause,
+            status == 0 and right,
+            f"the site at {site.address:#x} was not switched on: error {status}",
+            found=bench.listing(site.address, on),
+        )
+        bench.require(
+            clause,
+            back == tuple(off),
+            f"the site at {site.address:#x} was not switched off: error {status}",
+            expected=bench.listing(site.address, off),
+            found=bench.listing(site.address, back),
+        )
 
 
 @check("C9e", "C9b")

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.a_text import refused
+from harness.conformance.checks.a_text import refused, switch_elsewhere
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.switch import Switch
 from harness.conformance.workshop import LOADED
 from harness.image import THIS_MODULE, ModuleImage
-from harness.isa import CallSite
+from harness.isa import CallSite, Form
 from harness.oracle import Call, find_sites
 
 RUN = "run_modules"
@@ -195,6 +195,20 @@ def _follow(bench: Bench, site: CallSite) -> None:
             f"{site.function}: the call of a module does not come to ftrace_caller",
             way=way,
         )
+
+
+@check("C9n", "M1d", variants=(MODULES,))
+def a_module_site_in_the_kernels_text(bench: Bench) -> None:
+    """A long call where only short ones have been: its words say what it is."""
+    modules = load(bench)
+    real = sites_of(modules)[0]
+    if real.form is not Form.LONG_CALL:
+        return
+    off = bench.words(real.address, length_of(bench, real))
+    # A function that nothing here calls.
+    address = bench.image.address_of("run_user_program")
+    site = CallSite(address, real.form, "run_user_program", address, real.as_built)
+    switch_elsewhere(bench, site, off, ("C9n", "M1d"))
 
 
 @check("C9e", "C9f", "M1d", variants=(MODULES,))
