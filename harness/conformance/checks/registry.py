@@ -12,7 +12,7 @@ from harness.isa import Form
 DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
 MODULES, STATIC_MODULES = "modules", "static-modules"
 """The ways in which a port is built for the checks: static-stop is static with function_trace_stop,
-modules is dynamic with modules to load."""
+those with modules are dynamic or static with modules to load."""
 
 Lacks = Callable[[MachineConfig], str]
 """Why a check says nothing on a machine; nothing where it does."""
