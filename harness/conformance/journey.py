@@ -10,7 +10,7 @@ caller's frame, and the stack below.  So what the port does not save is lost for
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.bench import Bench
+from harness.conformance.bench import Bench, Hang
 from harness.conformance.switch import TRACER, Switch
 from harness.errors import GdbError
 from harness.isa import CallSite
@@ -27,6 +27,9 @@ ABOVE = 512
 """Bytes of the stack that have to stay what they are: the function's frame, and its caller's."""
 BELOW = 1024
 """Bytes below the stack pointer that are nobody's, filled so that nothing can be found there."""
+
+MOST_STOPS = 16
+"""Entries and ends of C functions on one way; a sound port has six."""
 
 AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
 """Numbers of sets of patterns."""
@@ -140,7 +143,12 @@ def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) ->
     symbols, isa = bench.image.symbols, bench.isa
     entries = {symbols[name]: name for name in functions if name in symbols}
     returns: dict[int, str] = {}
+    stops = 0
     while (here := bench.run_to(goal, *entries, *returns)) != goal:
+        stops += 1
+        if stops > MOST_STOPS:
+            place = bench.image.symbolize(goal)
+            raise Hang(f"the guest goes in circles and does not come to {place}", "", bench.where())
         if here in entries:
             registers = bench.registers.read()
             journey.called.setdefault(entries[here], []).append(registers)

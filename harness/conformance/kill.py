@@ -10,17 +10,27 @@ from difflib import SequenceMatcher
 from harness.config import MachineConfig, Port, load_port
 from harness.conformance.assembly import Statement, statements
 from harness.conformance.checks import Check
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    VARIANTS,
+)
 from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
-from harness.conformance.mutants import Collection, load, matching
+from harness.conformance.mutants import Collection, Stub, load, matching
 from harness.conformance.run import workers
-from harness.conformance.systematic import faults
+from harness.conformance.systematic import PROOFS, faults
 from harness.conformance.workshop import Edits, build_variant, features_of, preprocessed
 from harness.errors import UsageError
 from harness.image import Image
+from harness.isa import Isa
 
 Tell = Callable[[str], None]
+
+OF_MODULES = {DYNAMIC: MODULES, STATIC: STATIC_MODULES}
+"""Where the calls of modules come to what a build has for them."""
 
 FIRST = {
     "return_to_handler": "the-way-home-of-a-hijacked-call",
@@ -124,17 +134,16 @@ def _systematic(
     config: MachineConfig, port: Port, names: Sequence[str], collection: Collection
 ) -> Iterator[Task]:
     """Every instruction of every stub; what two builds have in common is planted in one."""
-    known: dict[str, list[str]] = {}
+    known: dict[str, dict[str, list[list[str]]]] = {}
     stale = [one for one in collection.equivalents if one.applies_to(config)]
     for variant in VARIANTS:
         features = features_of(config, port, variant)
         if features is None:
             continue
-        with build_variant(config, port, variant, features) as built:
-            isa = Image(built.kernel.read_bytes(), str(built.kernel)).isa
+        isa = _isa_of(config, port, variant, features)
         for file, text in preprocessed(config, port, variant, features).items():
             found = statements(text)
-            new = _new_statements(found, known)
+            new = _new_statements(found, known.setdefault(file, {}))
             for fault in faults(found, isa):
                 name = f"{variant}/{fault.name}"
                 if fault.at in new and matching(names, name):
@@ -142,8 +151,10 @@ def _systematic(
                     if not why and (record := collection.equivalent(config, name, fault.about)):
                         why = record.reason
                         stale = [one for one in stale if one is not record]
-                    clauses = collection.clauses_of(found[fault.at].function)
-                    task = Task(config, port, name, fault.about, clauses, (variant,), {}, why)
+                    stub = collection.stub(found[fault.at].label)
+                    clauses = stub.clauses_on(config) if stub else ()
+                    builds = _builds(config, port, variant, stub)
+                    task = Task(config, port, name, fault.about, clauses, builds, {}, why)
                     yield task if fault.equivalent else replace(task, edits={file: fault.source})
     if "all" in names and stale:
         raise UsageError(
@@ -152,7 +163,20 @@ def _systematic(
         )
 
 
-def _new_statements(found: Sequence[Statement], known: dict[str, list[str]]) -> set[int]:
+def _isa_of(config: MachineConfig, port: Port, variant: str, features: Sequence[str]) -> Isa:
+    with build_variant(config, port, variant, features) as built:
+        return Image(built.kernel.read_bytes(), str(built.kernel)).isa
+
+
+def _builds(config: MachineConfig, port: Port, variant: str, stub: Stub | None) -> tuple[str, ...]:
+    """Where a fault of a build can be seen: there, and where the calls of modules come to it."""
+    with_modules = OF_MODULES.get(variant, "")
+    if not with_modules or features_of(config, port, with_modules) is None:
+        return (variant,)
+    return (with_modules,) if stub and stub.modules else (variant, with_modules)
+
+
+def _new_statements(found: Sequence[Statement], known: dict[str, list[list[str]]]) -> set[int]:
     """Numbers of the statements that no build before had in that function; makes them known."""
     functions: dict[str, list[int]] = {}
     for at, one in enumerate(found):
@@ -161,11 +185,13 @@ def _new_statements(found: Sequence[Statement], known: dict[str, list[str]]) -> 
     new = set()
     for function, places in functions.items():
         texts = [found[at].text for at in places]
-        matcher = SequenceMatcher(None, known.get(function, []), texts, autojunk=False)
-        for kind, _, _, start, stop in matcher.get_opcodes():
-            if kind != "equal":
-                new |= set(places[start:stop])
-        known[function] = texts
+        of_function = set(places)
+        for before in known.setdefault(function, []):
+            matcher = SequenceMatcher(None, before, texts, autojunk=False)
+            for block in matcher.get_matching_blocks():
+                of_function -= set(places[block.b : block.b + block.size])
+        known[function].append(texts)
+        new |= of_function
     return new
 
 
@@ -192,7 +218,8 @@ def judge_mutant(task: Task) -> Outcome:
             )
         return outcome
     other = None
-    for own in (True, False):
+    # What is recorded as equivalent is not asked what other stubs are for.
+    for own in (True,) if task.equivalent and task.clauses else (True, False):
         for variant in task.variants:
             features = features_of(task.config, task.port, variant)
             checks = _checks(task, variant, features or (), own)
@@ -260,15 +287,23 @@ def line(outcome: Outcome) -> str:
 
 
 def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """A line for each mutant, and how many were caught."""
+    """A line for each mutant; then one for each config: how many were caught."""
     yield from (line(outcome) for outcome in outcomes if outcome.built or not outcome.right)
+    for config in dict.fromkeys(outcome.config for outcome in outcomes):
+        yield _summary(config, [outcome for outcome in outcomes if outcome.config == config])
+
+
+def _summary(config: str, outcomes: Sequence[Outcome]) -> str:
     built = [outcome for outcome in outcomes if outcome.built]
-    killed = sum(outcome.killed for outcome in built)
-    equivalent = sum(bool(outcome.equivalent) and not outcome.killed for outcome in built)
-    wrong = sum(not outcome.right for outcome in outcomes)
-    yield (
-        f"{len(built)} mutants: {killed} caught, {equivalent} equivalent, {wrong} not as expected; "
-        f"{len(outcomes) - len(built)} more do not build"
+    killed = [outcome for outcome in built if outcome.killed]
+    lived = [outcome for outcome in built if not outcome.killed]
+    right = sum(outcome.right for outcome in killed)
+    proved = sum(outcome.equivalent in PROOFS for outcome in lived)
+    equivalent = sum(bool(outcome.equivalent) for outcome in lived)
+    return (
+        f"{config}: {len(built)} mutants: {right} caught, {len(killed) - right} not as expected, "
+        f"{proved} equivalent by proof, {equivalent - proved} for a reason that is recorded, "
+        f"{len(lived) - equivalent} alive; {len(outcomes) - len(built)} more do not build"
     )
 
 

@@ -20,6 +20,7 @@ from harness.config import MachineConfig, Port, resources
 from harness.config.models import Model
 from harness.conformance.catalogue import Line, Text, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.engine import select
 from harness.conformance.workshop import Edits
 from harness.errors import UsageError
 
@@ -95,17 +96,25 @@ class Equivalent(Model):
 
 
 class Stub(Model):
-    """What a stub is for: a systematic fault in it has to be caught for one of these clauses."""
+    """What a piece of assembly is for: systematic faults in it are caught for these clauses.
 
-    functions: tuple[str, ...] = Field(min_length=1)
+    ``labels`` are globs over its last label; with ``modules`` only these come there.
+    """
+
+    labels: tuple[str, ...] = Field(min_length=1)
     clauses: tuple[str, ...] = Field(min_length=1)
+    modules: bool = False
 
     @model_validator(mode="after")
     def _names_clauses(self) -> Self:
         known = {name for clause in load_catalogue().clause for name in (clause.id, clause.stem)}
         if unknown := set(self.clauses) - known:
-            raise ValueError(f"{self.functions} name no clauses: {', '.join(sorted(unknown))}")
+            raise ValueError(f"{self.labels} name no clauses: {', '.join(sorted(unknown))}")
         return self
+
+    def clauses_on(self, config: MachineConfig) -> tuple[str, ...]:
+        """Ids of its clauses, as far as they are for a config."""
+        return tuple(clause.id for clause in select(config, self.clauses))
 
 
 class _File(Model):
@@ -122,16 +131,10 @@ class Collection:
     stubs: tuple[Stub, ...]
     equivalents: tuple[Equivalent, ...]
 
-    def clauses_of(self, function: str) -> tuple[str, ...]:
-        """The clauses that a fault in a stub breaks; none for a function that is no known stub."""
-        wanted = {
-            name
-            for stub in self.stubs
-            if any(fnmatchcase(function, glob) for glob in stub.functions)
-            for name in stub.clauses
-        }
-        every = load_catalogue().clause
-        return tuple(one.id for one in every if one.id in wanted or one.stem in wanted)
+    def stub(self, label: str) -> Stub | None:
+        """What the piece of assembly behind a label is for: the first entry that matches."""
+        stubs = (one for one in self.stubs if any(fnmatchcase(label, glob) for glob in one.labels))
+        return next(stubs, None)
 
     def equivalent(self, config: MachineConfig, name: str, statement: str) -> Equivalent | None:
         """The record that says of a systematic fault that it cannot be seen."""

@@ -25,7 +25,13 @@ from harness.build import (
 )
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Variant
-from harness.conformance.checks.registry import DYNAMIC, MODULES, STATIC, STATIC_STOP
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    STATIC_STOP,
+)
 from harness.errors import HarnessError, HostError, UsageError
 from harness.isa import Form
 from harness.units import escape
@@ -33,7 +39,9 @@ from harness.units import escape
 WORKLOAD = "returns"
 
 LOADED = ("callbacks", "numbers")
-"""The modules of the variant that has some."""
+"""The modules of the variants that have some."""
+
+WITH_MODULES = (MODULES, STATIC_MODULES)
 
 DEADLINE = 120.0
 """Seconds that a build may take."""
@@ -50,7 +58,7 @@ def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, .
     if config.build.form is Form.PATCHABLE_ENTRY or "FUNCTION_TRACER" not in features:
         return None
     features.remove("DYNAMIC_FTRACE") if "DYNAMIC_FTRACE" in features else None
-    if variant == STATIC:
+    if variant in (STATIC, STATIC_MODULES):
         return tuple(features)
     assert variant == STATIC_STOP
     if "FUNCTION_TRACE_MCOUNT_TEST" not in port.features:
@@ -88,8 +96,7 @@ class BuiltVariant:
         edits: Edits,
         cflags: Sequence[str] = (),
     ) -> None:
-        modules = LOADED if variant == MODULES else ()
-        plan = plan_build(config, WORKLOAD, port.directory, cflags, features, modules)
+        plan = _plan(config, port, variant, features, cflags)
         key = _key(config, plan.command)
         self._lock, directory = _claim(key)
         try:
@@ -118,15 +125,33 @@ def preprocessed(
     config: MachineConfig, port: Port, variant: str, features: Sequence[str]
 ) -> dict[str, str]:
     """The port's assembly files as the preprocessor leaves them, by their paths in the port."""
-    plan = plan_build(config, WORKLOAD, port.directory, features=features)
+    plan = _plan(config, port, variant, features)
     with BuiltVariant(config, port, variant, features, {}) as built_:
         directory = built_.kernel.parents[1]
-        files = sorted(path.name for path in port.directory.glob("*.S"))
-        targets = {name: directory / "out" / "port" / f"{name[:-2]}.s" for name in files}
+        pattern = "**/*.S" if variant in WITH_MODULES else "*.S"
+        targets = {
+            path.relative_to(port.directory).as_posix(): directory
+            / "out/port"
+            / path.relative_to(port.directory).with_suffix(".s")
+            for path in sorted(port.directory.glob(pattern))
+        }
+        for target in targets.values():
+            target.parent.mkdir(parents=True, exist_ok=True)
         result = _make([*plan.command, *map(str, targets.values())], directory)
         if result.status != 0:
             raise plan.failure(result)
         return {name: target.read_text() for name, target in targets.items()}
+
+
+def _plan(
+    config: MachineConfig,
+    port: Port,
+    variant: str,
+    features: Sequence[str],
+    cflags: Sequence[str] = (),
+) -> Build:
+    modules = LOADED if variant in WITH_MODULES else ()
+    return plan_build(config, WORKLOAD, port.directory, cflags, features, modules)
 
 
 def _key(config: MachineConfig, command: Sequence[str]) -> str:

@@ -164,6 +164,7 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
     "C4g",
     "C4i",
     "C4j",
+    "C4n",
     "C5c",
     "C5f",
     "C6b",
@@ -173,7 +174,7 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
 )
 def every_entry_has_its_exit(bench: Bench) -> None:
     """The graph tracer on, every site on: calls and returns in order, as deep as they were."""
-    clauses = ("C4d", "C4g", "C5c", *(c for c in ("C4i", "C4j", "C5f") if bench.applies(c)))
+    clauses = ("C4d", "C4g", "C4n", "C5c", *(c for c in ("C4i", "C4j", "C5f") if bench.applies(c)))
     if bench.variant.name == DYNAMIC:
         clauses = (*clauses, "C11b")
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
@@ -286,7 +287,7 @@ def function_trace_stop_stops(bench: Bench) -> None:
         )
 
 
-@check("C9m", "C4n", "C1i")
+@check("C9m")
 def patching_makes_no_events(bench: Bench) -> None:
     """Every site on and the tracer on, and then the port's functions are called."""
     bench.fresh()

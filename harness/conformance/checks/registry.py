@@ -9,9 +9,10 @@ from harness.conformance.bench import Bench
 from harness.conformance.catalogue import Clause
 from harness.isa import Form
 
-DYNAMIC, STATIC, STATIC_STOP, MODULES = "dynamic", "static", "static-stop", "modules"
+DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
+MODULES, STATIC_MODULES = "modules", "static-modules"
 """The ways in which a port is built for the checks: static-stop is static with function_trace_stop,
-modules is dynamic with modules to load."""
+those with modules are dynamic or static with modules to load."""
 
 Lacks = Callable[[MachineConfig], str]
 """Why a check says nothing on a machine; nothing where it does."""
@@ -32,7 +33,7 @@ def several_cpus(config: MachineConfig) -> str:
     return "" if config.qemu.smp > 1 else "the machine has one CPU"
 
 
-VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES)
+VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES, STATIC_MODULES)
 
 
 @dataclass(frozen=True, slots=True)
