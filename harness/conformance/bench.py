@@ -91,11 +91,14 @@ class Bench:
     def require(self, clause: str, holds: bool, message: str, **evidence: object) -> bool:
         """The clause asks for something, and it ``holds`` or does not; the message says what not.
 
-        Values of ``evidence`` may be functions, which are called only if it does not hold.
+        Values of ``evidence`` may be functions, which are called only if it does not hold.  Where
+        there is none, it is where the guest stands.
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
+            if not any(shown.values()):
+                shown["guest"] = self.where()
             failure = Failure(self._check, self.variant.name, message, shown)
             self.failures.setdefault(clause, []).append(failure)
             if self._enough(clause):
