@@ -30,6 +30,9 @@
 
 #define NOWHERE		(~0ul)
 
+/* The slot in the port's stub; not every port's headers name it. */
+void ftrace_graph_call(void);
+
 extern const u32 interrupt_return[], return_to_user[];
 
 /**
