@@ -20,7 +20,7 @@
 /* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
 #define graph_control	(*(const volatile struct ftrace_graph_control *)&ftrace_graph_control)
 
-/* With interrupts masked, which they restore. Any case, usual or not. */
+/* With interrupts masked, as they were with flags. Any case, usual or not. */
 int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags);
 void graph_return_slow(u32 depth, unsigned long flags);
 
@@ -58,7 +58,7 @@ static __always_inline void graph_return_event(struct ring_buffer_per_cpu *cpu,
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 
-/* trace_graph_entry(), if nothing unusual is in the way. False: interrupts are still masked. */
+/* trace_graph_entry(), if nothing unusual is in the way, with interrupts masked. */
 static __always_inline bool graph_entry_usual(const struct thread_info *thread,
 					      struct ftrace_ret_stack *stack, unsigned long func,
 					      u32 depth, unsigned long flags)
@@ -74,7 +74,6 @@ static __always_inline bool graph_entry_usual(const struct thread_info *thread,
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)))
 		return false;
 	graph_entry_event(cpu, &event, thread, stack, func, depth, flags);
-	raw_local_irq_restore(flags);
 	return true;
 }
 
@@ -92,7 +91,6 @@ static __always_inline bool graph_return_usual(const struct thread_info *thread,
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
 		return false;
 	graph_return_event(cpu, &event, thread, stack, depth, flags);
-	raw_local_irq_restore(flags);
 	return true;
 }
 
