@@ -219,7 +219,7 @@ def test_at_every_instruction(watch, config, static, tracer, few):
 def test_at_every_instruction_of_a_call_from_a_module(watch, config, tracer):
     """The other forms of call sites, and the trampolines of modules that are far away."""
     with watch("modules", tick=0, deterministic=True) as watched:
-        (module,) = watched.load("callbacks")
+        watched.load("callbacks")
         path = Path(watched)
         watched.switch(tracer)
         path.walk(path.sites["mod_leaf"])

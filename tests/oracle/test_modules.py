@@ -9,6 +9,7 @@ from harness.oracle import find_sites
 
 MODULES = ["callbacks", "numbers"]
 
+
 @pytest.mark.clause("C7b", "C7c")
 @pytest.mark.clause("M3a", configs=["mips*"])
 def test_disassembly_and_tables_agree(watch):
