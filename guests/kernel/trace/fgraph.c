@@ -24,27 +24,53 @@ int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace)
 	return 0;
 }
 
-/* The rest of function_graph_enter(), for a tracer other than ours. */
-static noinline int call_graph_entry(unsigned long func)
+/* The place first, then what belongs there: an interrupt would use the same one. */
+static __always_inline struct ftrace_ret_stack *
+push_return_trace(struct thread_info *thread, int index, unsigned long ret, unsigned long func,
+		  unsigned long frame_pointer, unsigned long *retp)
+{
+	struct ftrace_ret_stack *entry = &thread->ret_stack[index];
+
+	thread->curr_ret_stack = index;
+	barrier();
+	entry->ret = ret;
+	entry->func = func;
+	entry->flags = 0;
+#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
+	entry->fp = frame_pointer;
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
+	entry->retp = retp;
+#endif
+	return entry;
+}
+
+/* function_graph_enter(), for a tracer other than ours. */
+static noinline int call_graph_entry(unsigned long ret, unsigned long func,
+				     unsigned long frame_pointer, unsigned long *retp)
 {
 	struct thread_info *thread = current;
-	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack };
+	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack + 1 };
 
+	push_return_trace(thread, trace.depth, ret, func, frame_pointer, retp);
 	if (ftrace_graph_entry(&trace))
 		return 0;
 	thread->curr_ret_stack--;
 	return -EBUSY;
 }
 
-/* And for ours, if there is more to do than to write an event. */
+/* The rest of it for ours, if there is more to do than to write an event. */
 static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
 {
 	struct thread_info *thread = current;
+	int error = 0;
 
-	if (graph_entry_slow(func, thread->curr_ret_stack, flags))
-		return 0;
-	thread->curr_ret_stack--;
-	return -EBUSY;
+	if (!graph_entry_slow(func, thread->curr_ret_stack, flags)) {
+		thread->curr_ret_stack--;
+		error = -EBUSY;
+	}
+	raw_local_irq_restore(flags);
+	return error;
 }
 
 /* Or if its page is full. */
@@ -67,6 +93,10 @@ static noinline int graph_enter_new_page(unsigned long func, unsigned long flags
 	return error;
 }
 
+/*
+ * With interrupts masked from before the place is taken until the event is there: the functions of
+ * an interrupt are either behind the event and deeper, or before it and not.
+ */
 int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
 			 unsigned long *retp)
 {
@@ -84,22 +114,10 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 		thread->trace_overrun++;
 		return -EBUSY;
 	}
-	/* The place first, then what belongs there: an interrupt would use the same one. */
-	thread->curr_ret_stack = index;
-	barrier();
-	entry = &thread->ret_stack[index];
-	entry->ret = ret;
-	entry->func = func;
-	entry->flags = 0;
-#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
-	entry->fp = frame_pointer;
-#endif
-#ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
-	entry->retp = retp;
-#endif
 	if (unlikely(tracer != trace_graph_entry))
-		return call_graph_entry(func);
+		return call_graph_entry(ret, func, frame_pointer, retp);
 	raw_local_irq_save(flags);
+	entry = push_return_trace(thread, index, ret, func, frame_pointer, retp);
 	cpu = ring_buffer_this_cpu();
 	if (unlikely(graph_entry_is_unusual(cpu)))
 		return graph_enter_slow(func, flags);
@@ -123,7 +141,7 @@ static noinline unsigned long bad_return(const struct ftrace_ret_stack *entry,
 	return 0;
 }
 
-/* An interrupt writes over the entry from here on. */
+/* An interrupt may write over the entry from here on. */
 static __always_inline unsigned long pop_return_trace(struct thread_info *thread,
 						      const struct ftrace_ret_stack *entry,
 						      int index)
@@ -135,7 +153,7 @@ static __always_inline unsigned long pop_return_trace(struct thread_info *thread
 	return ret;
 }
 
-/* The two halves of function_graph_enter()'s counterpart that are rare, as above. */
+/* The parts of function_graph_enter()'s counterpart that are rare, as above. */
 static noinline unsigned long call_graph_return(void)
 {
 	struct thread_info *thread = current;
@@ -151,13 +169,29 @@ static noinline unsigned long call_graph_return(void)
 	return pop_return_trace(thread, entry, trace.depth);
 }
 
+/* The tracer has been switched off since the function was entered. */
+static noinline unsigned long graph_leave_untraced(void)
+{
+	struct thread_info *thread = current;
+	int index = thread->curr_ret_stack;
+	unsigned long flags, ret;
+
+	raw_local_irq_save(flags);
+	ret = pop_return_trace(thread, &thread->ret_stack[index], index);
+	raw_local_irq_restore(flags);
+	return ret;
+}
+
 static noinline unsigned long graph_leave_slow(unsigned long flags)
 {
 	struct thread_info *thread = current;
 	int index = thread->curr_ret_stack;
+	unsigned long ret;
 
 	graph_return_slow(index, flags);
-	return pop_return_trace(thread, &thread->ret_stack[index], index);
+	ret = pop_return_trace(thread, &thread->ret_stack[index], index);
+	raw_local_irq_restore(flags);
+	return ret;
 }
 
 static noinline unsigned long graph_leave_new_page(unsigned long flags)
@@ -167,11 +201,13 @@ static noinline unsigned long graph_leave_new_page(unsigned long flags)
 	int index = thread->curr_ret_stack;
 	const struct ftrace_ret_stack *entry = &thread->ret_stack[index];
 	struct ring_buffer_event event;
+	unsigned long ret;
 
 	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
 		graph_return_event(cpu, &event, thread, entry, index, flags);
+	ret = pop_return_trace(thread, entry, index);
 	raw_local_irq_restore(flags);
-	return pop_return_trace(thread, entry, index);
+	return ret;
 }
 
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
@@ -182,7 +218,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	struct ring_buffer_event event;
 	trace_func_graph_ret_t tracer;
 	int index = thread->curr_ret_stack;
-	unsigned long flags;
+	unsigned long flags, ret;
 
 	if (unlikely(index < 0))
 		return bad_return(NULL, frame_pointer);
@@ -194,7 +230,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	tracer = ftrace_graph_return;
 	if (unlikely(tracer != trace_graph_return)) {
 		if (tracer == (trace_func_graph_ret_t)ftrace_stub)
-			return pop_return_trace(thread, entry, index);
+			return graph_leave_untraced();
 		return call_graph_return();
 	}
 	raw_local_irq_save(flags);
@@ -204,8 +240,9 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
 		return graph_leave_new_page(flags);
 	graph_return_event(cpu, &event, thread, entry, index, flags);
+	ret = pop_return_trace(thread, entry, index);
 	raw_local_irq_restore(flags);
-	return pop_return_trace(thread, entry, index);
+	return ret;
 }
 
 /*

@@ -21,7 +21,7 @@
 /* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
 #define graph_control	(*(const volatile struct ftrace_graph_control *)&ftrace_graph_control)
 
-/* With interrupts masked, which they restore. Any case, usual or not. */
+/* With interrupts masked, as they were with flags. Any case, usual or not. */
 int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags);
 void graph_return_slow(u32 depth, unsigned long flags);
 
