@@ -286,9 +286,14 @@ class Guest:
             self._own_breakpoints[place] = self._break_at(place)
         return bool(missing)
 
+    @property
+    def own_breakpoints(self) -> set[int]:
+        """gdb's numbers of the breakpoints that the harness keeps in every guest."""
+        return set(self._own_breakpoints.values())
+
     def is_own_stop(self, stop: Stop) -> bool:
         """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
-        return stop.breakpoint in self._own_breakpoints.values()
+        return stop.breakpoint in self.own_breakpoints
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
