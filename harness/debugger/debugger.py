@@ -159,8 +159,11 @@ class Debugger:
         """Forget the symbols of the file, added before, that has this address."""
         self.cli(f"remove-symbol-file -a 0x{address & self._address_mask:x}")
 
-    def connect(self, endpoint: str | Path) -> None:
-        """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards."""
+    def connect(self, endpoint: str | Path, deadline: float = 30.0) -> None:
+        """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards.
+
+        DebuggerDied when what listens there has not made gdb content after ``deadline`` seconds.
+        """
         if Path(endpoint).is_socket():
             target = self._link("stub", Path(endpoint))
         elif _TCP.fullmatch(str(endpoint)):
@@ -172,7 +175,7 @@ class Debugger:
             )
         self.stop = None
         try:
-            self.command(f"-target-select remote {target}", deadline=30.0)
+            self.command(f"-target-select remote {target}", deadline=deadline)
         except GdbError as error:
             raise GdbError(f"cannot connect to the stub at {endpoint}: {error.message}") from None
         self.connected = True

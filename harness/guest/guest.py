@@ -328,11 +328,12 @@ class Guest:
         self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def snapshot(self, name: str) -> None:
-        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms."""
+        """Keep the stopped guest as it is, with tracer, events and modules; some 20 ms."""
         self.machine.snapshots.save(name)
         self._kept[name] = _Kept(
             self.tracer.state if "tracer" in vars(self) else None,
             self.collector.state() if "collector" in vars(self) else None,
+            self.modules.loaded,
         )
 
     def restore(self, name: str) -> None:
@@ -350,6 +351,7 @@ class Guest:
         self._restored_at = self.debugger.resumptions
         self.debugger.moved()
         kept = self._kept[name]
+        self.modules.restore(kept.modules)
         if kept.spools is not None:
             self.collector.restore(kept.spools)
         elif "collector" in vars(self):
@@ -442,6 +444,7 @@ class _Kept:
 
     tracer: TracerState | None
     spools: list[SpoolState] | None
+    modules: list[Module]
 
 
 class _Elapsed(Exception):

@@ -3,9 +3,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 
 import click
 
+from harness.config import MachineConfig
 from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import Guest
 from harness.shell import gdb
@@ -19,8 +21,11 @@ WIDEST = 1 << 20
 """Characters of one line that are shown."""
 
 
-Judge = Callable[[Sequence[str], Callable[[str], None]], None]
-"""Judges clauses of the session's port and config, and gives the lines of the report."""
+Start = Callable[[], AbstractContextManager[Guest]]
+"""Makes a guest, and again another one like it."""
+
+Judge = Callable[[MachineConfig, Sequence[str], Callable[[str], None]], None]
+"""Judges clauses of the session's port on a config, and gives the lines of the report."""
 
 
 REMAINS = (
@@ -38,14 +43,16 @@ class Session:
 
     def __init__(
         self,
-        start: Callable[[], AbstractContextManager[Guest]],
+        start: Start,
         *,
+        restart: Callable[[str], AbstractContextManager[Guest]] | None = None,
         judge: Judge | None = None,
         colour: bool | None = None,
     ) -> None:
-        """``start`` makes the guest, and again another one like it; ``judge`` judges clauses."""
+        """``start`` makes the guest, ``restart`` one of another config, by its name."""
         self.judge = judge
         self._start = start
+        self._restart = restart
         self._stack = ExitStack()
         self._colour = colour
         self.snapshots: list[str] = []
@@ -63,13 +70,26 @@ class Session:
         self._stack.close()
         self.interrupt.close()
 
-    def restart(self) -> None:
-        """End the guest and start another one."""
+    def restart(self, config: str | None = None) -> None:
+        """End the guest and start another one like it, or one of another config.
+
+        A config that cannot be started leaves the guest as it is.
+        """
+        start = self._start if config is None else self._start_of(config)
+        stack = ExitStack()
+        guest = stack.enter_context(start())
         self._stack.close()
-        self._stack = ExitStack()
-        self.guest = self._stack.enter_context(self._start())
+        self._start, self._stack, self.guest = start, stack, guest
         self.gone, self._chosen = "", (-1, None)
         self.snapshots.clear()
+
+    def _start_of(self, config: str) -> Start:
+        if self._restart is None:
+            raise UsageError(
+                "who started this guest chose its config",
+                "Use: harness shell -c CONFIG",
+            )
+        return partial(self._restart, config)
 
     # Lines
 
