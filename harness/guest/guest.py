@@ -289,9 +289,14 @@ class Guest:
             self._own_breakpoints[place] = self._break_at(place)
         return bool(missing)
 
+    @property
+    def own_breakpoints(self) -> set[int]:
+        """gdb's numbers of the breakpoints that the harness keeps in every guest."""
+        return set(self._own_breakpoints.values())
+
     def is_own_stop(self, stop: Stop) -> bool:
         """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
-        return stop.breakpoint in self._own_breakpoints.values()
+        return stop.breakpoint in self.own_breakpoints
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
@@ -326,7 +331,7 @@ class Guest:
         self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def snapshot(self, name: str) -> None:
-        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms.
+        """Keep the stopped guest as it is, with tracer, events and modules; some 20 ms.
 
         `UsageError` on a machine that QEMU cannot bring back to where it was.
         """

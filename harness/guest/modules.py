@@ -127,6 +127,17 @@ class Modules:
         del self._loaded[name]
         self._remove(module)
 
+    def restore(self, loaded: list[Module]) -> None:
+        """The guest is what it was when these modules were loaded, and has not been asked since."""
+        wanted = {module.name: module for module in loaded}
+        for name, module in list(self._loaded.items()):
+            if wanted.get(name) is not module:
+                self._forget(module)
+        for name, module in wanted.items():
+            if self._loaded.get(name) is not module:
+                self._add(module)
+        self._loaded = wanted
+
     def _built(self, sources: Sequence[str]) -> Path:
         if self._build is None:
             raise UsageError(
@@ -183,13 +194,16 @@ class Modules:
         self._guest.debugger.add_symbols(module.path)
 
     def _remove(self, module: Module) -> None:
+        self._forget(module)
+        self._guest.modules_went(module.image)
+
+    def _forget(self, module: Module) -> None:
         debugger, image = self._guest.debugger, module.image
         for number, address in debugger.breakpoints().items():
             if address in image.text:
                 debugger.delete_breakpoint(number)
         debugger.remove_symbols(image.text.start)
         self._guest.image.remove_module(module.name)
-        self._guest.modules_went(image)
 
     def _call(self, function: str, module: Module) -> None:
         answer = self._guest.call(function, module.image.this_module)
