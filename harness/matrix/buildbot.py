@@ -143,7 +143,12 @@ def _source(repository: str, branch: str) -> list[Any]:
 def _night(root: Path, source: Sequence[Any], turn: Any) -> list[Any]:
     report = ["matrix", "report", "--history", str(root / "history.sqlite")]
     report += ["--html", str(root / "report"), "--markdown", str(root / "report.md")]
-    report += ["--junit", str(root / "junit.xml")]
+    report += [
+        "--junit",
+        str(root / "junit.xml"),
+        "--run",
+        util.Interpolate(f"{root}/runs/%(prop:run)s"),
+    ]
     return [
         *source,
         steps.SetProperty(name="name", property="run", value=util.Transform(new_id)),
