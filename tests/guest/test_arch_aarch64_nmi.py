@@ -2,6 +2,7 @@
 """NMIs (FIQ) on AArch64: at every instruction of traced calls, and raised from outside."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,9 @@ FEATURES = [
     *("FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD", "DYNAMIC_FTRACE", "FUNCTION_GRAPH_TRACER"),
     *("FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR", "FTRACE_NMI_ENTER"),
 ]
+
+PATCH = Path(__file__).with_name("workloads") / "nmi_patch.c"
+PATCH_ROUNDS = 800
 
 ROUNDS = 1200
 """As in guests/workloads/nmi.c."""
@@ -27,8 +31,8 @@ HIT = {
 }
 
 
-def interrupted(guest):
-    raw = guest.debugger.read_memory(guest.address_of("nmi_pcs"), 8 * ROUNDS)
+def interrupted(guest, rounds=ROUNDS):
+    raw = guest.debugger.read_memory(guest.address_of("nmi_pcs"), 8 * rounds)
     return [int.from_bytes(raw[i : i + 8], "little") for i in range(0, len(raw), 8)]
 
 
@@ -86,3 +90,24 @@ def test_the_port_hears_of_an_nmi_first_and_last(name):
             stop = guest.debugger.wait_stop(60.0)
             met.append(places[stop.breakpoint])
         assert met == order
+
+
+@pytest.mark.clause("C17b", configs=["aarch64-virt", "aarch64-virt-bti-pac-patchable"])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_an_nmi_at_each_instruction_of_a_patch_meets_old_or_new_text(name):
+    """Its handler calls the function that is being patched: traced from some instruction on."""
+    with boot(name, workload=str(PATCH), features=FEATURES, deterministic=True) as guest:
+        guest.tracer.set_filter("strlen")
+        guest.tracer.current = "function"
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        where = guest.address_of("nmi_events")
+        seen = list(guest.debugger.read_memory(where, PATCH_ROUNDS))
+        for rounds, before, after in ((seen[::2], 0, 1), (seen[1::2], 1, 0)):
+            turn = rounds.index(after)
+            assert 10 < turn < len(rounds) - 10
+            assert rounds == [before] * turn + [after] * (len(rounds) - turn)
+        functions = [guest.image.function_at(pc) for pc in interrupted(guest, PATCH_ROUNDS)]
+        assert {"ftrace_make_call", "ftrace_make_nop"} <= {hit.name for hit in functions if hit}
+        calls = [event.function for event in guest.tracer.events()]
+        assert calls.count("nmi_work") == sum(seen)

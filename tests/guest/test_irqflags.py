@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""trace_hardirqs_off() and trace_hardirqs_on() against what the CPU says at every instruction."""
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+WORKLOAD = str(Path(__file__).with_name("workloads") / "irqflags.c")
+
+HOOKS = {"trace_hardirqs_off": "off", "trace_hardirqs_on": "on"}
+MAX_STEPS = 3000
+
+pytestmark = [
+    pytest.mark.guest(workload=WORKLOAD),
+    pytest.mark.clause("C15b"),
+]
+
+
+def masked(guest):
+    """Whether the CPU takes no interrupt: Status.IE, EXL and ERL, or PSTATE.I."""
+    registers = guest.debugger.registers()
+    if "cpsr" in registers:
+        return bool(registers["cpsr"] & 1 << 7)
+    return registers["sr"] & 7 != 1
+
+
+def follow(guest, end):
+    """Step up to an address: (masked, the hook or function that begins there, or None)."""
+    places = {guest.address_of(hook): name for hook, name in HOOKS.items()}
+    places[guest.address_of("handle_irq")] = "handler"
+    steps = []
+    for _ in range(MAX_STEPS):
+        pc = guest.debugger.read_register("pc")
+        steps.append((masked(guest), places.get(pc)))
+        if pc == end and not steps[-1][0]:
+            return steps
+        guest.debugger.step_instruction()
+    raise AssertionError(f"{MAX_STEPS} steps and not back at {end:#x}")
+
+
+def stretches(steps):
+    """What begins in each stretch without a change of the CPU's state: (masked, names)."""
+    return [
+        (state, [name for _, name in stretch if name])
+        for state, stretch in groupby(steps, lambda step: step[0])
+    ]
+
+
+def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
+    guest.run(until="sections")
+    end = guest.debugger.read_register(guest.image.isa.return_register) & guest.image.isa.mask
+    assert stretches(follow(guest, end)) == [
+        (False, []),
+        (True, ["off", "on"]),
+        (False, []),
+        (True, ["off", "on"]),
+        (False, []),
+    ]
+
+
+def test_an_interrupt_and_its_return_are_announced(config, guest):
+    guest.run(until="sections")
+    end = guest.debugger.read_register("pc")
+    guest.inject_interrupt()
+    guest.run(until="do_irq")
+    assert stretches(follow(guest, end)) == [(True, ["off", "handler", "on"]), (False, [])]
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
