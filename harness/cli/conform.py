@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """harness conform"""
 
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import progress
+from harness.cli.options import cflags_option, progress
 from harness.errors import UsageError
+from harness.files import whole_file
 
 if TYPE_CHECKING:
     from harness.config import MachineConfig
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     "-c", "--config", "configs", multiple=True, metavar="CONFIG", help="A machine config; repeat."
 )
 @click.option("--port", metavar="DIR", help="The port to judge; the configs' own otherwise.")
+@cflags_option
 @click.option(
     "--mutant", "mutants", multiple=True, metavar="ID|all", help="A planted fault to judge; repeat."
 )
@@ -34,10 +38,11 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "json_file", metavar="FILE", help="Write all results as JSON; - for stdout."
 )
-@click.option("--junit", "junit_file", metavar="FILE", help="Write a JUnit report.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write a JUnit report; - for stdout.")
 def conform(
     configs: tuple[str, ...],
     port: str | None,
+    cflags: tuple[str, ...],
     mutants: tuple[str, ...],
     clauses: tuple[str, ...],
     json_file: str | None,
@@ -52,18 +57,20 @@ def conform(
     from harness.conformance.run import conform as judge
 
     _check_clauses(clauses)
-    chosen = _configs(configs, port)
+    chosen = _configs(configs, port, clauses)
     if mutants:
-        sys.exit(_kill(chosen, mutants, json_file, port, clauses, junit_file))
+        sys.exit(_kill(chosen, mutants, json_file, port or cflags or clauses or junit_file))
     command = ["harness", "conform", *(["--port", port] if port else [])]
+    command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
     reports: list[Report] = []
-    with progress() as tell:
-        for report in judge(chosen, lambda config: _port(config, port), clauses, tell):
-            reports.append(report)
-            if json_file != "-":
-                click.echo("\n".join(lines(report, command)))
-    _write(json_file, as_json(reports, command))
-    _write(junit_file, as_junit(reports, command))
+    with _outputs(json_file, junit_file) as (write_json, write_junit):
+        with progress() as tell:
+            for report in judge(chosen, lambda config: _port(config, port), clauses, tell, cflags):
+                reports.append(report)
+                if "-" not in (json_file, junit_file):
+                    click.echo("\n".join(lines(report, command)))
+        write_json(as_json(reports, command))
+        write_junit(as_junit(reports, command))
     sys.exit(1 if any(report.failed for report in reports) else 0)
 
 
@@ -71,22 +78,21 @@ def _kill(
     configs: Sequence["MachineConfig"],
     mutants: Sequence[str],
     json_file: str | None,
-    port: str | None,
-    clauses: Sequence[str],
-    junit_file: str | None,
+    others: object,
 ) -> int:
     from harness.conformance.kill import kill_table, table_json, table_lines
 
-    if port or clauses or junit_file:
+    if others:
         raise UsageError(
             "--mutant goes with -c and --json only",
             "A mutant is one of a reference port and names its clauses itself.",
         )
-    with progress() as tell:
-        outcomes = kill_table(configs, mutants, tell)
-    if json_file != "-":
-        click.echo("\n".join(table_lines(outcomes)))
-    _write(json_file, table_json(outcomes))
+    with _outputs(json_file) as [write_json]:
+        with progress() as tell:
+            outcomes = kill_table(configs, mutants, tell)
+        if json_file != "-":
+            click.echo("\n".join(table_lines(outcomes)))
+        write_json(table_json(outcomes))
     return 0 if all(outcome.right for outcome in outcomes) else 1
 
 
@@ -99,12 +105,16 @@ def _check_clauses(wanted: Sequence[str]) -> None:
             raise UsageError(f"there is no clause {name!r}", "See: harness list clauses")
 
 
-def _configs(names: Sequence[str], port: str | None) -> list["MachineConfig"]:
+def _configs(
+    names: Sequence[str], port: str | None, clauses: Sequence[str]
+) -> list["MachineConfig"]:
+    """Those that are named, or all on which one of the clauses can be kept or broken."""
     from harness.config import list_configs, load_config, load_port
+    from harness.conformance.engine import select
 
     if names:
         return [load_config(name) for name in dict.fromkeys(names)]
-    every = [load_config(name) for name in list_configs()]
+    every = [config for config in map(load_config, list_configs()) if select(config, clauses)]
     if port is None:
         return every
     own = load_port(port)
@@ -124,13 +134,28 @@ def _port(config: "MachineConfig", port: str | None):  # type: ignore[no-untyped
     return load_port(config.port if port is None else port)
 
 
-def _write(file: str | None, text: str) -> None:
+@contextmanager
+def _outputs(*files: str | None) -> Iterator[list[Callable[[str], None]]]:
+    """What writes a text to each of the files, or nowhere; they are made before the work begins.
+
+    They appear when the block ends well.
+    """
+    named = [file for file in files if file is not None]
+    places = [file if file == "-" else str(Path(file).resolve()) for file in named]
+    if len(set(places)) < len(places):
+        raise UsageError(f"two reports would be written to {named[0]}", "Give each a file.")
+    with ExitStack() as stack:
+        yield [_writer(file, stack) for file in files]
+
+
+def _writer(file: str | None, stack: ExitStack) -> Callable[[str], None]:
     if file is None:
-        return
+        return lambda _text: None
     if file == "-":
-        click.echo(text)
-        return
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+        return click.echo
+    stream = stack.enter_context(whole_file(Path(file)))
+
+    def write(text: str) -> None:
+        stream.write(text.encode())
+
+    return write

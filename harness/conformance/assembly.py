@@ -18,10 +18,14 @@ _DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A label, a directive or an instruction; ``function`` is the last label that is not local."""
+    """A label, a directive or an instruction.
+
+    ``function`` is the last label that is not local, ``label`` the last one with a name.
+    """
 
     text: str
     function: str
+    label: str = ""
 
     @property
     def is_label(self) -> bool:
@@ -49,11 +53,12 @@ def statements(source: str) -> list[Statement]:
             body.append(line)
         else:
             lines.append(line)
-    found, function = [], ""
+    found, function, label = [], "", ""
     for text in _expanded(lines, macros, _DEPTH):
-        if text.endswith(":") and not text.startswith(".") and not text[0].isdigit():
-            function = text[:-1]
-        found.append(Statement(text, function))
+        if text.endswith(":") and not text[0].isdigit():
+            label = text[:-1]
+            function = function if label.startswith(".") else label
+        found.append(Statement(text, function, label))
     return found
 
 

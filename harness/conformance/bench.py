@@ -3,7 +3,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +13,9 @@ from harness.config import MachineConfig
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import Failure
-from harness.errors import GuestDied, HarnessError, HostError
+from harness.errors import GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
-from harness.image import RunningImage
+from harness.image import THIS_MODULE, ModuleImage, RunningImage
 from harness.isa import CallSite, Form, Isa
 from harness.machine import Machine
 from harness.tracer import PortCalls
@@ -32,8 +32,6 @@ CALL_RETURNS = "workload_done"
 """A function that a call of the debugger's returns to: nothing runs there before the workload ends.
 """
 START = "workload"
-ENTRY_WORDS = 2
-"""A patchable entry, as -fpatchable-function-entry=2 makes it."""
 
 
 _CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
@@ -42,6 +40,10 @@ _CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
 
 class Hang(GuestDied):
     """The guest went on without getting to where it should."""
+
+
+class Enough(Exception):
+    """A failure was found, and one is all that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,16 @@ class Bench:
     dies instead, or never gets somewhere, all clauses of ``at_stake`` fail.
     """
 
-    def __init__(self, config: MachineConfig, variant: Variant) -> None:
+    def __init__(
+        self,
+        config: MachineConfig,
+        variant: Variant,
+        enough: Callable[[str], bool] = lambda _clause: False,
+    ) -> None:
+        """``enough``: whether there is nothing left to ask when this clause has failed."""
         self.config = config
         self.variant = variant
+        self._enough = enough
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
         self.form: Form = config.build.form
@@ -82,13 +91,18 @@ class Bench:
     def require(self, clause: str, holds: bool, message: str, **evidence: object) -> bool:
         """The clause asks for something, and it ``holds`` or does not; the message says what not.
 
-        Values of ``evidence`` may be functions, which are called only if it does not hold.
+        Values of ``evidence`` may be functions, which are called only if it does not hold.  Where
+        there is none, it is where the guest stands.
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
+            if not any(shown.values()):
+                shown["guest"] = self.where()
             failure = Failure(self._check, self.variant.name, message, shown)
             self.failures.setdefault(clause, []).append(failure)
+            if self._enough(clause):
+                raise Enough
         return holds
 
     def died(self, error: HarnessError) -> None:
@@ -97,11 +111,6 @@ class Bench:
             advice = [error.advice] if error.advice else []
             seen = error.evidence or self.where()
             self.require(clause, False, error.message, advice=advice, guest=seen)
-
-    @property
-    def can_inject(self) -> bool:
-        """Whether the machine config names a way to raise an interrupt from outside."""
-        return getattr(self.config.qemu, "inject", None) is not None
 
     def applies(self, clause: str) -> bool:
         """Whether a clause is one for this config."""
@@ -120,6 +129,7 @@ class Bench:
 
         With ``memory`` it is one of a machine that has so much, for this check alone.
         """
+        self._forget_modules()
         if memory:
             self.boot(memory=memory)
             self.run_to(START)
@@ -151,8 +161,41 @@ class Bench:
         vars(self).pop("registers", None)
         return self._guest
 
+    def load_module(self, name: str) -> ModuleImage:
+        """Put a module that was built with the kernel into the guest and have it initialised.
+
+        GuestError when the guest refuses it.
+        """
+        path = self.variant.kernel.with_name("modules") / f"{name}.ko"
+        module = ModuleImage(path.read_bytes(), str(path))
+        for address, data in module.segments:
+            self.guest.debugger.restore_memory(address, data)
+        for image in (self.image, self.guest.image):
+            image.add_module(name, module)
+        for function in ("load_module", "do_init_module"):
+            status = self.call(self.image.address_of(function), module.this_module)
+            if status:
+                raise GuestError(f"{function}() of the module {name} returned {status}")
+        return module
+
+    def unload_module(self, name: str) -> None:
+        """Have the guest forget a module; GuestError when it refuses."""
+        module = self.image.modules[name]
+        status = self.call(self.image.address_of("unload_module"), module.address_of(THIS_MODULE))
+        if status:
+            raise GuestError(f"unload_module() of {name} returned {status}")
+        for image in (self.image, self.guest.image):
+            image.remove_module(name)
+
+    def _forget_modules(self) -> None:
+        images = [self.image, *([self._guest.image] if self._guest else [])]
+        for image in images:
+            for name in list(image.modules):
+                image.remove_module(name)
+
     def close(self) -> None:
         """End the guest."""
+        self._forget_modules()
         running, self._running, self._guest = self._running, None, None
         if running is not None:
             running.__exit__(None, None, None)
@@ -188,25 +231,21 @@ class Bench:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
 
-    def sites_nobody_enters(self) -> set[int]:
-        """The words of patchable entries in weak functions that others stand in for.
-
-        The bodies are still there, with records that a kernel patches like any other.
-        """
-        return {
-            address + 4 * at for address in self.image.ignored_sites for at in range(ENTRY_WORDS)
-        }
-
     def call(self, function: int, *arguments: int) -> int:
         """Have the guest call a function and return its ``int``; the registers are put back.
 
         Unlike gdb's own call this ends when the guest hangs or panics, with `Hang` or `GuestDied`.
         """
+        result = self.call_for_word(function, *arguments) & 0xFFFFFFFF
+        return result - (result >> 31 << 32)
+
+    def call_for_word(self, function: int, *arguments: int) -> int:
+        """The same for a function that returns an ``unsigned long`` or a pointer."""
         before = self.enter(function, *arguments)
         self.run_to(CALL_RETURNS)
-        result = self.registers.read()[self.isa.abi.results[0]] & 0xFFFFFFFF
+        result = self.registers.read()[self.isa.abi.results[0]]
         self.registers.write(before)
-        return result - (result >> 31 << 32)
+        return result & self.isa.mask
 
     def enter(self, function: int, *arguments: int) -> dict[str, int]:
         """Put the guest at the start of a function that will return to CALL_RETURNS.
@@ -228,6 +267,11 @@ class Bench:
             }
         )
         return before
+
+    @property
+    def cpu(self) -> int:
+        """The CPU that stopped."""
+        return (self.guest.debugger.selected_thread or 1) - 1
 
     def read_memory(self, address: int, size: int) -> bytes:
         """Memory of the guest."""
@@ -315,7 +359,11 @@ class Bench:
 
     def word(self, symbol: str) -> int:
         """A variable of the kernel that is an ``unsigned long`` or a pointer."""
-        raw = self.read_memory(self.image.address_of(symbol), self.isa.word_size)
+        return self.word_at(self.image.address_of(symbol))
+
+    def word_at(self, address: int) -> int:
+        """The same, by its address."""
+        raw = self.read_memory(address, self.isa.word_size)
         return int.from_bytes(raw, self.image.byteorder)
 
     def site(self, function: str) -> CallSite:

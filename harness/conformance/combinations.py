@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every combination of features that a port claims: it compiles, links, boots and traces (C4m)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Variant
@@ -33,14 +33,16 @@ def combinations(config: MachineConfig, port: Port) -> Iterator[tuple[str, tuple
             yield variant, (*base, OPTIONAL[0], *chosen)
 
 
-def try_combinations(config: MachineConfig, port: Port, edits: Edits) -> Findings:
+def try_combinations(
+    config: MachineConfig, port: Port, edits: Edits, cflags: Sequence[str] = ()
+) -> Findings:
     """Build, boot and trace each of them; what goes wrong fails the clause."""
     failures: list[Failure] = []
     judged: dict[str, set[str]] = {}
     for variant, features in combinations(config, port):
         judged[CLAUSE] = {NAME}
         try:
-            with build_variant(config, port, variant, features, edits) as built:
+            with build_variant(config, port, variant, features, edits, cflags) as built:
                 _trace(config, built)
         except (UsageError, GuestError, GdbError) as error:
             without = [feature for feature in OPTIONAL if feature not in features]

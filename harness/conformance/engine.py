@@ -5,15 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.config import MachineConfig, Port
-from harness.conformance.bench import Bench, Hang, Variant
+from harness.conformance.bench import Bench, Enough, Hang, Variant
 from harness.conformance.catalogue import Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
-
-Step = Callable[[Check, Bench], bool]
-"""Called after each check; False ends the run."""
 
 OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 """Features that a port can have in some of its builds only."""
@@ -21,11 +18,14 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the checks said of one build: who judged each clause, and what failed."""
+    """What the checks said of one build: who judged each clause, and what failed; or why there is
+    no such build.
+    """
 
     variant: str
     judged: dict[str, set[str]]
     failures: dict[str, list[Failure]]
+    reason: str = ""
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -36,6 +36,12 @@ def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
         if clause.applies_to(config)
         and (not wanted or clause.id in wanted or clause.stem in wanted)
     ]
+
+
+def with_cflags(config: MachineConfig, cflags: Sequence[str]) -> MachineConfig:
+    """A config as clauses look at it where guests are built with more compiler flags."""
+    build = config.build.model_copy(update={"cflags": (*config.build.cflags, *cflags)})
+    return config.model_copy(update={"build": build})
 
 
 def checks_for(
@@ -54,15 +60,18 @@ def run_checks(
     config: MachineConfig,
     variant: Variant,
     checks: Sequence[Check],
-    on_check: Step = lambda _check, _bench: True,
+    enough: Callable[[str], bool] = lambda _clause: False,
 ) -> Findings:
-    """Run checks on one build of a port, each from a guest that has just booted."""
-    bench = Bench(config, variant)
+    """Run checks on one build of a port, each from a guest that has just booted.
+
+    They end where a clause fails of which one failure is ``enough``.
+    """
+    bench = Bench(config, variant, enough)
     try:
         for check in checks:
             _run(bench, check)
-            if not on_check(check, bench):
-                break
+    except Enough:
+        pass
     finally:
         bench.close()
     return Findings(variant.name, bench.judged, bench.failures)
@@ -107,6 +116,21 @@ def _result(
     elif result.checks:
         result.verdict = Verdict.PASS
     else:
-        reason = clause.why_not_observable(config) or UNSEEN.get(clause.id, "")
-        result.reason = reason or "none of its checks applies to this config and port"
+        not_built = (found.reason for found in findings if found.reason)
+        result.reason = (
+            why_unseen(clause, config)
+            or next(not_built, "")
+            or "none of its checks applies to this port"
+        )
     return result
+
+
+def why_unseen(clause: Clause, config: MachineConfig) -> str:
+    """Why the suite sees nothing of a clause on a config; nothing where it sees something."""
+    checks = [check for check in all_checks() if clause.id in check.clauses]
+    lacking = [check.lacks(config) for check in checks]
+    return (
+        clause.why_not_observable(config)
+        or UNSEEN.get(clause.id, "")
+        or ("" if "" in lacking or not lacking else lacking[0])
+    )

@@ -10,7 +10,7 @@ caller's frame, and the stack below.  So what the port does not save is lost for
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.bench import Bench
+from harness.conformance.bench import Bench, Hang
 from harness.conformance.switch import TRACER, Switch
 from harness.errors import GdbError
 from harness.isa import CallSite
@@ -27,6 +27,9 @@ ABOVE = 512
 """Bytes of the stack that have to stay what they are: the function's frame, and its caller's."""
 BELOW = 1024
 """Bytes below the stack pointer that are nobody's, filled so that nothing can be found there."""
+
+MOST_STOPS = 16
+"""Entries and ends of C functions on one way; a sound port has six."""
 
 AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
 """Numbers of sets of patterns."""
@@ -86,10 +89,20 @@ def travel(bench: Bench, site: CallSite, *, home: bool) -> Journey:
     return journey
 
 
+def free_registers(bench: Bench, site: CallSite) -> list[str]:
+    """General registers that may hold anything in front of a site that the guest stands at.
+
+    A frame pointer that the function has set up already is as dear to it as its stack pointer.
+    """
+    isa, values = bench.isa, bench.registers.read()
+    pinned, stack = isa.at_site(site.form).pinned, values[isa.stack_register]
+    every = (*isa.abi.scratch, *isa.abi.saved)
+    return [name for name in every if name not in pinned and values[name] != stack]
+
+
 def _lay_out(bench: Bench, journey: Journey) -> None:
     isa, abi = bench.isa, bench.isa.abi
-    pinned = isa.at_site(journey.site.form).pinned
-    general = [name for name in (*abi.scratch, *abi.saved) if name not in pinned]
+    general = free_registers(bench, journey.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
     journey.before = bench.registers.read()
     stack = journey.before[isa.stack_register]
@@ -130,7 +143,12 @@ def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) ->
     symbols, isa = bench.image.symbols, bench.isa
     entries = {symbols[name]: name for name in functions if name in symbols}
     returns: dict[int, str] = {}
+    stops = 0
     while (here := bench.run_to(goal, *entries, *returns)) != goal:
+        stops += 1
+        if stops > MOST_STOPS:
+            place = bench.image.symbolize(goal)
+            raise Hang(f"the guest goes in circles and does not come to {place}", "", bench.where())
         if here in entries:
             registers = bench.registers.read()
             journey.called.setdefault(entries[here], []).append(registers)

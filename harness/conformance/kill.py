@@ -9,27 +9,40 @@ from difflib import SequenceMatcher
 
 from harness.config import MachineConfig, Port, load_port
 from harness.conformance.assembly import Statement, statements
-from harness.conformance.bench import Bench
 from harness.conformance.checks import Check
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    VARIANTS,
+)
 from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
-from harness.conformance.mutants import Equivalent, load, matching
+from harness.conformance.mutants import Collection, Stub, load, matching
 from harness.conformance.run import workers
-from harness.conformance.systematic import faults
+from harness.conformance.systematic import PROOFS, faults
 from harness.conformance.workshop import Edits, build_variant, features_of, preprocessed
 from harness.errors import UsageError
 from harness.image import Image
+from harness.isa import Isa
 
 Tell = Callable[[str], None]
 
-FIRST = ("a-call-of-the-tracer", "a-call-that-is-hijacked", "the-way-home-of-a-hijacked-call")
-"""The checks that find most faults in stubs."""
+OF_MODULES = {DYNAMIC: MODULES, STATIC: STATIC_MODULES}
+"""Where the calls of modules come to what a build has for them."""
+
+FIRST = {
+    "return_to_handler": "the-way-home-of-a-hijacked-call",
+    "graph": "a-call-that-is-hijacked",
+    "": "a-call-of-the-tracer",
+}
+"""The checks that find most faults in stubs, by a part of a stub's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One mutant on one config; ``clauses`` is empty for a systematic one."""
+    """One mutant on one config; without ``clauses`` it may be caught for any."""
 
     config: MachineConfig
     port: Port
@@ -60,6 +73,11 @@ class Outcome:
     built: bool = True
 
     @property
+    def systematic(self) -> bool:
+        """Whether nobody has thought it out."""
+        return "/" in self.name
+
+    @property
     def killed(self) -> bool:
         """Whether some check failed."""
         return bool(self.clause)
@@ -68,7 +86,7 @@ class Outcome:
     def right(self) -> bool:
         """Whether it was caught for the clause that it breaks, or cannot be caught as recorded."""
         if not self.built:
-            return not self.expected
+            return self.systematic
         if self.killed:
             return not self.equivalent and (not self.expected or self.clause in self.expected)
         return bool(self.equivalent)
@@ -109,35 +127,56 @@ def _tasks(config: MachineConfig, names: Sequence[str], tell: Tell) -> Iterator[
                 yield Task(config, port, mutant.id, about, clauses, variants, edits)
     if any(name == "all" or "/" in name for name in names):
         tell(f"{config.name}: planting faults")
-        yield from _systematic(config, port, names, collection.equivalents)
+        yield from _systematic(config, port, names, collection)
 
 
 def _systematic(
-    config: MachineConfig, port: Port, names: Sequence[str], equivalents: Sequence[Equivalent]
+    config: MachineConfig, port: Port, names: Sequence[str], collection: Collection
 ) -> Iterator[Task]:
     """Every instruction of every stub; what two builds have in common is planted in one."""
-    known: dict[str, list[str]] = {}
+    known: dict[str, dict[str, list[list[str]]]] = {}
+    stale = [one for one in collection.equivalents if one.applies_to(config)]
     for variant in VARIANTS:
         features = features_of(config, port, variant)
         if features is None:
             continue
-        with build_variant(config, port, variant, features) as built:
-            isa = Image(built.kernel.read_bytes(), str(built.kernel)).isa
+        isa = _isa_of(config, port, variant, features)
         for file, text in preprocessed(config, port, variant, features).items():
             found = statements(text)
-            new = _new_statements(found, known)
+            new = _new_statements(found, known.setdefault(file, {}))
             for fault in faults(found, isa):
                 name = f"{variant}/{fault.name}"
                 if fault.at in new and matching(names, name):
-                    recorded = (
-                        e.reason for e in equivalents if e.covers(config, name, fault.about)
-                    )
-                    why = fault.equivalent or next(recorded, "")
-                    task = Task(config, port, name, fault.about, (), (variant,), {}, why)
+                    why = fault.equivalent
+                    if not why and (record := collection.equivalent(config, name, fault.about)):
+                        why = record.reason
+                        stale = [one for one in stale if one is not record]
+                    stub = collection.stub(found[fault.at].label)
+                    clauses = stub.clauses_on(config) if stub else ()
+                    builds = _builds(config, port, variant, stub)
+                    task = Task(config, port, name, fault.about, clauses, builds, {}, why)
                     yield task if fault.equivalent else replace(task, edits={file: fault.source})
+    if "all" in names and stale:
+        raise UsageError(
+            f"{config.name}: no fault is equivalent because of: {stale[0].reason.strip()}",
+            f"Take it out of equivalent.toml, or mend it: {', '.join(stale[0].faults)}",
+        )
 
 
-def _new_statements(found: Sequence[Statement], known: dict[str, list[str]]) -> set[int]:
+def _isa_of(config: MachineConfig, port: Port, variant: str, features: Sequence[str]) -> Isa:
+    with build_variant(config, port, variant, features) as built:
+        return Image(built.kernel.read_bytes(), str(built.kernel)).isa
+
+
+def _builds(config: MachineConfig, port: Port, variant: str, stub: Stub | None) -> tuple[str, ...]:
+    """Where a fault of a build can be seen: there, and where the calls of modules come to it."""
+    with_modules = OF_MODULES.get(variant, "")
+    if not with_modules or features_of(config, port, with_modules) is None:
+        return (variant,)
+    return (with_modules,) if stub and stub.modules else (variant, with_modules)
+
+
+def _new_statements(found: Sequence[Statement], known: dict[str, list[list[str]]]) -> set[int]:
     """Numbers of the statements that no build before had in that function; makes them known."""
     functions: dict[str, list[int]] = {}
     for at, one in enumerate(found):
@@ -146,16 +185,18 @@ def _new_statements(found: Sequence[Statement], known: dict[str, list[str]]) -> 
     new = set()
     for function, places in functions.items():
         texts = [found[at].text for at in places]
-        matcher = SequenceMatcher(None, known.get(function, []), texts, autojunk=False)
-        for kind, _, _, start, stop in matcher.get_opcodes():
-            if kind != "equal":
-                new |= set(places[start:stop])
-        known[function] = texts
+        of_function = set(places)
+        for before in known.setdefault(function, []):
+            matcher = SequenceMatcher(None, before, texts, autojunk=False)
+            for block in matcher.get_matching_blocks():
+                of_function -= set(places[block.b : block.b + block.size])
+        known[function].append(texts)
+        new |= of_function
     return new
 
 
 def judge_mutant(task: Task) -> Outcome:
-    """Build it and run checks until one fails: those of its clauses, then all others.
+    """Build it and run checks until a clause that it breaks fails: its own checks, then all others.
 
     What has been proved to change nothing has no edits and is not run.
     """
@@ -176,15 +217,16 @@ def judge_mutant(task: Task) -> Outcome:
                 message=first.message,
             )
         return outcome
-    rounds = ([list(task.clauses)] if task.clauses else []) + [[]]
     other = None
-    for wanted in rounds:
+    # What is recorded as equivalent is not asked what other stubs are for.
+    for own in (True,) if task.equivalent and task.clauses else (True, False):
         for variant in task.variants:
             features = features_of(task.config, task.port, variant)
-            if features is None:
+            checks = _checks(task, variant, features or (), own)
+            if features is None or not checks:
                 continue
             try:
-                found = _first_failure(task, variant, features, wanted)
+                found = _failure(task, variant, features, checks)
             except UsageError as error:
                 return replace(outcome, variant=variant, message=error.message, built=False)
             if found is None:
@@ -197,27 +239,35 @@ def judge_mutant(task: Task) -> Outcome:
     return other or outcome
 
 
-def _first_failure(
-    task: Task, variant: str, features: Sequence[str], wanted: Sequence[str]
-) -> tuple[str, str, str] | None:
-    """Clause, check and message."""
-    clauses = select(task.config, wanted)
-    checks = checks_for(task.config, variant, features, clauses)
-    checks.sort(key=lambda check: check.name not in FIRST)
-    if not checks:
-        return None
-    found: list[tuple[str, str, str]] = []
+def _checks(task: Task, variant: str, features: Sequence[str], own: bool) -> list[Check]:
+    """The checks that may say something of the task's ``own`` clauses, or all others.
 
-    def look(check: Check, bench: Bench) -> bool:
-        for clause, failures in bench.failures.items():
-            if not task.clauses or clause in task.clauses or not wanted:
-                found.append((clause, check.name, failures[0].message))
-        found.sort(key=lambda one: one[0] not in task.clauses)
-        return not found
+    Those of the stub with the fault come first, then those that find most.
+    """
+    stub = next(part for part in FIRST if part in task.name)
+    return sorted(
+        (
+            check
+            for check in checks_for(task.config, variant, features, select(task.config))
+            if own == any(clause in task.clauses for clause in check.clauses)
+        ),
+        key=lambda check: (check.name != FIRST[stub], check.name not in FIRST.values()),
+    )
+
+
+def _failure(
+    task: Task, variant: str, features: Sequence[str], checks: Sequence[Check]
+) -> tuple[str, str, str] | None:
+    """Clause, check and message of the first failure of a clause of the task's, else of another."""
+
+    def enough(clause: str) -> bool:
+        return not task.clauses or clause in task.clauses
 
     with build_variant(task.config, task.port, variant, features, task.edits) as built:
-        run_checks(task.config, built, checks, look)
-    return found[0] if found else None
+        found = run_checks(task.config, built, checks, enough).failures
+    for clause in sorted(found, key=enough, reverse=True):
+        return clause, found[clause][0].check, found[clause][0].message
+    return None
 
 
 def line(outcome: Outcome) -> str:
@@ -237,15 +287,23 @@ def line(outcome: Outcome) -> str:
 
 
 def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """A line for each mutant, and how many were caught."""
+    """A line for each mutant; then one for each config: how many were caught."""
     yield from (line(outcome) for outcome in outcomes if outcome.built or not outcome.right)
+    for config in dict.fromkeys(outcome.config for outcome in outcomes):
+        yield _summary(config, [outcome for outcome in outcomes if outcome.config == config])
+
+
+def _summary(config: str, outcomes: Sequence[Outcome]) -> str:
     built = [outcome for outcome in outcomes if outcome.built]
-    killed = sum(outcome.killed for outcome in built)
-    equivalent = sum(bool(outcome.equivalent) and not outcome.killed for outcome in built)
-    wrong = sum(not outcome.right for outcome in outcomes)
-    yield (
-        f"{len(built)} mutants: {killed} caught, {equivalent} equivalent, {wrong} not as expected; "
-        f"{len(outcomes) - len(built)} more do not build"
+    killed = [outcome for outcome in built if outcome.killed]
+    lived = [outcome for outcome in built if not outcome.killed]
+    right = sum(outcome.right for outcome in killed)
+    proved = sum(outcome.equivalent in PROOFS for outcome in lived)
+    equivalent = sum(bool(outcome.equivalent) for outcome in lived)
+    return (
+        f"{config}: {len(built)} mutants: {right} caught, {len(killed) - right} not as expected, "
+        f"{proved} equivalent by proof, {equivalent - proved} for a reason that is recorded, "
+        f"{len(lived) - equivalent} alive; {len(outcomes) - len(built)} more do not build"
     )
 
 

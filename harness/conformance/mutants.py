@@ -20,6 +20,7 @@ from harness.config import MachineConfig, Port, resources
 from harness.config.models import Model
 from harness.conformance.catalogue import Line, Text, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.engine import select
 from harness.conformance.workshop import Edits
 from harness.errors import UsageError
 
@@ -81,17 +82,44 @@ class Equivalent(Model):
     configs: tuple[str, ...] = ("*",)
     reason: Text
 
+    def applies_to(self, config: MachineConfig) -> bool:
+        """Whether there are such faults in guests of this config."""
+        return any(fnmatchcase(config.name, glob) for glob in self.configs)
+
     def covers(self, config: MachineConfig, name: str, statement: str) -> bool:
         """Whether this is about that fault."""
         return (
-            any(fnmatchcase(config.name, glob) for glob in self.configs)
+            self.applies_to(config)
             and any(fnmatchcase(name, glob) for glob in self.faults)
             and fnmatchcase(statement, self.statement)
         )
 
 
+class Stub(Model):
+    """What a piece of assembly is for: systematic faults in it are caught for these clauses.
+
+    ``labels`` are globs over its last label; with ``modules`` only these come there.
+    """
+
+    labels: tuple[str, ...] = Field(min_length=1)
+    clauses: tuple[str, ...] = Field(min_length=1)
+    modules: bool = False
+
+    @model_validator(mode="after")
+    def _names_clauses(self) -> Self:
+        known = {name for clause in load_catalogue().clause for name in (clause.id, clause.stem)}
+        if unknown := set(self.clauses) - known:
+            raise ValueError(f"{self.labels} name no clauses: {', '.join(sorted(unknown))}")
+        return self
+
+    def clauses_on(self, config: MachineConfig) -> tuple[str, ...]:
+        """Ids of its clauses, as far as they are for a config."""
+        return tuple(clause.id for clause in select(config, self.clauses))
+
+
 class _File(Model):
     mutant: tuple[Mutant, ...] = ()
+    stub: tuple[Stub, ...] = ()
     equivalent: tuple[Equivalent, ...] = ()
 
 
@@ -100,13 +128,25 @@ class Collection:
     """What there is for one port."""
 
     mutants: tuple[Mutant, ...]
+    stubs: tuple[Stub, ...]
     equivalents: tuple[Equivalent, ...]
+
+    def stub(self, label: str) -> Stub | None:
+        """What the piece of assembly behind a label is for: the first entry that matches."""
+        stubs = (one for one in self.stubs if any(fnmatchcase(label, glob) for glob in one.labels))
+        return next(stubs, None)
+
+    def equivalent(self, config: MachineConfig, name: str, statement: str) -> Equivalent | None:
+        """The record that says of a systematic fault that it cannot be seen."""
+        records = (one for one in self.equivalents if one.covers(config, name, statement))
+        return next(records, None)
 
 
 @cache
 def load(port: str) -> Collection:
     """The mutants of a reference port; UsageError where a file is wrong."""
     mutants: list[Mutant] = []
+    stubs: list[Stub] = []
     equivalents: list[Equivalent] = []
     for file in _files(port):
         try:
@@ -114,12 +154,13 @@ def load(port: str) -> Collection:
         except (ValidationError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"{file} is no file of mutants: {error}") from error
         mutants += content.mutant
+        stubs += content.stub
         equivalents += content.equivalent
     ids = [mutant.id for mutant in mutants]
     for id_ in ids:
         if ids.count(id_) > 1:
             raise UsageError(f"there are two mutants {id_} of the port {port}")
-    return Collection(tuple(mutants), tuple(equivalents))
+    return Collection(tuple(mutants), tuple(stubs), tuple(equivalents))
 
 
 def directory() -> Path:

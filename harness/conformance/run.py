@@ -13,11 +13,30 @@ from multiprocessing import active_children, get_context
 
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    VARIANTS,
+)
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
-from harness.conformance.engine import Findings, checks_for, run_checks, select, verdicts
+from harness.conformance.engine import (
+    Findings,
+    checks_for,
+    run_checks,
+    select,
+    verdicts,
+    with_cflags,
+)
 from harness.conformance.verdict import Report
-from harness.conformance.workshop import Edits, build_variant, check_claims, features_of
+from harness.conformance.workshop import (
+    BuiltVariant,
+    Edits,
+    build_variant,
+    check_claims,
+    features_of,
+)
 from harness.errors import UsageError
 
 Tell = Callable[[str], None]
@@ -26,6 +45,10 @@ PR_SET_PDEATHSIG = 1
 
 BUILDS = "builds"
 """In place of a variant: all of them, for the clause that asks for that."""
+
+
+WITHOUT_MODULES = {MODULES: DYNAMIC, STATIC_MODULES: STATIC}
+"""The same build without modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +61,60 @@ class Job:
     features: tuple[str, ...]
     clauses: tuple[Clause, ...]
     edits: Edits
+    cflags: tuple[str, ...] = ()
 
 
 def jobs_for(
-    config: MachineConfig, port: Port, wanted: Sequence[str], edits: Edits | None = None
+    config: MachineConfig,
+    port: Port,
+    wanted: Sequence[str],
+    edits: Edits | None = None,
+    cflags: Sequence[str] = (),
 ) -> list[Job]:
     """The builds that say something of the clauses wanted; UsageError when there are none."""
     check_claims(port)
-    clauses = tuple(select(config, wanted))
+    clauses = tuple(select(with_cflags(config, cflags), wanted))
     if not clauses:
         raise UsageError(
             f"none of the clauses {', '.join(wanted)} applies to {config.name}",
             f"See: harness list clauses -c {config.name}",
         )
     jobs = []
-    for variant in VARIANTS:
-        features = features_of(config, port, variant)
+    builds = {variant: features_of(config, port, variant) for variant in VARIANTS}
+    if not any(builds.values()):
+        raise UsageError(
+            f"the port {port.name} cannot be built for {config.name}: call sites of the form "
+            f"{config.build.form} are for DYNAMIC_FTRACE, which it does not claim",
+            "Choose a config of another form, or add the feature to port.toml.",
+        )
+    for variant, features in builds.items():
         if features is not None and checks_for(config, variant, features, clauses):
-            jobs.append(Job(config, port, variant, features, clauses, edits or {}))
+            jobs.append(Job(config, port, variant, features, clauses, edits or {}, tuple(cflags)))
     if any(clause.id == CLAUSE for clause in clauses) and any(combinations(config, port)):
-        jobs.append(Job(config, port, BUILDS, (), clauses, edits or {}))
+        jobs.append(Job(config, port, BUILDS, (), clauses, edits or {}, tuple(cflags)))
     return jobs
 
 
 def do(job: Job) -> Findings:
     """Build and check; UsageError when the port does not build."""
     if job.variant == BUILDS:
-        return try_combinations(job.config, job.port, job.edits)
-    with build_variant(job.config, job.port, job.variant, job.features, job.edits) as variant:
+        return try_combinations(job.config, job.port, job.edits, job.cflags)
+    try:
+        built = _build(job, job.variant)
+    except UsageError as error:
+        if job.variant not in WITHOUT_MODULES:
+            raise
+        # If that does not build either, it is the port itself that does not.
+        _build(job, WITHOUT_MODULES[job.variant]).close()
+        complaint = error.message.splitlines()[1:2] or [error.message]
+        return Findings(job.variant, {}, {}, f"no module builds with this port: {complaint[0]}")
+    with built as variant:
         checks = checks_for(job.config, job.variant, job.features, job.clauses)
-        return run_checks(job.config, variant, checks)
+        return run_checks(with_cflags(job.config, job.cflags), variant, checks)
+
+
+def _build(job: Job, variant: str) -> BuiltVariant:
+    return build_variant(job.config, job.port, variant, job.features, job.edits, job.cflags)
 
 
 def conform(
@@ -75,20 +122,25 @@ def conform(
     port_of: Callable[[MachineConfig], Port],
     wanted: Sequence[str] = (),
     tell: Tell = lambda _line: None,
+    cflags: Sequence[str] = (),
 ) -> Iterator[Report]:
-    """A report for each config, in their order, as soon as it is there."""
+    """A report for each config, in their order, as soon as it is there.
+
+    ``cflags`` are compiler flags for every build, behind the config's.
+    """
     with workers() as pool:
         started = time.monotonic()
         waiting = []
         for config in configs:
-            jobs = jobs_for(config, port_of(config), wanted)
+            jobs = jobs_for(config, port_of(config), wanted, cflags=cflags)
             waiting.append((config, jobs, [pool.submit(do, job) for job in jobs]))
         for config, jobs, futures in waiting:
             for done, future in enumerate(as_completed(futures), 1):
                 tell(f"{config.name}: {future.result().variant}, {done} of {len(futures)} builds")
             port = jobs[0].port if jobs else port_of(config)
             findings = [future.result() for future in futures]
-            results = verdicts(config, port, select(config, wanted), findings)
+            built = with_cflags(config, cflags)
+            results = verdicts(built, port, select(built, wanted), findings)
             yield Report(config.name, port.name, results, time.monotonic() - started)
             started = time.monotonic()
 

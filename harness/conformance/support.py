@@ -10,11 +10,10 @@ from textwrap import fill
 from harness.config import MachineConfig, list_configs, load_config, load_port
 from harness.conformance.catalogue import Catalogue, Clause, Judge
 from harness.conformance.checks.registry import VARIANTS
-from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE as OF_COMBINATIONS
 from harness.conformance.combinations import combinations
 from harness.conformance.coverage import Check, Covered, covered
-from harness.conformance.engine import checks_for
+from harness.conformance.engine import checks_for, why_unseen
 from harness.conformance.page import escaped
 from harness.conformance.workshop import features_of
 
@@ -129,7 +128,7 @@ def mark(clause: Clause, row: Row, tested: Iterable[Check]) -> Mark:
 
 def why(clause: Clause, row: Row) -> str:
     """Why nobody looks at a clause on a config, or can."""
-    return clause.why_not_observable(row.config) or UNSEEN.get(clause.id, NO_CHECK)
+    return why_unseen(clause, row.config) or NO_CHECK
 
 
 def _row(config: MachineConfig, catalogue: Catalogue) -> Row:

@@ -25,12 +25,23 @@ from harness.build import (
 )
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Variant
-from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    STATIC_STOP,
+)
 from harness.errors import HarnessError, HostError, UsageError
 from harness.isa import Form
 from harness.units import escape
 
 WORKLOAD = "returns"
+
+LOADED = ("callbacks", "numbers")
+"""The modules of the variants that have some."""
+
+WITH_MODULES = (MODULES, STATIC_MODULES)
 
 DEADLINE = 120.0
 """Seconds that a build may take."""
@@ -41,22 +52,18 @@ Edits = Mapping[str, str]
 
 def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, ...] | None:
     """What a port is built with in a variant; None where it cannot be built so."""
-    features = [f for f in port.features if f not in ("FUNCTION_TRACE_MCOUNT_TEST", *NOT_BUILT)]
-    if variant == DYNAMIC:
+    features = [feature for feature in port.features if feature != "FUNCTION_TRACE_MCOUNT_TEST"]
+    if variant in (DYNAMIC, MODULES):
         return tuple(features) if "DYNAMIC_FTRACE" in features else None
     if config.build.form is Form.PATCHABLE_ENTRY or "FUNCTION_TRACER" not in features:
         return None
     features.remove("DYNAMIC_FTRACE") if "DYNAMIC_FTRACE" in features else None
-    if variant == STATIC:
+    if variant in (STATIC, STATIC_MODULES):
         return tuple(features)
     assert variant == STATIC_STOP
     if "FUNCTION_TRACE_MCOUNT_TEST" not in port.features:
         return None
     return (*features, "FUNCTION_TRACE_MCOUNT_TEST")
-
-
-NOT_BUILT = ("FTRACE_NMI_ENTER", "SYSCALL_TRACEPOINTS")
-"""What a port may claim, and the guest's Makefile does not know."""
 
 
 def build_variant(
@@ -65,13 +72,16 @@ def build_variant(
     variant: str,
     features: Sequence[str],
     edits: Edits | None = None,
+    cflags: Sequence[str] = (),
 ) -> "BuiltVariant":
     """Build a port, with some of its files changed; the directory is kept until it is closed.
+
+    ``cflags`` come behind the config's.
 
     Raises:
         UsageError: it does not build, or not with what it claims.
     """
-    return BuiltVariant(config, port, variant, features, edits or {})
+    return BuiltVariant(config, port, variant, features, edits or {}, cflags)
 
 
 class BuiltVariant:
@@ -84,8 +94,9 @@ class BuiltVariant:
         variant: str,
         features: Sequence[str],
         edits: Edits,
+        cflags: Sequence[str] = (),
     ) -> None:
-        plan = plan_build(config, WORKLOAD, port.directory, features=features)
+        plan = _plan(config, port, variant, features, cflags)
         key = _key(config, plan.command)
         self._lock, directory = _claim(key)
         try:
@@ -114,15 +125,33 @@ def preprocessed(
     config: MachineConfig, port: Port, variant: str, features: Sequence[str]
 ) -> dict[str, str]:
     """The port's assembly files as the preprocessor leaves them, by their paths in the port."""
-    plan = plan_build(config, WORKLOAD, port.directory, features=features)
+    plan = _plan(config, port, variant, features)
     with BuiltVariant(config, port, variant, features, {}) as built_:
         directory = built_.kernel.parents[1]
-        files = sorted(path.name for path in port.directory.glob("*.S"))
-        targets = {name: directory / "out" / "port" / f"{name[:-2]}.s" for name in files}
+        pattern = "**/*.S" if variant in WITH_MODULES else "*.S"
+        targets = {
+            path.relative_to(port.directory).as_posix(): directory
+            / "out/port"
+            / path.relative_to(port.directory).with_suffix(".s")
+            for path in sorted(port.directory.glob(pattern))
+        }
+        for target in targets.values():
+            target.parent.mkdir(parents=True, exist_ok=True)
         result = _make([*plan.command, *map(str, targets.values())], directory)
         if result.status != 0:
             raise plan.failure(result)
         return {name: target.read_text() for name, target in targets.items()}
+
+
+def _plan(
+    config: MachineConfig,
+    port: Port,
+    variant: str,
+    features: Sequence[str],
+    cflags: Sequence[str] = (),
+) -> Build:
+    modules = LOADED if variant in WITH_MODULES else ()
+    return plan_build(config, WORKLOAD, port.directory, cflags, features, modules)
 
 
 def _key(config: MachineConfig, command: Sequence[str]) -> str:

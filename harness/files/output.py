@@ -23,13 +23,13 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         # A link stays one: what it points to is written.
         target = path.resolve()
         if path.is_dir() or (target.exists() and not target.is_file()):
-            raise UsageError(f"{path} is not a regular file", "Choose another file with -o.")
+            raise UsageError(f"{path} is not a regular file", "Choose another file.")
         part = target.with_name(f".{target.name}.{os.getpid()}")
         stream = part.open("w+b")
     except (OSError, RuntimeError) as error:
         raise UsageError(
             f"{path} cannot be written: {getattr(error, 'strerror', error)}",
-            "Choose another file with -o.",
+            "Choose another file.",
         ) from error
     try:
         with stream:
@@ -38,7 +38,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             os.fsync(stream.fileno())
         part.replace(target)
     except OSError as error:
-        advice = "Make room, or choose another place with -o." if _full(error) else ""
+        advice = "Make room, or choose another place." if _full(error) else ""
         raise HostError(f"{path} cannot be written: {error.strerror}", advice) from error
     finally:
         part.unlink(missing_ok=True)

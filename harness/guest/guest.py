@@ -153,9 +153,11 @@ class Guest:
         It may be traced like any other.  What does not fit into a full ring buffer is lost.
 
         Raises:
+            UsageError: the CPU stands in a delay slot: it would go where the jump goes instead.
             GuestDied: the guest panicked in it.
             GdbError: it came to a breakpoint; the guest stands there.
         """
+        self._need_no_delay_slot(function)
         if "collector" in vars(self):
             self.collector.drain()
         watermark = self._own_breakpoints["ring_buffer_watermark"]
@@ -169,6 +171,18 @@ class Guest:
             raise
         finally:
             self.debugger.command(f"-break-enable {watermark}")
+
+    def _need_no_delay_slot(self, function: str) -> None:
+        """QEMU keeps the jump that the CPU has begun, and no debugger can see or put it off."""
+        pc, isa = self.debugger.read_register("pc"), self.image.isa
+        with suppress(GdbError):
+            raw = self.debugger.read_memory((pc - 4) & isa.mask, 4)
+            if isa.has_delay_slot(isa.bytes_to_words(raw)[0]):
+                raise UsageError(
+                    f"the CPU stands in a delay slot, at {self.image.symbolize(pc)}: "
+                    f"it cannot call {function}()",
+                    "Step one instruction first.",
+                )
 
     def load_module(self, module: str | Path | Module) -> Module:
         """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.
@@ -275,9 +289,14 @@ class Guest:
             self._own_breakpoints[place] = self._break_at(place)
         return bool(missing)
 
+    @property
+    def own_breakpoints(self) -> set[int]:
+        """gdb's numbers of the breakpoints that the harness keeps in every guest."""
+        return set(self._own_breakpoints.values())
+
     def is_own_stop(self, stop: Stop) -> bool:
         """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
-        return stop.breakpoint in self._own_breakpoints.values()
+        return stop.breakpoint in self.own_breakpoints
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
@@ -312,7 +331,7 @@ class Guest:
         self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def snapshot(self, name: str) -> None:
-        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms.
+        """Keep the stopped guest as it is, with tracer, events and modules; some 20 ms.
 
         `UsageError` on a machine that QEMU cannot bring back to where it was.
         """

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
+from harness.guest.modules import Module
 from harness.readout import SpoolState
 from harness.tracer import TracerState
 
@@ -18,6 +19,7 @@ class _Kept:
 
     tracer: TracerState | None
     spools: list[SpoolState] | None
+    modules: list[Module]
 
 
 class Snapshots:
@@ -42,6 +44,7 @@ class Snapshots:
         self._kept[name] = _Kept(
             guest.tracer.state if "tracer" in asked_for else None,
             guest.collector.state() if "collector" in asked_for else None,
+            guest.modules.loaded,
         )
 
     def restore(self, name: str) -> None:
@@ -55,6 +58,7 @@ class Snapshots:
         self._restored_at = guest.debugger.resumptions
         guest.debugger.moved()
         kept, asked_for = self._kept[name], vars(guest)
+        guest.modules.restore(kept.modules)
         if kept.spools is not None:
             guest.collector.restore(kept.spools)
         elif "collector" in asked_for:

@@ -11,7 +11,7 @@ from harness.conformance.checks import all_checks
 from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE
-from harness.conformance.engine import checks_for, select
+from harness.conformance.engine import checks_for, select, why_unseen
 from harness.conformance.workshop import features_of
 
 CLAUSES = {clause.id: clause for clause in load_catalogue().clause}
@@ -44,8 +44,22 @@ def test_on_every_config_each_clause_that_a_check_judges_has_one_that_applies(na
                 applying.update(check.clauses)
     for clause in clauses:
         claimed = set(clause.features) <= set(port.features)
-        # Frame records and landing pads are not everywhere.
-        if clause.id in ("C14b", "C9p"):
-            continue
-        if claimed and clause.id not in UNSEEN and not clause.not_observable:
-            assert applying[clause.id], clause.id
+        if claimed and not clause.not_observable:
+            assert bool(applying[clause.id]) != bool(why_unseen(clause, config)), clause.id
+
+
+@pytest.mark.parametrize(
+    ("id_", "name", "reason"),
+    [
+        ("C9l", "mips-malta", "the machine has one CPU"),
+        ("C9l", "mips-malta-smp", ""),
+        ("C17b", "aarch64-virt", ""),
+        ("C17b", "mips-malta", "nothing in QEMU's Malta can raise an NMI"),
+        ("C14a", "aarch64-virt", "a property of the kernel"),
+        ("C1a", "aarch64-virt", ""),
+    ],
+)
+def test_why_nobody_sees_a_clause(id_, name, reason):
+    found = why_unseen(CLAUSES[id_], load_config(name))
+    assert found.startswith(reason)
+    assert bool(found) == bool(reason)

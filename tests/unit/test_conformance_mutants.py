@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Planted faults: mutants fit their ports, and the systematic ones are what they say."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from harness.config import list_configs, load_config, load_port
+from harness.conformance import kill
 from harness.conformance.assembly import statements
-from harness.conformance.mutants import Equivalent, Mutant, load
+from harness.conformance.mutants import Collection, Equivalent, Mutant, Stub, load
 from harness.conformance.systematic import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
+from harness.errors import UsageError
 from harness.isa import for_elf
 
 MIPS = for_elf(8, 32, "big")
@@ -25,6 +30,44 @@ def test_every_mutant_fits_its_port_and_applies_somewhere(name):
         texts = mutant.edits(port)
         assert all((port.directory / file).read_text() != text for file, text in texts.items())
         assert any(mutant.applies_to(c) for c in configs if c.port == name), mutant.id
+
+
+def bugs_of(port):
+    found = {}
+    for mutant in load(port).mutants:
+        for bug in mutant.bugs:
+            found.setdefault(bug, set()).add(mutant.id)
+    return found
+
+
+def test_the_document_lists_every_bug_with_its_mutants():
+    text = (Path(__file__).parents[2] / "docs" / "mutants.rst").read_text()
+    rows = re.findall(r"^   \* - (B\d+)\n     - .+\n     - (.+)\n     - (.+)$", text, re.MULTILINE)
+    assert len(rows) == len({bug for bug, *_ in rows}) == 71
+    for port, column in zip(PORTS, (1, 2), strict=True):
+        known = bugs_of(port)
+        assert known.keys() <= {row[0] for row in rows}
+        for row in rows:
+            ids = set(re.findall(r"``([\w.+-]+)``", row[column]))
+            assert ids == known.get(row[0], set()), row
+            assert ids or len(row[column]) > 10, row
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_every_stub_has_clauses_that_are_for_some_config(name):
+    configs = [load_config(config) for config in list_configs()]
+    own = [config for config in configs if config.port == name]
+    assert load(name).stubs
+    for stub in load(name).stubs:
+        assert any(stub.clauses_on(config) for config in own), stub
+
+
+def test_the_first_stub_that_matches_a_label_counts():
+    mips = load("mips")
+    assert mips.stub(".Llong_call").modules
+    assert not mips.stub("_mcount").modules
+    assert mips.stub("return_to_handler").clauses != mips.stub("ftrace_graph_caller").clauses
+    assert mips.stub("no_such_label") is None
 
 
 def test_a_mutant_must_name_clauses_that_exist():
@@ -144,3 +187,81 @@ def test_a_record_of_equivalence_covers_by_name_statement_and_config():
     assert record.covers(config, "dynamic/f/3/double", "hint #34: double")
     assert not record.covers(config, "dynamic/g/3/double", "hint #34: double")
     assert not record.covers(config, "dynamic/f/3/double", "ret: double")
+
+
+SOURCE = "f:\n\tlw $4, 8($sp)\n.Llong_call:\n\tsw $4, 4($sp)\n\tjr $ra\n\tnop\n"
+
+
+def planted(monkeypatch, names, equivalents=()):
+    """The tasks of a made-up assembly file, without a build."""
+    config, port = load_config("mips-malta"), load_port("mips")
+    stub = Stub(labels=(".Llong_call",), clauses=("M2",), modules=True)
+    collection = Collection((), (stub,), tuple(equivalents))
+    monkeypatch.setattr(kill, "_isa_of", lambda *_: MIPS)
+    monkeypatch.setattr(kill, "preprocessed", lambda *_: {"mcount.S": SOURCE})
+    return list(kill._systematic(config, port, names, collection))
+
+
+def test_what_only_modules_come_to_is_judged_with_modules(monkeypatch):
+    tasks = {task.name: task for task in planted(monkeypatch, ["all"])}
+    assert tasks["dynamic/f/0/offset"].variants == ("dynamic", "modules")
+    assert tasks["dynamic/f/1/offset"].variants == ("modules",)
+    assert "M2c" in tasks["dynamic/f/1/offset"].clauses
+    # Static builds have the same statements, which have been planted once.
+    assert {name.split("/")[0] for name in tasks} == {"dynamic"}
+
+
+def test_a_record_that_covers_no_fault_is_an_error(monkeypatch):
+    used = Equivalent(faults=("dynamic/f/0/offset",), reason="it is used")
+    tasks = {task.name: task for task in planted(monkeypatch, ["all"], [used])}
+    assert tasks["dynamic/f/0/offset"].equivalent == "it is used"
+    stale = Equivalent(faults=("dynamic/g/*",), reason="nothing is there")
+    with pytest.raises(UsageError, match="because of: nothing is there"):
+        planted(monkeypatch, ["all"], [used, stale])
+    # Which faults a part of the table has says nothing of the record.
+    assert planted(monkeypatch, ["dynamic/f/1/*"], [used, stale])
+    # What is proved needs no record.
+    proved = Equivalent(faults=("dynamic/f/1/double",), reason="it is proved")
+    with pytest.raises(UsageError, match="because of: it is proved"):
+        planted(monkeypatch, ["all"], [proved])
+
+
+def outcome(name, clause="", equivalent="", built=True, expected=("C1a",)):
+    return kill.Outcome(
+        "mips-malta", name, "about", expected, clause, equivalent=equivalent, built=built
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "right"),
+    [
+        (outcome("a", "C1a"), True),
+        (outcome("a", "C1b"), False),
+        (outcome("a"), False),
+        (outcome("a", built=False), False),
+        (outcome("dynamic/f/0/drop", built=False), True),
+        (outcome("dynamic/f/0/drop", equivalent="recorded"), True),
+        (outcome("dynamic/f/0/drop", "C1a", equivalent="recorded"), False),
+        (outcome("dynamic/f/0/drop", "C1b", expected=()), True),
+    ],
+)
+def test_what_is_right_in_the_table(one, right):
+    assert one.right == right
+    assert kill.line(one).startswith("  " if right else "! ")
+
+
+def test_the_sum_of_the_table():
+    table = [
+        outcome("a", "C1a"),
+        outcome("b", "C1b"),
+        outcome("c"),
+        outcome("dynamic/f/0/swap", equivalent=INDEPENDENT),
+        outcome("dynamic/f/0/drop", equivalent="recorded"),
+        outcome("dynamic/f/0/last", built=False),
+    ]
+    *lines, total = kill.table_lines(table)
+    assert len(lines) == 5
+    assert total == (
+        "mips-malta: 5 mutants: 1 caught, 1 not as expected, 1 equivalent by proof, "
+        "1 for a reason that is recorded, 1 alive; 1 more do not build"
+    )

@@ -7,7 +7,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.errors import GuestError
-from harness.isa import CallSite
+from harness.isa import CallSite, Form
 
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
 SITE = "leaf"
@@ -27,7 +27,7 @@ def switching_every_site(bench: Bench) -> None:
     with bench.stakes("C9b", "C9d"):
         switch.sites(True)
     on = bench.text()
-    inside, caller = bench.sites_nobody_enters(), image.address_of("ftrace_caller")
+    inside, caller = bench.image.ignored_words, image.address_of("ftrace_caller")
     for site in image.sites:
         length = isa.site_length(site.form, site.as_built)
         inside |= {site.address + 4 * at for at in range(length)}
@@ -156,11 +156,11 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
         (low - 0x10000000, "C9f"),
         (high + 0x10000000, "C9f"),
     ):
-        _refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
-    _refused(bench, "C9f", site, (make_call, record, (low + 0x102) & isa.mask), "unaligned")
+        refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
+    refused(bench, "C9f", site, (make_call, record, (low + 0x102) & isa.mask), "unaligned")
 
 
-def _refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
+def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
     """The port says no, and all text is what it was, the site's too."""
     length = bench.isa.site_length(site.form, site.as_built)
     before, words = bench.text(), bench.words(site.address, length)
@@ -180,6 +180,49 @@ def _refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], w
         bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(words))
 
 
+@check("C9n", "M1d")
+def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
+    """A site of the kernel's form behind the kernel, within reach: its words say what it is."""
+    bench.fresh()
+    real, isa = bench.site(SITE), bench.isa
+    address = bench.image.address_of("__modules_start") + 0x100
+    off = bench.words(real.address, isa.site_length(real.form, real.as_built))
+    site = CallSite(address & isa.mask, real.form, "behind the kernel", address, real.as_built)
+    switch_elsewhere(bench, site, off, ("C9n", *(["M1d"] if bench.applies("M1d") else [])))
+
+
+def switch_elsewhere(
+    bench: Bench, site: CallSite, off: Sequence[int], clauses: Sequence[str]
+) -> None:
+    """Write a site's words to where no such site lies, and have the port switch it on and off."""
+    image, caller = bench.image, bench.image.address_of("ftrace_caller")
+    bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(off))
+    record = bench.fake_record(site)
+    with bench.stakes(*clauses):
+        status = bench.call(image.address_of("ftrace_make_call"), record, caller)
+        on = bench.words(site.address, len(off))
+        status = status or bench.call(image.address_of("ftrace_make_nop"), 0, record, caller)
+    back = bench.words(site.address, len(off))
+    if site.form is Form.LONG_CALL:
+        right = on == site.as_built[: len(off)]
+    else:
+        right = [target for _, target in bench.calls(site.address, on)] == [caller]
+    for clause in clauses:
+        bench.require(
+            clause,
+            status == 0 and right,
+            f"the site at {site.address:#x} was not switched on: error {status}",
+            found=bench.listing(site.address, on),
+        )
+        bench.require(
+            clause,
+            back == tuple(off),
+            f"the site at {site.address:#x} was not switched off: error {status}",
+            expected=bench.listing(site.address, off),
+            found=bench.listing(site.address, back),
+        )
+
+
 @check("C9e", "C9b")
 def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     """Foreign words in each place of a site, and sites that are in the state asked for already."""
@@ -191,21 +234,21 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
     length = isa.site_length(site.form, site.as_built)
     off = bench.words(site.address, length)
-    _refused(bench, "C9e", site, make_nop, "the site is off already")
+    refused(bench, "C9e", site, make_nop, "the site is off already")
     status = bench.call(*make_call)
     on = bench.words(site.address, length)
     if not bench.require("C9b", status == 0, f"ftrace_make_call returned {status}"):
         return
-    _refused(bench, "C9e", site, make_call, "the site is on already")
+    refused(bench, "C9e", site, make_call, "the site is on already")
     other = (*make_nop[:3], (caller + 64) & isa.mask)
-    _refused(bench, "C9e", site, other, "the site calls another function")
+    refused(bench, "C9e", site, other, "the site calls another function")
     for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in range(length):
             for junk in (JUNK, words[place] ^ 4, words[place] ^ 0x00010000):
                 spoiled = [*words[:place], junk, *words[place + 1 :]]
                 bench.guest.debugger.write_memory(site.address, isa.words_to_bytes(spoiled))
                 what = f"word {place} of a site that is {state} is {junk:#010x}"
-                _refused(bench, "C9e", site, call, what)
+                refused(bench, "C9e", site, call, what)
 
 
 @check("C10a", "C10b", "C10d", "M5b", "M5c")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What happens while text is patched: store by store, and under a CPU that stands there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.conformance.bench import CALL_RETURNS, Bench, Hang
@@ -31,12 +32,9 @@ class Log:
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: one store a word, and then maintenance over it."""
     for name, prepare, call in _operations(bench):
-        bench.fresh()
-        for one in prepare:
-            bench.call(*one)
         function = bench.image.symbolize(call[0])
         with bench.stakes("C9k"):
-            log = _step_through(bench, call)
+            log = _step_through(bench, prepare, call)
         what = f"{function}, {name}"
         clause = "C9j" if "make" in function else "C10c"
         for address, values in log.values.items():
@@ -87,14 +85,19 @@ def _operations(bench: Bench) -> list[tuple[str, list[Call], Call]]:
     return found
 
 
-def _step_through(bench: Bench, call: Call) -> Log:
+def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
     """Run one call in single steps, after it has been seen which words it changes."""
+    before, after = b"", b""
+    for seen in (False, True):
+        bench.fresh()
+        for one in prepare:
+            bench.call(*one)
+        if not seen:
+            before = bench.text()
+            bench.call(*call)
+            after = bench.text()
     guest, isa = bench.guest, bench.isa
-    guest.snapshot("before the call")
-    before = bench.text()
-    bench.call(*call)
-    changed = bench.changed(before, bench.text())
-    guest.restore("before the call")
+    changed = bench.changed(before, after)
     log = Log({address: [bench.words(address, 1)[0]] for address in changed})
     bench.enter(*call)
     name = isa.fetch_line_register
@@ -171,26 +174,26 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
     """At each instruction of the stub the tracers are switched off; the call goes on as one that
     had or had not been traced, and the workload's answers are right.
     """
-    bench.fresh()
-    switch, site, isa = Switch(bench), bench.site(SITE), bench.isa
-    switch.tracer(True)
-    switch.graph(True)
-    switch.sites(True, [site])
-    _run_into(bench, site, site.address)
-    debugger = bench.guest.debugger
     stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
-    here, entered = site.address, False
-    for number in range(64):
-        [word] = bench.words(here, 1)
-        here = debugger.step_instruction().address & isa.mask
-        if isa.has_delay_slot(word):
+    entered = False
+    for number in range(1, 64):
+        bench.fresh()
+        switch, site, isa = Switch(bench), bench.site(SITE), bench.isa
+        switch.tracer(True)
+        switch.graph(True)
+        switch.sites(True, [site])
+        _run_into(bench, site, site.address)
+        here, delayed = site.address, False
+        for _ in range(number):
+            delayed = isa.has_delay_slot(bench.words(here, 1)[0])
+            here = bench.guest.debugger.step_instruction().address & isa.mask
+        if delayed:
             # No CPU is ever found in a delay slot.
             continue
         inside = bench.image.function_at(here) == stub
         if entered and not inside:
             break
         entered = entered or inside
-        bench.guest.snapshot("parked")
         with bench.stakes("C10c"):
             switch.sites(False, [site])
             switch.tracer(False)
@@ -203,4 +206,3 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
             f"tracers were switched off under a CPU at {bench.image.symbolize(here)} "
             f"(instruction {number} of the call): check {status} of the workload is wrong",
         )
-        bench.guest.restore("parked")

@@ -2,12 +2,16 @@
 """What an interrupt could do at each instruction of the stubs."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench, Hang
-from harness.conformance.checks.registry import DYNAMIC, STATIC, check
-from harness.conformance.journey import ABOVE, AT_SITE, CALLED, LANDING, Registers
+from harness.conformance.checks.registry import DYNAMIC, STATIC, check, interrupts, nmis
+from harness.conformance.journey import ABOVE, AT_SITE, CALLED, LANDING, Registers, free_registers
 from harness.conformance.switch import Switch
 
 BOTH = (DYNAMIC, STATIC)
-SITE = "check_nested_calls"
+SITE, LEAF = "check_nested_calls", "leaf"
+"""Functions of the workload: one that calls, and one that does not."""
+
+HANDLER_WORK, NMI_WORK = "injected_work", "nmi_work"
+"""Traced functions that the handlers of injected interrupts and NMIs call."""
 
 MOST_STEPS = 400
 """Instructions of stubs between a site and the place behind it."""
@@ -34,8 +38,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     if site.address != site.function_address:
         bench.run_to(site.address)
     state = isa.at_site(site.form)
-    general = [n for n in (*isa.abi.scratch, *isa.abi.saved) if n not in state.pinned]
-    bench.registers.fill(general, (), AT_SITE)
+    bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
     with bench.stakes("C1j"):
         _step_and_spoil(bench, site.address, bench.behind(site))
@@ -91,38 +94,138 @@ def _same(
     )
 
 
-@check("C1j", variants=BOTH)
+@check("C1j", variants=BOTH, lacks=interrupts)
 def an_interrupt_at_each_instruction(bench: Bench) -> None:
-    """A real one, whose handler is traced too, where the guest can be given one from outside."""
-    bench.fresh()
-    if not hasattr(bench.guest, "inject_interrupt") or not bench.can_inject:
-        return
-    switch, site, isa = Switch(bench), bench.site(SITE), bench.isa
-    graph = "ftrace_graph_caller" in bench.image.symbols
-    switch.graph(True) if graph else switch.tracer(True)
-    switch.sites(True)
-    bench.run_to(site.address)
-    functions = _c_functions(bench)
-    here, end = site.address, bench.behind(site)
-    for _ in range(MOST_STEPS):
-        [word] = bench.words(here, 1)
-        if here in functions:
-            returns = bench.guest.debugger.read_register(isa.return_register)
-            here = bench.run_to(returns & isa.mask)
+    """A real one, whose handler is traced too: on the way in through each tracer, and on the way
+    out.  The interrupted stub never notices.
+    """
+    for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
+        bench.fresh()
+        switch, site = Switch(bench), bench.site(LEAF)
+        if graph:
+            switch.graph(True)
         else:
-            here = bench.guest.debugger.step_instruction().address & isa.mask
-        if here == end:
-            return
-        if here in functions or isa.has_delay_slot(word):
-            continue
-        bench.guest.snapshot("interrupted")
+            switch.tracer(True)
+        switch.sites(True)
+        bench.run_to(site.function_address)
+        caller = bench.guest.debugger.read_register(bench.isa.return_register) & bench.isa.mask
+        if site.address != site.function_address:
+            bench.run_to(site.address)
+        tracer = "the graph tracer" if graph else "the tracer"
         with bench.stakes("C1j"):
-            bench.guest.inject_interrupt()
+            met = _interrupt_each(bench, bench.behind(site), tracer)
+            if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
+                met += _interrupt_each(bench, caller, tracer)
             bench.run_to(CALL_RETURNS)
         status = bench.guest.workload_status
-        where = bench.image.symbolize(here)
-        bench.require("C1j", status == 0, f"an interrupt at {where}: check {status} is wrong")
-        bench.guest.restore("interrupted")
+        bench.require(
+            "C1j",
+            status == 0,
+            f"with an interrupt at each instruction of {tracer}'s stubs check {status} of the "
+            "workload is wrong",
+            interrupted=[bench.image.symbolize(at) for at in met],
+        )
+        [number] = bench.isa.bytes_to_words(_counter(bench))
+        bench.require(
+            "C1j",
+            number == len(met),
+            f"{number} interrupts of {len(met)} were handled under {tracer}",
+        )
+
+
+def _counter(bench: Bench) -> bytes:
+    """``injected_interrupts`` in the order of instructions' bytes."""
+    raw = bench.read_memory(bench.image.address_of("injected_interrupts"), 4)
+    return raw if bench.isa.code_byteorder == bench.image.byteorder else raw[::-1]
+
+
+def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
+    """Go on to ``goal`` in single steps, with an interrupt behind each; where there were some."""
+    isa, debugger, functions = bench.isa, bench.guest.debugger, _c_functions(bench)
+    here = debugger.read_register(isa.pc_register) & isa.mask
+    met: list[int] = []
+    for _ in range(MOST_STEPS):
+        delayed = isa.has_delay_slot(bench.words(here, 1)[0])
+        if here in functions:
+            here, delayed = bench.run_to(debugger.read_register(isa.return_register)), False
+        else:
+            here = debugger.step_instruction().address & isa.mask
+        if here == goal:
+            return met
+        if here not in functions and not delayed:
+            _interrupt(bench, here, tracer)
+            met.append(here)
+    raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
+
+
+def _interrupt(bench: Bench, here: int, tracer: str) -> None:
+    """Raise one, and let its handler run to the end; what it interrupted is as it was."""
+    isa, before = bench.isa, bench.registers.read()
+    stack = before[isa.stack_register]
+    above = bench.guest.debugger.dump_memory(stack, ABOVE)
+    bench.guest.inject_interrupt(bench.cpu)
+    bench.run_to(HANDLER_WORK)
+    for _ in range(MOST_STEPS):
+        # What the handler calls comes through here too.
+        bench.run_to(here)
+        after = bench.registers.read()
+        if after[isa.stack_register] == stack:
+            break
+    names = (*isa.abi.scratch, *isa.abi.saved, isa.return_register)
+    wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in names if before[n] != after[n]}
+    same = bench.guest.debugger.dump_memory(stack, ABOVE) == above
+    bench.require(
+        "C1j",
+        same and not wrong,
+        f"an interrupt at {bench.image.symbolize(here)} under {tracer}: what was interrupted finds "
+        "other registers or another stack",
+        registers=wrong,
+    )
+
+
+@check("C17b", features=("FTRACE_NMI_ENTER",), lacks=nmis)
+def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
+    """At each instruction of ftrace_make_call and ftrace_make_nop an NMI, whose handler's function
+    is the one that is switched: it finds the old site or the new one.
+    """
+    isa, image = bench.isa, bench.image
+    caller = image.address_of("ftrace_caller")
+    for on in (True, False):
+        bench.fresh()
+        switch, site = Switch(bench), bench.site(NMI_WORK)
+        switch.tracer(True)
+        record = bench.port.record_of(site)
+        call: tuple[int, ...] = (image.address_of("ftrace_make_call"), record, caller)
+        if not on:
+            switch.sites(True, [site])
+            call = (image.address_of("ftrace_make_nop"), 0, record, caller)
+        bench.guest.tracer.clear()
+        debugger = bench.guest.debugger
+        bench.enter(*call)
+        end, here, count = image.symbols[CALL_RETURNS] & isa.mask, call[0], 0
+        with bench.stakes("C17b"):
+            while here != end and count < MOST_STEPS:
+                stack = debugger.read_register(isa.stack_register)
+                bench.guest.inject_interrupt(bench.cpu, nmi=True)
+                bench.run_to(NMI_WORK)
+                bench.run_to(here)
+                same = debugger.read_register(isa.stack_register) == stack
+                where = image.symbolize(here)
+                bench.require("C17b", same, f"an NMI at {where} did not come back to its stack")
+                count += 1
+                here = debugger.step_instruction().address & isa.mask
+        status = bench.registers.read()[isa.abi.results[0]] & 0xFFFFFFFF
+        name = image.symbolize(call[0])
+        bench.require("C17b", status == 0, f"{name} under NMIs returned {status:#x}")
+        events = sum(event.name == "function" for event in bench.guest.tracer.events())
+        bench.require(
+            "C17b",
+            0 < events < count,
+            f"{events} of {count} NMIs in {name} found their function traced",
+        )
+        with bench.stakes("C17b"):
+            bench.guest.inject_interrupt(bench.cpu, nmi=True)
+            bench.run_to(NMI_WORK)
 
 
 def _c_functions(bench: Bench) -> set[int]:

@@ -10,9 +10,30 @@ from harness.conformance.catalogue import Clause
 from harness.isa import Form
 
 DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
-"""The ways in which a port is built for the checks; the last has function_trace_stop."""
+MODULES, STATIC_MODULES = "modules", "static-modules"
+"""The ways in which a port is built for the checks: static-stop is static with function_trace_stop,
+those with modules are dynamic or static with modules to load."""
 
-VARIANTS = (DYNAMIC, STATIC, STATIC_STOP)
+Lacks = Callable[[MachineConfig], str]
+"""Why a check says nothing on a machine; nothing where it does."""
+
+
+def interrupts(config: MachineConfig) -> str:
+    """For checks that raise interrupts."""
+    return "" if config.qemu.inject else "the config names no way to raise an interrupt"
+
+
+def nmis(config: MachineConfig) -> str:
+    """For checks that raise NMIs."""
+    return "" if config.qemu.inject == "message" else "nothing can raise an NMI on this machine"
+
+
+def several_cpus(config: MachineConfig) -> str:
+    """For checks of what one CPU does to another."""
+    return "" if config.qemu.smp > 1 else "the machine has one CPU"
+
+
+VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES, STATIC_MODULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +41,7 @@ class Check:
     """A function that finds out about some clauses on a booted guest of some build.
 
     ``features`` are what it needs of the port beyond what its clauses need; ``forms`` the forms of
-    call sites that it knows.
+    call sites that it knows; ``lacks`` says what a machine does not have that it needs.
     """
 
     name: str
@@ -29,6 +50,7 @@ class Check:
     features: frozenset[str]
     forms: tuple[Form, ...]
     run: Callable[[Bench], None]
+    lacks: Lacks
 
     def applies(
         self, config: MachineConfig, variant: str, features: Sequence[str], wanted: Sequence[Clause]
@@ -38,6 +60,7 @@ class Check:
             variant in self.variants
             and config.build.form in self.forms
             and self.features <= set(features)
+            and not self.lacks(config)
             and any(clause.id in self.clauses for clause in wanted)
         )
 
@@ -50,6 +73,7 @@ def check(
     variants: Sequence[str] = (DYNAMIC,),
     features: Sequence[str] = (),
     forms: Sequence[Form] = tuple(Form),
+    lacks: Lacks = lambda _config: "",
 ) -> Callable[[Callable[[Bench], None]], Callable[[Bench], None]]:
     """Make a function a check of these clauses, named as the function is."""
 
@@ -58,7 +82,7 @@ def check(
         if any(other.name == name for other in registered):
             raise ValueError(f"there are two checks {name}")
         registered.append(
-            Check(name, clauses, tuple(variants), frozenset(features), tuple(forms), run)
+            Check(name, clauses, tuple(variants), frozenset(features), tuple(forms), run, lacks)
         )
         return run
 

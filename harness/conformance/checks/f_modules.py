@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""Call sites of modules: what loading, switching and unloading make of them, and their events."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.checks.a_text import refused, switch_elsewhere
+from harness.conformance.checks.c_events import Watched, told, watch
+from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.switch import Switch
+from harness.conformance.workshop import LOADED
+from harness.image import THIS_MODULE, ModuleImage
+from harness.isa import CallSite, Form
+from harness.oracle import Call, find_sites
+
+RUN = "run_modules"
+RIGHT = 7 + 8
+"""What it returns when every function of both modules has given the right result."""
+
+RECORDS, RECORD_COUNT = 9, 10
+"""Fields of the guest's struct module, in words."""
+
+STEPS_TO_STUB = 8
+"""Instructions from a call in a module to the stub, whatever lies in between."""
+
+PATTERN = b"\xa5\x5a\xc3\x3c"
+
+
+def load(bench: Bench) -> list[ModuleImage]:
+    """All modules, loaded into a fresh guest."""
+    bench.fresh()
+    with bench.stakes("C7f", "C9a", "M1b"):
+        return [bench.load_module(name) for name in LOADED]
+
+
+def sites_of(modules: list[ModuleImage]) -> list[CallSite]:
+    """Their call sites."""
+    return [site for module in modules for site in module.sites]
+
+
+def texts(bench: Bench, modules: list[ModuleImage]) -> list[bytes]:
+    """Their texts as they are now."""
+    return [bench.guest.debugger.dump_memory(one.text.start, len(one.text)) for one in modules]
+
+
+def length_of(bench: Bench, site: CallSite) -> int:
+    """The words of a site."""
+    return bench.isa.site_length(site.form, site.as_built)
+
+
+def _listed(bench: Bench, site: CallSite) -> list[str]:
+    return bench.listing(site.address, bench.words(site.address, length_of(bench, site)))
+
+
+def _both(bench: Bench, *clauses: str) -> list[str]:
+    """Those of the clauses that are for this config."""
+    return [clause for clause in clauses if bench.applies(clause)]
+
+
+@check("C7f", "M3a", "C8b", variants=(MODULES,))
+def records_of_modules(bench: Bench) -> None:
+    """The records that a module brings against a disassembly of it."""
+    modules = load(bench)
+    word = bench.isa.word_size
+    size = bench.word("ftrace_record_size")
+    for module in modules:
+        this = module.address_of(THIS_MODULE)
+        start, count = (
+            bench.word_at(this + field * word) & bench.isa.mask for field in (RECORDS, RECORD_COUNT)
+        )
+        found = sorted(bench.word_at(start + at * size) for at in range(count))
+        expected = find_sites(module)
+        for clause in _both(bench, "C7f", "M3a", "C8b"):
+            bench.require(
+                clause,
+                found == expected,
+                f"the records of the module {module.module_name} are not its sites",
+                expected=[f"{at:#x} {bench.image.symbolize(at)}" for at in expected],
+                found=[f"{at:#x} {bench.image.symbolize(at)}" for at in found],
+            )
+
+
+@check("C7f", "C9a", "C9d", "M1a", "M1b", variants=(MODULES,))
+def module_sites_are_off(bench: Bench) -> None:
+    """After loading no site calls, nothing else has changed, and a CPU passes each kind of site."""
+    modules = load(bench)
+    inside = {
+        site.address + 4 * at for site in sites_of(modules) for at in range(length_of(bench, site))
+    }
+    for module, now in zip(modules, texts(bench, modules), strict=True):
+        start, built = module.text.start, module.read(module.text.start, len(module.text))
+        other = [
+            start + at
+            for at in range(0, len(now) - 3, 4)
+            if now[at : at + 4] != built[at : at + 4] and start + at not in inside
+        ]
+        lines = [f"{at:#x} {bench.image.symbolize(at)}" for at in other[:16]]
+        bench.require("C9d", not other, "loading changes more than the sites", text=lines)
+    kinds: dict[int, CallSite] = {}
+    for site in sites_of(modules):
+        kinds.setdefault(length_of(bench, site), site)
+        words = bench.words(site.address, length_of(bench, site))
+        if bench.applies("M1a"):
+            end = site.address + 4 * len(words)
+            [first] = bench.listing(site.address, words[:1])
+            bench.require(
+                "M1a",
+                first.endswith(f": b {end:#x}"),
+                f"{site.function}: the site does not begin with a branch behind it",
+                expected=f"b {end:#x}",
+                found=_listed(bench, site),
+            )
+    for site in kinds.values():
+        _pass(bench, site)
+
+
+def _pass(bench: Bench, site: CallSite) -> None:
+    """From a site that is off a CPU comes to the first word behind it, with its stack pointer."""
+    isa, debugger = bench.isa, bench.guest.debugger
+    end = site.address + 4 * length_of(bench, site)
+    before = bench.registers.read()
+    bench.registers.write({isa.pc_register: site.address})
+    here, steps = site.address, 0
+    while site.address <= here < end and steps < length_of(bench, site):
+        here, steps = debugger.step_instruction().address & isa.mask, steps + 1
+    after = bench.registers.read()
+    bench.registers.write(
+        {
+            name: before[name]
+            for name in (*isa.general_registers, isa.pc_register)
+            if before[name] != after[name]
+        }
+    )
+    kept = (isa.stack_register, *isa.abi.saved)
+    wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
+    for clause in _both(bench, "C7f", "C9a", "M1b"):
+        bench.require(
+            clause,
+            here == end and not wrong,
+            f"{site.function}: a CPU at the site comes to {here:#x} and not to {end:#x}, or loses "
+            f"registers",
+            site=lambda: _listed(bench, site),
+            registers=wrong,
+        )
+
+
+@check("C7f", "C9b", "C9c", "M1c", "M1d", "M2b", "C9p", variants=(MODULES,))
+def switching_module_sites(bench: Bench) -> None:
+    """On, off and on again, with the port's own functions; every call leads to the stub."""
+    modules = load(bench)
+    sites, switch = sites_of(modules), Switch(bench)
+    off = texts(bench, modules)
+    with bench.stakes("C7f", "C9b"):
+        switch.sites(True, sites)
+    on = texts(bench, modules)
+    for site in sites:
+        words = bench.words(site.address, length_of(bench, site))
+        for clause in _both(bench, "M1c", "M1d", "M2b"):
+            bench.require(
+                clause,
+                words == site.as_built[: len(words)],
+                f"{site.function}: the site is not what the linker had made of it",
+                expected=bench.listing(site.address, site.as_built[: len(words)]),
+                found=bench.listing(site.address, words),
+            )
+    for site in (sites[0], sites[-1]):
+        _follow(bench, site)
+    with bench.stakes("C7f", "C9c"):
+        switch.sites(False, sites)
+    same = texts(bench, modules) == off
+    for clause in ("C9c", *_both(bench, "M1c")):
+        bench.require(clause, same, "off is not what it was before in a module")
+    switch.sites(True, sites)
+    same = texts(bench, modules) == on
+    for clause in ("C9c", *_both(bench, "M1c")):
+        bench.require(clause, same, "on is not what it was before in a module")
+
+
+def _follow(bench: Bench, site: CallSite) -> None:
+    """A CPU at a site that is on comes to ftrace_caller, by whatever lies in between."""
+    isa, debugger = bench.isa, bench.guest.debugger
+    before = bench.registers.read()
+    bench.registers.write({isa.pc_register: site.address})
+    goal, here = bench.image.address_of("ftrace_caller"), site.address
+    way: list[str] = []
+    while here != goal and len(way) < length_of(bench, site) + STEPS_TO_STUB:
+        way += bench.listing(here, bench.words(here, 1))
+        here = debugger.step_instruction().address & isa.mask
+    bench.registers.write({n: before[n] for n in (*isa.general_registers, isa.pc_register)})
+    for clause in ("C7f", "C9b", *_both(bench, "C9p", "M2b")):
+        bench.require(
+            clause,
+            here == goal,
+            f"{site.function}: the call of a module does not come to ftrace_caller",
+            way=way,
+        )
+
+
+@check("C9n", "M1d", variants=(MODULES,))
+def a_module_site_in_the_kernels_text(bench: Bench) -> None:
+    """A long call where only short ones have been: its words say what it is."""
+    modules = load(bench)
+    real = sites_of(modules)[0]
+    if real.form is not Form.LONG_CALL:
+        return
+    off = bench.words(real.address, length_of(bench, real))
+    # A function that nothing here calls.
+    address = bench.image.address_of("run_user_program")
+    site = CallSite(address, real.form, "run_user_program", address, real.as_built)
+    switch_elsewhere(bench, site, off, ("C9n", "M1d"))
+
+
+@check("C9e", "C9f", "M1d", variants=(MODULES,))
+def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
+    """Foreign words in each place of a module's site, states asked for twice, targets that its call
+    does not have.
+    """
+    modules = load(bench)
+    site = sites_of(modules)[0]
+    caller, port = bench.image.address_of("ftrace_caller"), bench.port
+    record, this = port.record_of(site), modules[0].address_of(THIS_MODULE)
+    make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
+    make_nop = (bench.image.address_of("ftrace_make_nop"), this, record, caller)
+    length = length_of(bench, site)
+    off = bench.words(site.address, length)
+    refused(bench, "C9e", site, make_nop, "the module's site is off already")
+    other = bench.image.address_of(RUN)
+    refused(bench, "C9f", site, (*make_call[:2], other), "a module's site that calls another")
+    bench.call(*make_call)
+    on = bench.words(site.address, length)
+    refused(bench, "C9e", site, make_call, "the module's site is on already")
+    refused(bench, "C9f", site, (*make_nop[:3], other), "a module's site that calls another")
+    for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
+        for place in [at for at in range(length) if off[at] != on[at]]:
+            for junk in (0xDEADBEEF, words[place] ^ 4, words[place] ^ 0x00010000):
+                spoiled = [*words[:place], junk, *words[place + 1 :]]
+                bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(spoiled))
+                what = f"word {place} of a module's site that is {state} is {junk:#010x}"
+                for clause in ("C9e", *_both(bench, "M1d")):
+                    refused(bench, clause, site, call, what)
+
+
+@check("C9i", variants=(MODULES,))
+def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
+    """Where a kernel lets a CPU stand in a module's site, it may be switched."""
+    isa = bench.isa
+    for on in (True, False):
+        place = 0
+        while True:
+            modules = load(bench)
+            site = next(one for one in sites_of(modules) if one.function == "mod_leaf")
+            if place == length_of(bench, site):
+                break
+            switch, debugger = Switch(bench), bench.guest.debugger
+            switch.sites(not on, [site] if not on else [])
+            with bench.stakes("C9i"):
+                before = bench.enter(bench.image.address_of(RUN), 1)
+                bench.run_to(site.address)
+                steps, delayed = 0, False
+                while steps < place or delayed:
+                    here = debugger.read_register(isa.pc_register) & isa.mask
+                    delayed = isa.has_delay_slot(bench.words(here, 1)[0])
+                    debugger.step_instruction()
+                    steps += 1
+                here = debugger.read_register(isa.pc_register) & isa.mask
+                switch.sites(on, [site])
+                bench.run_to(CALL_RETURNS)
+            result = bench.registers.read()[isa.abi.results[0]]
+            bench.registers.write(before)
+            bench.require(
+                "C9i",
+                result == RIGHT,
+                f"a module's site was switched {'on' if on else 'off'} under a CPU at {here:#x}, "
+                f"{(here - site.address) // 4} words into it: {result} of {RIGHT} answers are "
+                "right",
+            )
+            place += 1
+
+
+@contextmanager
+def _loaded_and_watched(bench: Bench) -> Iterator[tuple[Watched, list[ModuleImage]]]:
+    """A guest with modules and the oracle, which knows their sites."""
+    with watch(bench) as watched:
+        modules = []
+        for name in LOADED:
+            path = bench.variant.kernel.with_name("modules") / f"{name}.ko"
+            watched.oracle.add_module(ModuleImage(path.read_bytes(), str(path)))
+            modules.append(bench.load_module(name))
+        yield watched, modules
+
+
+def _run(bench: Bench, clauses: list[str], watched: Watched, what: str) -> None:
+    watched.oracle.window(True)
+    with bench.stakes(*clauses):
+        result = bench.call(bench.image.address_of(RUN), 1)
+    watched.oracle.window(False)
+    for clause in clauses:
+        bench.require(
+            clause, result == RIGHT, f"under {what} {result} of {RIGHT} answers are right"
+        )
+
+
+def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
+    """Where tracing is on when sites have been switched: in a static guest everywhere."""
+    static = bench.variant.name == STATIC_MODULES
+    return {site.address for site in (*sites, *(bench.image.sites if static else ()))}
+
+
+@check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
+def events_of_modules(bench: Bench) -> None:
+    """The function tracer on every site of the modules: ip, caller, and every answer right."""
+    reached = "C8e" if bench.variant.name == MODULES else "C3b"
+    clauses = ["C7f", reached, *_both(bench, "M2a", "M2c")]
+    with _loaded_and_watched(bench) as (watched, modules):
+        sites = sites_of(modules)
+        watched.switch.tracer(True)
+        watched.switch.sites(True, sites)
+        bench.guest.tracer.clear()
+        _run(bench, clauses, watched, "the function tracer")
+        own = _traced(bench, sites)
+        calls = [call for call in watched.oracle.records() if call.site in own]
+        events = watched.calls
+        pairs = list(zip(calls, events, strict=False))
+        count = f"{len(events)} events of {len(calls)} calls in modules"
+        for clause in ("C7f", reached, *_both(bench, "M2a")):
+            bench.require(clause, len(calls) == len(events) > 0, count)
+        wrong = [(call, event) for call, event in pairs if event.ip != call.site]
+        for clause in ("C2a", *_both(bench, "M2c")):
+            bench.require(clause, not wrong, "ip is not the site", events=told(bench, wrong))
+        wrong = [(call, event) for call, event in pairs if event.parent_ip != call.parent]
+        bench.require("C2b", not wrong, "parent_ip is not the caller", events=told(bench, wrong))
+
+
+@check(
+    *("C4e", "C4g", "C7f", "C5c"),
+    variants=(MODULES, STATIC_MODULES),
+    features=("FUNCTION_GRAPH_TRACER",),
+)
+def graph_events_of_modules(bench: Bench) -> None:
+    """The graph tracer on every site of the modules: each entry has its exit, and the answers."""
+    with _loaded_and_watched(bench) as (watched, modules):
+        sites = sites_of(modules)
+        watched.switch.graph(True)
+        watched.switch.sites(True, sites)
+        bench.guest.tracer.clear()
+        _run(bench, ["C7f", "C5c"], watched, "the graph tracer")
+        own = {site.address for site in sites}
+        flow = [record for record in watched.oracle.flow() if record.site in own]
+        expected = [(not isinstance(record, Call), record.site) for record in flow]
+        every = [(leaves, site) for leaves, site, _ in watched.graph]
+        # In a static guest the kernel is traced, too, on its way to the modules and back.
+        static = bench.variant.name == STATIC_MODULES
+        found = [one for one in every if one[1] in own] if static else every
+        # A function whose prologue cannot be read may be left alone, with both its events.
+        left = {site for _, site in expected} - {site for _, site in found}
+        if bench.applies("C4i"):
+            expected = [one for one in expected if one[1] not in left]
+        shown: Callable[[tuple[bool, int]], str] = lambda one: (  # noqa: E731
+            f"{'exit' if one[0] else 'entry'} {bench.image.symbolize(one[1])}"
+        )
+        for clause in ("C4g", "C7f"):
+            bench.require(
+                clause,
+                found == expected and bool(found),
+                "the graph events of modules are not their calls and returns",
+                expected=[shown(one) for one in expected[:16]],
+                found=[shown(one) for one in found[:16]],
+            )
+        wrong = {site for _, site in every} - _traced(bench, sites)
+        bench.require("C4e", not wrong, "func is no site that is on", found=sorted(wrong))
+
+
+@check("C7e", variants=(MODULES,))
+def nothing_is_written_where_a_module_was(bench: Bench) -> None:
+    """A module goes while its sites are on; its memory is another's when every site is switched."""
+    modules = load(bench)
+    switch = Switch(bench)
+    switch.tracer(True)
+    switch.sites(True, sites_of(modules))
+    with bench.stakes("C7e"):
+        for name in LOADED:
+            bench.unload_module(name)
+    for module in modules:
+        size = len(module.text) // len(PATTERN)
+        bench.guest.debugger.restore_memory(module.text.start, PATTERN * size)
+    pattern = texts(bench, modules)
+    with bench.stakes("C7e"):
+        switch.sites(True)
+        switch.sites(False)
+        switch.tracer(False)
+    after = texts(bench, modules)
+    for module, was, now in zip(modules, pattern, after, strict=True):
+        at = next((at for at in range(len(was)) if was[at] != now[at]), 0)
+        bench.require(
+            "C7e",
+            was == now,
+            f"text was patched where the module {module.module_name} had been",
+            place=f"{module.text.start + at:#x}",
+        )

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""System calls of a program in user mode: guests/user/calls.c says what it calls."""
+
+from dataclasses import dataclass
+
+from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.trace import TraceEvent
+from harness.tracer.threads import ThreadControl
+
+BOTH = (DYNAMIC, STATIC)
+TRACED = ("SYSCALL_TRACEPOINTS",)
+
+PROGRAM, STATUS = "calls", 42
+"""The program, and what it returns when every system call has done what it should."""
+
+CALLS = (
+    *(["write"] * 5),
+    *("sched_yield", "clock_gettime", "nanosleep", "clock_gettime", "clock_gettime", "nanosleep"),
+    *(["mmap"] * 3),
+)
+"""Its system calls but for the first three, which the compiler may order, and for those behind,
+which are none; then it ends."""
+
+FIRST, UNKNOWN = 3, 4
+
+WRITTEN = (28, 0, -9, -14, -14)
+MAPPED = (-12, -22, -9)
+"""What write and mmap return, call by call: numbers of bytes and errors."""
+
+NAME, SYMBOL, NUMBER, FUNCTION = slice(0, 32), slice(32, 72), slice(232, 236), 240
+"""Places in the guest's struct syscall_metadata."""
+
+ALIGNMENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A system call as the guest's kernel describes it."""
+
+    name: str
+    symbol: str
+    number: int
+    function: int
+    index: int
+    """Its place in sys_call_table."""
+    described_at: int
+
+
+def calls_of(bench: Bench) -> list[Call]:
+    """All that have a description, by a look at the table of functions."""
+    image, word = bench.image, bench.isa.word_size
+    start, stop = (image.address_of(f"__{end}_syscalls_metadata") for end in ("start", "stop"))
+    size = -(-(FUNCTION + word) // ALIGNMENT) * ALIGNMENT
+    raw = bench.guest.debugger.dump_memory(start, stop - start)
+    at = image.address_of("sys_call_table")
+    table = image.read(at, table_size(bench))
+    places: dict[int, int] = {}
+    for place in range(len(table) // word):
+        function = int.from_bytes(table[place * word : (place + 1) * word], image.byteorder)
+        places.setdefault(function, place)
+    found = []
+    for offset in range(0, len(raw) - size + 1, size):
+        one = raw[offset : offset + size]
+        number = int.from_bytes(one[NUMBER], image.byteorder, signed=True)
+        function = int.from_bytes(one[FUNCTION : FUNCTION + word], image.byteorder)
+        name, symbol = (one[part].split(b"\0")[0].decode("ascii") for part in (NAME, SYMBOL))
+        found.append(Call(name, symbol, number, function, places[function], start + offset))
+    return found
+
+
+def table_size(bench: Bench) -> int:
+    """Bytes of sys_call_table."""
+    start = bench.image.address_of("sys_call_table")
+    return min(end for end in bench.image.symbols.values() if end > start) - start
+
+
+def _run(bench: Bench, *, until: str = "") -> None:
+    """Start the program, and let it come to its end or to a function."""
+    stack = bench.registers.read()[bench.isa.stack_register]
+    name = (stack - 0x4000) & -16
+    bench.guest.debugger.restore_memory(name, PROGRAM.encode() + b"\0")
+    bench.enter(bench.image.address_of("run_user_program"), name)
+    bench.run_to(until or CALL_RETURNS)
+
+
+def _events(bench: Bench, clauses: tuple[str, ...]) -> list[TraceEvent]:
+    """Let the program end, and see whether it found every system call right."""
+    if bench.guest.debugger.read_register(bench.isa.pc_register) != _end(bench):
+        bench.run_to(CALL_RETURNS)
+    status = bench.registers.read()[bench.isa.abi.results[0]] & 0xFF
+    for clause in clauses:
+        bench.require(clause, status == STATUS, f"traced, the program's system call {status} fails")
+    return list(bench.guest.tracer.events())
+
+
+def _end(bench: Bench) -> int:
+    return bench.image.symbols[CALL_RETURNS] & bench.isa.mask
+
+
+@check("C13d", "C13e", variants=BOTH, features=TRACED)
+def every_system_call_is_entered_and_left(bench: Bench) -> None:
+    """The events of all system calls of a program: numbers, arguments and results."""
+    bench.fresh()
+    numbers = {call.name.removeprefix("sys_"): call.index for call in calls_of(bench)}
+    bench.guest.tracer.set_event("raw_syscalls")
+    with bench.stakes("C13d", "C13e"):
+        _run(bench)
+        events = _events(bench, ("C13d", "C13e"))
+    enters = [event for event in events if event.name == "sys_enter"]
+    leaves = [event for event in events if event.name == "sys_exit"]
+    shown = [str(event) for event in events[:12]]
+    ids = [_number(event) for event in enters]
+    names, base = {place: name for name, place in numbers.items()}, bench.isa.first_syscall
+    found = [names.get(number - base, "") for number in ids[FIRST:]]
+    expected = [*CALLS, *([""] * UNKNOWN), "exit"]
+    bench.require(
+        "C13d",
+        found == expected,
+        "the entries are not the system calls that the program makes",
+        expected=expected,
+        found=found,
+        events=shown,
+    )
+    mask = bench.isa.mask
+    given = [event.fields["args"] for event in enters if _is(event, names, base, "mmap")]
+    wanted = [
+        (0x10000, 0x2000, 3, 0x22, mask, 0),
+        (0x10001, 0x2000, 3, 0x22, mask, 0),
+        (0x10000, 0x2000, 3, 0x22, 5, 0),
+    ]
+    bench.require(
+        "C13d",
+        given == wanted,
+        "the arguments of mmap are others",
+        expected=[str(one) for one in wanted],
+        found=[str(one) for one in given],
+    )
+    kinds = [event.name for event in events]
+    right = kinds == ["sys_enter", "sys_exit"] * len(leaves) + ["sys_enter"]
+    bench.require("C13e", right, "entry and exit do not take turns", events=shown)
+    pairs = zip(enters, leaves, strict=False)
+    wrong = [str(leave) for enter, leave in pairs if _number(enter) != _number(leave)]
+    bench.require("C13e", not wrong, "an exit is of another system call", events=wrong[:6])
+    for name, results in (("write", WRITTEN), ("mmap", MAPPED)):
+        got = tuple(event.fields["ret"] for event in leaves if _is(event, names, base, name))
+        bench.require(
+            "C13e",
+            got == results,
+            f"the results of {name} are others",
+            expected=str(results),
+            found=str(got),
+        )
+
+
+def _number(event: TraceEvent) -> int:
+    number = event.fields["id"]
+    assert isinstance(number, int)
+    return number
+
+
+def _is(event: TraceEvent, names: dict[int, str], base: int, name: str) -> bool:
+    return names.get(_number(event) - base) == name
+
+
+@check("C13c", variants=BOTH, features=TRACED)
+def the_flag_of_the_thread_decides(bench: Bench) -> None:
+    """No event without TIF_SYSCALL_TRACEPOINT, which goes at three places on the slow path."""
+    for place, expected in (
+        ("syscall_trace_enter", []),
+        ("trace_sys_enter", ["sys_enter"]),
+        ("syscall_trace_leave", ["sys_enter"]),
+    ):
+        if place not in bench.image.symbols:
+            continue
+        bench.fresh()
+        bench.guest.tracer.set_event("raw_syscalls")
+        with bench.stakes("C13c"):
+            _run(bench, until=place)
+            ThreadControl(bench.image, bench.guest.debugger).set_syscall_tracepoint(False)
+            events = _events(bench, ("C13c",))
+        bench.require(
+            "C13c",
+            [event.name for event in events] == expected,
+            f"the thread's flag was taken away at {place}",
+            expected=expected,
+            found=[str(event) for event in events[:8]],
+        )
+
+
+@check("C13c", variants=BOTH, features=TRACED)
+def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
+    """While nobody wants the events, nothing of the slow path runs."""
+    slow = [n for n in ("syscall_trace_enter", "syscall_trace_leave") if n in bench.image.symbols]
+    bench.fresh()
+    with bench.stakes("C13c"):
+        stack = bench.registers.read()[bench.isa.stack_register]
+        name = (stack - 0x4000) & -16
+        bench.guest.debugger.restore_memory(name, PROGRAM.encode() + b"\0")
+        bench.enter(bench.image.address_of("run_user_program"), name)
+        here = bench.run_to(CALL_RETURNS, *slow)
+    where = bench.image.symbolize(here)
+    bench.require("C13c", here == _end(bench), f"without an event a system call came to {where}")
+
+
+@check("C13f", "C13g", variants=BOTH, features=TRACED)
+def functions_and_names_of_system_calls(bench: Bench) -> None:
+    """arch_syscall_addr() and arch_syscall_match_sym_name() against the table and its symbols."""
+    bench.fresh()
+    calls, base = calls_of(bench), bench.isa.first_syscall
+    for call in calls:
+        with bench.stakes("C13f"):
+            address = bench.call_for_word(
+                bench.image.address_of("arch_syscall_addr"), base + call.index
+            )
+        bench.require(
+            "C13f",
+            address == call.function,
+            f"arch_syscall_addr({base + call.index}) is not {call.symbol}",
+            expected=f"{call.function:#x}",
+            found=f"{address:#x} {bench.image.symbolize(address)}",
+        )
+        bench.require(
+            "C13g",
+            call.number == base + call.index,
+            f"{call.symbol} was not found to be {call.name}: number {call.number}",
+        )
+    match = bench.image.symbols.get("arch_syscall_match_sym_name")
+    if match is None:
+        # The kernel's own comparison, which the port has not replaced.
+        return
+    for call, other in zip(calls, [*calls[1:], calls[0]], strict=True):
+        for symbol, name in ((call, call), (call, other)):
+            with bench.stakes("C13g"):
+                answer = bench.call(
+                    match, symbol.described_at + SYMBOL.start, name.described_at + NAME.start
+                )
+            bench.require(
+                "C13g",
+                bool(answer & 0xFF) == (symbol is name),
+                f"arch_syscall_match_sym_name({symbol.symbol}, {name.name}) is {answer & 0xFF}",
+            )

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Stack traces that the kernel takes in the tracer, through the port's stubs."""
+
+from collections.abc import Iterator, Sequence
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.c_events import Watched, watch
+from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.isa import CallSite
+from harness.oracle import Call, Return
+from harness.trace import FunctionEvent, TraceEvent
+from harness.trace.kernel_events import KernelStackEvent
+
+BOTH = (DYNAMIC, STATIC)
+TRACER = "function_stack_trace_call"
+"""Records an entry as the function tracer does, and a stack trace behind it."""
+
+EVERY = 3
+"""Of so many sites one is on."""
+
+DEEP = 8
+"""Callers that are looked at."""
+
+JUMPS = "longjmp"
+"""In the name of a function that leaves frames behind which nobody returns from."""
+
+
+@check("C14b", variants=BOTH)
+def stack_traces_from_the_tracer(bench: Bench) -> None:
+    """The traced function and its callers, as QEMU saw them call, from sites all over."""
+    with watch(bench) as watched:
+        _trace(watched, TRACER)
+        _judge(watched, ("C14b",), "in the tracer")
+
+
+@check("C12b", "C14b", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
+def stack_traces_of_hijacked_functions(bench: Bench) -> None:
+    """The same while the graph tracer has the return addresses of some of those functions."""
+    with watch(bench) as watched:
+        watched.switch.graph(True)
+        _trace(watched, TRACER)
+        _judge(watched, ("C12b", "C14b"), "with functions hijacked")
+
+
+def _trace(watched: Watched, tracer: str) -> None:
+    bench = watched.bench
+    if watched.switch.dynamic:
+        address = bench.image.address_of(tracer)
+        bench.call(bench.image.address_of("ftrace_update_ftrace_func"), address)
+    else:
+        watched.switch.pointer("ftrace_trace_function", tracer)
+    watched.switch.sites(True, _chosen(bench))
+    bench.guest.tracer.clear()
+    with bench.stakes("C14b"):
+        watched.run()
+
+
+def _chosen(bench: Bench) -> list[CallSite]:
+    """Some of the sites; a static port has all of them on."""
+    sites = [site for site in bench.image.sites if "." not in site.function]
+    return sites[::EVERY]
+
+
+def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
+    bench = watched.bench
+    events = [e for e in watched.events if isinstance(e, FunctionEvent | KernelStackEvent)]
+    on = {event.ip for event in events if isinstance(event, FunctionEvent)}
+    calls = [(call, chain) for call, chain in _chains(watched.oracle.flow()) if call.site in on]
+    pairs = list(_with_stacks(events))
+    right = len(calls) == len(pairs) > 0 and all(
+        event.ip == call.site for (event, _), (call, _) in zip(pairs, calls, strict=True)
+    )
+    for clause in clauses:
+        bench.require(
+            clause, right, f"{len(pairs)} stack traces {when} of {len(calls)} calls, or of others"
+        )
+    wrong = [
+        (call, chain, callers)
+        for (_, callers), (call, chain) in zip(pairs, calls, strict=False)
+        if chain is not None and not _same(bench, call, chain, callers)
+    ]
+    for clause in clauses:
+        bench.require(
+            clause,
+            not wrong,
+            f"{len(wrong)} of {len(pairs)} stack traces {when} are not who called whom",
+            traces=lambda: [
+                line
+                for call, chain, callers in wrong[:3]
+                for line in (
+                    f"{call.function} (first of {len(wrong)})",
+                    *(
+                        f"{name}: {' <- '.join(bench.image.symbolize(a) for a in some[:DEEP])}"
+                        for name, some in (("expected", [call.site, *chain]), ("found", callers))
+                    ),
+                )
+            ],
+        )
+
+
+def _with_stacks(events: Sequence[TraceEvent]) -> Iterator[tuple[FunctionEvent, list[int]]]:
+    """Each entry of a function with the stack trace that is behind it."""
+    for event, following in zip(events, [*events[1:], None], strict=True):
+        if isinstance(event, FunctionEvent):
+            stack = following.callers if isinstance(following, KernelStackEvent) else ()
+            yield event, list(stack)
+
+
+def _chains(flow: Sequence[Call | Return]) -> Iterator[tuple[Call, list[int] | None]]:
+    """Each call with the return addresses on the stack, innermost first; None where frames have
+    been jumped over.
+    """
+    open_calls: list[Call] = []
+    for record in flow:
+        if isinstance(record, Return):
+            if open_calls:
+                open_calls.pop()
+            continue
+        open_calls.append(record)
+        jumped = any(JUMPS in call.function for call in open_calls)
+        yield record, None if jumped else _parents(open_calls)
+
+
+def _parents(open_calls: Sequence[Call]) -> list[int]:
+    """A function whose tail was a call is on the stack no more."""
+    found: list[int] = []
+    inner: Call | None = None
+    for call in reversed(open_calls):
+        if inner is None or call.parent != inner.parent or call.function == inner.function:
+            found.append(call.parent)
+        inner = call
+        if len(found) == DEEP:
+            break
+    return found
+
+
+def _same(bench: Bench, call: Call, chain: Sequence[int], callers: Sequence[int]) -> bool:
+    """The traced function first, and then those return addresses."""
+    if not callers:
+        return False
+    first, own = bench.image.function_at(callers[0]), bench.image.function_at(call.site)
+    return first == own and list(callers[1 : 1 + len(chain)]) == list(chain)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Call sites that one CPU switches under another."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.conformance.bench import CALL_RETURNS, Bench, Hang
+from harness.conformance.checks.registry import check, several_cpus
+from harness.conformance.switch import Switch
+
+SITE = "leaf"
+OTHER = 1
+"""The CPU under which text changes; CPU 0 changes it."""
+
+ROUNDS = 8
+"""Times that the other CPU runs the workload."""
+
+RIGHT = 0
+"""What the workload returns."""
+
+
+def _start_on_other(bench: Bench) -> int:
+    """The workload once more, as a thread of the other CPU; its thread."""
+    stack = bench.registers.read()[bench.isa.stack_register]
+    name = (stack - 0x4000) & -16
+    bench.guest.debugger.restore_memory(name, b"other\0")
+    start, work = (bench.image.address_of(one) for one in ("kthread_run_on", "workload"))
+    return bench.call_for_word(start, OTHER, work, 0, name)
+
+
+def _join(bench: Bench, thread: int) -> int:
+    return bench.call(bench.image.address_of("kthread_join"), thread)
+
+
+@check("C9i", "C9l", "C10c", lacks=several_cpus)
+def text_changes_while_another_cpu_runs(bench: Bench) -> None:
+    """One CPU runs the workload while the other switches every site and both slots, again and
+    again: nobody waits for ever, and all answers are right.
+    """
+    bench.fresh()
+    switch = Switch(bench)
+    clauses = ("C9i", "C9l", "C10c")
+    with bench.stakes(*clauses):
+        for number in range(ROUNDS):
+            thread = _start_on_other(bench)
+            for on in (True, False):
+                if number % 2:
+                    switch.tracer(on)
+                    switch.sites(on)
+                else:
+                    switch.sites(on)
+                    switch.tracer(on)
+            answer = _join(bench, thread)
+            for clause in clauses:
+                bench.require(
+                    clause,
+                    answer == RIGHT,
+                    f"text changed under CPU {OTHER}: check {answer} of its workload is wrong",
+                )
+
+
+@check("C9i", "C9l", lacks=several_cpus)
+def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
+    """One CPU stands at a word of a site while the other switches it, and then goes on."""
+    site = bench.site(SITE)
+    length = bench.isa.site_length(site.form, site.as_built)
+    make_call, make_nop = (bench.image.address_of(f"ftrace_make_{n}") for n in ("call", "nop"))
+    for on in (True, False):
+        # No CPU stops in a delay slot.
+        for place in range(length if site.form.calls_last else 1):
+            bench.fresh()
+            record, caller = bench.port.record_of(site), bench.image.address_of("ftrace_caller")
+            call: tuple[int, ...] = (make_call, record, caller)
+            if not on:
+                bench.call(*call)
+                call = (make_nop, 0, record, caller)
+            with bench.stakes("C9i", "C9l"):
+                with _alone(bench, 0):
+                    thread = _start_on_other(bench)
+                with _alone(bench, OTHER):
+                    bench.run_to(site.address)
+                    for _ in range(place):
+                        bench.guest.debugger.step_instruction()
+                status = _call_beside(bench, call)
+                answer = _join(bench, thread)
+            what = f"switched {'on' if on else 'off'} under CPU {OTHER} at its word {place}"
+            for clause in ("C9i", "C9l"):
+                bench.require(
+                    clause,
+                    status == 0 and answer == RIGHT,
+                    f"a site was {what}: error {status}, and check {answer} of what that CPU does "
+                    "is wrong",
+                )
+
+
+def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
+    """Have CPU 0 call a function while the other stands; what it returns.
+
+    A port that waits for the other CPU gets it, as soon as it waits.
+    """
+    with _alone(bench, 0):
+        before = bench.enter(*call)
+        try:
+            bench.run_to(CALL_RETURNS)
+        except Hang:
+            waits = True
+        else:
+            waits = False
+    if waits:
+        bench.run_to(CALL_RETURNS)
+    result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
+    bench.registers.write(before)
+    return result - (result >> 31 << 32)
+
+
+@contextmanager
+def _alone(bench: Bench, cpu: int) -> Iterator[None]:
+    """Only this CPU runs when the guest goes on; the debugger looks at it."""
+    debugger = bench.guest.debugger
+    debugger.select_thread(cpu + 1)
+    debugger.cli("set scheduler-locking on")
+    try:
+        yield
+    finally:
+        debugger.cli("set scheduler-locking off")
+        debugger.select_thread(1)

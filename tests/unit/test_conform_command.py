@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What ``harness conform`` refuses before it builds anything: one sentence each, and status 2."""
+
+import shutil
+
+import pytest
+
+from command import harness
+from harness.config import load_port
+from harness.units import escape
+
+NEVER = ["-c", "mips-malta", "--clause", "C13a"]
+"""A clause that no check judges: nothing is built."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--clause", "C99"], "there is no clause 'C99'"),
+        (["--clause", ""], "there is no clause ''"),
+        (["-c", "nosuch"], "There is no config 'nosuch'"),
+        (["-c", "mips-malta", "--clause", "C5f"], "none of the clauses C5f applies to mips-malta"),
+        (["-c", "mips-malta", "--mutant", "nosuch"], "there is no mutant nosuch for mips-malta"),
+        (["--mutant", "all", "--clause", "C1a"], "--mutant goes with"),
+        (["--mutant", "all", "--cflags", "-O1"], "--mutant goes with"),
+        (["--cflags", "'"], "No closing quotation"),
+        ([*NEVER, "--json", "/nonexistent/x"], "/nonexistent/x cannot be written"),
+        ([*NEVER, "--junit", "/"], "/ is not a regular file"),
+        ([*NEVER, "--json", "x", "--junit", "./x"], "two reports would be written to x"),
+        ([*NEVER, "--json", "-", "--junit", "-"], "two reports would be written to -"),
+        ([*NEVER, "--port", "/nonexistent"], "/nonexistent is not a port directory"),
+    ],
+)
+def test_a_bad_option(arguments, says, tmp_path):
+    done = harness("conform", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def change(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "config", "says"),
+    [
+        ("features = [", "features = [] #", "mips-malta", "is not TOML"),
+        ('architecture = "mips"', 'architecture = "vax"', "mips-malta", 'found "vax"'),
+        ('"FUNCTION_TRACER",', "", "mips-malta", "does not claim FUNCTION_TRACER"),
+        ("name", "name", "aarch64-virt", "is for mips, and the config aarch64-virt is for aarch64"),
+    ],
+    ids=["no TOML", "no such architecture", "no tracer", "another architecture"],
+)
+def test_a_bad_port(old, new, config, says, tmp_path):
+    port = tmp_path / "port"
+    shutil.copytree(load_port("mips").directory, port)
+    change(port / "port.toml", old, new)
+    done = harness("conform", "-c", config, "--port", port, "--clause", "C9a")
+    assert done.returncode == 2, done.stdout
+    assert says in done.stderr, escape(done.stderr, 2000)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_a_form_of_call_site_is_not_for(tmp_path):
+    port = tmp_path / "port"
+    shutil.copytree(load_port("aarch64").directory, port)
+    change(port / "port.toml", '"DYNAMIC_FTRACE",', "")
+    done = harness("conform", "-c", "aarch64-virt-patchable", "--port", port)
+    assert done.returncode == 2, done.stdout
+    assert "are for DYNAMIC_FTRACE, which it does not claim" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["--json", "--junit"])
+def test_a_report_on_standard_output_has_it_alone(kind):
+    done = harness("conform", *NEVER, kind, "-")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout[0] == {"--json": "{", "--junit": "<"}[kind]
+    assert "C13a" in done.stdout
