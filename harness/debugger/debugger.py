@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from harness.debugger.breakpoints import Breakpoints
 from harness.debugger.memory import SMALL_READ, SMALL_WRITE, Memory, TransferFile
 from harness.debugger.records import Record
 from harness.debugger.registers import Registers
@@ -19,7 +20,6 @@ from harness.private import PrivateDirectory
 from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
-_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 
 HALF = "mem 0 0x8000000000000000 rw"
 """A region of gdb's, of the lower half of all 64-bit addresses."""
@@ -64,6 +64,7 @@ class Debugger:
         self._memory = Memory(self._session, self._transfer)
         self._registers = Registers(self._session)
         self._threads = Threads(self._session)
+        self._breakpoints = Breakpoints(self._session)
 
     # The conversation
 
@@ -284,38 +285,22 @@ class Debugger:
         The target has to be stopped: gdb would not tell a running one.
         """
         self._need_stopped("set a breakpoint")
-        if isinstance(place, int):
-            location = f"*0x{place & self._address_mask:x}"
-        elif _NAME.fullmatch(place):
-            location = f"*{place}"
-        else:
-            raise UsageError(f"{place!r} is not the name of a function")
-        answer = self._session.command(f"-break-insert {'-t ' if temporary else ''}{location}")
-        breakpoint_ = answer.get("bkpt")
-        found = number(breakpoint_.get("number")) if isinstance(breakpoint_, dict) else 0
-        if not found:
-            raise GdbError(f"gdb did not number the breakpoint at {location}")
-        return found
+        where = place & self._address_mask if isinstance(place, int) else place
+        return self._breakpoints.insert(where, temporary)
 
     def breakpoints(self) -> dict[int, int]:
         """The addresses of all breakpoints that have one, by gdb's numbers."""
-        table = self._session.command("-break-list").get("BreakpointTable")
-        body = table.get("body") if isinstance(table, dict) else None
-        rows = [row for row in body or () if isinstance(row, dict)]
-        found = {number(row.get("number")): frame_address(row) for row in rows}
-        return {one: address & self._address_mask for one, address in found.items() if address}
+        found = self._breakpoints.addresses()
+        return {one: address & self._address_mask for one, address in found.items()}
 
     def delete_breakpoint(self, breakpoint_number: int) -> None:
         """Take a breakpoint away."""
         self._need_stopped("delete a breakpoint")
-        self._session.command(f"-break-delete {breakpoint_number}")
+        self._breakpoints.delete(breakpoint_number)
 
     def enabled_breakpoints(self) -> set[int]:
         """The numbers of the breakpoints that are set and enabled."""
-        table = self._session.command("-break-list").get("BreakpointTable")
-        body = table.get("body") if isinstance(table, dict) else None
-        entries = [entry for entry in body or () if isinstance(entry, dict)]
-        return {number(entry.get("number")) for entry in entries if entry.get("enabled") == "y"}
+        return self._breakpoints.enabled()
 
     def complete(self, text: str, limit: int = 200) -> list[str]:
         """What gdb would complete a command line to; escaped."""
