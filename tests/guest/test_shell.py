@@ -200,6 +200,7 @@ class TestDeath:
     def test_of_the_guest(self, config, tmp_path):
         source = tmp_path / "dies.c"
         source.write_text(PANICS)
+        build_guest(load_config(config), str(source))
         command = ("shell", "-c", config, "--workload", str(source))
         with Terminal(*command, state_home=tmp_path) as terminal:
             terminal.wait(READY)
@@ -227,6 +228,7 @@ class TestDeath:
     def test_while_the_guest_runs(self, config, tmp_path, victim, line):
         source = tmp_path / "runs.c"
         source.write_text(RUNS)
+        build_guest(load_config(config), str(source))
         command = ("shell", "-c", config, "--workload", str(source))
         with Terminal(*command, state_home=tmp_path) as terminal:
             terminal.wait(READY)
