@@ -126,9 +126,12 @@ def test_another_machine_and_its_modules_in_the_same_session(tmp_path):
         terminal.do("snapshot without")
         terminal.do("available_filter_functions *:mod:callbacks", "no module")
         terminal.do("restore with", "stopped at workload")
+        terminal.do("lsmod", "callbacks  0x")
         terminal.do("set_ftrace_filter :mod:callbacks")
+        terminal.do("set_ftrace_filter", "[callbacks]")
         terminal.do("current_tracer function", "tracer function")
         terminal.do("run", "stopped at workload_done")
+        terminal.do("enabled_functions", "[callbacks]")
         terminal.do("restore without", "tracer nop")
         assert "callbacks" not in terminal.do("lsmod").partition("lsmod")[2].partition("\n")[2]
         terminal.do("insmod callbacks")
