@@ -15,7 +15,8 @@ opens a prompt there.
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,9 +81,27 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: Any, r
     from harness.shell import Session, run_prompt
 
     capture = node.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled() if capture else nullcontext():
+    if capture:
+        # The prompt wants standard input too, which pytest's own context leaves shut.
+        capture.suspend(in_=True)
+    try:
         print(f"\n{node.nodeid} failed; this is its guest")
-        run_prompt(Session(lambda: nullcontext(running)))
+        run_prompt(Session(partial(_once, [running])))
+    finally:
+        if capture:
+            capture.resume()
+
+
+def _once(left: "list[Guest]") -> "AbstractContextManager[Guest]":
+    """The guest of a test, which only its test can boot again."""
+    if not left:
+        from harness.errors import UsageError
+
+        raise UsageError(
+            "the test has booted this guest, and a session cannot boot it again",
+            "Leave the prompt, and run the test again.",
+        )
+    return nullcontext(left.pop())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -22,6 +22,10 @@ def trace_file(file: Path) -> Iterator[TraceDatReader]:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     with stream:
         try:
-            yield TraceDatReader(stream)
+            try:
+                reader = TraceDatReader(stream)
+            except OSError as error:
+                raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+            yield reader
         except FormatError as error:
             raise FormatError(f"{file}: {error.message}", error.advice, error.evidence) from error

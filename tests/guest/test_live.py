@@ -34,6 +34,15 @@ def test_events_are_printed_as_they_come_and_recorded_all_the_same(config, tmp_p
     assert lines == [line for line in report if " <-" in line]
 
 
+def test_as_many_events_are_printed_as_are_recorded(config, busy, tmp_path):
+    trace = tmp_path / "trace.dat"
+    wanted = ("--workload", busy, "--events", "5000", "-o", trace)
+    done = harness("record", "-c", config, "--live", *wanted)
+    shown = sum(" <-" in line for line in done.stdout.splitlines())
+    left_out = sum(map(int, re.findall(r"^\[(\d+) EVENTS NOT SHOWN\]$", done.stdout, re.MULTILINE)))
+    assert shown + left_out == 5000
+
+
 def test_what_is_too_much_to_print_is_counted(config, busy, tmp_path):
     trace = tmp_path / "trace.dat"
     done = harness("record", "-c", config, "--live", "--workload", busy, "-o", trace)

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import sys
 import threading
 
 import pytest
@@ -25,6 +26,12 @@ PANICS = """
 #include <linux/bug.h>
 int workload(void);
 int workload(void) { panic("no way out"); }
+"""
+
+RUNS = """
+int workload(void);
+__attribute__((noinline)) static void once(void) { __asm__ volatile("" ::: "memory"); }
+int workload(void) { once(); for (;;) __asm__ volatile("" ::: "memory"); }
 """
 
 
@@ -119,9 +126,12 @@ def test_another_machine_and_its_modules_in_the_same_session(tmp_path):
         terminal.do("snapshot without")
         terminal.do("available_filter_functions *:mod:callbacks", "no module")
         terminal.do("restore with", "stopped at workload")
+        terminal.do("lsmod", "callbacks  0x")
         terminal.do("set_ftrace_filter :mod:callbacks")
+        terminal.do("set_ftrace_filter", "[callbacks]")
         terminal.do("current_tracer function", "tracer function")
         terminal.do("run", "stopped at workload_done")
+        terminal.do("enabled_functions", "[callbacks]")
         terminal.do("restore without", "tracer nop")
         assert "callbacks" not in terminal.do("lsmod").partition("lsmod")[2].partition("\n")[2]
         terminal.do("insmod callbacks")
@@ -193,6 +203,7 @@ class TestDeath:
     def test_of_the_guest(self, config, tmp_path):
         source = tmp_path / "dies.c"
         source.write_text(PANICS)
+        build_guest(load_config(config), str(source))
         command = ("shell", "-c", config, "--workload", str(source))
         with Terminal(*command, state_home=tmp_path) as terminal:
             terminal.wait(READY)
@@ -214,6 +225,51 @@ class TestDeath:
         terminal.do("sites", "cannot be asked any more")
         terminal.do("reboot", "stopped at workload")
         terminal.do("run", "stopped at workload_done")
+
+    @pytest.mark.parametrize("victim", ["qemu-system", "gdb"])
+    @pytest.mark.parametrize("line", ["c", "finish"])
+    def test_while_the_guest_runs(self, config, tmp_path, victim, line):
+        source = tmp_path / "runs.c"
+        source.write_text(RUNS)
+        build_guest(load_config(config), str(source))
+        command = ("shell", "-c", config, "--workload", str(source))
+        with Terminal(*command, state_home=tmp_path) as terminal:
+            terminal.wait(READY)
+            terminal.do("set_ftrace_filter once", " | ")
+            terminal.do("current_tracer function", "tracer function")
+            terminal.do(line, "running", ready="")
+            (process,) = children(terminal.child.pid, victim)
+            os.kill(process, signal.SIGKILL)
+            terminal.wait("SIGKILL", "reboot starts another guest", "gone | ")
+            terminal.do("console", "call sites")
+            terminal.do("reboot", "stopped at workload")
+
+
+FAILS = """
+import pytest
+
+@pytest.mark.guest(config="{config}")
+def test_fails(guest):
+    guest.tracer.current = "function"
+    guest.run(until="do_loop")
+    assert guest.tracer.current == "nop"
+
+def test_passes():
+    pass
+"""
+
+
+def test_a_failing_test_opens_the_prompt_where_it_failed(tmp_path):
+    """The rest of the run goes on when the prompt is left."""
+    (tmp_path / "test_port.py").write_text(FAILS.format(config="mips-malta"))
+    command = ("-m", "pytest", "-p", "no:cacheprovider", "--harness-shell", str(tmp_path))
+    with Terminal(*command, state_home=tmp_path, program=sys.executable) as terminal:
+        terminal.wait("test_fails failed; this is its guest", READY)
+        terminal.do("trace", "leaf <-do_nested", "stopped at do_loop", "tracer function")
+        terminal.do("bt 1", "do_loop")
+        terminal.do("reboot", "the test has booted this guest")
+        terminal.type("\x15quit\r")
+        terminal.wait("1 failed, 1 passed")
 
 
 class TestScript:

@@ -26,10 +26,10 @@ class Screen(pyte.HistoryScreen):
 class Terminal:
     """The command ``harness`` on a terminal; what it needs of the environment comes from here."""
 
-    def __init__(self, *arguments, state_home, columns=160, lines=40):
+    def __init__(self, *arguments, state_home, columns=160, lines=40, program=HARNESS):
         environment = dict(os.environ, TERM="xterm", XDG_STATE_HOME=str(state_home))
         self.child = pexpect.spawn(
-            HARNESS,
+            program,
             list(map(str, arguments)),
             env=environment,
             dimensions=(lines, columns),

@@ -296,3 +296,43 @@ def test_close_ends_a_gdb_that_does_not_listen(play):
         debugger.command("-hang", deadline=0.01)
     debugger.close()
     debugger.close()
+
+
+class TestStream:
+    """Commands whose output is shown while it comes."""
+
+    def test_everything_that_is_printed_comes_in_order_and_warnings_last(self, play):
+        debugger = play("""\
+    elif command == 'interpreter-exec console "talk"':
+        say('~"one\\\\n"\\n@"two\\\\n"\\n&"careful\\\\n"\\n~"three\\\\n"\\n' + token + '^done\\n')
+    elif command == 'interpreter-exec console "fail"':
+        say('~"one\\\\n"\\n&"No.\\\\n"\\n' + token + '^error,msg="No."\\n')
+""")
+        heard = []
+        debugger.listener = heard.append
+        reader, _ = pipe = os.pipe()
+        debugger.stream("talk", reader)
+        assert heard == ["one\n", "two\n", "three\n", "careful\n"]
+        with pytest.raises(GdbError, match=r"No\."):
+            debugger.stream("fail", reader)
+        assert heard[4:] == ["one\n"]
+        assert debugger.cli("hello") == ""
+        for descriptor in pipe:
+            os.close(descriptor)
+
+    def test_a_command_is_ended_by_who_has_had_enough(self, play):
+        debugger = play("""\
+    elif command == 'interpreter-exec console "spin"':
+        try:
+            say('~"spinning\\\\n"\\n')
+            time.sleep(60)
+        except KeyboardInterrupt:
+            say(token + '^error,msg="Quit"\\n')
+""")
+        reader, writer = os.pipe()
+        debugger.listener = lambda text: os.write(writer, b"!")
+        with pytest.raises(GdbError, match="Quit"):
+            debugger.stream("spin", reader)
+        assert debugger.command("-hello") == {}
+        os.close(reader)
+        os.close(writer)
