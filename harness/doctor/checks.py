@@ -28,6 +28,7 @@ PYTHON_PACKAGES = (
     "capstone",
     "click",
     "jinja2",
+    "perfetto",
     "pexpect",
     "prompt_toolkit",
     "pydantic",
