@@ -61,6 +61,11 @@ static bool jumps_away(u32 word)
 /* Whether a stub begins here: what lies in front of it goes somewhere else. */
 static bool is_begin(const u32 *word)
 {
+#ifdef CONFIG_DYNAMIC_FTRACE
+	/* Behind the gate (M5), which may be open: what stood in its delay slot is not run then. */
+	if (word == (const u32 *)(unsigned long)ftrace_caller + 2)
+		return true;
+#endif
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	if (word == (const u32 *)(unsigned long)return_to_handler)
 		return true;
