@@ -121,7 +121,8 @@ class AArch64(Isa):
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic == "nop":
             return Effect()
-        registers = re.findall(self.assembly_register, operands)
+        # w9 is a part of x9.
+        registers = [re.sub("^w", "x", one) for one in re.findall(self.assembly_register, operands)]
         place = re.fullmatch(r"[^\[]*\[(\w+)(?:, (#[^\]:]*))?\]", operands)
         pair = mnemonic in ("ldp", "stp")
         if place and (pair or mnemonic in ("ldr", "str")):
