@@ -205,7 +205,7 @@ def judge_mutant(task: Task) -> Outcome:
     )
     if not task.edits:
         return outcome
-    if CLAUSE in task.clauses:
+    if task.clauses == (CLAUSE,):
         failures = try_combinations(task.config, task.port, task.edits).failures.get(CLAUSE)
         if failures:
             first = failures[0]
