@@ -48,6 +48,7 @@ def _make() -> tuple[Path, int]:
         if base and len(os.fsencode(base)) < SOCKET_PATH_LIMIT - 40:
             with contextlib.suppress(OSError):
                 _sweep_once(base)
+            with contextlib.suppress(OSError):
                 return _make_in(base)
     raise HostError("no directory for sockets can be made", "Set TMPDIR to a short, writable path.")
 
@@ -68,11 +69,15 @@ def _make_in(base: str) -> tuple[Path, int]:
 def _sweep_once(base: str) -> None:
     """Remove what killed owners have left there.  What is another user's is not looked at."""
     for entry in os.scandir(base):
-        if not _OURS.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False):
-            continue
-        if entry.stat(follow_symlinks=False).st_uid == os.geteuid():
-            with contextlib.suppress(OSError):
+        # Others come and go meanwhile, so that what was listed may be gone at any moment.
+        with contextlib.suppress(OSError):
+            if _OURS.fullmatch(entry.name) and _is_own_directory(entry):
                 _remove_if_left(Path(entry.path))
+
+
+def _is_own_directory(entry: os.DirEntry[str]) -> bool:
+    own = entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return own and entry.is_dir(follow_symlinks=False)
 
 
 def _remove_if_left(path: Path) -> None:

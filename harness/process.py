@@ -17,6 +17,9 @@ from harness.units import escape
 
 STDERR_TAIL = 4096
 
+UNLESS_ORPHANED = 'test "$PPID" = "$0" && exec "$@"'
+"""The kernel does not tell of a parent that ended before it was asked to watch it."""
+
 
 def find_program(name: str, package: str) -> str:
     """The path of a program; HostError names the Debian package that holds a missing one."""
@@ -27,6 +30,16 @@ def find_program(name: str, package: str) -> str:
             f"Install it: apt-get install {package}" if package else "See `harness doctor`.",
         )
     return found
+
+
+def dying_with_us() -> list[str]:
+    """What stands in front of a command line whose process shall not outlive this thread.
+
+    The kernel kills the process when the thread that made it ends; one that is made in the moment
+    in which this process ends does not become the command at all.
+    """
+    setpriv = find_program("setpriv", "util-linux")
+    return [setpriv, "--pdeathsig", "KILL", "--", "sh", "-c", UNLESS_ORPHANED, str(os.getpid())]
 
 
 class Child:
@@ -51,7 +64,7 @@ class Child:
         self.command = list(command)
         self.name = Path(command[0]).name
         program = find_program(command[0], package)
-        guard = [find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
+        guard = dying_with_us()
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close())
         try:
             self._popen = subprocess.Popen(

@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/stacktrace.h>
 
 #include <asm/cacheflush.h>
 
@@ -74,11 +75,23 @@ static void forget_module(struct module *module)
 	ftrace_release_mod(module);
 }
 
+struct module_frames {
+	const struct module *module;
+	bool found;
+};
+
+static bool find_frame(void *cookie, unsigned long address)
+{
+	struct module_frames *frames = cookie;
+
+	frames->found = within_module(address, frames->module);
+	return !frames->found;
+}
+
 /* Has the graph tracer taken a return address of the module's, or of a call that it has made? */
-static bool is_returned_to(const struct module *module)
+static bool is_hijacked(const struct thread_info *thread, const struct module *module)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	const struct thread_info *thread = current;
 	int i;
 
 	for (i = 0; i <= thread->curr_ret_stack; i++)
@@ -87,6 +100,25 @@ static bool is_returned_to(const struct module *module)
 			return true;
 #endif
 	return false;
+}
+
+/* Of a thread that runs only the debugger can tell what else is on its stack. */
+static bool is_returned_to(const struct module *module)
+{
+	struct module_frames frames = { .module = module };
+	struct thread_info *thread;
+
+	for (thread = threads; thread < threads + NR_THREADS && !frames.found; thread++) {
+		if (thread->state == TASK_FREE)
+			continue;
+		if (is_hijacked(thread, module) ||
+		    (thread->state != EXIT_ZOMBIE &&
+		     within_module((unsigned long)thread->function, module)))
+			return true;
+		if (!sched_is_running(thread))
+			arch_stack_walk(find_frame, &frames, thread, NULL);
+	}
+	return frames.found;
 }
 
 int load_module(struct module *module)

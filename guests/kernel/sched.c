@@ -180,6 +180,11 @@ static void switch_thread(bool preempt)
 		__switch_to(prev, next);
 }
 
+bool sched_is_running(const struct thread_info *thread)
+{
+	return thread == current || cpu_info[thread->cpu].running == thread;
+}
+
 void schedule(void)
 {
 	unsigned long flags = sched_lock();

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Built guests by key: published whole, checked when used, one builder a key.
+"""Built guests by key: published whole, checked when used, one builder a key, so many at most.
 
 ``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux``, its modules (``<name>.ko``),
 and ``vmlinux.sha256`` with the digests of them all;
-``<key>.lock`` is locked by a builder, and ``<key>.build`` is where it works.  Everything may be
-deleted at any time when nothing builds.
+``<key>.lock`` is locked by a builder, and ``<key>.build`` is where it works.  The directory's time
+of change is when a guest was last used: with more than `MOST` of them, those that nobody has used
+for longest go.  Everything may be deleted at any time when nothing builds.
 """
 
 import fcntl
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import HostError
@@ -20,6 +22,12 @@ from harness.units import escape
 
 IMAGE = "vmlinux"
 DIGESTS = "vmlinux.sha256"
+
+MOST = 2000
+"""Guests that are kept; one takes some 150 KB."""
+
+IN_USE = 24 * 3600.0
+"""Seconds that a guest is not removed after it was last asked for: it may run, with gdb on it."""
 
 
 def cache_directory() -> Path:
@@ -33,6 +41,8 @@ def cache_directory() -> Path:
 def find(key: str) -> Path | None:
     """The guest of that key, when it is there and is, byte by byte, what was published."""
     entry = cache_directory() / key
+    with suppress(OSError):  # it may be another user's, or not there
+        os.utime(entry)
     try:
         lines = (entry / DIGESTS).read_text(errors="replace").splitlines()
         sound = all(
@@ -60,14 +70,9 @@ def locked(key: str, waiting: Callable[[], None]) -> Iterator[Path]:
     work = work_directory(key)
     with host_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory / f"{key}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = _lock(directory / f"{key}.lock", waiting)
     try:
         with host_errors(directory):
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
             # A builder that was killed leaves its work behind.
             if work.exists():
                 shutil.rmtree(work)
@@ -94,7 +99,65 @@ def publish(key: str, image: Path, modules: Sequence[Path] = ()) -> Path:
         if entry.exists():
             shutil.rmtree(entry)  # damaged, or it would have been found
         staged.rename(entry)
+    prune(key)
     return entry / IMAGE
+
+
+def prune(keep: str) -> None:
+    """Remove the guests that nobody has used for longest, beyond `MOST`; never ``keep``."""
+    directory = cache_directory()
+    with suppress(OSError):
+        used = {
+            entry.name: entry.stat().st_mtime
+            for entry in os.scandir(directory)
+            if entry.is_dir() and "." not in entry.name and entry.name != keep
+        }
+        oldest = sorted(used, key=lambda key: used[key])[: max(0, len(used) + 1 - MOST)]
+        for key in oldest:
+            if used[key] < time.time() - IN_USE:
+                with suppress(OSError):
+                    _remove(directory, key, used[key])
+
+
+def _remove(directory: Path, key: str, used: float) -> None:
+    """Remove a guest, unless it is being built or was asked for meanwhile.  OSError says so."""
+
+    def busy() -> None:
+        raise BlockingIOError
+
+    path = directory / f"{key}.lock"
+    lock = _lock(path, busy)
+    try:
+        entry, going = directory / key, work_directory(key)
+        entry.rename(going)
+        # Who asks for it touches it first: from here on it is not found.
+        if going.stat().st_mtime == used:
+            shutil.rmtree(going)
+            path.unlink()
+        else:
+            going.rename(entry)
+    finally:
+        os.close(lock)
+
+
+def _lock(path: Path, waiting: Callable[[], None]) -> int:
+    """The file's descriptor, locked; ``waiting`` is called when somebody else has it."""
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), path.stat()):
+                    return lock
+        except BaseException:
+            os.close(lock)
+            raise
+        # It was removed while it was waited for, and may be another file by now.
+        os.close(lock)
 
 
 def _digest_line(file: Path) -> str:

@@ -260,7 +260,14 @@ def merge(directories: tuple[Path, ...], output: Path, history: Path | None) -> 
     "pages",
     type=_directory,
     metavar="DIR",
-    help="Write static pages: grids, and a page a cell.",
+    help="Write static pages: grids, trends, and a page a cell.",
+)
+@click.option(
+    "--run",
+    "directory",
+    type=_directory,
+    metavar="DIR",
+    help="The directory of the run, whose logs and traces the pages show.",
 )
 def report(
     history: Path | None,
@@ -270,6 +277,7 @@ def report(
     markdown: Path | None,
     junit: Path | None,
     pages: Path | None,
+    directory: Path | None,
 ) -> None:
     """Say what broke, was mended, is flaky, or got slower in guest instructions.
 
@@ -280,7 +288,10 @@ def report(
     from harness.matrix import report as reports
     from harness.matrix.compare import compare
     from harness.matrix.history import History, default_file
+    from harness.matrix.rundir import read_run
 
+    if directory is not None and read_run(directory) is None:
+        raise UsageError(f"{directory} holds no run", "Give what harness matrix run -o made.")
     with History(history or default_file()) as base:
         (before, old), (now, new) = reports.choose(base, since, at)
         past = base.attempts() if pages is not None else []
@@ -292,7 +303,7 @@ def report(
     if pages is not None:
         from harness.matrix.html import write_pages
 
-        write_pages(pages, found, new, past)
+        write_pages(pages, found, new, past, directory)
     for line in reports.lines(found):
         click.echo(line)
     sys.exit(1 if found.worse else 0)

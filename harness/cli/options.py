@@ -52,6 +52,12 @@ module_option = click.option(
     metavar="NAME|FILE.c",
     help="A module of the guest: one of the harness, or a C file of yours.  Repeat it for more.",
 )
+tick_option = click.option(
+    "--tick",
+    type=click.IntRange(0, 100_000),
+    metavar="HZ",
+    help="Timer interrupts a second on each CPU; by default only while threads wait for a CPU.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

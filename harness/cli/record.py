@@ -15,6 +15,7 @@ from harness.cli.options import (
     module_option,
     port_option,
     progress,
+    tick_option,
     words,
     workload_option,
 )
@@ -61,12 +62,7 @@ from harness.units import KIB
 )
 @click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after so many events.")
 @click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
-@click.option(
-    "--tick",
-    type=click.IntRange(0, 100_000),
-    metavar="HZ",
-    help="Timer interrupts a second on each CPU; by default only while threads wait for a CPU.",
-)
+@tick_option
 @click.option(
     "--lane",
     type=click.Choice(["auto", "stub"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-VIEWS = ("text", "graph", "json", "csv", "flame", "chrome")
+VIEWS = ("text", "graph", "json", "csv", "flame", "chrome", "perfetto")
 
 
 @click.command()
@@ -18,7 +18,7 @@ VIEWS = ("text", "graph", "json", "csv", "flame", "chrome")
     default="text",
     show_default=True,
     help="text: as the kernel's trace file; graph: as the function_graph tracer prints it; "
-    "flame: folded stacks; chrome: for ui.perfetto.dev.",
+    "flame: folded stacks; chrome, perfetto: for ui.perfetto.dev, as JSON and as its own packets.",
 )
 @click.option(
     "-F",
@@ -42,13 +42,16 @@ def report(
 ) -> None:
     """Print a trace.dat."""
     from harness.files import trace_file, whole_file
-    from harness.trace import report_lines
+    from harness.trace import report_bytes, report_lines
 
     with trace_file(file) as reader:
-        lines = report_lines(reader, form, filters, words)
-        if output is None:
-            sys.stdout.writelines(f"{line}\n" for line in lines)
-            sys.stdout.flush()
-        else:
+        if output is not None:
             with whole_file(output) as target:
-                target.writelines(f"{line}\n".encode() for line in lines)
+                target.writelines(report_bytes(reader, form, filters, words))
+            return
+        if form == "perfetto" and not sys.stdout.isatty():
+            sys.stdout.buffer.writelines(report_bytes(reader, form, filters, words))
+        else:
+            lines = report_lines(reader, form, filters, words)
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.flush()

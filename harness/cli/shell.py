@@ -2,8 +2,8 @@
 """harness shell and harness attach"""
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -14,8 +14,10 @@ from harness.cli.options import (
     cflags_option,
     config_option,
     features_option,
+    module_option,
     port_option,
     progress,
+    tick_option,
     words,
     workload_option,
 )
@@ -41,6 +43,8 @@ script_option = click.option(
 @port_option
 @cflags_option
 @features_option
+@module_option
+@tick_option
 @script_option
 def shell(
     config: str,
@@ -48,6 +52,8 @@ def shell(
     port: str | None,
     cflags: tuple[str, ...],
     features: str | None,
+    modules: tuple[str, ...],
+    tick: int | None,
     script: Path | None,
 ) -> None:
     """Boot a guest and work on it: verbs of tracefs and trace-cmd, and all of gdb, at a prompt.
@@ -57,22 +63,33 @@ def shell(
 
     Example: harness shell -c mips-malta
     """
-    from harness.build import plan_build
-    from harness.config import load_config
     from harness.guest import boot
 
-    loaded = load_config(config)
+    @contextmanager
+    def start(name: str) -> "Iterator[Guest]":
+        with ExitStack() as stack:
+            with progress() as tell:
+                guest = boot(
+                    name,
+                    workload,
+                    port=port,
+                    cflags=cflags,
+                    features=words(features),
+                    modules=modules,
+                    tick=tick,
+                    progress=tell,
+                )
+                started = stack.enter_context(guest)
+            yield started
 
-    def start() -> "AbstractContextManager[Guest]":
-        return boot(loaded, workload, port=port, cflags=cflags, features=words(features))
-
-    with progress() as tell:
-        plan_build(loaded, workload, port, cflags, words(features)).run(tell)
-    _run(start, script, partial(_judge, loaded, port))
+    _run(partial(start, config), script, restart=start, judge=partial(_judge, port))
 
 
 def _judge(
-    config: "MachineConfig", port: str | None, clauses: Sequence[str], show: Callable[[str], None]
+    port: str | None,
+    config: "MachineConfig",
+    clauses: Sequence[str],
+    show: Callable[[str], None],
 ) -> None:
     from harness.config import load_port
     from harness.conformance.report import lines
@@ -116,13 +133,15 @@ def attach(elf: Path, endpoint: str, script: Path | None) -> None:
 def _run(
     start: "Callable[[], AbstractContextManager[Guest]]",
     script: Path | None,
+    *,
+    restart: "Callable[[str], AbstractContextManager[Guest]] | None" = None,
     judge: "Judge | None" = None,
 ) -> None:
     from harness.shell import Session, run_prompt, run_script
 
     if script is None and not sys.stdin.isatty():
         script = Path("-")
-    session = Session(start, judge=judge)
+    session = Session(start, restart=restart, judge=judge)
     try:
         if script is None:
             run_prompt(session)

@@ -3,6 +3,7 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness.config import resources
@@ -48,11 +49,11 @@ def unknown_name(
     ``path_hint`` says how to give a file instead; ``here`` is a file or directory of that name in
     the current directory, which the user may have meant.
     """
-    meant = (
-        f"Write ./{here} for the one in this directory. "
-        if here and here.name and here.exists()
-        else ""
-    )
+    meant = ""
+    # A name that no file can have is none.
+    with suppress(OSError):
+        if here and here.name and here.exists():
+            meant = f"Write ./{here} for the one in this directory. "
     names = ", ".join(known) or "none"
     return UsageError(
         f"There is no {kind} {escape(repr(name), 200)}.",

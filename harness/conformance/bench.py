@@ -32,8 +32,6 @@ CALL_RETURNS = "workload_done"
 """A function that a call of the debugger's returns to: nothing runs there before the workload ends.
 """
 START = "workload"
-ENTRY_WORDS = 2
-"""A patchable entry, as -fpatchable-function-entry=2 makes it."""
 
 
 _CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
@@ -93,11 +91,14 @@ class Bench:
     def require(self, clause: str, holds: bool, message: str, **evidence: object) -> bool:
         """The clause asks for something, and it ``holds`` or does not; the message says what not.
 
-        Values of ``evidence`` may be functions, which are called only if it does not hold.
+        Values of ``evidence`` may be functions, which are called only if it does not hold.  Where
+        there is none, it is where the guest stands.
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
+            if not any(shown.values()):
+                shown["guest"] = self.where()
             failure = Failure(self._check, self.variant.name, message, shown)
             self.failures.setdefault(clause, []).append(failure)
             if self._enough(clause):
@@ -229,15 +230,6 @@ class Bench:
             if used > CPU_SECONDS or waited > CLOCK_SECONDS:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
-
-    def sites_nobody_enters(self) -> set[int]:
-        """The words of patchable entries in weak functions that others stand in for.
-
-        The bodies are still there, with records that a kernel patches like any other.
-        """
-        return {
-            address + 4 * at for address in self.image.ignored_sites for at in range(ENTRY_WORDS)
-        }
 
     def call(self, function: int, *arguments: int) -> int:
         """Have the guest call a function and return its ``int``; the registers are put back.

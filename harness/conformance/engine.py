@@ -18,11 +18,14 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the checks said of one build: who judged each clause, and what failed."""
+    """What the checks said of one build: who judged each clause, and what failed; or why there is
+    no such build.
+    """
 
     variant: str
     judged: dict[str, set[str]]
     failures: dict[str, list[Failure]]
+    reason: str = ""
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -113,7 +116,12 @@ def _result(
     elif result.checks:
         result.verdict = Verdict.PASS
     else:
-        result.reason = why_unseen(clause, config) or "none of its checks applies to this port"
+        not_built = (found.reason for found in findings if found.reason)
+        result.reason = (
+            why_unseen(clause, config)
+            or next(not_built, "")
+            or "none of its checks applies to this port"
+        )
     return result
 
 

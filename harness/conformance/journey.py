@@ -49,6 +49,8 @@ class Journey:
     above: bytes = b""
     called: dict[str, list[Registers]] = field(default_factory=dict)
     """At the entry of each C function that the port called."""
+    place: int | None = None
+    """What lies where function_graph_enter is told that the return address does, at that time."""
     returns: dict[str, list[int]] = field(default_factory=dict)
     """The innermost return addresses that an unwinder finds at the first entry of each of those."""
     behind: Registers = field(default_factory=dict)
@@ -152,10 +154,22 @@ def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) ->
         if here in entries:
             registers = bench.registers.read()
             journey.called.setdefault(entries[here], []).append(registers)
+            if entries[here] == GRAPH_ENTER and journey.place is None:
+                journey.place = _word_at_place(bench, registers)
             journey.returns.setdefault(entries[here], _frame_records(bench, registers))
             returns[registers[isa.return_register] & isa.mask] = entries[here]
         else:
             _clobber(bench, returns.pop(here))
+
+
+def _word_at_place(bench: Bench, registers: Registers) -> int | None:
+    """The word at retp, the fourth argument; None where there is no memory."""
+    isa = bench.isa
+    try:
+        value = bench.word_at(registers[isa.argument_registers[3]] & isa.mask)
+    except GdbError:
+        return None
+    return value & (1 << isa.address_bits) - 1 & isa.mask
 
 
 def _frame_records(bench: Bench, registers: Registers) -> list[int]:

@@ -13,7 +13,13 @@ from multiprocessing import active_children, get_context
 
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    VARIANTS,
+)
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
 from harness.conformance.engine import (
     Findings,
@@ -24,7 +30,13 @@ from harness.conformance.engine import (
     with_cflags,
 )
 from harness.conformance.verdict import Report
-from harness.conformance.workshop import Edits, build_variant, check_claims, features_of
+from harness.conformance.workshop import (
+    BuiltVariant,
+    Edits,
+    build_variant,
+    check_claims,
+    features_of,
+)
 from harness.errors import UsageError
 
 Tell = Callable[[str], None]
@@ -33,6 +45,10 @@ PR_SET_PDEATHSIG = 1
 
 BUILDS = "builds"
 """In place of a variant: all of them, for the clause that asks for that."""
+
+
+WITHOUT_MODULES = {MODULES: DYNAMIC, STATIC_MODULES: STATIC}
+"""The same build without modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +99,22 @@ def do(job: Job) -> Findings:
     """Build and check; UsageError when the port does not build."""
     if job.variant == BUILDS:
         return try_combinations(job.config, job.port, job.edits, job.cflags)
-    with build_variant(
-        job.config, job.port, job.variant, job.features, job.edits, job.cflags
-    ) as variant:
+    try:
+        built = _build(job, job.variant)
+    except UsageError as error:
+        if job.variant not in WITHOUT_MODULES:
+            raise
+        # If that does not build either, it is the port itself that does not.
+        _build(job, WITHOUT_MODULES[job.variant]).close()
+        complaint = error.message.splitlines()[1:2] or [error.message]
+        return Findings(job.variant, {}, {}, f"no module builds with this port: {complaint[0]}")
+    with built as variant:
         checks = checks_for(job.config, job.variant, job.features, job.clauses)
         return run_checks(with_cflags(job.config, job.cflags), variant, checks)
+
+
+def _build(job: Job, variant: str) -> BuiltVariant:
+    return build_variant(job.config, job.port, variant, job.features, job.edits, job.cflags)
 
 
 def conform(

@@ -45,11 +45,15 @@ class Debugger:
         """Counts stops and changes of the target: what was read before the last one is stale."""
         self.resumptions = 0
         """How often the target was let run, or step."""
+        self.listener: Callable[[str], object] | None = None
+        """Told what gdb prints while the target runs, and what a command given to `stream` does."""
+        self._streaming = False
         self._address_mask = (1 << 64) - 1
         try:
             self._session = Session(
                 gdb,
                 self._on_news,
+                self._on_text,
                 directory=self._directory.path,
                 pass_fds=(self._transfer.descriptor,),
             )
@@ -84,6 +88,19 @@ class Debugger:
         """Give a command of gdb's own command line and return what it prints."""
         self._touched()
         return self._session.console(text, deadline)
+
+    def stream(self, text: str, wake: int) -> None:
+        """Give a command of gdb's own command line, which takes as long as it takes.
+
+        What it prints goes to `listener` as it comes.  When the descriptor ``wake`` becomes
+        readable gdb is told to end the command; most then end with a GdbError.
+        """
+        self._touched()
+        self._streaming = True
+        try:
+            self._session.stream(text, wake)
+        finally:
+            self._streaming = False
 
     def poll(self) -> None:
         """Handle what gdb has said so far, without waiting."""
@@ -154,8 +171,11 @@ class Debugger:
         """Forget the symbols of the file, added before, that has this address."""
         self.cli(f"remove-symbol-file -a 0x{address & self._address_mask:x}")
 
-    def connect(self, endpoint: str | Path) -> None:
-        """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards."""
+    def connect(self, endpoint: str | Path, deadline: float = 30.0) -> None:
+        """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards.
+
+        DebuggerDied when what listens there has not made gdb content after ``deadline`` seconds.
+        """
         if Path(endpoint).is_socket():
             target = self._link("stub", Path(endpoint))
         elif _TCP.fullmatch(str(endpoint)):
@@ -167,7 +187,7 @@ class Debugger:
             )
         self.stop = None
         try:
-            self.command(f"-target-select remote {target}", deadline=30.0)
+            self.command(f"-target-select remote {target}", deadline=deadline)
         except GdbError as error:
             raise GdbError(f"cannot connect to the stub at {endpoint}: {error.message}") from None
         self.connected = True
@@ -379,6 +399,11 @@ class Debugger:
         """The thread that registers and backtraces are of; None when gdb has not been told yet."""
         return self._threads.selected
 
+    def look_up_thread(self) -> int | None:
+        """The thread that gdb's own command line has selected; `selected_thread` from now on."""
+        self._threads.selected = number(self._session.console("output $_thread").strip()) or None
+        return self._threads.selected
+
     def select_thread(self, thread: int) -> None:
         """Make registers and backtraces those of ``thread`` until the target has run."""
         if thread != self._threads.selected:
@@ -445,6 +470,12 @@ class Debugger:
             self._threads.renumbered()
         elif record.message == "thread-group-exited":
             self._lost()
+
+    def _on_text(self, text: str) -> bool:
+        if self.listener is None or not (self.running or self._streaming):
+            return False
+        self.listener(text)
+        return True
 
     def _started(self) -> None:
         self.forget()

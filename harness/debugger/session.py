@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import select
+import signal
 import subprocess
 import time
 from collections import deque
@@ -40,6 +41,9 @@ START_OPTIONS = (
 DEADLINE = 10.0
 """Seconds a command may take unless its caller says otherwise."""
 
+LONG = 3600.0
+"""Seconds of one wait where whoever waits can be told to stop."""
+
 REMOTE_TIMEOUT = 15
 """Seconds that gdb waits for the stub."""
 
@@ -64,17 +68,22 @@ Results = dict[str, Any]
 
 
 class Session:
-    """A running gdb.  ``on_news`` is called with every asynchronous record, in gdb's order."""
+    """A running gdb.  ``on_news`` is called with every asynchronous record, in gdb's order, and
+    ``on_text`` with every piece of text that gdb or the target prints; what that does not take is
+    part of the next answer.
+    """
 
     def __init__(
         self,
         gdb: str,
         on_news: Callable[[Record], None],
+        on_text: Callable[[str], bool] = lambda text: False,
         *,
         directory: Path | None = None,
         pass_fds: Sequence[int] = (),
     ) -> None:
         self._on_news = on_news
+        self._on_text = on_text
         self._child = Child(
             [gdb, *START_OPTIONS],
             package="gdb-multiarch",
@@ -101,8 +110,12 @@ class Session:
         self._stream: list[str] = []
         self._stream_size = 0
         self.messages: deque[str] = deque(maxlen=50)
+        self._warnings: list[str] | None = None
         self.ended = False
         self._starting = [self.send(f"-gdb-set {setting}") for setting in SETTINGS]
+        # Otherwise the list of breakpoints is no MI while one of them has commands (dprintf).  A
+        # gdb older than 13 refuses, and nobody waits for its answer.
+        self._expected.discard(self.send("-fix-breakpoint-script-output"))
 
     @property
     def pid(self) -> int:
@@ -139,6 +152,30 @@ class Session:
     def console(self, text: str, deadline: float = DEADLINE) -> str:
         """Give one command of gdb's own command line; what it prints."""
         return self.exchange([console_command(text)], deadline)[0][1]
+
+    def stream(self, text: str, wake: int) -> Results:
+        """Give one command of gdb's own command line, however long it takes.
+
+        What it prints goes to ``on_text`` as it comes.  When the descriptor ``wake`` becomes
+        readable gdb is told to end the command, which most then do with a GdbError.
+        """
+        token = self.send(console_command(text))
+        warnings: list[str] = []
+        self._warnings = warnings
+        also = [wake]
+        try:
+            while token not in self._answers:
+                if self.pump(LONG, also) and also:
+                    os.kill(self.pid, signal.SIGINT)
+                    also = []
+            results = results_of(self._answers.pop(token)[0])
+        finally:
+            self._warnings = None
+            self._expected.discard(token)
+        # In front of an error they are its own words.
+        for warning in warnings:
+            self._on_text(warning)
+        return results
 
     def exchange(
         self, commands: Sequence[str], deadline: float = DEADLINE
@@ -276,12 +313,14 @@ class Session:
     def _handle(self, record: Record) -> None:
         if record.kind is Kind.ASYNC:
             self._on_news(record)
-        elif record.kind is Kind.CONSOLE:
-            if self._stream_size < STREAM_LIMIT:
+        elif record.kind in (Kind.CONSOLE, Kind.TARGET):
+            if not self._on_text(record.text) and self._stream_size < STREAM_LIMIT:
                 self._stream.append(record.text)
                 self._stream_size += len(record.text)
         elif record.kind in (Kind.LOG, Kind.OTHER):
             self.messages.append(record.text[:2000])
+            if self._warnings is not None:
+                self._warnings.append(record.text)
         elif record.kind in (Kind.RESULT, Kind.MALFORMED):
             # A fast stop may follow in the same read: what the answer says has to count before it.
             if record.message == "running":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Opening a trace.dat that the user names."""
 
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,9 @@ from harness.trace import TraceDatReader
 def trace_file(file: Path) -> Iterator[TraceDatReader]:
     """A reader of ``file``; whatever is wrong with its contents is said with its name."""
     try:
+        # Opening a FIFO would wait for its writer; none of it could be read twice anyway.
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise UsageError(f"{file} is not a file that can hold a trace")
         stream = file.open("rb")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error

@@ -7,11 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.debugger import Debugger
-from harness.errors import GdbError, GuestError, UsageError, WrongGuest
+from harness.errors import DebuggerDied, GdbError, GuestError, UsageError, WrongGuest
 from harness.guest.guest import Guest
 from harness.guest.start import prove_identity
 from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine
+
+CONNECTING = 15.0
+"""Seconds that a stub may take until gdb knows all that it asks for at first."""
+
+ADVICE = "Start QEMU with -gdb, and give its socket or HOST:PORT here."
 
 
 @contextmanager
@@ -35,10 +40,12 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         debugger.load(elf)
         debugger.map_linearly(image.isa.linear_address)
         try:
-            debugger.connect(endpoint)
+            debugger.connect(endpoint, CONNECTING)
         except GdbError as error:
+            raise UsageError(error.message, ADVICE) from error
+        except DebuggerDied as error:
             raise UsageError(
-                error.message, "Start QEMU with -gdb, and give its socket or HOST:PORT here."
+                f"what listens at {endpoint} does not answer as a debug stub does", ADVICE
             ) from error
         _prove(debugger, image, endpoint)
         machine = AttachedMachine(endpoint, Path(directory))

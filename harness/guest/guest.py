@@ -6,7 +6,7 @@ import select
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,8 @@ from harness.debugger import Debugger, Stop
 from harness.errors import (
     DeadlineMissed,
     DebuggerDied,
-    FormatError,
     GdbError,
     GuestDied,
-    GuestError,
     HarnessError,
     HostError,
     UsageError,
@@ -28,11 +26,13 @@ from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.guest.injection import inject
 from harness.guest.modules import Build, Module, Modules
+from harness.guest.snapshots import Snapshots
+from harness.guest.threads import read_threads
 from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine, Machine
-from harness.readout import Collector, Lane, MonitorLane, SpoolState, StubLane
-from harness.ring import TABLE_SIZE, GuestThread, ThreadTable
-from harness.tracer import PortCalls, Tracer, TracerState
+from harness.readout import Collector, Lane, MonitorLane, StubLane
+from harness.ring import GuestThread
+from harness.tracer import PortCalls, Tracer
 
 TIMEOUT = 60.0
 """Seconds that a guest may run without reaching what is waited for."""
@@ -93,8 +93,7 @@ class Guest:
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self.modules = Modules(self, build)
-        self._kept: dict[str, _Kept] = {}
-        self._restored_at = -1
+        self._snapshots = Snapshots(self)
         self._own_breakpoints: dict[str, int] = {}
         self.keep_breakpoints()
 
@@ -154,9 +153,11 @@ class Guest:
         It may be traced like any other.  What does not fit into a full ring buffer is lost.
 
         Raises:
+            UsageError: the CPU stands in a delay slot: it would go where the jump goes instead.
             GuestDied: the guest panicked in it.
             GdbError: it came to a breakpoint; the guest stands there.
         """
+        self._need_no_delay_slot(function)
         if "collector" in vars(self):
             self.collector.drain()
         watermark = self._own_breakpoints["ring_buffer_watermark"]
@@ -170,6 +171,18 @@ class Guest:
             raise
         finally:
             self.debugger.command(f"-break-enable {watermark}")
+
+    def _need_no_delay_slot(self, function: str) -> None:
+        """QEMU keeps the jump that the CPU has begun, and no debugger can see or put it off."""
+        pc, isa = self.debugger.read_register("pc"), self.image.isa
+        with suppress(GdbError):
+            raw = self.debugger.read_memory((pc - 4) & isa.mask, 4)
+            if isa.has_delay_slot(isa.bytes_to_words(raw)[0]):
+                raise UsageError(
+                    f"the CPU stands in a delay slot, at {self.image.symbolize(pc)}: "
+                    f"it cannot call {function}()",
+                    "Step one instruction first.",
+                )
 
     def load_module(self, module: str | Path | Module) -> Module:
         """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.
@@ -202,19 +215,9 @@ class Guest:
     def threads(self) -> list[GuestThread]:
         """The guest's threads, by their place in its table; none until the guest has set it up.
 
-        Raises:
-            GuestError: the table is damaged.
+        `GuestError` when the table is damaged.
         """
-        where = self.image.symbols.get("thread_table")
-        if where is None:
-            return []
-        read = self.debugger.read_memory
-        try:
-            table = ThreadTable.parse(read(where, TABLE_SIZE), self.image.byteorder)
-        except FormatError as error:
-            raise GuestError(f"the guest's threads cannot be read: {error.message}") from error
-        address = self.image.address_of("threads")
-        return table.threads(read(address, table.size), address)
+        return read_threads(self.image, self.debugger)
 
     def run(
         self,
@@ -286,9 +289,14 @@ class Guest:
             self._own_breakpoints[place] = self._break_at(place)
         return bool(missing)
 
+    @property
+    def own_breakpoints(self) -> set[int]:
+        """gdb's numbers of the breakpoints that the harness keeps in every guest."""
+        return set(self._own_breakpoints.values())
+
     def is_own_stop(self, stop: Stop) -> bool:
         """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
-        return stop.breakpoint in self._own_breakpoints.values()
+        return stop.breakpoint in self.own_breakpoints
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
@@ -323,21 +331,11 @@ class Guest:
         self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
 
     def snapshot(self, name: str) -> None:
-        """Keep the stopped guest as it is, with tracer and events, to come back to; some 20 ms.
+        """Keep the stopped guest as it is, with tracer, events and modules; some 20 ms.
 
         `UsageError` on a machine that QEMU cannot bring back to where it was.
         """
-        if self.config is not None and not self.config.qemu.snapshots:
-            raise UsageError(
-                f"QEMU cannot bring {self.config.name} back to a snapshot: not all of its devices "
-                "keep their state",
-                "Boot it again where a guest as new will do, or take a config of one CPU.",
-            )
-        self.machine.snapshots.save(name)
-        self._kept[name] = _Kept(
-            self.tracer.state if "tracer" in vars(self) else None,
-            self.collector.state() if "collector" in vars(self) else None,
-        )
+        self._snapshots.take(name)
 
     def restore(self, name: str) -> None:
         """Make the guest what it was at a snapshot, wherever it is now; some 10 ms.
@@ -346,23 +344,7 @@ class Guest:
         """
         if self.debugger.running:
             self._interrupt()
-        if self._restored_at == self.debugger.resumptions:
-            # QEMU's flash memory does work of a load when the machine runs next, and QEMU 7.2 dies
-            # of a second load before that.  What is executed here is undone at once.
-            self.debugger.step_instruction()
-        self.machine.snapshots.load(name)
-        self._restored_at = self.debugger.resumptions
-        self.debugger.moved()
-        kept = self._kept[name]
-        if kept.spools is not None:
-            self.collector.restore(kept.spools)
-        elif "collector" in vars(self):
-            # The guest may not even have set up its ring buffer by then.
-            self.collector.close()
-            del self.collector
-            vars(self).pop("tracer", None)
-        if kept.tracer is not None or "tracer" in vars(self):
-            self.tracer.state = kept.tracer or TracerState()
+        self._snapshots.restore(name)
 
     def _break_at(self, place: str | int) -> int:
         """By address: gdb would move a breakpoint on a name behind the prologue."""
@@ -438,14 +420,6 @@ class Guest:
     def _full_cpus(self) -> set[int]:
         watermark = self.image.symbols["ring_buffer_watermark"]
         return {cpu for cpu, pc in self.cpus.program_counters().items() if pc == watermark}
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What goes with a snapshot outside the machine; None where nobody had asked for it yet."""
-
-    tracer: TracerState | None
-    spools: list[SpoolState] | None
 
 
 class _Elapsed(Exception):

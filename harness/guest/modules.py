@@ -34,7 +34,7 @@ MEANINGS = {
     -1: "it does not want to be loaded (EPERM)",
     -2: "it is not loaded (ENOENT)",
     -12: "its records do not fit behind it (ENOMEM)",
-    -16: "a function of it has yet to return (EBUSY)",
+    -16: "a thread has yet to return to it (EBUSY)",
     -17: "its name or its place is taken (EEXIST)",
     -22: "what it says of itself cannot be (EINVAL)",
     -34: "its call sites do not reach the tracer (ERANGE)",
@@ -127,6 +127,17 @@ class Modules:
         del self._loaded[name]
         self._remove(module)
 
+    def restore(self, loaded: list[Module]) -> None:
+        """The guest is what it was when these modules were loaded, and has not been asked since."""
+        wanted = {module.name: module for module in loaded}
+        for name, module in list(self._loaded.items()):
+            if wanted.get(name) is not module:
+                self._forget(module)
+        for name, module in wanted.items():
+            if self._loaded.get(name) is not module:
+                self._add(module)
+        self._loaded = wanted
+
     def _built(self, sources: Sequence[str]) -> Path:
         if self._build is None:
             raise UsageError(
@@ -183,13 +194,16 @@ class Modules:
         self._guest.debugger.add_symbols(module.path)
 
     def _remove(self, module: Module) -> None:
+        self._forget(module)
+        self._guest.modules_went(module.image)
+
+    def _forget(self, module: Module) -> None:
         debugger, image = self._guest.debugger, module.image
         for number, address in debugger.breakpoints().items():
             if address in image.text:
                 debugger.delete_breakpoint(number)
         debugger.remove_symbols(image.text.start)
         self._guest.image.remove_module(module.name)
-        self._guest.modules_went(image)
 
     def _call(self, function: str, module: Module) -> None:
         answer = self._guest.call(function, module.image.this_module)
@@ -198,19 +212,22 @@ class Modules:
             raise GuestError(f"{function}() says of the module {module.name}: {meaning}")
 
     def _check_unused(self, module: Module) -> None:
-        text, debugger = module.image.text, self._guest.debugger
-        for cpu, pc in self._guest.cpus.program_counters().items():
+        """No CPU is in the module or goes back to it; of other threads the kernel knows more."""
+        text, debugger, cpus = module.image.text, self._guest.debugger, self._guest.cpus
+        for cpu, pc in cpus.program_counters().items():
             if pc in text:
                 raise UsageError(
                     f"CPU {cpu} runs {self._guest.image.symbolize(pc)}",
                     "Let the guest run on before you unload the module.",
                 )
+        returns = {str(who): pc for who, pc in cpus.saved_contexts().items() if pc in text}
         # gdb does not take the signature off a return address; the low half never has one.
         low = range(text.start & LOW_HALF, text.stop & LOW_HALF)
         for frame in debugger.frame_addresses():
             if frame & LOW_HALF in low:
-                place = self._guest.image.symbolize(text.start + (frame & LOW_HALF) - low.start)
-                raise UsageError(
-                    f"the guest is going to return to {place}",
-                    "Let it run on before you unload the module.",
-                )
+                returns.setdefault("a CPU", text.start + (frame & LOW_HALF) - low.start)
+        for who, address in returns.items():  # the first will do
+            raise UsageError(
+                f"{who} is going to return to {self._guest.image.symbolize(address)}",
+                "Let the guest run on before you unload the module.",
+            )

@@ -13,6 +13,9 @@ from harness.image.text import isa_of, words_around
 from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
 
+ENTRY_WORDS = 2
+"""Of a patchable entry, as -fpatchable-function-entry=2 makes it."""
+
 IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
 """What the graph view knows the functions of interrupts by, as the kernel does."""
 
@@ -103,6 +106,11 @@ class Image:
     def ignored_sites(self) -> list[int]:
         """Entries that lie in no function: patchable entries of overridden weak functions."""
         return self._table[1]
+
+    @property
+    def ignored_words(self) -> set[int]:
+        """The addresses of their words: a kernel patches these entries like any other."""
+        return {site + 4 * at for site in self.ignored_sites for at in range(ENTRY_WORDS)}
 
     def site_target(self, kernel: "Image", function: str = "ftrace_caller") -> int:
         """What a call site of this image calls when it calls ``function`` of ``kernel``.

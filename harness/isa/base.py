@@ -161,6 +161,8 @@ class Isa(ABC):
     """A regular expression for a register in assembly."""
     edges: tuple[int, ...] = ()
     """Addresses from which a call reaches another region than from the word in front of them."""
+    first_syscall: int = 0
+    """The number of the first system call, ``__NR_Linux``."""
     edge_memory: ClassVar[str] = ""
     """How much memory a machine needs to have them."""
     has_gate: ClassVar[bool] = False

@@ -280,6 +280,11 @@ class Mips(Isa):
         return _LUI_V1 | high, (_ADDIU_V1_V1 if self.bits == 32 else _DADDIU_V1_V1) | low
 
     @property
+    def first_syscall(self) -> int:  # type: ignore[override]
+        """o32 and n64 (n32 would have the next thousand)."""
+        return 4000 if self.bits == 32 else 5000
+
+    @property
     def edges(self) -> tuple[int, ...]:  # type: ignore[override]
         """The last site of kseg0's first region that stays in it, and the first that does not."""
         base = -(1 << 31) & self.mask

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HostError
-from harness.process import find_program
+from harness.process import dying_with_us, find_program
 from harness.units import MIB
 
 RESERVED = 4096 * MIB
@@ -20,9 +20,6 @@ RESERVED = 4096 * MIB
 
 FILE_LIMIT = 2048 * MIB
 """Bytes of the largest file that a cell may write: a guest that prints for ever fills no disk."""
-
-ORPHAN = 'test "$PPID" = "$0" && exec "$@"'
-"""A parent that ended before the kernel was asked to watch it is not noticed by the kernel."""
 
 PATIENCE = 10.0
 """Seconds that killed processes may take to go; one that waits for a disk may take longer."""
@@ -46,10 +43,8 @@ class Child:
     """
 
     def __init__(self, command: Sequence[str], log: Path, limits: Limits) -> None:
-        guard = [find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
-        guard += ["sh", "-c", ORPHAN, str(os.getpid())]
-        guard += [find_program("prlimit", "util-linux"), f"--as={limits.memory + RESERVED}"]
-        guard += [f"--fsize={FILE_LIMIT}", "--core=0", "--"]
+        guard = [*dying_with_us(), find_program("prlimit", "util-linux")]
+        guard += [f"--as={limits.memory + RESERVED}", f"--fsize={FILE_LIMIT}", "--core=0", "--"]
         try:
             with log.open("wb") as output:
                 self._popen = subprocess.Popen(

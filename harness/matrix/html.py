@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The report as static pages: the matrix as grids, and a page for each cell with its past.
+"""The report as static pages: the matrix as grids, trends, and a page for each cell with its past.
 
 They need no server, no network and no script.
 """
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,33 +17,70 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from harness.errors import UsageError
 from harness.files import whole_file
 from harness.matrix.compare import Comparison
-from harness.matrix.report import changes, summary
+from harness.matrix.report import changes
 from harness.matrix.result import Outcome, Result
+from harness.matrix.rundir import attempt_directory
+from harness.matrix.runner import LOG
+from harness.matrix.trends import Night, nights
+from harness.units import escape
 
 ATTEMPTS = 60
-"""Attempts that the page of a cell shows, the newest."""
+"""Attempts that the page of a cell shows, the newest; nights that the first page shows."""
+
+LINES = 60
+"""Lines of what a cell printed that its page shows, the last ones."""
+
+WORST = ("fail", "flaky", "error", "pass")
+"""Which state stands for several squares: the first that one of them has."""
+
+MARKS = {"pass": "\N{CHECK MARK}", "fail": "fail", "flaky": "flaky", "error": "?"}
 
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """One cell in a grid."""
+    """One cell, or several of one config, mode and work: what is shown, and where it leads."""
 
     state: str
     page: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All cells of one kind of work: a row for each config and mode, a column for the flags."""
+    """Squares in rows of a config each, in these of a mode each, and columns."""
 
     columns: list[str] = field(default_factory=list)
-    rows: dict[str, dict[str, Square]] = field(default_factory=dict)
+    configs: dict[str, dict[str, dict[str, Square]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the run's directory has of an attempt: the end of its log, and files by their links."""
+
+    lines: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Numbers as a line in a chart 100 wide and high; ``last`` is the point at its end."""
+
+    points: str
+    last: tuple[float, float]
+    least: float
+    most: float
 
 
 def write_pages(
-    directory: Path, found: Comparison, now: Sequence[Result], past: Sequence[Result]
+    directory: Path,
+    found: Comparison,
+    now: Sequence[Result],
+    past: Sequence[Result],
+    run: Path | None = None,
 ) -> None:
     """Write ``index.html`` and ``cells/``; ``past`` are all attempts, whatever their revision.
+
+    ``run`` is the directory of a run whose artefacts the pages show and link to.
 
     Raises:
         UsageError: the directory cannot be used.
@@ -59,7 +97,7 @@ def write_pages(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["moment"] = _moment
+    environment.filters |= {"moment": _moment, "number": _number, "revision": _revision}
     by_cell = {
         cell: list(attempts)
         for cell, attempts in groupby(
@@ -67,16 +105,22 @@ def write_pages(
         )
     }
     pages = {cell: f"cells/{quote(_page(cell))}" for cell in by_cell}
+    states = _states(now)
+    past_nights = nights(past)[-ATTEMPTS:]
     _write(
         directory / "index.html",
         environment.get_template("index.html").render(
             found=found,
-            summary=summary(found),
+            tiles=_tiles(found),
             changes=changes(found),
             numbers=(("Slower", found.slower), ("Faster", found.faster)),
             lists=(("Not run", found.missing), ("New", found.new)),
             pages=pages,
-            grids=_grids(now, pages),
+            overview=_overview(states, pages),
+            grids=_grids(states, pages),
+            nights=past_nights,
+            bars=_bars(past_nights),
+            line=_line([night.instructions for night in past_nights]),
         ),
     )
     template = environment.get_template("cell.html")
@@ -86,35 +130,89 @@ def write_pages(
             cell=cell,
             last=attempts[-1],
             attempts=attempts[: -ATTEMPTS - 1 : -1],
-            points=_points(counted),
-            least=min(counted, default=0),
-            most=max(counted, default=0),
+            line=_line(counted[-ATTEMPTS:]),
+            evidence=_evidence(directory / "cells", run, attempts) if run else None,
         )
         _write(directory / "cells" / _page(cell), text)
 
 
-def _grids(now: Sequence[Result], pages: Mapping[str, str]) -> dict[str, Grid]:
-    grids: dict[str, Grid] = {}
-    states: dict[str, set[str]] = {}
+def _tiles(found: Comparison) -> Sequence[tuple[str, str, str]]:
+    """Numbers for the top of the page: state, number, name."""
+    counts = (
+        ("fail", len(found.broke), "broke"),
+        ("fail", len(found.slower), "slower"),
+        ("flaky", len(found.flaky), "flaky"),
+        ("flaky", len(found.failing), "failing as before"),
+        ("error", len(found.unjudged), "not judged"),
+        ("error", len(found.missing), "not run"),
+        ("pass", len(found.mended), "mended"),
+        ("pass", len(found.faster), "faster"),
+    )
+    passed = "pass" if found.passed == found.cells else "none"
+    return (
+        (passed, f"{found.passed} / {found.cells}", "cells passed"),
+        *((state if number else "none", str(number), name) for state, number, name in counts),
+    )
+
+
+def _states(now: Sequence[Result]) -> dict[str, str]:
+    """How each cell did; one that passed and failed is flaky."""
+    seen: dict[str, set[str]] = {}
     for result in now:
-        states.setdefault(result.cell, set()).add(result.outcome.verdict)
-    for cell, seen in states.items():
-        row, flags, work = _axes(cell)
+        seen.setdefault(result.cell, set()).add(result.outcome.verdict)
+    judged = {cell: verdicts - {str(Outcome.ERROR)} or verdicts for cell, verdicts in seen.items()}
+    return {c: "flaky" if len(verdicts) > 1 else min(verdicts) for c, verdicts in judged.items()}
+
+
+def _overview(states: Mapping[str, str], pages: Mapping[str, str]) -> Grid:
+    """The whole matrix: a column for each work; squares of several cells lead to their grid."""
+    several: dict[tuple[str, str, str], list[str]] = {}
+    for cell in states:
+        config, mode, _, work = _axes(cell)
+        several.setdefault((config, mode, work), []).append(cell)
+    grid = Grid()
+    for (config, mode, work), cells in several.items():
+        if work not in grid.columns:
+            grid.columns.append(work)
+        seen = [states[cell] for cell in cells]
+        state = next(worst for worst in WORST if worst in seen)
+        passed = seen.count("pass")
+        one = len(cells) == 1
+        # All that passed are told by their number alone.
+        text = str(passed) if state == "pass" else f"{passed}/{len(cells)}"
+        page = pages[cells[0]] if one else f"#{_anchor(work)}"
+        square = Square(state, page, MARKS[state] if one else text)
+        grid.configs.setdefault(config, {}).setdefault(mode, {})[work] = square
+    grid.columns.sort()
+    return grid
+
+
+def _grids(states: Mapping[str, str], pages: Mapping[str, str]) -> dict[str, tuple[str, Grid]]:
+    """A grid, and its anchor, for each work that is done under several flags."""
+    grids: dict[str, Grid] = {}
+    for cell, state in states.items():
+        config, mode, flags, work = _axes(cell)
         grid = grids.setdefault(work, Grid())
         if flags not in grid.columns:
             grid.columns.append(flags)
-        judged = seen - {str(Outcome.ERROR)} or seen
-        state = "flaky" if len(judged) > 1 else min(judged)
-        grid.rows.setdefault(row, {})[flags] = Square(state, pages[cell])
+        square = Square(state, pages[cell], MARKS[state])
+        grid.configs.setdefault(config, {}).setdefault(mode, {})[flags] = square
     for grid in grids.values():
         grid.columns.sort()
-    return dict(sorted(grids.items()))
+    return {
+        work: (_anchor(work), grid) for work, grid in sorted(grids.items()) if len(grid.columns) > 1
+    }
 
 
-def _axes(cell: str) -> tuple[str, str, str]:
-    """Row, column and grid of a cell.  A name in the history may be any text."""
+def _axes(cell: str) -> tuple[str, str, str, str]:
+    """Config, mode, flags and work of a cell.  A name in the history may be any text."""
     parts = cell.split("/")
-    return "/".join(parts[:2]), "/".join(parts[2:-1]), parts[-1]
+    parts += [""] * (4 - len(parts))
+    return parts[0], parts[1], "/".join(parts[2:-1]), parts[-1]
+
+
+def _anchor(work: str) -> str:
+    return f"work-{quote(work, safe='')}"
 
 
 def _page(cell: str) -> str:
@@ -122,20 +220,58 @@ def _page(cell: str) -> str:
     return f"{quote(cell, safe='').replace('%2F', '~').replace('%', '_')}.html"
 
 
-def _points(numbers: Sequence[int]) -> str:
-    """A line through the numbers, 100 wide and high, with room above and below; empty for one."""
+def _line(numbers: Sequence[float]) -> Line | None:
+    """A line through the numbers with room above and below; none for one."""
     if len(numbers) < 2:
-        return ""
-    least, span = min(numbers), max(numbers) - min(numbers) or 1
+        return None
+    least, most = min(numbers), max(numbers)
+    span = most - least or 1
     step = 100 / (len(numbers) - 1)
-    return " ".join(
-        f"{at * step:.2f},{90 - 80 * (number - least) / span:.2f}"
-        for at, number in enumerate(numbers)
-    )
+    points = [(at * step, 90 - 80 * (one - least) / span) for at, one in enumerate(numbers)]
+    return Line(" ".join(f"{x:.2f},{y:.2f}" for x, y in points), points[-1], least, most)
+
+
+def _bars(past: Sequence[Night]) -> list[tuple[float, float, float, float, Night]]:
+    """A bar for each night, as high as many cells did not pass: left, width, top, height."""
+    most = max((night.cells - night.passed for night in past), default=0) or 1
+    step = 100 / max(len(past), 1)
+    bars = []
+    for at, night in enumerate(past):
+        height = 90 * (night.cells - night.passed) / most
+        bars.append((at * step + step * 0.1, step * 0.8, 100 - height, height, night))
+    return bars
+
+
+def _evidence(pages: Path, run: Path, attempts: Sequence[Result]) -> Evidence | None:
+    """Of the newest attempt that the directory has."""
+    for one in reversed(attempts):
+        where = attempt_directory(run, one.cell, one.id)
+        if (where / LOG).is_file():
+            break
+    else:
+        return None
+    with (where / LOG).open("rb") as stream:
+        stream.seek(max(0, where.joinpath(LOG).stat().st_size - LINES * 200))
+        text = stream.read().decode(errors="replace")
+    files = sorted(path for path in where.iterdir() if path.is_file())
+    link = {path.name: quote(os.path.relpath(path, pages)) for path in files}
+    lines = tuple(escape(line, 400) for line in text.splitlines()[-LINES:])
+    return Evidence(lines, tuple(link.items()))
 
 
 def _moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
+
+
+def _number(number: int) -> str:
+    """With thin blanks between thousands."""
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _revision(text: str) -> str:
+    """The first characters of a revision, and that there were changes to it."""
+    head, plus, _ = text.partition("+")
+    return head[:12] + plus
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,8 +7,8 @@ from the guest's table.
 """
 
 from harness.oracle.compile import build_plugin
-from harness.oracle.recorder import Call, Mark, Oracle, Return
+from harness.oracle.recorder import Call, Mark, Oracle, Return, Window
 from harness.oracle.sites import find_sites
 from harness.oracle.watch import find_marks
 
-__all__ = ["Call", "Mark", "Oracle", "Return", "build_plugin", "find_marks", "find_sites"]
+__all__ = ["Call", "Mark", "Oracle", "Return", "Window", "build_plugin", "find_marks", "find_sites"]

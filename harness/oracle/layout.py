@@ -9,7 +9,7 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 3
+VERSION = 4
 MAX_CPUS = 64
 MAX_THREADS = 4096
 
@@ -43,6 +43,10 @@ class Control(ctypes.Structure):
         ("thread_table", ctypes.c_uint64),
         ("thread_size", ctypes.c_uint64),
         ("nr_slots", ctypes.c_uint64),
+        ("setjmp_begin", ctypes.c_uint64),
+        ("setjmp_end", ctypes.c_uint64),
+        ("longjmp_begin", ctypes.c_uint64),
+        ("longjmp_end", ctypes.c_uint64),
         ("records", ctypes.c_uint64),
         ("capacity", ctypes.c_uint64),
         ("count", ctypes.c_uint64),

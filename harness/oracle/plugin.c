@@ -18,6 +18,10 @@
  * ran, and loads from that of the one that runs next.  CPUs may be threads of the host, running at
  * the same time: a CPU touches nothing but its own state and that of its thread, and the guest's own
  * locks keep a thread to one CPU at a time.
+ *
+ * longjmp() leaves functions without a return.  setjmp() ends with a store of how many return
+ * addresses the tracer has taken, into its buffer, and longjmp() loads that and then stores it to
+ * the thread: that word tells which setjmp() it goes back to, and when.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,10 +34,11 @@
 #include "qemu_plugin_api.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	3
+#define ORACLE_VERSION	4
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
+#define MAX_LANDINGS	1024
 #define MAX_SLOTS	256
 #define MAX_THREADS	4096
 
@@ -57,9 +62,11 @@ struct flow_pattern {
 
 enum record_kind {
 	RECORD_ENTRY,		/* a site was executed */
-	RECORD_RETURN,		/* the function that it is in has returned, or longjmp() ended it */
+	RECORD_RETURN,		/* the function that it is in has returned */
 	RECORD_LATE_RETURN,	/* the same, but nothing else was recorded any more */
 	RECORD_MARK,		/* a mark was executed */
+	RECORD_LATE_MARK,	/* likewise */
+	RECORD_LEFT,		/* longjmp() has ended the function, at any time */
 };
 
 struct record {
@@ -97,6 +104,10 @@ struct control {
 	uint64_t thread_table;		/* address of the threads' structures, in the guest, */
 	uint64_t thread_size;		/* bytes of each */
 	uint64_t nr_slots;		/* and how many there are */
+	uint64_t setjmp_begin;		/* setjmp() and longjmp(), as __switch_to() above */
+	uint64_t setjmp_end;
+	uint64_t longjmp_begin;
+	uint64_t longjmp_end;
 	uint64_t records;		/* struct record[capacity] */
 	uint64_t capacity;
 	uint64_t count;			/* more than capacity: so many records found no room */
@@ -118,6 +129,12 @@ struct frame {
 	size_t entries;			/* sites executed in it */
 };
 
+/* A call of setjmp(). */
+struct landing {
+	uint64_t word;			/* the last one that it stored to */
+	size_t depth;			/* frames, with its own */
+};
+
 /* A thread, or what a CPU does before its first switch. */
 struct thread {
 	uint32_t index;
@@ -129,6 +146,9 @@ struct thread {
 	struct frame stack[STACK_DEPTH];
 	size_t nr_entered;
 	uint64_t entered[STACK_DEPTH];	/* the sites of all frames, outermost first */
+	uint64_t jump_word;		/* setjmp() has stored to, or longjmp() loaded from */
+	size_t nr_landings;
+	struct landing landings[MAX_LANDINGS];	/* the deepest last */
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
@@ -185,7 +205,7 @@ static void push(struct thread *thread, uint64_t address)
 		thread->stack[thread->depth++] = (struct frame){ .address = address };
 }
 
-static void pop(unsigned int vcpu)
+static void pop(unsigned int vcpu, enum record_kind kind)
 {
 	struct thread *thread = running[vcpu];
 	struct frame *frame = &thread->stack[--thread->depth];
@@ -194,8 +214,7 @@ static void pop(unsigned int vcpu)
 		uint64_t site = thread->entered[--thread->nr_entered];
 
 		if (site != UNRECORDED)
-			append(vcpu, window_is_open() ? RECORD_RETURN : RECORD_LATE_RETURN, site,
-			       frame->address);
+			append(vcpu, kind, site, frame->address);
 	}
 }
 
@@ -210,7 +229,7 @@ static void unwind(unsigned int vcpu, uint64_t address)
 	for (size_t i = thread->depth; i > 0; i--) {
 		if (thread->stack[i - 1].address == address) {
 			while (thread->depth >= i)
-				pop(vcpu);
+				pop(vcpu, window_is_open() ? RECORD_RETURN : RECORD_LATE_RETURN);
 			return;
 		}
 	}
@@ -319,6 +338,7 @@ static void thread_begins(unsigned int vcpu, void *userdata)
 	thread->started_over = 0;
 	thread->depth = 0;
 	thread->nr_entered = 0;
+	thread->nr_landings = 0;
 }
 
 /*
@@ -345,6 +365,53 @@ static void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint6
 	if (!slots[slot])
 		slots[slot] = new_thread(structure);
 	running[vcpu] = slots[slot];
+}
+
+static void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			    void *userdata)
+{
+	(void)userdata;
+	if (qemu_plugin_mem_is_store(info))
+		running[vcpu]->jump_word = address & control->address_mask;
+}
+
+/* A landing whose function has returned is none any more. */
+static void setjmp_returns(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+	size_t i, kept = 0;
+
+	(void)userdata;
+	for (i = 0; i < thread->nr_landings; i++)
+		if (thread->landings[i].depth <= thread->depth &&
+		    thread->landings[i].word != thread->jump_word)
+			thread->landings[kept++] = thread->landings[i];
+	if (kept == MAX_LANDINGS) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+		kept--;
+	}
+	thread->landings[kept++] = (struct landing){ thread->jump_word, thread->depth };
+	thread->nr_landings = kept;
+}
+
+/* What lies above the caller of setjmp() is gone, longjmp() itself too. */
+static void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			     void *userdata)
+{
+	struct thread *thread = running[vcpu];
+
+	(void)userdata;
+	if (!qemu_plugin_mem_is_store(info)) {
+		thread->jump_word = address & control->address_mask;
+		return;
+	}
+	for (size_t i = thread->nr_landings; i > 0; i--) {
+		if (thread->landings[i - 1].word == thread->jump_word) {
+			while (thread->depth >= thread->landings[i - 1].depth)
+				pop(vcpu, RECORD_LEFT);
+			return;
+		}
+	}
 }
 
 static void transfer_executed(unsigned int vcpu, void *userdata)
@@ -387,8 +454,11 @@ static void site_executed(unsigned int vcpu, void *userdata)
 
 static void mark_executed(unsigned int vcpu, void *userdata)
 {
+	/* Before the first record nobody can tell what it is for. */
 	if (window_is_open())
 		append(vcpu, RECORD_MARK, from_userdata(userdata), 0);
+	else if (__atomic_load_n(&control->count, __ATOMIC_RELAXED))
+		append(vcpu, RECORD_LATE_MARK, from_userdata(userdata), 0);
 }
 
 static uint32_t instruction_word(const struct qemu_plugin_insn *insn)
@@ -422,6 +492,29 @@ static bool contains(const uint64_t *sorted, size_t count, uint64_t address)
 	return bsearch(&address, sorted, count, sizeof(*sorted), compare_addresses);
 }
 
+static bool is_in(uint64_t address, uint64_t begin, uint64_t end)
+{
+	return address >= begin && address < end;
+}
+
+static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accesses)
+{
+	qemu_plugin_register_vcpu_mem_cb(insn, accesses, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+					 NULL);
+}
+
+static void jump_translated(struct qemu_plugin_insn *insn, uint64_t address, enum flow_kind kind)
+{
+	if (is_in(address, control->setjmp_begin, control->setjmp_end)) {
+		watch_memory(insn, setjmp_accesses);
+		if (kind == FLOW_INDIRECT_JUMP)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, setjmp_returns,
+							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+	}
+	if (is_in(address, control->longjmp_begin, control->longjmp_end))
+		watch_memory(insn, longjmp_accesses);
+}
+
 /* The order matters: the count of a site's record does not include the site itself. */
 static void instruction_translated(struct qemu_plugin_insn *insn)
 {
@@ -438,9 +531,9 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, transfer_executed,
 						       QEMU_PLUGIN_CB_NO_REGS,
 						       to_userdata(address | kind));
-	if (address >= control->switch_begin && address < control->switch_end)
-		qemu_plugin_register_vcpu_mem_cb(insn, switch_accesses, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_RW, NULL);
+	if (is_in(address, control->switch_begin, control->switch_end))
+		watch_memory(insn, switch_accesses);
+	jump_translated(insn, address, kind);
 	/* CPUs in threads of their own would race in an inline add. */
 	if (single_cpu)
 		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,

@@ -15,7 +15,14 @@ from harness.image import Image
 from harness.oracle.compile import build_plugin
 from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
 from harness.oracle.sites import find_sites
-from harness.oracle.watch import ThreadWatch, find_marks, find_threads, find_vectors
+from harness.oracle.watch import (
+    JumpWatch,
+    ThreadWatch,
+    find_jumps,
+    find_marks,
+    find_threads,
+    find_vectors,
+)
 from harness.units import align_up
 
 DEFAULT_CAPACITY = 4_000_000
@@ -49,8 +56,8 @@ class Return:
     """The end of a call: the function that the site is in went back to ``parent``.
 
     The end of a function whose tail was a call comes behind the end of what it called, for both
-    share one return.  So do the ends of the frames that ``longjmp()`` leaves.  ``late``: the window
-    was closed by then.
+    share one return.  ``late``: the window was closed by then.  ``left``: it has not returned, but
+    ``longjmp()`` has gone past it, and has just told the tracer so.
     """
 
     cpu: int
@@ -61,6 +68,7 @@ class Return:
     late: bool
     thread: int = 0
     level: int = 0
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,22 @@ class Mark:
     """The tracer masked interrupts, in its ``function``: the place of its event among the others.
 
     ``cpu``, ``thread`` and ``level`` are as in `Call`: together with them it tells which call or
-    return the event is for, as the tracer runs between a site and what follows it.
+    return the event is for, as the tracer runs between a site and what follows it.  ``late``: the
+    window was closed, and had been open before.
     """
 
     cpu: int
     function: str
     thread: int
     level: int
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The window was opened or closed, with every CPU stopped."""
+
+    open: bool
 
 
 class Oracle:
@@ -99,6 +116,7 @@ class Oracle:
         self._names = {site: _function_name(image, site) for site in self.sites} | self._marks
         self._path = directory / "oracle"
         self._plugin = build_plugin()
+        self._windows: list[tuple[int, bool]] = []
         self._memory = self._make_file(capacity)
         self._control = Control.from_buffer(self._memory)
 
@@ -140,11 +158,14 @@ class Oracle:
     def window(self, enabled: bool) -> None:
         """From now on record, or do not."""
         self._require_plugin()
+        if bool(self._control.window) != enabled:
+            self._windows.append((int(self._control.count), enabled))
         self._control.window = int(enabled)
 
     def reset(self) -> None:
         """Forget the records and begin to count instructions at 0; the window stays as it is."""
         self._control.count = 0
+        self._windows.clear()
         ctypes.memset(self._control.instructions, 0, ctypes.sizeof(self._control.instructions))
 
     @property
@@ -176,10 +197,10 @@ class Oracle:
 
         Behind a `reset` come returns whose calls have been forgotten.  Errors as of `everything`.
         """
-        return [record for record in self.everything() if not isinstance(record, Mark)]
+        return [record for record in self.everything() if isinstance(record, Call | Return)]
 
-    def everything(self) -> list[Call | Return | Mark]:
-        """Calls, returns and the places of the tracer's events, in order.
+    def everything(self) -> list[Call | Return | Mark | Window]:
+        """Calls, returns, the places of the tracer's events and what `window` did, in order.
 
         The order is exact for each CPU, and for each thread; across CPUs it is that in which the
         records were made.
@@ -202,9 +223,12 @@ class Oracle:
         start = self._control.records
         with memoryview(self._memory) as memory:
             content = bytes(memory[start : start + self._control.count * RECORD.size])
-        return [
+        records: list[Call | Return | Mark | Window] = [
             _record(self._names[site], site, *rest) for site, *rest in RECORD.iter_unpack(content)
         ]
+        for index, enabled in reversed(self._windows):
+            records.insert(index, Window(enabled))
+        return records
 
     def _require_plugin(self) -> None:
         if not self._control.attached:
@@ -226,6 +250,7 @@ class Oracle:
             return_offset=isa.call_return_offset,
             capacity=capacity,
             **asdict(ThreadWatch() if self._counting else find_threads(self._image)),
+            **asdict(JumpWatch() if self._counting else find_jumps(self._image)),
         )
         content = bytearray(ctypes.sizeof(Control))
 
@@ -275,12 +300,15 @@ def _record(
     _: int,
     thread: int,
 ) -> Call | Return | Mark:
-    """``kind`` is plugin.c's ``enum record_kind``: an entry, a return, a late return, a mark."""
-    if kind == 0:
-        return Call(cpu, site, parent, name, instructions, thread, level)
-    if kind == 3:
-        return Mark(cpu, name, thread, level)
-    return Return(cpu, site, parent, name, instructions, kind == 2, thread, level)
+    """``kind`` is plugin.c's ``enum record_kind``."""
+    match kind:
+        case 0:
+            return Call(cpu, site, parent, name, instructions, thread, level)
+        case 3 | 4:
+            return Mark(cpu, name, thread, level, late=kind == 4)
+        case _:
+            late, left = kind == 2, kind == 5
+            return Return(cpu, site, parent, name, instructions, late, thread, level, left)
 
 
 def _function_name(image: Image, site: int) -> str:

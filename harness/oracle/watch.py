@@ -12,8 +12,12 @@ from harness.ring import TABLE_SIZE, THREAD_TABLE_MAGIC, ThreadTable
 SWITCH = "__switch_to"
 THREAD_ENTRY = "thread_entry"
 
-MARKED = ("function_trace_call", "function_graph_enter", "ftrace_return_to_handler")
-"""Functions of the guest's tracer that mask interrupts and then write an event."""
+MARKED = (
+    *("function_trace_call", "function_graph_enter"),
+    *("ftrace_return_to_handler", "graph_leave_untraced"),
+)
+"""Functions of the guest's tracer that mask interrupts and then write an event, or, the last one,
+give up a place on the stack of return addresses without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,16 @@ class ThreadWatch:
     thread_table: int = 0
     thread_size: int = 0
     nr_slots: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JumpWatch:
+    """Where ``setjmp()`` and ``longjmp()`` are; all 0 in a guest without them."""
+
+    setjmp_begin: int = 0
+    setjmp_end: int = 0
+    longjmp_begin: int = 0
+    longjmp_end: int = 0
 
 
 def find_vectors(image: Image) -> list[int]:
@@ -74,3 +88,14 @@ def find_threads(image: Image) -> ThreadWatch:
         thread_size=table.entry_size,
         nr_slots=table.nr_threads,
     )
+
+
+def find_jumps(image: Image) -> JumpWatch:
+    """Where the guest's ``setjmp()`` and ``longjmp()`` are."""
+    found = {function.name: function for function in image.functions}
+    ends = {}
+    for name in {"setjmp", "longjmp"} & set(found):
+        function = found[name]
+        ends[f"{name}_begin"] = function.address
+        ends[f"{name}_end"] = function.address + function.size
+    return JumpWatch(**ends)

@@ -160,6 +160,10 @@ class Collector:
         self._store(header.field_offset("flags"), flags)
         self._forget()
 
+    def follow_snapshot(self, address: int) -> None:
+        """From now on `drain` reads what a tracer keeps as of `keep_snapshot`; nothing changes."""
+        self._snapshot = address
+
     def keep_snapshot(self, address: int) -> None:
         """Empty the buffer and leave it to a tracer that copies of it what it keeps.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What somebody who watches a recording sees of it, at any rate of events."""
 
+import sys
 import time
 from collections.abc import Callable
 
@@ -19,17 +20,24 @@ class LiveEvents:
     stands for it says how many events that were; in the recording they are.
     """
 
-    def __init__(self, guest: Guest, show: Callable[[str], None]) -> None:
+    def __init__(self, guest: Guest, show: Callable[[str], None], limit: int | None = None) -> None:
+        """``limit`` is how many events the recording is to have."""
         self._pipe = guest.tracer.pipe()
         self._show = show
+        self._left = sys.maxsize if limit is None else limit
 
     def drained(self) -> None:
         """Show what was drained since the last time."""
         end = time.monotonic() + SHOWING
         for event in self._pipe.events():
-            if time.monotonic() > end:
-                self._show(f"[{self._pipe.skip()} EVENTS NOT SHOWN]")
+            if not self._left:
                 return
+            if time.monotonic() > end:
+                left_out = min(self._pipe.skip(), self._left)
+                self._left -= left_out
+                self._show(f"[{left_out} EVENTS NOT SHOWN]")
+                return
+            self._left -= 1
             self._line(event)
 
     def _line(self, event: TraceEvent) -> None:

@@ -103,7 +103,7 @@ def record(
         descriptor = None if wake is None else wake()
         progress(f"recording {request.tracer} on {guest.name}")
         outcome = None
-        watched = LiveEvents(guest, request.live) if request.live else None
+        watched = LiveEvents(guest, request.live, request.events) if request.live else None
         guest.on_drain = lambda: _drained(guest, request, watched)
         try:
             outcome = guest.run(

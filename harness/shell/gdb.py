@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Lines for gdb: handed on as they are, and when they let the guest run, its stop waited for."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from harness.debugger import Stop
-from harness.errors import DebuggerDied, GuestDied, UsageError
+from harness.errors import DebuggerDied, GdbError, GuestDied, UsageError
 
 if TYPE_CHECKING:
     from harness.shell.session import Session
 
 LOOK = 0.5
 """Seconds between two looks at a guest that runs for gdb."""
-
-ANSWER = 60.0
-"""Seconds that gdb may take for a command that does not run the guest."""
 
 STOPPING = 10.0
 """Seconds that QEMU may take to stop the guest."""
@@ -24,11 +24,21 @@ CONTINUE = ("c", "continue", "fg")
 _BLOCKS = ("commands", "define", "document", "while", "if", "tui", "layout", "refresh", "focus")
 _INTERPRETERS = ("python", "py", "guile", "gu", "compile", "expression", "python-interactive", "pi")
 
+_INTERRUPTED = re.compile(r"(?:Thread .*|Program) received signal SIGINT, Interrupt\.")
+_REACHED = re.compile(r"(?:Thread .* hit )?(?:Temporary b|B)reakpoint (\d+), ")
+_SWITCHED = re.compile(r"\[Switching to Thread .*\]")
+_FRAME = re.compile(r"(?:0x[0-9a-f]+ in )?\S+ \(.*\)")
+
 
 def pass_through(session: "Session", line: str) -> None:
-    """Have gdb do ``line``; print what it says, and where the guest stops if it ran."""
-    guest = session.live
+    """Have gdb do ``line``; print what it says as it says it, and where the guest stops if it ran.
+
+    Ctrl-C ends the command, or stops the guest that it lets run.
+    """
+    guest, debugger = session.live, session.live.debugger
     words = line.split()
+    if not words:
+        raise UsageError("which line is for gdb?", "Example: gdb help record")
     if words[0] in CONTINUE and len(words) == 1:
         run(session)
         return
@@ -37,59 +47,113 @@ def pass_through(session: "Session", line: str) -> None:
             f"{words[0]} takes more than a line, which this prompt cannot give to gdb",
             "Put it into a file and use gdb's source command.",
         )
-    debugger = guest.debugger
-    before = debugger.generation
-    said = debugger.cli(line, deadline=ANSWER)
-    for text in said.rstrip("\n").split("\n") if said else []:
-        session.print(text)
-    if debugger.running:
-        _wait(session)
-    elif debugger.connected and debugger.generation != before and guest.keep_breakpoints():
+    session.choose_thread()
+    output = _Output(session)
+    with output.listening():
+        try:
+            debugger.stream(line, session.interrupt.fileno())
+        except GdbError:
+            if not session.interrupt.pressed:
+                raise
+            session.say("(interrupted)", "yellow")
+            return
+        if debugger.running:
+            _wait(session)
+            return
+    if not debugger.connected:
+        session.left(f"gdb has left it ({words[0]})")
+    elif guest.keep_breakpoints():
         session.say("(the breakpoints at ring_buffer_watermark and panic_stop stay)")
+    session.remember_thread()
 
 
 def run(session: "Session", until: str | int | None = None, seconds: float | None = None) -> str:
     """Let the guest run until something stops it; says what, in the words of the outcome."""
     guest = session.live
-    session.running()
+    # What stops the guest for the harness is not the user's to see.
+    mine = set(guest.debugger.breakpoints()) - guest.own_breakpoints
+    output = _Output(session, mine)
     try:
-        outcome = guest.run(
-            until, seconds=seconds, timeout=float("inf"), wake=session.interrupt.fileno()
-        )
+        with session.running(), output.listening():
+            outcome = guest.run(
+                until, seconds=seconds, timeout=float("inf"), wake=session.interrupt.fileno()
+            )
     except GuestDied as error:
         session.died(error)
         return "died"
     _ = session.interrupt.pressed
-    show_stop(session)
+    stop = guest.debugger.stop
+    if stop is None or stop.breakpoint not in mine:
+        session.print(guest.debugger.cli("frame").strip("\n").partition("\n")[0])
+    show_next(session)
     return str(outcome)
 
 
-def show_stop(session: "Session") -> None:
-    """Where the guest is stopped: the frame and the next instruction, as gdb shows them."""
-    debugger = session.guest.debugger
-    # What gdb has told by itself when the guest stopped is in front of the next answer.
-    told = debugger.cli("echo").strip()
-    for text in (told or debugger.cli("frame"), debugger.cli("x/i $pc")):
-        for line in text.strip("\n").split("\n"):
-            session.print(line)
+def show_next(session: "Session") -> None:
+    """The instruction that the guest is stopped at, as gdb shows it."""
+    for line in session.guest.debugger.cli("x/i $pc").strip("\n").split("\n"):
+        session.print(line)
+
+
+class _Output:
+    """What gdb prints, a line at a time; nothing more of it once Ctrl-C was pressed.
+
+    With ``mine``, the guest runs by the harness's doing: stops at breakpoints that are none of
+    these, and those that the harness asks for, are left out.
+    """
+
+    def __init__(self, session: "Session", mine: set[int] | None = None) -> None:
+        self._session = session
+        self._mine = mine
+        self._rest = ""
+        self._interrupted = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While the block runs."""
+        debugger = self._session.guest.debugger
+        debugger.listener = self._hear
+        try:
+            yield
+        finally:
+            debugger.listener = None
+            if self._rest:
+                self._hear("\n")
+
+    def _hear(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text.replace("\r\n", "\n")).split("\n")
+        for line in lines:
+            ours = self._mine is not None and self._is_ours(line)
+            if not ours and not self._session.interrupt.waiting:
+                self._session.show_line(line)
+
+    def _is_ours(self, line: str) -> bool:
+        interrupted, self._interrupted = self._interrupted, False
+        if _INTERRUPTED.fullmatch(line):
+            self._interrupted = True
+            return True
+        if not line or _SWITCHED.fullmatch(line) or (interrupted and _FRAME.match(line)):
+            return True
+        reached = _REACHED.match(line)
+        return reached is not None and int(reached[1]) not in (self._mine or ())
 
 
 def _wait(session: "Session") -> None:
     """Until a command such as ``finish`` or ``next`` is over."""
     guest, debugger = session.guest, session.guest.debugger
-    session.running()
     interrupt, console = session.interrupt.fileno(), guest.machine.console
-    while True:
-        also = [interrupt, guest.machine.process_fd, console.fileno()]
-        stop = debugger.wait_stop(LOOK, also=[fd for fd in also if fd >= 0])
-        console.drain()
-        if stop is None and session.interrupt.pressed:
-            debugger.interrupt()
-            stop = debugger.wait_stop(STOPPING)
-        if stop is not None:
-            break
-        if not guest.machine.alive:
-            raise guest.cause(DebuggerDied("QEMU ended while the guest ran"))
+    with session.running():
+        while True:
+            also = [interrupt, guest.machine.process_fd, console.fileno()]
+            stop = debugger.wait_stop(LOOK, also=[fd for fd in also if fd >= 0])
+            console.drain()
+            if stop is None and session.interrupt.pressed:
+                debugger.interrupt()
+                stop = debugger.wait_stop(STOPPING)
+            if stop is not None:
+                break
+            if not guest.machine.alive:
+                raise guest.cause(DebuggerDied("QEMU ended while the guest ran"))
     _after(session, stop)
 
 
@@ -103,4 +167,4 @@ def _after(session: "Session", stop: Stop) -> None:
     if guest.is_own_stop(stop):
         guest.drain()
         session.say("(the ring buffer was full and has been read; give the command again)")
-    show_stop(session)
+    show_next(session)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C while a command runs: it stops the guest, or ends what is printed; never the session."""
 
+import select
 import signal
 import socket
 from collections.abc import Iterator
@@ -26,6 +27,11 @@ class Interrupt:
     def fileno(self) -> int:
         """Readable when Ctrl-C was pressed and nobody has taken notice yet."""
         return self._reader.fileno()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether Ctrl-C was pressed since the last look, of which nobody takes notice here."""
+        return bool(select.select([self._reader], [], [], 0)[0])
 
     @property
     def pressed(self) -> bool:

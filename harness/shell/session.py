@@ -2,10 +2,12 @@
 """One session with one guest: what a line does, whoever typed it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 
 import click
 
+from harness.config import MachineConfig
 from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import Guest
 from harness.shell import gdb
@@ -19,8 +21,17 @@ WIDEST = 1 << 20
 """Characters of one line that are shown."""
 
 
-Judge = Callable[[Sequence[str], Callable[[str], None]], None]
-"""Judges clauses of the session's port and config, and gives the lines of the report."""
+Start = Callable[[], AbstractContextManager[Guest]]
+"""Makes a guest, and again another one like it."""
+
+Judge = Callable[[MachineConfig, Sequence[str], Callable[[str], None]], None]
+"""Judges clauses of the session's port on a config, and gives the lines of the report."""
+
+
+REMAINS = (
+    "trace, report, stat, record -o FILE and console still show what was read before; "
+    "reboot starts another guest."
+)
 
 
 class Quit(Exception):
@@ -32,14 +43,16 @@ class Session:
 
     def __init__(
         self,
-        start: Callable[[], AbstractContextManager[Guest]],
+        start: Start,
         *,
+        restart: Callable[[str], AbstractContextManager[Guest]] | None = None,
         judge: Judge | None = None,
         colour: bool | None = None,
     ) -> None:
-        """``start`` makes the guest, and again another one like it; ``judge`` judges clauses."""
+        """``start`` makes the guest, ``restart`` one of another config, by its name."""
         self.judge = judge
         self._start = start
+        self._restart = restart
         self._stack = ExitStack()
         self._colour = colour
         self.snapshots: list[str] = []
@@ -48,6 +61,8 @@ class Session:
         self.interrupt = Interrupt()
         self.gone: str = ""
         """Why the guest cannot be asked any more; empty while it can."""
+        self._chosen: tuple[int, int | None] = (-1, None)
+        self._status = False
         self.guest = self._stack.enter_context(start())
 
     def close(self) -> None:
@@ -55,13 +70,26 @@ class Session:
         self._stack.close()
         self.interrupt.close()
 
-    def restart(self) -> None:
-        """End the guest and start another one."""
+    def restart(self, config: str | None = None) -> None:
+        """End the guest and start another one like it, or one of another config.
+
+        A config that cannot be started leaves the guest as it is.
+        """
+        start = self._start if config is None else self._start_of(config)
+        stack = ExitStack()
+        guest = stack.enter_context(start())
         self._stack.close()
-        self._stack = ExitStack()
-        self.guest = self._stack.enter_context(self._start())
-        self.gone = ""
+        self._start, self._stack, self.guest = start, stack, guest
+        self.gone, self._chosen = "", (-1, None)
         self.snapshots.clear()
+
+    def _start_of(self, config: str) -> Start:
+        if self._restart is None:
+            raise UsageError(
+                "who started this guest chose its config",
+                "Use: harness shell -c CONFIG",
+            )
+        return partial(self._restart, config)
 
     # Lines
 
@@ -99,9 +127,12 @@ class Session:
             gdb.pass_through(self, line)
 
     def _notice(self) -> None:
-        """HostError, once, when QEMU has ended since the last line."""
-        if not self.gone and not self.guest.machine.alive:
+        """HostError, once, when QEMU or gdb has ended since the last line."""
+        if self.gone:
+            return
+        if not self.guest.machine.alive:
             raise HostError("QEMU has ended", "", self.guest.machine.exit_report())
+        self.guest.debugger.poll()
 
     def _lost(self, error: HarnessError) -> HarnessError:
         """An error of the host, with what is left if it took the guest away."""
@@ -111,11 +142,13 @@ class Session:
             return error
         if not self.gone:
             self.gone = cause.message
-            cause.advice = (
-                f"{cause.advice} trace, report, stat, record -o FILE and console still show what "
-                "was read before; reboot starts another guest."
-            ).strip()
+            cause.advice = f"{cause.advice} {REMAINS}".strip()
         return cause
+
+    def left(self, why: str) -> None:
+        """The guest cannot be asked any more, because the user wanted it so."""
+        self.gone = why
+        self.say(REMAINS, "yellow")
 
     # For the verbs
 
@@ -125,10 +158,21 @@ class Session:
         if self.gone:
             raise UsageError(
                 f"the guest cannot be asked any more: {self.gone}",
-                "trace, report, stat, record -o FILE and console show what was read before; "
-                "reboot starts another guest.",
+                REMAINS,
             )
         return self.guest
+
+    def choose_thread(self) -> None:
+        """Have gdb look at the thread that the user chose, whatever a verb looked at since."""
+        debugger = self.guest.debugger
+        resumptions, thread = self._chosen
+        if thread is not None and resumptions == debugger.resumptions:
+            debugger.select_thread(thread)
+
+    def remember_thread(self) -> None:
+        """A line of gdb's may have chosen another thread."""
+        debugger = self.guest.debugger
+        self._chosen = debugger.resumptions, debugger.look_up_thread()
 
     @contextmanager
     def recorded(self) -> Iterator[TraceDatReader]:
@@ -147,10 +191,16 @@ class Session:
     def print(self, text: str = "") -> None:
         """A line of an answer."""
         self.interrupt.check()
+        self.show_line(text)
+
+    def show_line(self, text: str) -> None:
+        """A line that Ctrl-C does not come in front of, for it is gdb's or the guest's."""
+        self._clear_status()
         click.echo(escape(text, WIDEST))
 
     def show(self, event: TraceEvent) -> None:
         """An event, and what was lost in front of it."""
+        self._clear_status()
         if event.lost:
             click.echo(lost_line(event.cpu, event.lost))
         click.echo(str(event))
@@ -162,12 +212,43 @@ class Session:
 
     def say(self, text: str, colour: str = "cyan") -> None:
         """A remark of the session's own."""
+        self._clear_status()
         click.secho(escape(text, WIDEST), fg=colour, color=self._colour)
 
-    def running(self) -> None:
-        """Tell who sits at a terminal that the guest runs."""
-        if self.interactive:
-            self.say(f"{self.guest.name}: running; Ctrl-C stops it")
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """While the block lets the guest run: who sits at a terminal sees that, and the counts."""
+        guest = self.guest
+        saved = guest.on_drain
+
+        def drained() -> bool:
+            goes_on = saved()
+            self._show_status()
+            return goes_on
+
+        guest.on_drain = drained
+        self._show_status()
+        try:
+            yield
+        finally:
+            guest.on_drain = saved
+            self._clear_status()
+
+    def _show_status(self) -> None:
+        if not self.interactive:
+            return
+        guest = self.guest
+        text = f"{guest.name}: running"
+        with suppress(HarnessError):
+            counts = guest.collector.counts
+            text += f", tracer {guest.tracer.current}, {counts.entries} events, {counts.lost} lost"
+        click.secho(f"\r\x1b[K{text}; Ctrl-C stops it", nl=False, fg="cyan", color=self._colour)
+        self._status = True
+
+    def _clear_status(self) -> None:
+        if self._status:
+            click.echo("\r\x1b[K", nl=False)
+            self._status = False
 
     def complain(self, error: HarnessError) -> None:
         """An error, with what to do about it and what was seen."""
@@ -194,6 +275,9 @@ class Session:
             return f"{guest.name}: gone | the stub has closed the connection"
         place = guest.image.symbolize(stop.address)
         parts = [f"{guest.name}: stopped at {place}, CPU {stop.thread - 1}"]
+        resumptions, chosen = self._chosen
+        if chosen not in (None, stop.thread) and resumptions == guest.debugger.resumptions:
+            parts[0] += f", gdb looks at CPU {chosen - 1}"
         try:
             cpus = guest.collector.header().cpus
             events = sum(cpu.entries for cpu in cpus)

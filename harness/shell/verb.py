@@ -59,6 +59,8 @@ class Verb:
 
 VERBS: dict[str, Verb] = {}
 UNLIMITED = 1 << 16
+FILES = "tracefs"
+"""The group of the verbs that are files: > and >> write to them."""
 
 
 def verb(
@@ -107,10 +109,17 @@ def parse(line: str) -> tuple[Verb, Arguments] | None:
 
 
 def check(verb: Verb, arguments: Arguments) -> None:
-    """UsageError if the verb does not take so many words."""
+    """UsageError if the verb does not take so many words, or none in such a way."""
     if len(arguments.words) > verb.most:
         takes = f"takes {verb.takes}" if verb.takes else "takes nothing"
         raise UsageError(f"{verb.name} {takes}", f"See: help {verb.name}")
+    if arguments.redirect and (verb.group != FILES or not verb.takes):
+        raise UsageError(
+            f"{verb.name} takes no {arguments.redirect}",
+            "Only files of tracefs are written to; record and report write with -o FILE.",
+        )
+    if arguments.redirect and not arguments.words and ">" not in verb.takes:
+        raise UsageError(f"what is to be written to {verb.name}?", f"See: help {verb.name}")
 
 
 def _arguments(words: Sequence[str]) -> Arguments:
@@ -126,6 +135,9 @@ def _split(line: str) -> list[str]:
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
-        return list(lexer)
+        words = list(lexer)
     except ValueError as error:
         raise UsageError(f"the line cannot be read: {error}") from error
+    if "" in words:
+        raise UsageError("the line has an empty word, which names nothing")
+    return words

@@ -57,7 +57,7 @@ def walk(session: "Session", stub: str) -> None:
     else:
         session.say(f"(after {MAX_INSTRUCTIONS} instructions it has not returned)", "yellow")
     _survivors(session, before)
-    gdb.show_stop(session)
+    gdb.show_next(session)
 
 
 def _survivors(session: "Session", before: dict[str, int]) -> None:

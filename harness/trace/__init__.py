@@ -17,7 +17,7 @@ from harness.trace.events import (
 from harness.trace.filter import parse_filters
 from harness.trace.formats import EventDeclaration, EventFormat, Field
 from harness.trace.reader import TraceDatReader
-from harness.trace.report import VIEWS, report_lines
+from harness.trace.report import VIEWS, report_bytes, report_lines
 from harness.trace.statistics import Statistics, add_events, trace_statistics
 from harness.trace.symbols import Symbols
 from harness.trace.syscalls import Syscall, parse_syscalls
@@ -29,6 +29,7 @@ from harness.trace.views import (
     report_flame,
     report_graph,
     report_json,
+    report_perfetto,
     report_text,
     stat_json,
     stat_text,
@@ -60,12 +61,14 @@ __all__ = [
     "header_lines",
     "parse_filters",
     "parse_syscalls",
+    "report_bytes",
     "report_chrome",
     "report_csv",
     "report_flame",
     "report_graph",
     "report_json",
     "report_lines",
+    "report_perfetto",
     "report_text",
     "stat_json",
     "stat_text",

@@ -13,6 +13,7 @@ from harness.trace.views import (
     report_flame,
     report_graph,
     report_json,
+    report_perfetto,
     report_text,
 )
 
@@ -23,13 +24,24 @@ _VIEWS = {
     "flame": report_flame,
     "chrome": report_chrome,
 }
-VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"))
+BINARY = "perfetto"
+VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"), BINARY)
+
+
+def report_bytes(
+    reader: TraceDatReader, form: str, filters: Iterable[str] = (), words: Iterable[str] = ()
+) -> Iterator[bytes]:
+    """What a file of one of `VIEWS` holds, piece by piece; the rest is as of `report_lines`."""
+    if form != BINARY:
+        return (f"{line}\n".encode() for line in report_lines(reader, form, filters, words))
+    _check_words(words)
+    return report_perfetto(reader, keep=parse_filters(filters, reader.formats.values()))
 
 
 def report_lines(
     reader: TraceDatReader, form: str, filters: Iterable[str] = (), words: Iterable[str] = ()
 ) -> Iterator[str]:
-    """The lines of one of `VIEWS`, without line ends.
+    """The lines of one of `VIEWS` that is text, without line ends.
 
     ``filters`` choose the events, as `parse_filters` reads them; ``words`` are options of the
     graph view.  UsageError for anything that is none.
@@ -39,11 +51,17 @@ def report_lines(
     options = GraphOptions.parse(words)
     if form == "graph" or (form == "text" and reader.tracer == "function_graph"):
         return report_graph(reader, keep=keep, options=options)
-    if words:
-        raise UsageError(
-            f"-O {words[0]} is for the graph view, and this is another one",
-            "Leave it out, or ask for the graph view: -f graph.",
-        )
+    _check_words(words)
+    if form == BINARY:
+        raise UsageError("the perfetto view is no text", "Write it to a file: -o FILE.")
     if form not in _VIEWS:
         raise UsageError(f"there is no view {form!r}", f"Views: {', '.join(VIEWS)}.")
     return _VIEWS[form](reader, keep=keep)
+
+
+def _check_words(words: Iterable[str]) -> None:
+    for word in words:
+        raise UsageError(
+            f"-O {word} is for the graph view, and this is another one",
+            "Leave it out, or ask for the graph view: -f graph.",
+        )

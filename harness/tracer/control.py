@@ -186,6 +186,13 @@ class TracerControl:
         """
         setups = [Setup(tracer) for tracer in self.available_tracers]
         setups.append(Setup("function", stacks=True))
+        armed, behind = self._trigger_control.read()
+        if armed:
+            setups = [
+                replace(setup, triggers=armed)
+                for setup in setups
+                if behind == self._target_of(setup)
+            ]
         found = [setup for setup in setups if self._is_set_up(setup.hooks)]
         if not found:
             raise GuestError(
@@ -194,11 +201,13 @@ class TracerControl:
                 "\n".join(f"{name}: {word:#010x}" for name, (_, word) in self.slots().items()),
             )
         self._setup = found[0]
-        if self._dynamic and self.current != "nop":
+        if self._dynamic and self._setup.hooks != Hooks():
             now = self.sites()
             self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
-            if len(self._enabled) < len(now):
-                self._setup = replace(self._setup, chosen=self._enabled)
+            hidden = self._trigger_control.hidden if armed else set()
+            traced = frozenset(site for site in self._enabled if site.address not in hidden)
+            if self.current != "nop" and len(traced) < len(now):
+                self._setup = replace(self._setup, chosen=traced)
 
     def _is_set_up(self, hooks: Hooks) -> bool:
         """Whether slots and pointers are those of these hooks."""
@@ -240,7 +249,7 @@ class TracerControl:
         hooks = setup.hooks
         plan = PatchPlan([*self._slot_patches(hooks), *self._site_patches(enabled)])
         if setup.triggers or self._setup.triggers:
-            target = 0 if setup.function is None else self._image.address_of(setup.function)
+            target = self._target_of(setup)
             hidden = {site.address for site in wanted - traced}
             self._trigger_control.write(self._rearmed(setup), hidden, target)
         # A stub may look at the pointers from the moment on that it can be reached.
@@ -251,6 +260,10 @@ class TracerControl:
         if hooks == Hooks():
             self._write_pointers(hooks)
         self._setup, self._enabled = setup, enabled
+
+    def _target_of(self, setup: Setup) -> int:
+        """The address of the function tracer behind triggers, or 0."""
+        return 0 if setup.function is None else self._image.address_of(setup.function)
 
     def _rearmed(self, setup: Setup) -> list[Trigger]:
         """The triggers, those that were armed before with what is left of their counts."""

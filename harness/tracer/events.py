@@ -58,7 +58,6 @@ class EventControl:
         self._memory = memory
         self._threads = threads
         self._control = event_control(image, memory)
-        self._enabled: frozenset[str] = frozenset()
 
     @cached_property
     def syscalls(self) -> list[Syscall]:
@@ -88,7 +87,8 @@ class EventControl:
     @property
     def enabled(self) -> list[str]:
         """``set_event``: what is recorded."""
-        return [name for name in self.available if name in self._enabled]
+        chosen = self._chosen
+        return [name for name in self.available if name in chosen]
 
     @property
     def formats(self) -> list[EventFormat]:
@@ -102,14 +102,26 @@ class EventControl:
         A pattern is ``EVENT``, ``SYSTEM``, ``SYSTEM:EVENT`` or ``SYSTEM:``, each a glob; one that
         begins with ``!`` takes its events away again.
         """
-        chosen = set(self._enabled) if append else set()
+        chosen = self._chosen if append else set()
         for pattern in patterns:
             if pattern.startswith("!"):
                 chosen -= self._matching(pattern[1:])
             else:
                 chosen |= self._matching(pattern)
         self._write(chosen)
-        self._enabled = frozenset(chosen)
+
+    @property
+    def _chosen(self) -> set[str]:
+        """What the guest has been told to record, whoever told it."""
+        control = self._control.read()
+        chosen = {name for name, bit in _BITS.items() if control["enabled"] & bit}
+        if control["enabled"] & _SINGLE and self.syscalls:
+            wanted = self._memory.dump_memory(control["syscalls"], control["nr_syscalls"])
+            for call in self.syscalls:
+                for bit, way in ((_ENTER, "enter"), (_EXIT, "exit")):
+                    if wanted[call.index] & bit:
+                        chosen.add(f"{_SYSCALLS}:sys_{way}_{call.name}")
+        return chosen
 
     def _matching(self, pattern: str) -> set[str]:
         known = self.available

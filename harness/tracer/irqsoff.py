@@ -35,6 +35,10 @@ class IrqsoffControl:
             raise UsageError(f"a latency of {microseconds} us is not possible")
         self._control.write(max_latency=microseconds * 1000)
 
+    def adopt(self) -> None:
+        """Read what it has found so far: somebody else switched it on."""
+        self._collector.follow_snapshot(self._kept)
+
     def switch(self, on: bool) -> None:
         """Begin with an empty trace and no maximum, or leave what has been found as it is."""
         if on:

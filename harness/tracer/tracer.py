@@ -59,6 +59,20 @@ class Tracer(TracerControl):
     def state(self, state: TracerState) -> None:
         self._setup, self._enabled = state.setup, state.enabled
         self._options, self._kept = state.options, state.kept
+        self._adjust_graph()
+
+    def adopt(self) -> None:
+        """As of `TracerControl`, with what the guest's own words say of options and irqsoff."""
+        super().adopt()
+        recorded = event_control(self._image, self._text).read()["options"]
+        words = [STACKTRACE] * bool(recorded & _STACKTRACE)
+        words += [f"no{GRAPH_IRQS}"] * bool(recorded & _NO_IRQS)
+        words += [FUNC_STACK_TRACE] * self._setup.stacks
+        self._options = TraceOptions().with_words(words)
+        self._kept = self.current == IRQSOFF
+        if self._kept:
+            self._irqsoff.adopt()
+        self._adjust_graph()
 
     @cached_property
     def graph(self) -> GraphControl:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from harness.errors import UsageError
+from harness.errors import GuestError, UsageError
 from harness.image import Image
 from harness.isa import CallSite
 from harness.patcher import Text
@@ -118,6 +118,34 @@ class TriggerControl:
             addresses = b"".join(site.to_bytes(word, order) for site in sites)
             self._memory.restore_memory(where["hidden"], addresses)
         self._control.write(nr_triggers=len(armed), nr_hidden=len(sites), tracer=tracer)
+
+    def read(self) -> tuple[tuple[Trigger, ...], int]:
+        """What is armed in the guest, and the function tracer behind it, whoever armed it.
+
+        GuestError if the guest's table holds what nobody puts there.
+        """
+        where = self._control.read()
+        functions = {site.address: site.function for site in self._image.sites}
+        names = {number: command for command, number in COMMANDS.items()}
+        if where["nr_triggers"] > MAX_TRIGGERS:
+            raise GuestError(f"the guest has {where['nr_triggers']} function triggers")
+        data = self._memory.dump_memory(where["triggers"], where["nr_triggers"] * self._entry.size)
+        armed = []
+        for site, command, count in self._entry.iter_unpack(data):
+            if site not in functions or command not in names:
+                raise GuestError(f"the guest has a trigger at {site:#x} that cannot be right")
+            left = None if count == UNLIMITED else count
+            armed.append(Trigger(site, functions[site], names[command], left))
+        return tuple(armed), where["tracer"]
+
+    @property
+    def hidden(self) -> set[int]:
+        """The call sites that are on for their triggers alone."""
+        where = self._control.read()
+        word, size = self._image.isa.word_size, min(where["nr_hidden"], MAX_HIDDEN)
+        data = self._memory.dump_memory(where["hidden"], size * word)
+        order = self._image.byteorder
+        return {int.from_bytes(data[at : at + word], order) for at in range(0, len(data), word)}
 
     def counts(self, triggers: Iterable[Trigger]) -> list[Trigger]:
         """The same triggers with the counts that the guest has left of them."""

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Cells of the matrix on live guests: right ones pass and repeat, a planted fault is found."""
 
+import os
+import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +20,8 @@ NAMES = [
     "mips64el-malta/graph/gcc-O2-auto/calls",
     "aarch64-virt-patchable/dynamic/gcc-O2-auto/calls",
 ]
+ROOT = Path(__file__).parents[2]
+PLANTED = ["mips-malta/graph/gcc-O2-auto/returns", "mips-malta/dynamic/gcc-O2-auto/calls"]
 WRONG = """
 static int __attribute__((noipa)) one(void) { return 2; }
 int workload(void) { return one() == 1 ? 0 : 41; }
@@ -47,3 +55,74 @@ def test_a_wrong_answer_fails_its_cell(tmp_path):
     answer, events = read_findings(tmp_path).verdicts
     assert answer.message == "check 41 of the workload is wrong under the tracer"
     assert events.verdict == "pass"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A small repository with the sources that guests are built from, and how it is used."""
+    clone = tmp_path / "clone"
+    for name in ("harness", "guests", "qemu-configs"):
+        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", clone)
+    git(clone, "init", "-q")
+    git(clone, "add", ".")
+    git(clone, "commit", "-q", "-m", "a port that is right")
+    return clone
+
+
+def git(clone, *arguments):
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run(["git", "-C", clone, *who, *arguments], check=True)
+
+
+def matrix(clone, *arguments):
+    """What ``harness matrix`` says there, and its status."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from harness.cli import main; main()", "matrix", *arguments],
+        cwd=clone,
+        env={**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr, done.returncode
+
+
+def night(clone, number):
+    """Run both cells at what is committed; the report compares with the night before."""
+    history = ["--history", str(clone.parent / "history.sqlite")]
+    directory = str(clone.parent / f"night{number}")
+    said, status = matrix(clone, "run", "-o", directory, *history, *PLANTED)
+    assert status in (0, 1), said
+    return matrix(clone, "report", *history)
+
+
+def change(clone, old, new):
+    stubs = clone / "guests" / "ports" / "mips" / "mcount.S"
+    text = stubs.read_text()
+    assert text.count(old) == 1
+    stubs.write_text(text.replace(old, new))
+    git(clone, "commit", "-q", "-a", "-m", "a change of the port")
+
+
+def test_the_report_finds_planted_regressions_and_nothing_else(project):
+    said, status = night(project, 1)
+    assert status == 0, said
+    assert "2 of 2 cells passed" in said
+    # Every return takes a few instructions more.
+    change(project, "\tmove\t$ra, $2\n", "\t.rept 20\n\tnop\n\t.endr\n\tmove\t$ra, $2\n")
+    said, status = night(project, 2)
+    assert status == 1, said
+    slower, again, summary = said.splitlines()
+    assert re.fullmatch(rf"slower: {PLANTED[0]}: \d+ to \d+ guest instructions, \+\d+\.\d%", slower)
+    assert again == f"    harness matrix cell {PLANTED[0]}"
+    assert "2 of 2 cells passed; 0 broke, 0 mended, 0 flaky, 1 slower" in summary
+    # The second register of a return value is lost.
+    change(project, "\tLONG_L\t$3, RETURN_SAVED(1)($sp)\n", "\tnop\n")
+    said, status = night(project, 3)
+    assert status == 1, said
+    broke, again, summary = said.splitlines()
+    assert re.fullmatch(
+        rf"broke: {PLANTED[0]} answer: check \d+ of the workload is wrong under the tracer", broke
+    )
+    assert "1 of 2 cells passed; 1 broke, 0 mended, 0 flaky, 0 slower" in summary

@@ -132,7 +132,7 @@ def test_words_about_modules_that_are_wrong(guest):
     with pytest.raises(UsageError, match=r"CPU 0 runs mod_leaf \[callbacks\]\nLet the guest run"):
         guest.unload_module("callbacks")
     guest.run(until="strlen")
-    with pytest.raises(UsageError, match=r"is going to return to mod_kernel_string\+0x"):
+    with pytest.raises(UsageError, match=r"a CPU is going to return to mod_kernel_string\+0x"):
         guest.unload_module("callbacks")
 
 
@@ -203,6 +203,35 @@ def test_a_module_that_will_be_returned_to_stays(config, guest, place):
     guest.run(until="workload_done")
     assert guest.workload_status == 0
     guest.unload_module("callbacks")
+
+
+SLEEPS = """\
+#include <linux/module.h>
+#include <linux/thread.h>
+__attribute__((noipa)) int nap(int ms) { msleep(ms); return ms + 1; }
+static int work(void *argument) { return nap(300); }
+static long run(long x)
+{
+	return kthread_join(kthread_run(work, NULL, "napper"));
+}
+module_run(run);
+"""
+
+
+@pytest.mark.parametrize("tracer", ["nop", "function_graph"])
+@pytest.mark.guest(workload="modules")
+def test_a_module_that_a_sleeping_thread_returns_to_stays(config, guest, source, tracer):
+    """Not the thread that the debugger has stopped, nor one that any CPU runs."""
+    guest.load_module(source("sleeps", SLEEPS))
+    guest.tracer.set_filter("nap")
+    guest.tracer.current = tracer
+    guest.run(until="cpu_idle")
+    for _ in range(2):
+        with pytest.raises(GuestError, match="sleeps: a thread has yet to return to it"):
+            guest.unload_module("sleeps")
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+    guest.unload_module("sleeps")
 
 
 @pytest.mark.guest(config=ONE, workload="modules")

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The session at a real terminal: typing, completion, Ctrl-C, gdb, and everything that can die."""
 
+import contextlib
 import os
 import re
 import signal
+import socket
+import threading
 
 import pytest
 
@@ -48,9 +51,82 @@ def test_a_stranger_finds_the_way(terminal):
     assert terminal.end() == 0
 
 
-def test_gdb_completes_its_own_lines(terminal):
-    terminal.type("info breakp\t")
-    terminal.wait("info breakpoints")
+def test_completion_of_every_kind(terminal, tmp_path):
+    """Commands, functions, sites, configs, files, and what gdb knows."""
+    (tmp_path / "recorded.dat").touch()
+    for typed, shown in (
+        ("set_graph_f", "set_graph_function"),
+        ("disasm do_point", "disasm do_pointer"),
+        ("cat available_t", "cat available_tracers"),
+        ("echo leaf > set_ftrace_n", "echo leaf > set_ftrace_notrace"),
+        ("record -p function_", "record -p function_graph"),
+        ("record -l do_point", "record -l do_pointer"),
+        ("report -f perf", "report -f perfetto"),
+        (f"report {tmp_path}/rec", "recorded.dat"),
+        ("reboot mips64-m", "reboot mips64-malta"),
+        ("trace_options nofuncgraph-ov", "nofuncgraph-over"),
+        ("help set_graph_f", "help set_graph_function"),
+        ("info breakp", "info breakpoints"),
+    ):
+        terminal.type(f"\x15{typed}\t")
+        terminal.wait(shown)
+    site = re.search(r"0*([0-9a-f]+) +nop", terminal.do("sites leaf", "leaf"))[1]
+    terminal.type(f"patch 0x{site[:-1]}\t")
+    terminal.wait(f"0x{site}")
+
+
+def test_gdb_says_all_that_it_says_elsewhere(terminal, tmp_path):
+    """Warnings, the monitor, what is printed while the guest runs; and Ctrl-C ends a command."""
+    terminal.do("monitor info status", "VM status: paused")
+    terminal.do("b nosuch", 'Function "nosuch" not defined.')
+    terminal.do('dprintf leaf,"in leaf\\n"', "Dprintf")
+    shown = terminal.do("run do_pointer", "in leaf", "stopped at do_pointer")
+    assert "ring_buffer_watermark" not in shown
+    terminal.do("delete", "stay")
+    script = tmp_path / "spin.gdb"
+    script.write_text("while 1\n  echo spinning\\n\n  shell sleep 0.1\nend\n")
+    terminal.screen.reset()
+    terminal.type(f"\x15source {script}\r")
+    terminal.wait("spinning\nspinning")
+    terminal.control("c")
+    terminal.wait("(interrupted)", " | ")
+    terminal.do("p 6*7", "= 42")
+    terminal.do("detach", "reboot starts another guest")
+    terminal.do("trace", "tracer: nop", "gone | gdb has left it")
+    terminal.do("where", "cannot be asked any more")
+    terminal.do("reboot", "stopped at workload")
+
+
+def test_the_state_names_the_cpu_that_gdb_looks_at(tmp_path):
+    with Terminal("shell", "-c", "aarch64-virt-smp", state_home=tmp_path) as terminal:
+        terminal.wait(READY)
+        terminal.do("run do_loop", "stopped at do_loop, CPU 0 ")
+        terminal.do("thread 3", "CPU 0, gdb looks at CPU 2")
+        terminal.do("where", "CPU 3 at")
+        terminal.do("p $_thread", "= 3")
+        terminal.do("c", "running, tracer nop, 0 events, 0 lost; Ctrl-C", ready="")
+        terminal.control("c")
+        terminal.wait("stopped at ", " | tracer nop")
+
+
+def test_another_machine_and_its_modules_in_the_same_session(tmp_path):
+    arguments = ("shell", "-c", "mips-malta", "--module", "callbacks", "--workload", "modules")
+    with Terminal(*arguments, "--tick", "1000", state_home=tmp_path) as terminal:
+        terminal.wait(READY)
+        terminal.do("lsmod", "callbacks  0x")
+        terminal.do("snapshot with")
+        terminal.do("rmmod callbacks")
+        terminal.do("snapshot without")
+        terminal.do("available_filter_functions *:mod:callbacks", "no module")
+        terminal.do("restore with", "stopped at workload")
+        terminal.do("set_ftrace_filter :mod:callbacks")
+        terminal.do("current_tracer function", "tracer function")
+        terminal.do("run", "stopped at workload_done")
+        terminal.do("restore without", "tracer nop")
+        assert "callbacks" not in terminal.do("lsmod").partition("lsmod")[2].partition("\n")[2]
+        terminal.do("insmod callbacks")
+        terminal.do("lsmod", "callbacks  0x")
+        terminal.do("reboot aarch64-virt", "aarch64-virt: stopped at workload")
 
 
 def test_ctrl_c_stops_the_guest_and_not_the_session(terminal):
@@ -185,6 +261,27 @@ class TestAttach:
         done = harness(*arguments, input=begin)
         assert done.returncode == 0, done.stderr
 
+    def test_triggers_and_events_are_taken_over(self, machine):
+        """What a session has armed, the next one sees, can change, and can take away."""
+        arguments = ("attach", "--elf", machine.kernel, "--gdb", machine.gdb_socket)
+        armed = "set_ftrace_filter do_* leaf:traceoff do_loop:stacktrace\n"
+        begin = f"run workload\n{armed}set_event sched_switch\ncurrent_tracer function\n"
+        done = harness(*arguments, input=begin)
+        assert done.returncode == 0, done.stderr
+        again = "set_ftrace_filter\nset_event\ncurrent_tracer\nenabled_functions\n"
+        done = harness(*arguments, input=again)
+        lines = done.stdout.split()
+        assert {"leaf:traceoff:unlimited", "do_loop:stacktrace:unlimited"} <= set(lines)
+        assert {"do_loop", "function", "sched:sched_switch", "leaf"} <= set(lines), done.stderr
+        filtered = lines[: lines.index("leaf:traceoff:unlimited")]
+        assert "do_loop" in filtered
+        assert "leaf" not in filtered
+        end = "set_ftrace_filter !leaf:traceoff !do_loop:stacktrace\nenabled_functions\n"
+        done = harness(*arguments, input=end + "current_tracer nop\nset_event >\nsites\n")
+        assert done.returncode == 0, done.stderr
+        assert not re.search(r"^leaf$", done.stdout, re.MULTILINE)
+        assert not re.search(r"  call  ", done.stdout)
+
     def test_another_build_is_refused(self, machine, config):
         other = build_guest(load_config(config), "sort")
         done = harness("attach", "--elf", other, "--gdb", machine.gdb_socket, input="")
@@ -196,6 +293,55 @@ class TestAttach:
             done = harness("attach", "--elf", machine.kernel, "--gdb", nowhere, input="")
             assert done.returncode == 2, done.stderr
             assert "Traceback" not in done.stderr
+
+
+def silent(peer):
+    """Says nothing for as long as it is listened to."""
+    while peer.recv(4096):
+        pass
+
+
+def garbage(peer):
+    """Says what no stub says, again and again."""
+    with contextlib.suppress(OSError):
+        while True:
+            peer.sendall(b"\xff\x00HTTP/1.1 400 Bad Request$#zz+++$E01" * 100)
+
+
+def polite(peer):
+    """Answers every packet with one that says nothing."""
+    with contextlib.suppress(OSError):
+        while data := peer.recv(4096):
+            peer.sendall(b"+$#00" * data.count(b"#"))
+
+
+def absent(peer):
+    """Hangs up."""
+
+
+@pytest.mark.parametrize("behaviour", [silent, garbage, polite, absent])
+def test_what_is_no_stub_is_refused(behaviour, tmp_path):
+    elf = build_guest(load_config("mips-malta"))
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "peer"))
+    listener.listen()
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                peer, _ = listener.accept()
+                with peer:
+                    behaviour(peer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    done = harness("attach", "--elf", elf, "--gdb", tmp_path / "peer", input="")
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    assert done.returncode == 2, done.stderr
+    assert str(tmp_path / "peer") in done.stderr
+    assert "Traceback" not in done.stderr
+    assert all(line.isprintable() for line in done.stderr.splitlines())
 
 
 def test_another_architecture_is_refused():

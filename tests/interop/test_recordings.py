@@ -11,15 +11,15 @@ import pytest
 from command import harness
 from harness.config import list_configs
 
-OURS = re.compile(r"\[000\] \S+ +([\d.]+): (\S+) <-(\S+)$", re.MULTILINE)
-THEIRS = re.compile(r"\[000\] +([\d.]+): function: +(\S+) <-- (\S+)$", re.MULTILINE)
+OURS = re.compile(r"\[(\d+)\] \S+ +([\d.]+): (\S+) <-(\S+)$", re.MULTILINE)
+THEIRS = re.compile(r"\[(\d+)\] +([\d.]+): function: +(\S+) <-- (\S+)$", re.MULTILINE)
 
 EVENTS = Path(__file__).parents[1] / "guest" / "workloads"
 OURS_NAMED = re.compile(
-    r"\[000\] \S+ +([\d.]+): (sched_switch|sys_enter|sys_exit): (.*)$", re.MULTILINE
+    r"\[(\d+)\] \S+ +([\d.]+): (sched_switch|sys_enter|sys_exit): (.*)$", re.MULTILINE
 )
 THEIRS_NAMED = re.compile(
-    r"\[000\] +([\d.]+): (sched_switch|sys_enter|sys_exit): +(.*)$", re.MULTILINE
+    r"\[(\d+)\] +([\d.]+): (sched_switch|sys_enter|sys_exit): +(.*)$", re.MULTILINE
 )
 
 pytestmark = pytest.mark.skipif(not shutil.which("trace-cmd"), reason="trace-cmd is not installed")

@@ -72,22 +72,24 @@ class Watched:
         return function_model.check(events, self.oracle.everything(), wanted, running)
 
     def check_graph(self, settings=graph_model.ALL):
-        """The graph events are those of the executed calls and returns; gives them by time."""
+        """The graph events are those of the executed calls and returns.
+
+        Gives them by time, and the model (`graph_model.Model`).
+        """
         running = self.running
         self.guest.settle()
         events = self.guest.tracer.events()
         return graph_model.check(events, self.oracle.everything(), settings, running)
 
     def switch(self, tracer, *globs):
-        """The tracer and the window together; what a filter leaves out is the caller's to know."""
-        on = tracer != "nop"
-        if not on:
-            self.oracle.window(False)
+        """The tracer and the window together; what a filter leaves out is the caller's to know.
+
+        A CPU that is in the way of a change runs on before it: it is still as it was for both.
+        """
         if globs:
             self.guest.tracer.set_filter(*globs)
         self.guest.tracer.current = tracer
-        if on:
-            self.oracle.window(True)
+        self.oracle.window(tracer != "nop")
 
     def load(self, *modules):
         """Load modules, whose sites the oracle watches from then on; gives their images."""

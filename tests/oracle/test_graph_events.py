@@ -5,6 +5,8 @@ One comparison holds all of it (tests/support/graph_model.py); what it does not 
 comes beside it.
 """
 
+from collections import Counter
+
 import pytest
 
 from graph_model import ALL, MAX_DEPTH, Settings
@@ -19,7 +21,8 @@ def events(watched):
 
 def check(watched, settings=ALL):
     """The trace is what the oracle says it has to be; gives its events."""
-    return watched.check_graph(settings)
+    found, _ = watched.check_graph(settings)
+    return found
 
 
 @pytest.mark.clause("C4d", "C4e", "C4g", "C5c", "C11b")
@@ -43,6 +46,48 @@ def test_calls_that_are_too_deep_are_left_alone_and_counted(watch):
         entries = [event for event in found if event.name == "funcgraph_entry"]
         assert max(event.depth for event in entries) == MAX_DEPTH - 1
         assert found[-1].overrun == calls - len(entries) > 0
+
+
+@pytest.mark.clause("C4g")
+def test_what_longjmp_leaves_never_returns_and_all_else_does(watch):
+    with watch("jumps") as watched:
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        assert watched.guest.workload_status == 0
+        found, model = watched.check_graph()
+        # Of each way to a jump all entries are there; what has an exit beside them lies below it.
+        entries, exits = (
+            Counter(event.function for event in found if event.name == f"funcgraph_{kind}")
+            for kind in ("entry", "exit")
+        )
+        assert entries - exits == Counter(
+            second=8, third=8, throw_outer=4, throw_inner=4, first=4, catch_inner=4
+        )
+        assert model.left == 32
+        assert places_taken(watched.guest) == 0
+
+
+@pytest.mark.clause("C4f", "C4g")
+@pytest.mark.parametrize("workload", ["recursion", "flow"])
+def test_jumps_and_tail_calls_on_both_sides_of_the_limit(watch, workload):
+    with watch(workload) as watched:
+        watched.switch("function_graph")
+        watched.guest.run(until="workload_done")
+        assert watched.guest.workload_status == 0
+        found, model = watched.check_graph()
+        entries = sum(event.name == "funcgraph_entry" for event in found)
+        calls = len(watched.oracle.records())
+        assert (entries, len(found) - entries) == (calls - model.too_deep, entries - model.left)
+        assert found[-1].overrun == model.too_deep > 100
+        assert model.left > 10
+        assert model.given_up == 0
+        assert places_taken(watched.guest) == 0
+
+
+def places_taken(guest):
+    """Of the stack of return addresses of the thread that runs the workload."""
+    (thread,) = [thread for thread in guest.threads() if thread.pid == 1]
+    return thread.curr_ret_stack + 1
 
 
 @pytest.mark.clause("C9h")
@@ -74,8 +119,7 @@ def test_through_a_filter(watch, globs):
     ],
 )
 def test_graph_controls(watch, functions, notrace, depth):
-    # A handler counts as called by what it interrupts, which may just be coming or going.
-    with watch("calls", tick=0) as watched:
+    with watch("calls") as watched:
         graph = watched.guest.tracer.graph
         graph.set_graph_function(*functions)
         graph.set_graph_notrace(*notrace)

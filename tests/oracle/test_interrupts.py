@@ -1,161 +1,238 @@
 # SPDX-License-Identifier: MIT
 """An interrupt at every instruction of the port's stubs and of the ring buffer's writer.
 
-The instructions of each path are learnt once, by single steps.  Then the guest is stopped in front
-of each of them, an interrupt is raised there, and the guest goes on.  Its handler is traced like
-everything else.  In the end every answer of the workload has to be right, and the events those that
-the oracle saw: nothing lost, nothing twice, every call paired with its return.
+The guest is stepped along a path, from a call site to where the traced function goes on, or from
+`return_to_handler` to the caller.  In front of each instruction an interrupt is raised and let run;
+its handler is traced like everything else.  Where interrupts are masked one interrupt waits for the
+end of that, so each such instruction takes a path of its own.
+
+In the end every answer of the workload has to be right, and the events those that the oracle saw:
+nothing lost, nothing twice, every call paired with its return.  The stack of return addresses being
+full is all that may keep a call from being an event, and the guest counts those.
 """
 
 import pytest
 
 from harness.config import list_configs, load_config
+from harness.isa import FlowKind, Form
 from harness.oracle import find_marks
-from harness.ring import TABLE_SIZE, ThreadTable
 
 PATH_LIMIT = 2000
 """Instructions that no path comes near."""
 
-ROUNDS = 300
-"""Rounds of the workload within which the writer has begun a new page several times."""
+FEW = 4
+"""Masked instructions of each path at which the usual run raises an interrupt; --full: at all."""
 
-STUBS = {
-    "function": ["ftrace_caller"],
-    "function_graph": ["ftrace_caller", "return_to_handler"],
+DRAIN = 16
+"""Interrupts whose events there is certainly room for."""
+
+RETURN = "return_to_handler"
+
+NEW_PAGE = {
+    "function": ["function_trace_slow"],
+    "function_graph": ["graph_enter_slow", "graph_leave_slow"],
 }
-"""Where the paths through the stubs and the writer begin."""
+"""Where the writer begins what is rare, with interrupts masked already."""
 
-NEW_PAGE = {"function": ["function_trace_slow"], "function_graph": []}
-"""And where the writer does what is rare: the same code for both, of which no stub is part."""
 
-NEW_PAGE_CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt"]
-
-PROBE = 8
-"""Of so many places one is looked at closely: whether the interrupt came just there."""
+def builds():
+    """Every machine that can be interrupted from outside, as dynamic and as static guest."""
+    for name in list_configs():
+        config = load_config(name)
+        if config.qemu.inject is not None:
+            yield name, False
+            # Sites of nops need somebody who writes the calls.
+            if config.build.form is not Form.PATCHABLE_ENTRY:
+                yield name, True
 
 
 def pytest_generate_tests(metafunc):
-    """Machines with one CPU, where the workload stays."""
-    configs = [name for name in list_configs() if load_config(name).qemu.smp == 1]
-    metafunc.parametrize("config", configs)
+    if "static" in metafunc.fixturenames:
+        ids = [f"{name}-{'static' if static else 'dynamic'}" for name, static in builds()]
+        metafunc.parametrize(("config", "static"), list(builds()), ids=ids)
+    else:
+        metafunc.parametrize("config", dict.fromkeys(name for name, _ in builds()))
+    metafunc.parametrize("tracer", ["function", "function_graph"])
 
 
-class Prober:
-    """A guest in ``answers``, traced, that is stopped in front of one instruction after another."""
+class Path:
+    """A traced guest that is stepped along and interrupted."""
 
     def __init__(self, watched):
-        self.watched = watched
         self.guest = watched.guest
         self.debugger = watched.guest.debugger
         self.image = watched.guest.image
-        self.traced = {site.function_address for site in self.image.sites}
+        self.marks = find_marks(self.image)
+        self.sites = {
+            self.image.function_at(site).name: site
+            for site in watched.oracle.sites
+            if self.image.function_at(site)
+        }
+        self.traced = {self.image.function_at(site) for site in self.sites.values()}
         self.injected = 0
+        self.at = set()
         # A breakpoint that comes or goes makes QEMU translate everything again.
         self.debugger.cli("set breakpoint always-inserted on")
-        self.round = self.debugger.insert_breakpoint(self.guest.address_of("round_begins"))
-        (thread,) = [thread for thread in self.guest.threads() if thread.pid == 1]
-        self.interrupted_pc = thread.address + self.table().offsets["interrupted_pc"]
+        self.handled = {self.debugger.insert_breakpoint(address) for address in self.erets()}
 
-    def table(self):
-        raw = self.debugger.read_memory(self.guest.address_of("thread_table"), TABLE_SIZE)
-        return ThreadTable.parse(raw, self.image.byteorder)
+    def erets(self):
+        """The instructions that return from exceptions."""
+        isa = self.image.isa
+        patterns = [p for p in isa.flow_patterns if p.kind is FlowKind.EXCEPTION_RETURN]
+        words = isa.bytes_to_words(self.image.read(self.image.text.start, len(self.image.text)))
+        for index, word in enumerate(words):
+            if any(word & pattern.mask == pattern.value for pattern in patterns):
+                yield self.image.text.start + 4 * index
 
-    def read(self, address, size):
-        return int.from_bytes(self.debugger.read_memory(address, size), self.image.byteorder)
-
-    def in_traced_function(self, pc):
-        function = self.image.function_at(pc)
-        return function is not None and function.address in self.traced
-
-    def path(self, start):
-        """The instructions from ``start`` until the guest is back in a traced function.
-
-        Not those of the first time, which is unlike all others: the buffer is still empty.
-        """
-        for _ in range(3):
-            self.guest.run(until=start)
-        pcs = [self.debugger.stop.address]
-        while not self.in_traced_function(pcs[-1]) or len(pcs) == 1:
-            pcs.append(self.debugger.step_instruction().address)
-            assert len(pcs) < PATH_LIMIT
-        return pcs
-
-    def go_to(self, pc):
-        """Stop in front of ``pc``, outside of an interrupt.
-
-        False if the guest does not come there any more: some branch is taken once in a long time.
-        """
-        # The handler of the interrupt before comes to the same places, with interrupts masked.
-        self.resume_to(self.round)
-        number = self.debugger.insert_breakpoint(pc)
-        there = self.resume_to(number)
-        self.debugger.delete_breakpoint(number)
-        if there and self.debugger.stop.address != pc:
-            # gdb moves a breakpoint from a delay slot to its branch, which may skip it this time.
-            self.debugger.step_instruction()
-        return there and self.debugger.stop.address == pc
-
-    def resume_to(self, number):
-        """Whether the guest stops at this breakpoint within so many rounds."""
-        for _ in range(ROUNDS):
+    def resume_to(self, numbers):
+        while True:
             self.debugger.resume()
             stop = self.debugger.wait_stop(60)
-            if stop.breakpoint == number:
-                return True
-            assert stop.address != self.guest.address_of("panic_stop")
-            self.guest.drain()
-        return False
+            if stop.breakpoint in numbers:
+                return
+            assert stop.breakpoint is not None, self.guest.describe()
 
-    def interrupt_at(self, pc, closely):
-        """Raise an interrupt in front of ``pc``; None if the guest does not come there.
+    def step(self):
+        return self.debugger.step_instruction().address
 
-        ``closely``: where the guest says that it came.
-        """
-        if not self.go_to(pc):
-            return None
-        self.guest.inject_interrupt()
+    def interrupt(self, pc):
+        """Raise an interrupt here; where the guest goes on when it has been handled."""
+        self.guest.inject_interrupt(self.debugger.stop.thread - 1)
         self.injected += 1
-        if not closely:
-            return pc
-        self.guest.run(until="injected_work")
-        return self.read(self.interrupted_pc, self.image.isa.word_size)
+        self.at.add(pc)
+        self.resume_to(self.handled)
+        if self.injected % DRAIN == 0:
+            self.guest.drain()
+        return self.step()
+
+    def walk(self, start, times=1):
+        """Interrupts in front of each instruction, but once only where they are masked."""
+        number = self.debugger.insert_breakpoint(start)
+        for _ in range(times):
+            self.resume_to({number})
+        # gdb would step over it, with interrupts held back.
+        self.debugger.delete_breakpoint(number)
+        before, pc, away, masked = None, start, False, False
+        for _ in range(PATH_LIMIT):
+            traced = self.image.function_at(pc) in self.traced
+            if away and traced:
+                return
+            away = away or not traced
+            goes_on = self.interrupt(pc)
+            if goes_on != pc:
+                if masked:
+                    # It has waited; there everything is open again.
+                    masked, before, pc = False, None, goes_on
+                    continue
+                # In a delay slot the branch is what has been interrupted.
+                assert goes_on == before
+                assert self.step() == pc
+            masked = masked or pc in self.marks
+            before, pc = pc, self.step()
+        raise AssertionError(f"the path from {start:#x} does not end")
+
+    def walk_masked(self, start, masked, few):
+        """Interrupts in front of all masked instructions of a path, or of a few.
+
+        ``masked``: interrupts are masked at its start already.
+        """
+        number = self.debugger.insert_breakpoint(start)
+        self.come_to_masked(number, start, masked)
+        opens = self.interrupt(self.debugger.stop.address)
+        # A path on which the writer begins a page is another one.
+        one, other = None, self.masked_path(number, start, masked, opens)
+        while one != other:
+            one, other = other, self.masked_path(number, start, masked, opens)
+        for after in range(1, len(one), max(1, len(one) // FEW) if few else 1):
+            found = []
+            while found != one[: after + 1]:
+                pc = self.come_to_masked(number, start, masked)
+                found = [pc, *(self.step() for _ in range(after))]
+            self.interrupt(found[-1])
+        self.debugger.delete_breakpoint(number)
+
+    def masked_path(self, number, start, masked, opens):
+        """The masked instructions of a path, at most so many."""
+        pcs = [self.come_to_masked(number, start, masked)]
+        while pcs[-1] != opens and len(pcs) < PATH_LIMIT:
+            pcs.append(self.step())
+        return pcs[:-1]
+
+    def come_to_masked(self, number, start, masked):
+        """Come to the first instruction of a path at which interrupts are masked."""
+        self.resume_to({number})
+        pc = start
+        while not masked:
+            masked = pc in self.marks
+            pc = self.step()
+        return pc
 
     def finish(self):
-        """Let the workload come to its end; it returns how often it was wrong."""
-        one = (1).to_bytes(4, self.image.byteorder)
-        self.debugger.write_memory(self.guest.address_of("finish"), one)
-        self.debugger.delete_breakpoint(self.round)
+        """Let the workload come to its end; every answer has to be right."""
+        for number in self.handled:
+            self.debugger.delete_breakpoint(number)
         self.guest.run(until="workload_done")
         assert self.guest.workload_status == 0
-        assert self.read(self.guest.address_of("injected_interrupts"), 4) == self.injected
+        raw = self.debugger.read_memory(self.guest.address_of("injected_interrupts"), 4)
+        assert int.from_bytes(raw, self.image.byteorder) == self.injected
+        assert self.guest.collector.counts.lost == 0
 
 
-@pytest.mark.parametrize("tracer", STUBS)
-def test_at_every_instruction(watch, config, tracer, request):
-    if tracer == "function_graph" and not request.config.getoption("--full"):
-        pytest.skip("has not been seen to end yet: pytest --full")
-    with watch("answers") as watched:
-        prober = Prober(watched)
+@pytest.fixture
+def few(request):
+    """Whether only some of the masked instructions have their turn."""
+    return not request.config.getoption("--full")
+
+
+def check(watched, tracer, path):
+    """What was traced is what the oracle saw."""
+    path.finish()
+    if tracer == "function":
+        found, deep = sum(map(len, watched.check_function().values())), 0
+    else:
+        events, model = watched.check_graph()
+        found, deep = len(events), model.too_deep
+        assert model.given_up == model.left == 0
+    print(f"{len(path.at)} instructions, {path.injected} interrupts, {found} events")
+    return deep
+
+
+def test_at_every_instruction(watch, config, static, tracer, few):
+    with watch("answers", static=static, tick=0, deterministic=True) as watched:
+        path = Path(watched)
         watched.switch(tracer)
-        marks = find_marks(prober.image)
-        places = closely = exact = missed = 0
-        for start in STUBS[tracer] + NEW_PAGE[tracer] * (config in NEW_PAGE_CONFIGS):
-            path = prober.path(start)
-            unmasked = start in STUBS[tracer]
-            for before, pc in zip([None, *path], path[:-1], strict=False):
-                look = places % PROBE == 0
-                interrupted = prober.interrupt_at(pc, look)
-                places += 1
-                missed += interrupted is None
-                closely += look
-                exact += look and interrupted == pc
-                # In a delay slot the branch is what has been interrupted.
-                assert not unmasked or interrupted in (None, pc, before)
-                # From there on it comes when interrupts are open again.
-                unmasked = unmasked and pc not in marks
-        prober.finish()
-        print(f"{places} places, {exact} of {closely} interrupted just there, {missed} not reached")
-        assert missed <= places / 20
-        assert exact > 2
-        watched.check_function() if tracer == "function" else watched.check_graph()
-        assert watched.guest.collector.counts.lost == 0
+        starts = [path.sites["leaf"]]
+        if tracer == "function_graph":
+            starts.append(watched.guest.address_of(RETURN))
+        for start in starts:
+            # Not the first time, which is unlike all others: the buffer is still empty.
+            path.walk(start, times=3)
+            path.walk_masked(start, False, few)
+        for start in NEW_PAGE[tracer]:
+            path.walk_masked(watched.guest.address_of(start), True, few)
+        one = (1).to_bytes(4, path.image.byteorder)
+        watched.guest.debugger.write_memory(watched.guest.address_of("finish"), one)
+        assert check(watched, tracer, path) == 0
+        assert len(path.at) > 30
+
+
+def test_at_every_instruction_of_a_call_from_a_module(watch, config, tracer):
+    """The other forms of call sites, and the trampolines of modules that are far away."""
+    with watch("modules", tick=0, deterministic=True) as watched:
+        watched.load("callbacks")
+        path = Path(watched)
+        watched.switch(tracer)
+        path.walk(path.sites["mod_leaf"])
+        if tracer == "function_graph":
+            path.walk(watched.guest.address_of(RETURN))
+        check(watched, tracer, path)
+
+
+def test_at_every_instruction_where_the_stack_of_return_addresses_is_full(watch, config, tracer):
+    """No call of the handlers finds a place either; each is counted, and nothing else is lost."""
+    with watch("recursion", tick=0, deterministic=True) as watched:
+        path = Path(watched)
+        watched.switch(tracer)
+        path.walk(path.sites["sum_to"], times=140)
+        deep = check(watched, tracer, path)
+        assert (deep > path.injected) == (tracer == "function_graph")

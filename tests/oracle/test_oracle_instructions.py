@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The oracle's instruction counts, against known stretches of code and against single steps."""
+"""The oracle's instruction counts, against known stretches of code and against single steps.
+
+Without ticks: what their handler executes is not the same twice.
+"""
 
 from itertools import pairwise
 
@@ -13,7 +16,7 @@ def distances(calls):
 
 
 def test_stretches_differ_by_their_length(watch):
-    with watch("nops") as watched:
+    with watch("nops", tick=0) as watched:
         watched.oracle.window(True)
         watched.guest.run(until="workload_done")
         marks = [call for call in watched.oracle.records() if call.function == "mark"]
@@ -24,7 +27,7 @@ def test_stretches_differ_by_their_length(watch):
 
 
 def test_total_is_the_sum_of_the_parts(watch):
-    with watch("calls") as watched:
+    with watch("calls", tick=0) as watched:
         watched.oracle.window(True)
         watched.guest.run(until="leaf")
         first = watched.oracle.instructions
@@ -38,7 +41,7 @@ def test_counting_guest_time_changes_nothing(watch):
     """-icount ends translation blocks where it likes."""
     runs = []
     for deterministic in (False, True, True):
-        with watch("calls", deterministic=deterministic) as watched:
+        with watch("calls", deterministic=deterministic, tick=0) as watched:
             watched.oracle.window(True)
             watched.guest.run(until="workload_done")
             runs.append((watched.oracle.records(), watched.oracle.instructions))
@@ -47,11 +50,11 @@ def test_counting_guest_time_changes_nothing(watch):
 
 def test_single_steps_change_nothing(watch):
     """A step may end between a branch and its delay slot; no call or count may get lost."""
-    with watch("calls") as watched:
+    with watch("calls", tick=0) as watched:
         watched.oracle.window(True)
         watched.guest.run(until="workload_done")
         expected, total = watched.oracle.records(), watched.oracle.instructions
-    with watch("calls") as watched:
+    with watch("calls", tick=0) as watched:
         watched.oracle.window(True)
         for step in range(STEPS):
             watched.guest.debugger.step_instruction()

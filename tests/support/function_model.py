@@ -3,12 +3,13 @@
 
 An event lies in the buffer of the CPU, and at the place among that CPU's events, where the tracer
 masked interrupts for it: an interrupt before that is traced before it, and the thread may have been
-moved to another CPU since it executed the call site.
+moved to another CPU since it executed the call site.  A call has no event for one reason only: the
+tracer was switched off while the call was on its way there.
 """
 
 from collections import defaultdict
 
-from harness.oracle import Call, Mark
+from harness.oracle import Call, Mark, Window
 
 TRACER = "function_trace_call"
 
@@ -18,23 +19,31 @@ class Lost(AssertionError):
 
 
 def expected(records, wanted=None):
-    """(events, in flight): calls in order for each CPU, and calls that have not come to the tracer.
+    """(events, given up): calls in order for each CPU, and calls that did not come to the tracer.
 
     ``wanted`` names the functions that are traced; None stands for all of them.
     """
     events = defaultdict(list)
-    open_calls = {}
+    on_the_way, excused, given_up = {}, set(), []
     for record in records:
+        if isinstance(record, Window):
+            if not record.open:
+                excused |= set(on_the_way)
+            continue
+        place = (record.thread, record.level)
         if isinstance(record, Call):
-            if wanted is None or record.function in wanted:
-                place = (record.thread, record.level)
-                if place in open_calls:
-                    raise Lost(open_calls[place])
-                open_calls[place] = record
+            if wanted is not None and record.function not in wanted:
+                continue
+            if place in on_the_way and place not in excused:
+                raise Lost(on_the_way[place])
+            if place in excused:
+                excused.discard(place)
+                given_up.append(on_the_way.pop(place))
+            on_the_way[place] = record
         elif isinstance(record, Mark) and record.function == TRACER:
-            call = open_calls.pop((record.thread, record.level))
-            events[record.cpu].append(call)
-    return dict(events), list(open_calls.values())
+            excused.discard(place)
+            events[record.cpu].append(on_the_way.pop(place))
+    return dict(events), [*given_up, *on_the_way.values()]
 
 
 def recorded(events):

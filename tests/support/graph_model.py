@@ -2,22 +2,30 @@
 """What function_graph has to record, worked out from what the oracle saw.
 
 A list for each CPU of (kind, site, depth): "entry" or "exit", the call site of the function, and
-how many recorded calls it is inside of.  Both sides bring it into this form, so that one comparison
-holds the events, their order, their pairing and their nesting.
+how many places of the thread's stack of return addresses lie below its own.  Both sides bring it
+into this form, so that one comparison holds the events, their order, their pairing and their
+nesting.
 
-An event stands where the tracer masked interrupts for it (`harness.oracle.Mark`).
+The model has such a stack for each thread, and makes of every record what the guest has to make of
+it.  A place is taken, and given up, where the tracer has masked interrupts for it
+(`harness.oracle.Mark`): its event stands there, and what an interrupt calls before that is not
+inside of the function.  A call takes no place if the stack is full, or a setting says so, and for
+one reason more: the tracer was switched off while the call was on its way there.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import count
+from typing import NamedTuple
 
-from harness.oracle import Call, Mark
+from function_model import check_threads
+from harness.oracle import Call, Mark, Return, Window
 
 MAX_DEPTH = 50
 """FTRACE_RETFUNC_DEPTH: calls that a thread has room for."""
 
 ENTER, LEAVE = "function_graph_enter", "ftrace_return_to_handler"
+LEAVE_UNTRACED = "graph_leave_untraced"
+KINDS = {"funcgraph_entry": "entry", "funcgraph_exit": "exit"}
 
 
 @dataclass(frozen=True)
@@ -33,147 +41,181 @@ class Settings:
 ALL = Settings()
 
 
-@dataclass
-class _Open:
-    record: Call | None
-    depth: int
-    hijacked: bool
-    inside: bool  # of a function of set_graph_function
-    silent: bool  # of set_graph_notrace, or called by one
-    # Of an interrupt that came while the place of the interrupted call was being taken or given
-    # up: whether it lies one deeper than that call is for the trace to say.
-    unsure: int | None
-    entered: bool = False
-    left: bool = False
-
-
-@dataclass
-class _Thread:
-    calls: list[_Open] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Expected:
-    """One event; ``unsure`` is the same number for all events of one interrupt, or None."""
+class Expected(NamedTuple):
+    """One event."""
 
     kind: str
     site: int
     depth: int
     thread: int
-    unsure: int | None
 
 
-def expected(records, settings=ALL):
-    """The events of each CPU, for everything that the oracle recorded."""
+@dataclass(eq=False)
+class _Open:
+    """A call that has not returned."""
+
+    record: Call
+    due: bool  # to come to the tracer, which has not happened yet
+    excused: bool = False  # from that: the tracer was switched off meanwhile
+    depth: int = 0
+    inside: bool = False  # of a function of set_graph_function
+    silent: bool = False  # of set_graph_notrace, or called by one
+
+
+@dataclass
+class _Thread:
+    calls: list[_Open] = field(default_factory=list)
+    places: list[_Open] = field(default_factory=list)
+
+
+class Lost(AssertionError):
+    """A function did not come to the tracer, or did not come back to it."""
+
+
+@dataclass
+class Model:
+    """The events of each CPU, and how many calls found the stack full, were given up, were left."""
+
+    settings: Settings
+    events: dict[int, list[Expected]] = field(default_factory=lambda: defaultdict(list))
+    too_deep: int = 0
+    given_up: int = 0
+    left: int = 0
+
+
+def follow(records, settings=ALL):
+    """The model, after everything that the oracle recorded."""
+    model = Model(settings)
     threads = defaultdict(_Thread)
-    events = defaultdict(list)
-    numbers = count()
     for record in records:
-        calls = threads[record.thread].calls
-        if isinstance(record, Call):
-            calls.append(_enter(record, calls, settings, numbers))
-        elif isinstance(record, Mark):
-            call = _marked(record, calls)
-            if call is not None and call.hijacked and not call.silent:
-                kind = "entry" if record.function == ENTER else "exit"
-                events[record.cpu].append(
-                    Expected(kind, call.record.site, call.depth, record.thread, call.unsure)
-                )
-        else:
-            call = calls.pop()
-            assert call.record.site == record.site, "the oracle pairs its own records"
-            assert record.late or not call.hijacked or (call.entered and call.left), call
-    return dict(events)
+        match record:
+            case Call():
+                _call(model, threads[record.thread], record)
+            case Return():
+                _return(model, threads[record.thread], record)
+            case Mark(function=name) if name == ENTER:
+                _enter(model, threads[record.thread], record)
+            case Mark(function=name) if name in (LEAVE, LEAVE_UNTRACED):
+                _leave(model, threads[record.thread], record)
+            case Window(open=False):
+                for thread in threads.values():
+                    for call in thread.calls:
+                        call.excused |= call.due
+    return model
 
 
-def _enter(record, calls, settings, numbers):
-    root = _Open(None, -1, False, settings.graph is None, False, None)
-    # A tail call and its caller return together: both may have been left when an interrupt comes.
-    at = len(calls) - 1
-    while at > 0 and calls[at].left and calls[at - 1].left:
-        at -= 1
-    parent = calls[at] if calls else root
-    unsure = parent.unsure
-    if parent.hijacked and record.level > parent.record.level and parent.entered == parent.left:
-        unsure = next(numbers)
-    depth = parent.depth + 1
-    named = settings.filter is None or record.function in settings.filter
-    inside = parent.inside or (named and record.function in settings.graph)
-    silent = parent.silent or (named and record.function in settings.graph_notrace)
+def _call(model, thread, record):
+    named = model.settings.filter is None or record.function in model.settings.filter
+    before = next((c for c in reversed(thread.calls) if c.record.level == record.level), None)
+    if before is not None:
+        _arrived(model, before)
+    room = len(thread.places) < MAX_DEPTH
+    model.too_deep += named and not room
+    thread.calls.append(_Open(record, due=named and room))
+
+
+def _arrived(model, call):
+    """It goes on, so it has been to the tracer if it had to."""
+    if call.due and not call.excused:
+        raise Lost(call)
+    model.given_up += call.due
+    call.due = False
+
+
+def _enter(model, thread, mark):
+    """The tracer has masked interrupts to take a place."""
+    call = next(c for c in reversed(thread.calls) if c.record.level == mark.level)
+    assert call.due, call
+    call.due = False
+    settings, name = model.settings, call.record.function
+    below = thread.places[-1] if thread.places else None
+    if below is not None and below.silent:
+        return
+    call.depth = len(thread.places)
     # A function of set_graph_notrace is hijacked, to be silent itself; what it calls is not.
-    hijacked = (
-        named
-        and depth < MAX_DEPTH
-        and not parent.silent
-        and (silent or (inside and depth < settings.max_depth))
+    call.silent = name in settings.graph_notrace
+    call.inside = (below is not None and below.inside) or (
+        settings.graph is None or name in settings.graph
     )
-    # What is not hijacked takes no place: whatever it calls is as deep as itself.
-    return _Open(record, depth if hijacked else parent.depth, hijacked, inside, silent, unsure)
+    if call.silent or (call.inside and call.depth < settings.max_depth):
+        thread.places.append(call)
+        if not call.silent:
+            model.events[mark.cpu].append(_event("entry", call))
 
 
-def _marked(mark, calls):
-    """The call that the tracer is about to write an event of; None if it was not recorded."""
-    here = [call for call in calls if call.record.level == mark.level]
-    if mark.function == ENTER:
-        if here and not here[-1].entered:
-            here[-1].entered = True
-            return here[-1]
-    elif mark.function == LEAVE:
-        for call in reversed(here):
-            if call.hijacked and not call.left:
-                call.left = True
-                return call
-    return None
+def _leave(model, thread, mark):
+    """The tracer has masked interrupts to give the newest place up."""
+    call = thread.places.pop()
+    assert call.record.level == mark.level, "a return takes the place of its own function"
+    if mark.function == LEAVE and not call.silent:
+        model.events[mark.cpu].append(_event("exit", call))
+
+
+def _event(kind, call):
+    return Expected(kind, call.record.site, call.depth, call.record.thread)
+
+
+def _return(model, thread, record):
+    call = thread.calls.pop()
+    assert call.record.site == record.site, "the oracle pairs its own records"
+    _arrived(model, call)
+    if call not in thread.places:
+        return
+    if not record.left:
+        raise Lost(call)
+    # longjmp() has gone past it: setjmp() had remembered how many places lay below.
+    assert thread.places.pop() is call
+    model.left += 1
 
 
 def recorded(events):
-    """The events of a trace in the same form, for each CPU."""
-    kinds = {"funcgraph_entry": "entry", "funcgraph_exit": "exit"}
+    """The graph events of a trace, in order for each CPU."""
     per_cpu = defaultdict(list)
     for event in events:
-        if event.name in kinds:
-            per_cpu[event.cpu].append((kinds[event.name], event.func, event.depth))
+        if event.name in KINDS:
+            per_cpu[event.cpu].append(event)
     return dict(per_cpu)
 
 
 def check(events, records, settings=ALL, running=()):
-    """The trace is what the oracle says it has to be; gives the events.
+    """The trace is what the oracle says it has to be; gives the events and the model.
 
     ``running`` are CPUs that were stopped anywhere: their last event may not be written yet.
     """
     events = list(events)
-    wanted, found = expected(records, settings), recorded(events)
+    model, found = follow(records, settings), recorded(events)
     for cpu in running:
-        if len(wanted.get(cpu, ())) == len(found.get(cpu, ())) + 1:
-            wanted[cpu].pop()
-    wanted = {cpu: each for cpu, each in wanted.items() if each}
-    offsets = {}
-    for cpu, each in found.items():
-        for (_, _, depth), event in zip(each, wanted.get(cpu, []), strict=False):
-            if event.unsure is not None:
-                offsets.setdefault(event.unsure, depth - event.depth)
-    assert all(offset in (0, -1) for offset in offsets.values())
-    assert found == {
-        cpu: [(e.kind, e.site, e.depth + offsets.get(e.unsure, 0)) for e in each]
-        for cpu, each in wanted.items()
-    }
-    check_pairs(events)
-    return events
+        if len(model.events[cpu]) == len(found.get(cpu, ())) + 1:
+            model.events[cpu].pop()
+    wanted = {cpu: each for cpu, each in model.events.items() if each}
+    assert {
+        cpu: [(KINDS[event.name], event.func, event.depth) for event in each]
+        for cpu, each in found.items()
+    } == {cpu: [event[:3] for event in each] for cpu, each in wanted.items()}
+    check_threads(
+        (event.pid, one.thread)
+        for cpu, each in found.items()
+        for event, one in zip(each, wanted[cpu], strict=True)
+    )
+    check_times(events)
+    return events, model
 
 
-def check_pairs(events):
-    """In each thread an exit lies behind its entry, and what it called between the two."""
-    threads = defaultdict(list)
+def check_times(events):
+    """An exit has its entry's time, and what the function called lies between the two."""
+    threads = defaultdict(dict)
     for event in events:
+        if event.name not in KINDS:
+            continue
         # Idle threads, one for each CPU, have one process id.
-        open_calls = threads[event.pid, event.cpu if event.pid == 0 else None]
-        if event.name == "funcgraph_entry":
-            open_calls.append((event, []))
-        elif event.name == "funcgraph_exit":
-            entry, inner = open_calls.pop()
-            assert (entry.func, entry.depth) == (event.func, event.depth)
-            assert entry.stamp == event.calltime <= event.rettime == event.stamp
-            assert all(event.calltime <= child.calltime for child in inner)
-            assert all(child.rettime <= event.rettime for child in inner)
-            if open_calls:
-                open_calls[-1][1].append(event)
+        places = threads[event.pid, event.cpu if event.pid == 0 else None]
+        if KINDS[event.name] == "entry":
+            places[event.depth] = (event, [])
+            continue
+        entry, inner = places.pop(event.depth)
+        assert entry.func == event.func
+        assert entry.stamp == event.calltime <= event.rettime == event.stamp
+        assert all(event.calltime <= child.calltime for child in inner)
+        assert all(child.rettime <= event.rettime for child in inner)
+        if event.depth - 1 in places:
+            places[event.depth - 1][1].append(event)

@@ -70,11 +70,11 @@ class Terminal:
         """Press keys."""
         self.child.send(keys)
 
-    def do(self, line, *wanted):
+    def do(self, line, *wanted, ready=" | "):
         """Clear the screen, give a line, and wait for what is to appear and for the prompt."""
         self.screen.reset()
         self.type(f"\x15{line}\r")
-        self.wait(*wanted, " | ")
+        self.wait(*wanted, ready)
         return self.text
 
     def control(self, letter):

@@ -16,6 +16,7 @@ from harness.matrix.history import History
 from harness.matrix.html import write_pages
 from harness.matrix.report import choose, junit, lines, markdown, summary
 from harness.matrix.result import Outcome, Verdict
+from harness.matrix.trends import nights
 from matrix_drafts import RESULT, failed
 
 NOW = replace(RESULT, id="b1", run="r2", revision="2222", started=2000.0)
@@ -234,12 +235,14 @@ def test_pages_hold_together_and_need_nothing_from_elsewhere(tmp_path):
         links = LINK.findall(text)
         assert links
         for link in links:
-            assert (tmp_path / page.parent / unquote(link)).is_file()
+            file, _, anchor = link.partition("#")
+            assert (tmp_path / (page.parent / unquote(file) if file else page)).is_file()
+            assert not anchor or f'id="{anchor}"' in text
         assert "//" not in text
         assert "<script" not in text
         assert 'name="viewport"' in text
     index = (tmp_path / "index.html").read_text()
-    assert '<td class="flaky">' in index
+    assert '<a class="mark flaky" href="cells/mips-malta~dynamic~gcc-O2-nofp~calls.html"' in index
     assert "Flaky (1)" in index
     cell = (tmp_path / "cells" / "mips-malta~dynamic~gcc-O2-nofp~calls.html").read_text()
     assert "<polyline" in cell
@@ -255,3 +258,32 @@ def test_what_a_guest_prints_stays_text_on_every_page(tmp_path):
     assert {path.parent for path in tmp_path.rglob("*.html")} == {target, target / "cells"}
     for page in target.rglob("*.html"):
         assert "<script" not in page.read_text()
+
+
+def test_a_page_shows_the_end_of_the_log_and_links_to_what_the_run_kept(tmp_path):
+    where = tmp_path / "run" / "cells" / NOW.cell / NOW.id
+    where.mkdir(parents=True)
+    (where / "log.txt").write_text("first\n" + "x\n" * 500 + f"last {EVIL}\n", errors="replace")
+    (where / "trace #1.dat").write_text("")
+    found = compare([], [NOW], names=("", "2222"))
+    write_pages(tmp_path / "pages", found, [NOW], [NOW], tmp_path / "run")
+    (page,) = (tmp_path / "pages" / "cells").iterdir()
+    text = page.read_text()
+    assert "first" not in text
+    assert "last " in text
+    assert "<script" not in text
+    links = [unquote(link) for link in LINK.findall(text)]
+    assert (page.parent / links[-1]).resolve() == where / "trace #1.dat"
+
+
+def test_nights_are_counted_by_run_and_instructions_by_cells_that_both_counted():
+    other = replace(RESULT, id="x", cell="other", instructions=10)
+    past = [
+        *(RESULT, other, replace(other, id="y", outcome=Outcome.ERROR, instructions=None)),
+        replace(NOW, instructions=RESULT.instructions * 2),
+        replace(NOW, id="n2", cell="new", instructions=5),
+    ]
+    first, second = nights(past)
+    assert (first.cells, first.passed, first.failed, first.unjudged) == (2, 1, 0, 1)
+    assert (first.run, first.started, first.instructions) == (RESULT.run, RESULT.started, 1.0)
+    assert (second.cells, second.passed, second.instructions) == (2, 2, 2.0)

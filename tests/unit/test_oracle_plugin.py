@@ -26,7 +26,7 @@ VECTOR = BASE + 0x2180
 VECTOR_PLACE = 0x2180 // 4
 MIPS, AARCH64 = 8, 183
 # Places in words from BASE; the threads lie elsewhere.
-SWITCH, THREAD_ENTRY = 0xB00, 0xC00
+SWITCH, THREAD_ENTRY, SETJMP, LONGJMP = 0xB00, 0xC00, 0xD00, 0xD10
 THREADS, THREAD_SIZE, NR_THREADS = 0x80200000, 96, 4
 
 
@@ -100,9 +100,33 @@ class Cpu:
 
     def access(self, slot, store):
         """Save to, or load from, the structure of a thread in the middle of __switch_to()."""
+        self.memory(SWITCH, THREADS + slot * THREAD_SIZE + 40, store)
+
+    def memory(self, place, address, store):
+        """An instruction that stores to, or loads from, an address."""
         data = self.code.isa.words_to_bytes([self.code.nop])
-        address = ctypes.c_uint64(THREADS + slot * THREAD_SIZE + 40)
-        self.library.fake_access(self.number, ctypes.c_uint64(at(SWITCH)), data, address, store)
+        where, address = ctypes.c_uint64(at(place)), ctypes.c_uint64(address)
+        self.library.fake_access(self.number, where, data, address, store)
+
+    def setjmp(self, place, buffer):
+        """Call setjmp() from a place; the answer is where both ways lead."""
+        back = self.call(place)
+        self.enter(SETJMP)
+        for word in range(3):
+            self.memory(SETJMP, buffer + 4 * word, True)
+        self.ret(SETJMP + 1)
+        self.enter(back)
+        return back
+
+    def longjmp(self, place, buffer, back):
+        """Call longjmp() from a place."""
+        self.call(place)
+        self.enter(LONGJMP)
+        self.memory(LONGJMP, buffer + 8, False)
+        self.memory(LONGJMP, THREADS + 16, True)
+        self.memory(LONGJMP, buffer, False)
+        self.ret(LONGJMP + 1)
+        self.enter(back)
 
     def switch(self, before, after, place):
         """Call __switch_to() from a place; the answer is where the thread that ran goes on."""
@@ -138,7 +162,9 @@ def image(code):
     switch = Function("__switch_to", at(SWITCH), 16)
     order = ">" if isa.byteorder == "big" else "<"
     layout = (0x54485244, 1, NR_THREADS, THREAD_SIZE, 4, 0, 16, *[0] * 11, THREADS)
+    jumps = [Function("setjmp", at(SETJMP), 16), Function("longjmp", at(LONGJMP), 16)]
     memory = {BASE: text, THREADS - 0x100: struct.pack(f"{order}18IQ", *layout)}
+    memory |= {function.address: isa.words_to_bytes([code.nop] * 4) for function in jumps}
     return SimpleNamespace(
         isa=isa,
         byteorder=isa.byteorder,
@@ -150,7 +176,7 @@ def image(code):
             "threads": THREADS,
             "thread_table": THREADS - 0x100,
         },
-        functions=[function],
+        functions=[function, *jumps],
         function_at=lambda address: {BASE: function, at(SWITCH): switch}.get(address),
         read=lambda address, size: memory[address],
     )
@@ -246,7 +272,12 @@ def test_leaving_several_frames_at_once(machine, name):
 def flow(oracle):
     """Calls and returns as letters, each with the caller in words from BASE."""
     return [
-        ("C" if isinstance(record, Call) else "late" if record.late else "R", place(record.parent))
+        (
+            "C"
+            if isinstance(record, Call)
+            else ("left" if record.left else "late" if record.late else "R"),
+            place(record.parent),
+        )
         for record in oracle.flow()
     ]
 
@@ -297,6 +328,40 @@ def test_a_return_that_makes_a_detour(machine, name):
     cpu.ret(503)
     cpu.enter(back)
     assert flow(oracle) == [("C", back), ("R", back)]
+
+
+@both
+def test_longjmp_ends_what_it_leaves(machine, name):
+    """At once, and no more than that, although all of them return to the same place."""
+    (cpu,), oracle = machine(name)
+    back = cpu.call(100)
+    cpu.site()
+    caught = cpu.setjmp(10, THREADS - 0x800)
+    for _ in range(3):
+        assert cpu.call(100) == back
+        cpu.site()
+    cpu.longjmp(12, THREADS - 0x800, caught)
+    assert flow(oracle) == [("C", back)] * 4 + [("left", back)] * 3
+    cpu.ret(14)
+    cpu.enter(back)
+    assert flow(oracle)[7:] == [("R", back)]
+
+
+@both
+def test_longjmp_goes_back_to_the_buffer_that_it_is_given(machine, name):
+    (cpu,), oracle = machine(name)
+    outer, inner = THREADS - 0x800, THREADS - 0x400
+    backs = []
+    for number, buffer in enumerate((outer, inner)):
+        backs.append(cpu.call(100 + 100 * number))
+        cpu.site()
+        caught = cpu.setjmp(10 + 10 * number, buffer)
+    cpu.call(300)
+    cpu.site()
+    cpu.longjmp(30, inner, caught)
+    assert [kind for kind, _ in flow(oracle)] == ["C", "C", "C", "left"]
+    cpu.longjmp(31, outer, 10)
+    assert flow(oracle)[4:] == [("left", backs[1])]
 
 
 def test_returns_in_a_closed_window(machine):

@@ -2,6 +2,7 @@
 """Private directories: whose they are, and who removes them."""
 
 import fcntl
+import os
 import shutil
 import signal
 import stat
@@ -109,6 +110,33 @@ def test_one_that_is_swept_before_it_is_locked_is_made_again(
     directory = PrivateDirectory()
     assert directory.path.is_dir()
     assert directory.path != made[0]
+    directory.close()
+
+
+def test_what_vanishes_during_the_sweep_is_no_trouble(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = base / "harness-12345678"
+    theirs.mkdir()
+    entries = list(os.scandir(base))
+    theirs.rmdir()
+    with monkeypatch.context() as patched:
+        patched.setattr("os.scandir", lambda _: entries)
+        directory = PrivateDirectory()
+    assert directory.path.parent == base
+    directory.close()
+
+
+def test_a_place_that_cannot_be_listed_is_good_enough(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scandir(_: str) -> list[os.DirEntry[str]]:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.scandir", scandir)
+        directory = PrivateDirectory()
+    assert directory.path.parent == base
     directory.close()
 
 

@@ -22,7 +22,7 @@ def run(tmp_path):
         done = CliRunner().invoke(report, [str(path), *arguments])
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
-        return done.output
+        return done.stdout_bytes.decode(errors="backslashreplace")
 
     return invoke
 
@@ -31,7 +31,7 @@ def run(tmp_path):
 def test_every_view_goes_to_a_file_and_to_the_terminal(run, view, tmp_path):
     shown = run(graph_trace(FORM, NESTED), "-f", view)
     assert run(graph_trace(FORM, NESTED), "-f", view, "-o", str(tmp_path / "out")) == ""
-    assert (tmp_path / "out").read_text() == shown
+    assert (tmp_path / "out").read_text(errors="backslashreplace") == shown
     assert "leaf" in shown
 
 

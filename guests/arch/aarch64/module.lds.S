@@ -6,5 +6,5 @@ OUTPUT_ARCH(aarch64)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.comment) *(.eh_frame) *(.interp) *(.dynamic) }
+	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
 }

@@ -9,5 +9,5 @@ OUTPUT_ARCH(mips)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) *(.eh_frame) }
+	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }
 }

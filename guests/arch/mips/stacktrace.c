@@ -30,8 +30,10 @@
 
 #define NOWHERE		(~0ul)
 
+/* The slot in the port's stub; not every port's headers name it. */
+void ftrace_graph_call(void);
+
 extern const u32 interrupt_return[], return_to_user[];
-extern const char _text[], _etext[];
 
 /**
  * struct stub - what a piece of assembly has done so far
@@ -144,8 +146,7 @@ static bool unwind_by_code(struct unwind_frame *frame)
 	frame->exact = false;
 	frame->reg[UNWIND_SP] = stub.sp;
 #ifndef CONFIG_64BIT
-	if (ra > (unsigned long)_text && ra < (unsigned long)_etext && !(ra % 4) &&
-	    ((const u32 *)ra)[-1] == SITE_ADD_SP)
+	if (unwind_is_code(ra - 4) && ((const u32 *)ra)[-1] == SITE_ADD_SP)
 		frame->reg[UNWIND_SP] += 8;
 #endif
 	/* Of a traced function; any other that calls assembly has stored its own. */

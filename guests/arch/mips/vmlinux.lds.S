@@ -4,7 +4,6 @@
 #define ARCH_BSS						\
 		. = ALIGN(4);					\
 		__prologues = .;				\
-		__text_size = ABSOLUTE(_etext - _text);		\
 		. = . + (_etext - _text);			\
 		. = ALIGN(16);
 #endif
@@ -43,6 +42,7 @@ SECTIONS
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES
+	ASSERT(__modules_start - __boot_stack_start <= 0x7000000, "no room in the port's prologue_map")
 
 	/* For a run-time linker, which there is not. */
 	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }

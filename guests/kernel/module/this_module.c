@@ -6,6 +6,7 @@
 
 /* module.lds.h */
 extern const char _text[], _etext[], _end[], __module_limit[];
+extern const unsigned char __eh_frame_hdr[], __eh_frame_end[];
 extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 
 int init_module(void) __weak;
@@ -23,5 +24,7 @@ struct module __this_module __section(".this_module") = {
 	.run = run_module,
 	.mcount_start = __start_mcount_loc,
 	.mcount_stop = __stop_mcount_loc,
+	.eh_frame_hdr = __eh_frame_hdr,
+	.eh_frame_end = __eh_frame_end,
 	MODULE_ARCH_INIT
 };

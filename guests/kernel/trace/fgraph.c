@@ -24,45 +24,15 @@ int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace)
 	return 0;
 }
 
-/* The rest of function_graph_enter(), for a tracer other than ours. */
-static noinline int call_graph_entry(unsigned long func)
+/* The place first, then what belongs there: an interrupt would use the same one. */
+static __always_inline struct ftrace_ret_stack *
+push_return_trace(struct thread_info *thread, int index, unsigned long ret, unsigned long func,
+		  unsigned long frame_pointer, unsigned long *retp)
 {
-	struct thread_info *thread = current;
-	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack };
+	struct ftrace_ret_stack *entry = &thread->ret_stack[index];
 
-	if (ftrace_graph_entry(&trace))
-		return 0;
-	thread->curr_ret_stack--;
-	return -EBUSY;
-}
-
-/* And for ours, if there is more to do than to write an event. */
-static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
-{
-	struct thread_info *thread = current;
-
-	if (graph_entry_slow(func, thread->curr_ret_stack, flags))
-		return 0;
-	thread->curr_ret_stack--;
-	return -EBUSY;
-}
-
-int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
-			 unsigned long *retp)
-{
-	struct thread_info *thread = current;
-	struct ftrace_ret_stack *entry;
-	int index = thread->curr_ret_stack + 1;
-	unsigned long flags;
-
-	if (unlikely(index >= FTRACE_RETFUNC_DEPTH)) {
-		thread->trace_overrun++;
-		return -EBUSY;
-	}
-	/* The place first, then what belongs there: an interrupt would use the same one. */
 	thread->curr_ret_stack = index;
 	barrier();
-	entry = &thread->ret_stack[index];
 	entry->ret = ret;
 	entry->func = func;
 	entry->flags = 0;
@@ -72,12 +42,90 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
 	entry->retp = retp;
 #endif
-	if (unlikely(ftrace_graph_entry != trace_graph_entry))
-		return call_graph_entry(func);
-	raw_local_irq_save(flags);
-	if (likely(graph_entry_usual(thread, entry, func, index, flags)))
+	return entry;
+}
+
+/* function_graph_enter(), for a tracer other than ours. */
+static noinline int call_graph_entry(unsigned long ret, unsigned long func,
+				     unsigned long frame_pointer, unsigned long *retp)
+{
+	struct thread_info *thread = current;
+	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack + 1 };
+
+	push_return_trace(thread, trace.depth, ret, func, frame_pointer, retp);
+	if (ftrace_graph_entry(&trace))
 		return 0;
-	return graph_enter_slow(func, flags);
+	thread->curr_ret_stack--;
+	return -EBUSY;
+}
+
+/* The rest of it for ours, if there is more to do than to write an event. */
+static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
+{
+	struct thread_info *thread = current;
+	int error = 0;
+
+	if (!graph_entry_slow(func, thread->curr_ret_stack, flags)) {
+		thread->curr_ret_stack--;
+		error = -EBUSY;
+	}
+	raw_local_irq_restore(flags);
+	return error;
+}
+
+/* Or if its page is full. */
+static noinline int graph_enter_new_page(unsigned long func, unsigned long flags)
+{
+	struct thread_info *thread = current;
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
+	int index = thread->curr_ret_stack;
+	struct ring_buffer_event event;
+	int error = 0;
+
+	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)) {
+		graph_entry_event(cpu, &event, thread, &thread->ret_stack[index], func, index,
+				  flags);
+	} else {
+		thread->curr_ret_stack--;
+		error = -EBUSY;
+	}
+	raw_local_irq_restore(flags);
+	return error;
+}
+
+/*
+ * With interrupts masked from before the place is taken until the event is there: the functions of
+ * an interrupt are either behind the event and deeper, or before it and not.
+ */
+int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
+			 unsigned long *retp)
+{
+	struct thread_info *thread = current;
+	struct ftrace_ret_stack *entry;
+	int index = thread->curr_ret_stack + 1;
+	trace_func_graph_ent_t tracer = ftrace_graph_entry;
+	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_event event;
+	unsigned long flags;
+
+	if (unlikely(graph_entry_refuses(thread)) && tracer == trace_graph_entry)
+		return -EBUSY;
+	if (unlikely(index >= FTRACE_RETFUNC_DEPTH)) {
+		thread->trace_overrun++;
+		return -EBUSY;
+	}
+	if (unlikely(tracer != trace_graph_entry))
+		return call_graph_entry(ret, func, frame_pointer, retp);
+	raw_local_irq_save(flags);
+	entry = push_return_trace(thread, index, ret, func, frame_pointer, retp);
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(graph_entry_is_unusual(cpu)))
+		return graph_enter_slow(func, flags);
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)))
+		return graph_enter_new_page(func, flags);
+	graph_entry_event(cpu, &event, thread, entry, func, index, flags);
+	raw_local_irq_restore(flags);
+	return 0;
 }
 
 /* Returns nothing: it is called as the last thing, which needs no stack. */
@@ -93,17 +141,19 @@ static noinline unsigned long bad_return(const struct ftrace_ret_stack *entry,
 	return 0;
 }
 
-/* An interrupt writes over the entry from here on. */
-static __always_inline unsigned long pop_return_trace(struct thread_info *thread, int index)
+/* An interrupt may write over the entry from here on. */
+static __always_inline unsigned long pop_return_trace(struct thread_info *thread,
+						      const struct ftrace_ret_stack *entry,
+						      int index)
 {
-	unsigned long ret = thread->ret_stack[index].ret;
+	unsigned long ret = entry->ret;
 
 	barrier();
 	thread->curr_ret_stack = index - 1;
 	return ret;
 }
 
-/* The two halves of function_graph_enter()'s counterpart that are rare, as above. */
+/* The parts of function_graph_enter()'s counterpart that are rare, as above. */
 static noinline unsigned long call_graph_return(void)
 {
 	struct thread_info *thread = current;
@@ -116,25 +166,59 @@ static noinline unsigned long call_graph_return(void)
 	};
 
 	ftrace_graph_return(&trace);
-	return pop_return_trace(thread, trace.depth);
+	return pop_return_trace(thread, entry, trace.depth);
+}
+
+/* The tracer has been switched off since the function was entered. */
+static noinline unsigned long graph_leave_untraced(void)
+{
+	struct thread_info *thread = current;
+	int index = thread->curr_ret_stack;
+	unsigned long flags, ret;
+
+	raw_local_irq_save(flags);
+	ret = pop_return_trace(thread, &thread->ret_stack[index], index);
+	raw_local_irq_restore(flags);
+	return ret;
 }
 
 static noinline unsigned long graph_leave_slow(unsigned long flags)
 {
 	struct thread_info *thread = current;
 	int index = thread->curr_ret_stack;
+	unsigned long ret;
 
 	graph_return_slow(index, flags);
-	return pop_return_trace(thread, index);
+	ret = pop_return_trace(thread, &thread->ret_stack[index], index);
+	raw_local_irq_restore(flags);
+	return ret;
+}
+
+static noinline unsigned long graph_leave_new_page(unsigned long flags)
+{
+	struct thread_info *thread = current;
+	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
+	int index = thread->curr_ret_stack;
+	const struct ftrace_ret_stack *entry = &thread->ret_stack[index];
+	struct ring_buffer_event event;
+	unsigned long ret;
+
+	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
+		graph_return_event(cpu, &event, thread, entry, index, flags);
+	ret = pop_return_trace(thread, entry, index);
+	raw_local_irq_restore(flags);
+	return ret;
 }
 
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 {
 	struct thread_info *thread = current;
 	const struct ftrace_ret_stack *entry;
+	struct ring_buffer_per_cpu *cpu;
+	struct ring_buffer_event event;
 	trace_func_graph_ret_t tracer;
 	int index = thread->curr_ret_stack;
-	unsigned long flags;
+	unsigned long flags, ret;
 
 	if (unlikely(index < 0))
 		return bad_return(NULL, frame_pointer);
@@ -146,13 +230,19 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	tracer = ftrace_graph_return;
 	if (unlikely(tracer != trace_graph_return)) {
 		if (tracer == (trace_func_graph_ret_t)ftrace_stub)
-			return pop_return_trace(thread, index);
+			return graph_leave_untraced();
 		return call_graph_return();
 	}
 	raw_local_irq_save(flags);
-	if (likely(graph_return_usual(thread, entry, index, flags)))
-		return pop_return_trace(thread, index);
-	return graph_leave_slow(flags);
+	cpu = ring_buffer_this_cpu();
+	if (unlikely(graph_return_is_unusual(thread, entry, cpu)))
+		return graph_leave_slow(flags);
+	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
+		return graph_leave_new_page(flags);
+	graph_return_event(cpu, &event, thread, entry, index, flags);
+	ret = pop_return_trace(thread, entry, index);
+	raw_local_irq_restore(flags);
+	return ret;
 }
 
 /*

@@ -68,19 +68,24 @@ static bool free_page(struct ring_buffer_per_cpu *cpu)
 	return !is_full(cpu);
 }
 
-static void read_clock(struct ring_buffer_time *time)
+/* Whatever the pause was. */
+static __always_inline void read_clock(const struct ring_buffer_per_cpu *cpu,
+				       struct ring_buffer_time *time)
 {
+	if (likely(ring_buffer_read_clock(cpu, time)))
+		return;
 	time->now = sched_clock();
 	time->count = sched_clock_count();
 }
 
-static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, struct ring_buffer_time *time)
+static __always_inline bool find_room(struct ring_buffer_per_cpu *cpu, u32 size,
+				      struct ring_buffer_time *time)
 {
 	struct ring_buffer_page *page;
 	u32 extend, *event;
 	u64 delta;
 
-	read_clock(time);
+	read_clock(cpu, time);
 	page = ring_buffer_tail_page(cpu);
 	if (page->commit) {
 		delta = time->now - cpu->last_stamp;
@@ -95,14 +100,17 @@ static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, struct ring_buf
 			time->delta = (u32)delta & RB_DELTA_MASK;
 			return true;
 		}
-		if (is_full(cpu) && !free_page(cpu))
-			return false;
-		/* An NMI may have written while free_page() waited for the debugger. */
-		read_clock(time);
+		if (is_full(cpu)) {
+			if (!free_page(cpu))
+				return false;
+			/* An NMI may have written while free_page() waited for the debugger. */
+			read_clock(cpu, time);
+		}
 		page = page_at(cpu, cpu->tail + 1);
 		page->commit = 0;
 		barrier();
-		set_tail(cpu, cpu->tail + 1);
+		cpu->tail_page = (unsigned long)page;
+		cpu->tail++;
 	}
 
 	/* The first event of a page: the page's own time stamp says when. */
@@ -112,12 +120,6 @@ static bool find_room(struct ring_buffer_per_cpu *cpu, u32 size, struct ring_buf
 	return true;
 }
 
-/* Atomic, because an NMI may come in between. */
-static void count_dropped(struct ring_buffer_per_cpu *cpu)
-{
-	__atomic_fetch_add(&cpu->dropped, 1, __ATOMIC_RELAXED);
-}
-
 bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size,
 			   struct ring_buffer_time *time)
 {
@@ -125,15 +127,15 @@ bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size,
 	barrier();
 	if (find_room(cpu, size, time))
 		return true;
-	count_dropped(cpu);
+	ring_buffer_count_dropped(cpu);
 	WRITE_ONCE(cpu->writing, 0);
 	return false;
 }
 
 void ring_buffer_refused(struct ring_buffer_per_cpu *cpu)
 {
-	if (!ring_buffer.header.record_disabled)
-		count_dropped(cpu);
+	if (!ring_buffer_is_off())
+		ring_buffer_count_dropped(cpu);
 }
 
 /* Longer than type_len can say: as where 64-bit values have to be aligned, see RB_TYPE_LEN(). */

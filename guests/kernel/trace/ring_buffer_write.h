@@ -112,10 +112,28 @@ ring_buffer_tail_page(const struct ring_buffer_per_cpu *cpu)
 	return (struct ring_buffer_page *)(unsigned long)cpu->tail_page;
 }
 
+/* Not 0: nothing is recorded, and nothing counted. Only a debugger changes that. */
+static __always_inline u32 ring_buffer_is_off(void)
+{
+	return ring_buffer.header.record_disabled;
+}
+
+/* Not 0: this CPU is in the middle of an event, and what comes now is lost; whoever sees that counts. */
+static __always_inline u32 ring_buffer_is_writing(const struct ring_buffer_per_cpu *cpu)
+{
+	return READ_ONCE(cpu->writing);
+}
+
+/* Atomic, because an NMI may come in between. */
+static __always_inline void ring_buffer_count_dropped(struct ring_buffer_per_cpu *cpu)
+{
+	__atomic_fetch_add(&cpu->dropped, 1, __ATOMIC_RELAXED);
+}
+
 /* Not 0: this CPU takes no event now; see ring_buffer_refused(). */
 static __always_inline u32 ring_buffer_refuses(const struct ring_buffer_per_cpu *cpu)
 {
-	return READ_ONCE(cpu->writing) | ring_buffer.header.record_disabled;
+	return ring_buffer_is_writing(cpu) | ring_buffer_is_off();
 }
 
 /* Write the word before the payload. There is room. */

@@ -34,24 +34,20 @@ static noinline void function_trace_slow(unsigned long ip, unsigned long parent_
 	raw_local_irq_restore(flags);
 }
 
-static noinline void function_trace_refused(unsigned long flags)
-{
-	if (!current->ftrace_ignore)
-		ring_buffer_refused(ring_buffer_this_cpu());
-	raw_local_irq_restore(flags);
-}
-
 void function_trace_call(unsigned long ip, unsigned long parent_ip)
 {
 	struct ring_buffer_per_cpu *cpu;
 	struct ring_buffer_event event;
 	unsigned long flags;
 
+	if (unlikely(current->ftrace_ignore | ring_buffer_is_off()))
+		return;
 	/* Interrupts first: an interrupt that found cpu->writing set would lose events. */
 	raw_local_irq_save(flags);
 	cpu = ring_buffer_this_cpu();
-	if (unlikely(current->ftrace_ignore | ring_buffer_refuses(cpu))) {
-		function_trace_refused(flags);
+	if (unlikely(ring_buffer_is_writing(cpu))) {
+		ring_buffer_count_dropped(cpu);
+		raw_local_irq_restore(flags);
 		return;
 	}
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_entry), &event))) {

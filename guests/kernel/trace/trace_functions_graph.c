@@ -75,24 +75,23 @@ int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags)
 	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
 	struct ftrace_ret_stack *entry = &thread->ret_stack[depth];
 	struct ring_buffer_event event;
-	int hijack = 0;
 
-	if (thread->ftrace_ignore || !graph_wanted(entry, func, depth))
-		goto out;
-	if (ring_buffer_refuses(cpu)) {
-		ring_buffer_refused(cpu);
-		goto out;
+	if (graph_entry_refuses(thread) || !graph_wanted(entry, func, depth))
+		return 0;
+	if (ring_buffer_is_writing(cpu)) {
+		ring_buffer_count_dropped(cpu);
+		return 0;
 	}
-	if (entry->flags & GRAPH_NOTRACE || graph_control.tracing_thresh) {
+	if (graph_control.tracing_thresh)
+		entry->flags |= GRAPH_THRESH;
+	if (entry->flags & (GRAPH_NOTRACE | GRAPH_THRESH)) {
 		entry->calltime = sched_clock();
-		hijack = 1;
-	} else if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)) {
-		graph_entry_event(cpu, &event, thread, entry, func, depth, flags);
-		hijack = 1;
+		return 1;
 	}
-out:
-	raw_local_irq_restore(flags);
-	return hijack;
+	if (!ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event))
+		return 0;
+	graph_entry_event(cpu, &event, thread, entry, func, depth, flags);
+	return 1;
 }
 
 void graph_return_slow(u32 depth, unsigned long flags)
@@ -103,24 +102,25 @@ void graph_return_slow(u32 depth, unsigned long flags)
 	struct ring_buffer_event event;
 
 	if (thread->ftrace_ignore || entry->flags & GRAPH_NOTRACE)
-		goto out;
-	if (graph_control.tracing_thresh &&
+		return;
+	if (entry->flags & GRAPH_THRESH &&
 	    sched_clock() - entry->calltime < graph_control.tracing_thresh)
-		goto out;
+		return;
 	if (ring_buffer_refuses(cpu))
 		ring_buffer_refused(cpu);
 	else if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
 		graph_return_event(cpu, &event, thread, entry, depth, flags);
-out:
-	raw_local_irq_restore(flags);
 }
 
 int trace_graph_entry(struct ftrace_graph_ent *trace)
 {
 	unsigned long flags;
+	int hijack;
 
 	raw_local_irq_save(flags);
-	return graph_entry_slow(trace->func, trace->depth, flags);
+	hijack = graph_entry_slow(trace->func, trace->depth, flags);
+	raw_local_irq_restore(flags);
+	return hijack;
 }
 
 void trace_graph_return(struct ftrace_graph_ret *trace)
@@ -129,6 +129,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace)
 
 	raw_local_irq_save(flags);
 	graph_return_slow(trace->depth, flags);
+	raw_local_irq_restore(flags);
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 /*
  * The usual case of the graph tracer, for fgraph.c to have it without a call: whatever is not
- * usual is handed to a function that takes care of everything, and no register has to be saved.
+ * usual is handed to a function that does all the rest, and no register has to be saved.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
@@ -16,11 +16,12 @@
 /* struct ftrace_ret_stack.flags; whatever a function calls inherits them. */
 #define GRAPH_INSIDE	1	/* one of the functions asked for, or called by one */
 #define GRAPH_NOTRACE	2	/* hijacked to silence what it calls; itself no event */
+#define GRAPH_THRESH	4	/* tracing_thresh was set: its return is an event only if it took long */
 
 /* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
 #define graph_control	(*(const volatile struct ftrace_graph_control *)&ftrace_graph_control)
 
-/* With interrupts masked, which they restore. Any case, usual or not. */
+/* With interrupts masked, as they were with flags. Any case, usual or not. */
 int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags);
 void graph_return_slow(u32 depth, unsigned long flags);
 
@@ -58,42 +59,25 @@ static __always_inline void graph_return_event(struct ring_buffer_per_cpu *cpu,
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 
-/* trace_graph_entry(), if nothing unusual is in the way. False: interrupts are still masked. */
-static __always_inline bool graph_entry_usual(const struct thread_info *thread,
-					      struct ftrace_ret_stack *stack, unsigned long func,
-					      u32 depth, unsigned long flags)
+/* Not 0: no function is hijacked, whatever the filters say. */
+static __always_inline u32 graph_entry_refuses(const struct thread_info *thread)
 {
-	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
-	struct ring_buffer_event event;
-
-	if (unlikely((graph_control.max_depth | graph_control.nr_functions |
-		      graph_control.nr_notrace | thread->ftrace_ignore |
-		      ring_buffer_refuses(cpu)) |
-		     graph_control.tracing_thresh))
-		return false;
-	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)))
-		return false;
-	graph_entry_event(cpu, &event, thread, stack, func, depth, flags);
-	raw_local_irq_restore(flags);
-	return true;
+	return thread->ftrace_ignore | ring_buffer_is_off();
 }
 
-/* trace_graph_return(), likewise. */
-static __always_inline bool graph_return_usual(const struct thread_info *thread,
-					       const struct ftrace_ret_stack *stack, u32 depth,
-					       unsigned long flags)
+/* Whether this call takes graph_entry_slow(). graph_entry_refuses() has been asked. */
+static __always_inline bool graph_entry_is_unusual(const struct ring_buffer_per_cpu *cpu)
 {
-	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
-	struct ring_buffer_event event;
+	return (graph_control.max_depth | graph_control.nr_functions | graph_control.nr_notrace |
+		ring_buffer_is_writing(cpu)) | graph_control.tracing_thresh;
+}
 
-	if (unlikely(thread->ftrace_ignore | ring_buffer_refuses(cpu) | stack->flags |
-		     graph_control.tracing_thresh))
-		return false;
-	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
-		return false;
-	graph_return_event(cpu, &event, thread, stack, depth, flags);
-	raw_local_irq_restore(flags);
-	return true;
+/* Whether this return takes graph_return_slow(). */
+static __always_inline bool graph_return_is_unusual(const struct thread_info *thread,
+						    const struct ftrace_ret_stack *stack,
+						    const struct ring_buffer_per_cpu *cpu)
+{
+	return (thread->ftrace_ignore | ring_buffer_refuses(cpu)) | stack->flags;
 }
 
 #endif

@@ -10,8 +10,8 @@
 
 #define MAX_CALLERS	32
 
-/* A call site is so near to where its call of the port returns to. */
-#define SITE_SIZE	16
+/* A call site, a module's too, is so near to where its call of the port returns to. */
+#define SITE_SIZE	64
 
 struct stack_entry {
 	struct trace_entry entry;

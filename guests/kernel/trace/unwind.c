@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
  * Walking a stack: what does not depend on how a frame is read. Nothing found on the way is
- * believed: a walk stays within one stack and within the kernel's text, and goes only up.
+ * believed: a walk stays within one stack and within the text of the kernel and its modules, and goes only up.
  */
 #include <linux/ftrace.h>
+#include <linux/module.h>
 #include <linux/unwind.h>
 
 extern const char _text[], _etext[];
 extern const char __boot_stack_end[];
 
 #define BOOT_STACK_SIZE	0x100000
+
+bool unwind_is_code(unsigned long address)
+{
+	if (address % 4)
+		return false;
+	return address - (unsigned long)_text < (unsigned long)_etext - (unsigned long)_text ||
+	       __module_text_address(address);
+}
 
 void unwind_bounds(struct unwind_frame *frame, struct thread_info *thread)
 {
@@ -43,8 +52,7 @@ void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, voi
 	int i;
 
 	for (i = 0; i < UNWIND_MAX_FRAMES; i++) {
-		if (frame->pc % 4 || frame->pc < (unsigned long)_text ||
-		    frame->pc >= (unsigned long)_etext)
+		if (!unwind_is_code(frame->pc))
 			return;
 		if (!consume(cookie, frame->pc))
 			return;

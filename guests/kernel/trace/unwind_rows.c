@@ -9,6 +9,8 @@
  * Whoever traces functions asks for stack traces, so nothing is called here that could be traced:
  * not memcpy() or memset() either, which a compiler would make of a plain assignment.
  */
+#include <linux/module.h>
+
 #include "unwind_tables.h"
 
 extern const u8 __eh_frame_hdr[], __eh_frame_end[];
@@ -136,27 +138,37 @@ static unsigned long read_address(struct reader *reader, u8 encoding)
 	}
 }
 
-/* An entry of .eh_frame, from behind its length on. */
-static struct reader entry_at(const u8 *place)
+/* The kernel's tables, or those of the module that the address is in. */
+static struct reader find_tables(unsigned long pc)
 {
-	struct reader reader = { place, __eh_frame_end };
+	const struct module *module = __module_text_address(pc);
+
+	if (module)
+		return (struct reader){ module->eh_frame_hdr, module->eh_frame_end };
+	return (struct reader){ __eh_frame_hdr, __eh_frame_end };
+}
+
+/* An entry of .eh_frame, from behind its length on. */
+static struct reader entry_at(const u8 *place, const u8 *end)
+{
+	struct reader reader = { place, end };
 	u32 length = read_bytes(&reader, 4);
 
-	if (length < (unsigned long)(__eh_frame_end - reader.next))
+	if (length < (unsigned long)(end - reader.next))
 		reader.end = reader.next + length;
 	return reader;
 }
 
 /* The last FDE that begins at or before an address. */
-static const u8 *find_fde(unsigned long pc)
+static const u8 *find_fde(const u8 *eh_frame_hdr, unsigned long pc)
 {
 	static const u8 encodings[] = { HDR_VERSION, HDR_ENCODINGS };
-	unsigned long hdr = (unsigned long)__eh_frame_hdr;
-	const s32 (*table)[2] = (const void *)(__eh_frame_hdr + HDR_TABLE);
-	u32 low = 0, high = *(const u32 *)(__eh_frame_hdr + 8), i;
+	unsigned long hdr = (unsigned long)eh_frame_hdr;
+	const s32 (*table)[2] = (const void *)(eh_frame_hdr + HDR_TABLE);
+	u32 low = 0, high = *(const u32 *)(eh_frame_hdr + 8), i;
 
 	for (i = 0; i < sizeof(encodings); i++)
-		if (__eh_frame_hdr[i] != encodings[i])
+		if (eh_frame_hdr[i] != encodings[i])
 			return NULL;
 	while (low < high) {
 		u32 middle = low + (high - low) / 2;
@@ -166,7 +178,7 @@ static const u8 *find_fde(unsigned long pc)
 		else
 			high = middle;
 	}
-	return low ? __eh_frame_hdr + table[low - 1][1] : NULL;
+	return low ? eh_frame_hdr + table[low - 1][1] : NULL;
 }
 
 static void set_rule(struct unwind_table *table, u32 column, enum how how, long value)
@@ -326,7 +338,8 @@ static bool read_cie(struct unwind_table *table, struct reader cie)
 
 bool unwind_find_row(struct unwind_table *table, unsigned long pc)
 {
-	const u8 *place = find_fde(pc);
+	const struct reader tables = find_tables(pc);
+	const u8 *place = find_fde(tables.next, pc);
 	unsigned long length;
 	struct reader fde;
 	const u8 *cie;
@@ -334,10 +347,10 @@ bool unwind_find_row(struct unwind_table *table, unsigned long pc)
 	clear_table(table);
 	if (!place)
 		return false;
-	fde = entry_at(place);
+	fde = entry_at(place, tables.end);
 	cie = fde.next;
 	cie -= (u32)read_bytes(&fde, 4);
-	if (!read_cie(table, entry_at(cie)))
+	if (!read_cie(table, entry_at(cie, tables.end)))
 		return false;
 	table->begin = read_address(&fde, table->encoding);
 	table->size = read_address(&fde, table->encoding & PE_FORMAT);

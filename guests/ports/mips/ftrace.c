@@ -209,43 +209,40 @@ static __always_inline void hijack_with_prologue(unsigned long *saved_at, unsign
 	hijack(place, *saved_at, ip, frame_pointer);
 }
 
-/* Look at the kernel's functions now, so that none of their calls has to wait for it. */
-void ftrace_graph_arch_init(void)
-{
-	const unsigned long *location;
+/* A u32 for each instruction of the kernel. */
+extern u32 __prologues[];
+extern char _text[], _etext[];
 
-	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++)
-		*known_prologue(*location) = decode_prologue(*location);
+unsigned long prologue_map[PROLOGUE_MAP_SIZE];
+
+/* Look at all functions now, so that none of their calls has to wait for it. */
+static void read_prologues(unsigned long start, unsigned long end, u32 *prologues,
+			   const unsigned long *location, const unsigned long *stop)
+{
+	unsigned long megabyte;
+
+	for (; location < stop; location++)
+		prologues[(*location - start) / 4] = decode_prologue(*location);
+	for (megabyte = start >> 20; megabyte <= (end - 1) >> 20; megabyte++)
+		*prologue_map_at(megabyte << 20) = (unsigned long)prologues - start;
 }
 
+void ftrace_graph_arch_init(void)
+{
+	read_prologues((unsigned long)_text, (unsigned long)_etext, __prologues,
+		       __start_mcount_loc, __stop_mcount_loc);
+}
+
+/* The megabyte is the module's own. What is there of one that has gone does no harm. */
 int ftrace_graph_module_init(struct module *module)
 {
 	u32 *prologues = module_memory(module, module->text_end - module->text_start);
-	const unsigned long *location;
 
 	if (!prologues)
 		return -ENOMEM;
-	for (location = module->mcount_start; location < module->mcount_stop; location++)
-		prologues[(*location - module->text_start) / 4] = decode_prologue(*location);
-	module->arch.prologues = prologues;
+	read_prologues(module->text_start, module->text_end, prologues, module->mcount_start,
+		       module->mcount_stop);
 	return 0;
-}
-
-/* A function that is not the kernel's. */
-static noinline void prepare_module(unsigned long *saved_at, unsigned long ip, unsigned long sp,
-				    unsigned long *saved_ra)
-{
-	const struct module *module;
-	u32 prologue;
-
-	for (module = modules; module; module = module->next) {
-		if (!within_module(ip, module))
-			continue;
-		prologue = module->arch.prologues[(ip - module->text_start) / 4];
-		if (prologue != PROLOGUE_UNKNOWN)
-			hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
-		return;
-	}
 }
 
 #endif
@@ -264,13 +261,8 @@ void prepare_ftrace_return(unsigned long *saved_at, unsigned long ip, unsigned l
 			   unsigned long *saved_ra)
 {
 #if defined(CONFIG_FUNCTION_GRAPH_FP_TEST) || !defined(KBUILD_MCOUNT_RA_ADDRESS)
-	u32 prologue;
+	u32 prologue = known_prologue(ip);
 
-	if (unlikely(!is_kernel_code(ip))) {
-		prepare_module(saved_at, ip, sp, saved_ra);
-		return;
-	}
-	prologue = *known_prologue(ip);
 	if (likely(prologue != PROLOGUE_UNKNOWN))
 		hijack_with_prologue(saved_at, ip, sp, saved_ra, prologue);
 #else

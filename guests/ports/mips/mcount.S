@@ -36,12 +36,14 @@
 #define SAVED_IP	SAVED(12)
 #define FRAME_SIZE	112			/* 13 registers, 16-byte aligned */
 #define SITE_STACK	0
+#define SHORTEST_LOAD	8			/* lui, daddiu; move at,ra may be behind the jalr */
 #else
 #define SAVED(n)	(16 + (n) * SZREG)
 #define SAVED_12	SAVED(7)
 #define SAVED_IP	SAVED(8)
 #define FRAME_SIZE	56			/* 9 registers, 8-byte aligned */
 #define SITE_STACK	8			/* what the site's delay slot took from $sp */
+#define SHORTEST_LOAD	12			/* lui, addiu, move at,ra */
 #endif
 #define SAVED_RA	SAVED(0)
 #define SAVED_AT	SAVED(1)
@@ -53,9 +55,14 @@
 #define CALL_OPCODE	(3 - MCOUNT_INSN_SIZE)
 #endif
 
-/* The upper 21 bits of these, which tell them from what else is in a long call. */
-#define MOVE_AT_RA	(0x03e00825 >> 11)	/* or addu or daddu, as the assembler likes */
-#define DADDU_V1_V1_AT	(0x0061182d >> 11)
+/* From an instruction to its upper half, and what a long call has there: lui v1, or off a branch. */
+#ifdef __MIPSEB__
+#define UPPER_HALF	0
+#else
+#define UPPER_HALF	2
+#endif
+#define UPPER_LUI_V1	0x3c03
+#define UPPER_BRANCH	0x1000
 
 	.macro	for_each_saved operation
 	\operation $2, SAVED(2)($sp)
@@ -90,27 +97,27 @@
 	.endm
 
 	/*
-	 * M2c: \site = the jalr of a long call on entry, LONG_CALL_LOAD behind its first word at the
-	 * end. The search cannot fail, for there is a `move at,ra` behind what loads the address; that
-	 * is two words, or on n64 six of which the last is the daddu. Uses $3.
+	 * C2, M2c: save everything; $a0 and SAVED_IP = the jal, or the first word of a long call, which
+	 * is looked for backwards from the jalr: nothing in between looks like it. Uses $3.
 	 */
-	.macro	long_call_site site
-	lw	$3, -4(\site)
-1:	LONG_ADDIU \site, \site, -4
-	srl	$3, $3, 11
-	xori	$3, $3, MOVE_AT_RA
-	bnez	$3, 1b
-	 lw	$3, -4(\site)
-#if _MIPS_SIM == _ABI64
-	srl	$3, $3, 11
-	xori	$3, $3, DADDU_V1_V1_AT
+	.macro	save_all_and_site
+	lbu	$3, CALL_OPCODE($ra)
+	save_all
 	bnez	$3, 2f
-	 nop
-	LONG_ADDIU \site, \site, -16
+	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE
+	lhu	$3, UPPER_HALF - SHORTEST_LOAD($a0)
+	LONG_ADDIU $a0, $a0, 4 - SHORTEST_LOAD
+1:	LONG_ADDIU $a0, $a0, -4
+	xori	$3, $3, UPPER_LUI_V1
+	beqz	$3, 2f
+	 xori	$3, $3, UPPER_LUI_V1 ^ UPPER_BRANCH
+	bnez	$3, 1b
+	 lhu	$3, UPPER_HALF - 4($a0)
 2:
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	LONG_S	$a0, SAVED_IP($sp)
 #endif
 	.endm
-#define LONG_CALL_LOAD	8
 
 	.text
 SYM_FUNC_START(_mcount)
@@ -119,10 +126,7 @@ SYM_INNER_LABEL(ftrace_caller)
 	j	ftrace_stub			/* C3: at once, if there is nothing to do */
 	 nop
 
-	lbu	$3, CALL_OPCODE($ra)
-	save_all
-	beqz	$3, .Llong_call
-	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
+	save_all_and_site			/* C2: $a0 = ip, */
 SYM_INNER_LABEL(ftrace_call)
 	nop					/* C10: jal tracer */
 	 move	$a1, $at			/* C2: and parent_ip, in its delay slot */
@@ -132,12 +136,6 @@ SYM_INNER_LABEL(ftrace_graph_call)
 #endif
 	 LONG_L	$25, SAVED_RA($sp)
 	restore_all_and_return
-
-.Llong_call:
-	long_call_site $a0
-	LONG_S	$a0, SAVED_IP($sp)
-	b	ftrace_call
-	 LONG_ADDIU $a0, $a0, -LONG_CALL_LOAD
 #else
 	/* C3, C4: free are $v1, $t9 and the temporaries that neither ABI gives another meaning. */
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
@@ -162,20 +160,11 @@ SYM_INNER_LABEL(ftrace_graph_call)
 	 nop
 
 function_trace:
-	lbu	$3, CALL_OPCODE($ra)
-	save_all
-	beqz	$3, .Llong_call
-	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE	/* C2: ip, the jal itself, */
-.Ltrace:
+	save_all_and_site			/* C2: $a0 = ip, */
 	jalr	$25
 	 move	$a1, $at			/* C2: and parent_ip */
 	LONG_L	$25, SAVED_RA($sp)
 	restore_all_and_return
-
-.Llong_call:
-	long_call_site $a0
-	b	.Ltrace
-	 LONG_ADDIU $a0, $a0, -LONG_CALL_LOAD
 #endif
 
 SYM_INNER_LABEL(ftrace_stub)
@@ -191,34 +180,21 @@ SYM_FUNC_END(_mcount)
 /*
  * C4: four arguments for prepare_ftrace_return(): where the caller's address is saved here, the
  * call site, the traced function's $sp, and $12. From the slot in ftrace_caller it comes with
- * everything saved and $25 = the saved $ra.
+ * everything saved.
  */
 SYM_FUNC_START(ftrace_graph_caller)
 #ifndef CONFIG_DYNAMIC_FTRACE
-	move	$25, $ra
-	save_all
+	save_all_and_site
 #endif
-	lbu	$3, CALL_OPCODE($25)
 	LONG_ADDIU $a0, $sp, SAVED_AT
+	LONG_L	$a1, SAVED_IP($sp)
 #ifdef KBUILD_MCOUNT_RA_ADDRESS
 	LONG_L	$a3, SAVED_12($sp)
 #endif
-	beqz	$3, .Lgraph_long_call
-	 LONG_ADDIU $a1, $25, -MCOUNT_INSN_SIZE
-.Lgraph:
 	jal	prepare_ftrace_return
 	 LONG_ADDIU $a2, $sp, FRAME_SIZE + SITE_STACK
 	LONG_L	$25, SAVED_RA($sp)
 	restore_all_and_return			/* with $at as prepare_ftrace_return() left it */
-
-.Lgraph_long_call:
-#ifdef CONFIG_DYNAMIC_FTRACE
-	LONG_L	$a1, SAVED_IP($sp)
-#else
-	long_call_site $a1
-#endif
-	b	.Lgraph
-	 LONG_ADDIU $a1, $a1, -LONG_CALL_LOAD
 SYM_FUNC_END(ftrace_graph_caller)
 
 /*

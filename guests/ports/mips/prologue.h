@@ -27,20 +27,26 @@
  */
 u32 decode_prologue(unsigned long ip);
 
-/* One word for each instruction of the kernel, whose prologues stay what they are. */
-extern u32 __prologues[];
-extern const char _text[], __text_size[];	/* the size is the symbol's value */
+/*
+ * Prologues stay what they are, and are read once, into a word for each instruction. An entry for
+ * each megabyte of memory, at whatever address it is run: from an instruction to its word; 0 where
+ * there are no functions.
+ */
+#define PROLOGUE_MAP_SIZE	128
 
-/** is_kernel_code - whether known_prologue() has a place for what lies at @ip */
-static __always_inline bool is_kernel_code(unsigned long ip)
+extern unsigned long prologue_map[PROLOGUE_MAP_SIZE];
+
+static __always_inline unsigned long *prologue_map_at(unsigned long ip)
 {
-	return ip - (unsigned long)_text < (unsigned long)__text_size;
+	return &prologue_map[ip >> 20 & (PROLOGUE_MAP_SIZE - 1)];
 }
 
-/** known_prologue - where the prologue of a function of the kernel is remembered */
-static __always_inline u32 *known_prologue(unsigned long ip)
+/** known_prologue - what the prologue has done of the function that has the call site @ip */
+static __always_inline u32 known_prologue(unsigned long ip)
 {
-	return (u32 *)((unsigned long)__prologues + (ip - (unsigned long)_text));
+	unsigned long distance = *prologue_map_at(ip);
+
+	return likely(distance) ? *(const u32 *)(ip + distance) : PROLOGUE_UNKNOWN;
 }
 
 #endif

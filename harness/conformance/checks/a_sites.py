@@ -134,7 +134,7 @@ def text_after_boot(bench: Bench) -> None:
     bench.fresh()
     isa, image = bench.isa, bench.image
     built, now = image.read(image.text.start, len(image.text)), bench.text()
-    inside = bench.sites_nobody_enters()
+    inside = bench.image.ignored_words
     for site in image.sites:
         length = isa.site_length(site.form, site.as_built)
         inside |= {site.address + 4 * at for at in range(length)}

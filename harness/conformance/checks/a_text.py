@@ -27,7 +27,7 @@ def switching_every_site(bench: Bench) -> None:
     with bench.stakes("C9b", "C9d"):
         switch.sites(True)
     on = bench.text()
-    inside, caller = bench.sites_nobody_enters(), image.address_of("ftrace_caller")
+    inside, caller = bench.image.ignored_words, image.address_of("ftrace_caller")
     for site in image.sites:
         length = isa.site_length(site.form, site.as_built)
         inside |= {site.address + 4 * at for at in range(length)}

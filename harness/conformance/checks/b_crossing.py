@@ -207,7 +207,15 @@ def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool)
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
         bench.require("C6a", pointer != 0, f"{what}: there is no frame pointer", **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
-        bench.require("C12a", retp != 0, f"{what}: there is no place of the return address", **told)
+        # A patchable entry comes before the function has stored it anywhere.
+        at_place = journey.place == ret & (1 << isa.address_bits) - 1
+        bench.require(
+            "C12a",
+            at_place or (site.form.calls_last and retp != 0),
+            f"{what}: retp is not where the return address is",
+            expected=f"{ret:#x}",
+            found=f"{journey.place or 0:#x} at {retp:#x}",
+        )
     for function in (PREPARE, GRAPH_ENTER):
         if function in journey.called:
             _judge_entry(

@@ -232,13 +232,13 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     refused(bench, "C9e", site, make_call, "the module's site is on already")
     refused(bench, "C9f", site, (*make_nop[:3], other), "a module's site that calls another")
     for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
-        [place] = [at for at in range(length) if off[at] != on[at]]
-        for junk in (0xDEADBEEF, words[place] ^ 4, words[place] ^ 0x00010000):
-            spoiled = [*words[:place], junk, *words[place + 1 :]]
-            bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(spoiled))
-            what = f"word {place} of a module's site that is {state} is {junk:#010x}"
-            for clause in ("C9e", *_both(bench, "M1d")):
-                refused(bench, clause, site, call, what)
+        for place in [at for at in range(length) if off[at] != on[at]]:
+            for junk in (0xDEADBEEF, words[place] ^ 4, words[place] ^ 0x00010000):
+                spoiled = [*words[:place], junk, *words[place + 1 :]]
+                bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(spoiled))
+                what = f"word {place} of a module's site that is {state} is {junk:#010x}"
+                for clause in ("C9e", *_both(bench, "M1d")):
+                    refused(bench, clause, site, call, what)
 
 
 @check("C9i", variants=(MODULES,))

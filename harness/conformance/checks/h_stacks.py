@@ -15,7 +15,7 @@ BOTH = (DYNAMIC, STATIC)
 TRACER = "function_stack_trace_call"
 """Records an entry as the function tracer does, and a stack trace behind it."""
 
-EVERY = 3
+EVERY = 12
 """Of so many sites one is on."""
 
 DEEP = 8

@@ -3,14 +3,18 @@
 
 from typing import TYPE_CHECKING
 
+from harness.conformance import load_catalogue
 from harness.errors import UsageError
 from harness.shell import gdb
 from harness.shell.verb import VERBS, Arguments, verb
+from harness.shell.verbs.tracefs import natural, number
 
 if TYPE_CHECKING:
     from harness.shell.session import Session
 
 GROUP = "session"
+LONGEST_NAME = 100
+"""Characters of a snapshot's name; QEMU cuts longer ones off."""
 
 
 @verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="run leaf", group=GROUP)
@@ -20,12 +24,15 @@ def run(session: "Session", arguments: Arguments) -> None:
     Breakpoints stop it too.  To run with nothing in the way but those: c, as in gdb.
     """
     place = arguments.words[0] if arguments.words else "workload_done"
+    image = session.live.image
     until: str | int = place
-    if place[0].isdigit():
-        try:
-            until = int(place, 0)
-        except ValueError:
-            raise UsageError(f"{place!r} is neither a function nor an address") from None
+    if place[:1].isdigit():
+        until = number(place) & image.isa.mask
+        if image.function_at(until) is None:
+            raise UsageError(
+                f"no function of the guest lies at {until:#x}",
+                f"To stop there all the same: b *{until:#x}, then c.",
+            )
     gdb.run(session, until)
 
 
@@ -42,19 +49,20 @@ def console(session: "Session", arguments: Arguments) -> None:
     """The last lines that the guest printed."""
     lines = 20
     if arguments.words:
-        if not arguments.words[0].isdecimal():
-            raise UsageError(f"{arguments.words[0]!r} is not a number of lines")
-        lines = int(arguments.words[0])
+        lines = natural(arguments.words[0])
     read = session.guest.machine.console
     read.drain()
     for line in read.tail(lines).split("\n"):
         session.print(line)
 
 
-@verb(group=GROUP)
+@verb("[CONFIG]", completes="configs", example="reboot mips64el-malta", group=GROUP)
 def reboot(session: "Session", arguments: Arguments) -> None:
-    """Start the guest afresh, stopped in front of its workload; events and patches are gone."""
-    session.restart()
+    """Start the guest afresh, stopped in front of its workload; events and patches are gone.
+
+    With a config: the same workload on that machine.
+    """
+    session.restart(*arguments.words)
     session.say(session.state)
 
 
@@ -66,6 +74,8 @@ def snapshot(session: "Session", arguments: Arguments) -> None:
             session.print(name)
         return
     (name,) = arguments.words
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise UsageError("no snapshot can be called that", f"{LONGEST_NAME} characters at most.")
     session.live.snapshot(name)
     if name not in session.snapshots:
         session.snapshots.append(name)
@@ -90,14 +100,41 @@ def threads(session: "Session", arguments: Arguments) -> None:
         session.print(f"{thread.pid:>6}  {thread.comm:16}  CPU {thread.cpu}  {where}".rstrip())
 
 
+@verb("MODULE", completes="files", example="insmod callbacks", group=GROUP)
+def insmod(session: "Session", arguments: Arguments) -> None:
+    """Load a module: one of the harness by name, a C file, or NAME.ko; its sites come with it."""
+    if not arguments.words:
+        raise UsageError("which module?", "Example: insmod callbacks")
+    session.live.load_module(arguments.words[0])
+
+
+@verb("MODULE", completes="modules", example="rmmod callbacks", group=GROUP)
+def rmmod(session: "Session", arguments: Arguments) -> None:
+    """Unload a module; its places in filters go with it."""
+    if not arguments.words:
+        raise UsageError("which module?", "See: lsmod")
+    session.live.unload_module(arguments.words[0])
+
+
+@verb(group=GROUP)
+def lsmod(session: "Session", arguments: Arguments) -> None:
+    """The modules that are loaded, and where their text lies."""
+    for module in session.live.modules.loaded:
+        session.print(f"{module.name}  {module.image.text.start:#x}")
+
+
 @verb("CLAUSE...", most=1 << 16, completes="clauses", example="conform C9a", group=GROUP)
 def conform(session: "Session", arguments: Arguments) -> None:
     """Judge clauses of the specification on this port and config, in guests of their own."""
-    if session.judge is None:
+    if session.judge is None or session.guest.config is None:
         raise UsageError("a guest that was attached to names no port", "Use: harness conform")
     if not arguments.words:
         raise UsageError("which clauses?", "Example: conform C9a. See: harness list clauses")
-    session.judge(arguments.words, session.print)
+    known = {name for clause in load_catalogue().clause for name in (clause.id, clause.stem)}
+    for word in arguments.words:
+        if word not in known:
+            raise UsageError(f"there is no clause {word!r}", "See: harness list clauses")
+    session.judge(session.guest.config, arguments.words, session.print)
 
 
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)

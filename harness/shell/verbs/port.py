@@ -4,10 +4,11 @@
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.isa import CallSite
+from harness.image import Image
+from harness.isa import CallSite, Instruction
 from harness.ring import decode_page, page_header
 from harness.shell.verb import Arguments, verb
-from harness.shell.verbs.tracefs import number
+from harness.shell.verbs.tracefs import natural, number
 from harness.shell.walk import walk
 
 if TYPE_CHECKING:
@@ -48,20 +49,21 @@ def disasm(session: "Session", arguments: Arguments) -> None:
     for one, old in zip(isa.disassemble(now, start), isa.disassemble(built, start), strict=True):
         changed = one.bytes_ != old.bytes_
         mark = "=>" if one.address == pc else "  "
-        line = f"{mark} {image.symbolize(one.address):24} {one.bytes_.hex()}  {one.text}"
+        text = _with_target(image, one)
+        line = f"{mark} {image.symbolize(one.address):24} {one.bytes_.hex()}  {text}"
         if changed:
-            session.say(f"{line:64} # built: {old.text}", "yellow")
+            session.say(f"{line:64} # built: {_with_target(image, old)}", "yellow")
         else:
             session.print(line)
 
 
-@verb("FUNCTION | ADDRESS", most=1, completes="functions", example="patch leaf", group=GROUP)
+@verb("FUNCTION | ADDRESS", most=1, completes="sites", example="patch leaf", group=GROUP)
 def patch(session: "Session", arguments: Arguments) -> None:
     """Make one call site call the tracer, whatever the filters say."""
     session.live.tracer.set_site(_site(session, arguments), True)
 
 
-@verb("FUNCTION | ADDRESS", most=1, completes="functions", example="unpatch leaf", group=GROUP)
+@verb("FUNCTION | ADDRESS", most=1, completes="sites", example="unpatch leaf", group=GROUP)
 def unpatch(session: "Session", arguments: Arguments) -> None:
     """Make one call site a nop, whatever the filters say."""
     session.live.tracer.set_site(_site(session, arguments), False)
@@ -78,8 +80,10 @@ def slots(session: "Session", arguments: Arguments) -> None:
     for name, (address, word) in held.items():
         (now,) = isa.disassemble(isa.words_to_bytes([word]), address)
         (built,) = isa.disassemble(image.read(address, WORD), address)
-        changed = "" if now.bytes_ == built.bytes_ else f"   # built: {built.text}"
-        session.print(f"{address:0{image.bits // 4}x}  {name:24} {now.text}{changed}")
+        same = now.bytes_ == built.bytes_
+        changed = "" if same else f"   # built: {_with_target(image, built)}"
+        text = _with_target(image, now)
+        session.print(f"{address:0{image.bits // 4}x}  {name:24} {text}{changed}")
 
 
 @verb("[STUB]", completes="functions", example="stubs ftrace_caller", group=GROUP)
@@ -129,8 +133,8 @@ def ring(session: "Session", arguments: Arguments) -> None:
             f"page {form.page_size}, clock {header.clock_hz} Hz, "
             f"overwrite {int(header.overwrite)}, record_disabled {header.record_disabled}"
         )
-    chosen = [number(word) for word in arguments.words]
-    if chosen and not 0 <= chosen[0] < len(header.cpus):
+    chosen = [natural(word) for word in arguments.words]
+    if chosen and not chosen[0] < len(header.cpus):
         raise UsageError(f"there is no CPU {chosen[0]}", f"CPUs: 0 to {len(header.cpus) - 1}.")
     for cpu in header.cpus if not chosen else [header.cpus[chosen[0]]]:
         session.print(
@@ -141,7 +145,7 @@ def ring(session: "Session", arguments: Arguments) -> None:
     if len(chosen) < 2:
         return
     cpu = header.cpus[chosen[0]]
-    address = cpu.page_address(chosen[1] & 0xFFFFFFFF)
+    address = cpu.page_address(chosen[1])
     page = guest.debugger.dump_memory(address, form.page_size)
     first = page_header(page, form)
     session.print(f"page {chosen[1]} at {address:#x}: stamp {first.stamp}, {first.used} bytes used")
@@ -149,12 +153,19 @@ def ring(session: "Session", arguments: Arguments) -> None:
         session.print(f"  {record.offset:#06x} {record.stamp} {record.payload.hex(' ', 4)}")
 
 
+def _with_target(image: Image, instruction: Instruction) -> str:
+    """An instruction's text; a call with the name of what it calls."""
+    (word,) = image.isa.bytes_to_words(instruction.bytes_)
+    target = image.isa.call_target(instruction.address, word)
+    return instruction.text if target is None else f"{instruction.text} <{image.symbolize(target)}>"
+
+
 def _site(session: "Session", arguments: Arguments) -> CallSite:
     if not arguments.words:
         raise UsageError("which call site?", "Name a function or an address: patch leaf")
     word = arguments.words[0]
     image = session.live.image
-    if word[0].isdigit():
+    if word[:1].isdigit():
         address = number(word) & image.isa.mask
         found = [site for site in image.sites if site.address == address]
         if not found:
@@ -172,7 +183,7 @@ def _extent(session: "Session", arguments: Arguments) -> tuple[int, int]:
     guest = session.live
     if not arguments.words:
         address = guest.debugger.stop.address if guest.debugger.stop else 0
-    elif arguments.words[0][0].isdigit():
+    elif arguments.words[0][:1].isdigit():
         address = number(arguments.words[0])
     else:
         address = guest.address_of(arguments.words[0])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """trace-cmd's verbs: record, report, stat, with its letters."""
 
+import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,15 @@ from harness.trace import (
     VIEWS,
     TraceDatReader,
     parse_filters,
+    report_bytes,
     report_lines,
     stat_text,
     trace_statistics,
 )
+from harness.tracer.triggers import is_trigger
 
 if TYPE_CHECKING:
+    from harness.guest import Guest
     from harness.shell.session import Session
 
 GROUP = "trace-cmd"
@@ -48,6 +52,7 @@ _REPORT = click.Command(
         click.Option(["-f", "form"], type=click.Choice(VIEWS), default="text"),
         _FILTER,
         click.Option(["-O", "words"], multiple=True),
+        click.Option(["-o", "output"], type=click.Path(dir_okay=False, path_type=Path)),
     ],
     add_help_option=False,
 )
@@ -68,13 +73,33 @@ def record(session: "Session", arguments: Arguments) -> None:
     """
     chosen = _options(_RECORD, arguments)
     if chosen["tracer"]:
-        _run(session, chosen)
+        _check(session.live, chosen)
     elif any(chosen[name] for name in ("filters", "notrace", "graph", "until", "duration")):
         raise UsageError("record runs the guest only with a tracer", "Add one: -p function")
+    elif not chosen["output"]:
+        raise UsageError("record what, or where to?", "See: help record")
+    with whole_file(chosen["output"]) if chosen["output"] else nullcontext() as stream:
+        if chosen["tracer"]:
+            _run(session, chosen)
+        if stream is not None:
+            with session.recorded():
+                session.guest.tracer.write(stream, ask=not session.gone)
     if chosen["output"]:
-        with whole_file(chosen["output"]) as stream, session.recorded():
-            session.guest.tracer.write(stream, ask=not session.gone)
         session.say(f"{chosen['output']}: {session.guest.collector.counts.entries} events")
+
+
+def _check(guest: "Guest", chosen: dict[str, Any]) -> None:
+    """UsageError before anything is changed."""
+    if chosen["tracer"] not in guest.tracer.available_tracers:
+        raise UsageError(
+            f"this guest has no tracer {chosen['tracer']!r}",
+            f"Tracers: {', '.join(guest.tracer.available_tracers)}.",
+        )
+    for globs in (chosen["filters"], chosen["notrace"], chosen["graph"]):
+        guest.tracer.sites_of(*(glob for glob in globs if not is_trigger(glob)))
+    guest.address_of(chosen["until"] or "workload_done")
+    if chosen["duration"] is not None and not math.isfinite(chosen["duration"]):
+        raise UsageError(f"{chosen['duration']} is not a number of seconds")
 
 
 def _run(session: "Session", chosen: dict[str, Any]) -> None:
@@ -99,17 +124,25 @@ def _run(session: "Session", chosen: dict[str, Any]) -> None:
 
 
 @verb(
-    "[FILE] [-f VIEW] [-F FILTER] [-O OPTION]",
+    "[FILE] [-f VIEW] [-F FILTER] [-O OPTION] [-o FILE]",
     most=UNLIMITED,
     completes="files",
     example="report -f graph",
     group=GROUP,
 )
 def report(session: "Session", arguments: Arguments) -> None:
-    """Show the events so far, or those of a trace.dat, in any view of `harness report`."""
+    """Show the events so far, or those of a trace.dat, in any view of `harness report`.
+
+    -o writes what would be shown to a file.
+    """
     chosen = _options(_REPORT, arguments)
+    wanted = chosen["form"], chosen["filters"], chosen["words"]
     with _source(session, chosen["file"]) as reader:
-        session.print_all(report_lines(reader, chosen["form"], chosen["filters"], chosen["words"]))
+        if chosen["output"] is None:
+            session.print_all(report_lines(reader, *wanted))
+            return
+        with whole_file(chosen["output"]) as stream:
+            stream.writelines(report_bytes(reader, *wanted))
 
 
 @verb("[FILE] [-F FILTER]", most=UNLIMITED, completes="files", example="stat", group=GROUP)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.shell import gdb
-from harness.shell.verb import UNLIMITED, Arguments, verb
+from harness.shell.verb import FILES, UNLIMITED, Arguments, verb
 
 if TYPE_CHECKING:
     from harness.shell.session import Session
 
-GROUP = "tracefs"
+GROUP = FILES
 NO_FILTER = "#### all functions enabled ####"
 NO_NOTRACE = "#### no functions disabled ####"
 
@@ -41,12 +41,19 @@ def available_tracers(session: "Session", arguments: Arguments) -> None:
     group=GROUP,
 )
 def set_ftrace_filter(session: "Session", arguments: Arguments) -> None:
-    """Show or set the functions that are traced; >> adds to them, > alone lifts the filter."""
+    """Show or set the functions that are traced; >> adds to them, > alone lifts the filter.
+
+    FUNCTION:mod:MODULE names functions of modules.  FUNCTION:traceon, :traceoff or :stacktrace,
+    with :COUNT or without, arms a trigger; !FUNCTION:COMMAND takes it away.
+    """
     tracer = session.live.tracer
     if not arguments.reads:
         tracer.set_filter(*arguments.words, append=arguments.redirect == ">>")
     else:
         _names(session, tracer.filter_functions, NO_FILTER)
+        for one in tracer.triggers:
+            count = "unlimited" if one.count is None else f"count={one.count}"
+            session.print(f"{one.function}:{one.command}:{count}")
 
 
 @verb(
@@ -120,6 +127,8 @@ def tracing_thresh(session: "Session", arguments: Arguments) -> None:
 @verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
 def available_filter_functions(session: "Session", arguments: Arguments) -> None:
     """The functions that can be traced, by address."""
+    if arguments.redirect:
+        raise UsageError("available_filter_functions is only read")
     _names(session, session.live.tracer.functions_of(*arguments.words), "")
 
 
@@ -130,7 +139,7 @@ def enabled_functions(session: "Session", arguments: Arguments) -> None:
         session.print(name)
 
 
-@verb("[0 | 1]", example="tracing_on 0", group=GROUP)
+@verb("[0 | 1]", most=1, example="tracing_on 0", group=GROUP)
 def tracing_on(session: "Session", arguments: Arguments) -> None:
     """Show or set whether the ring buffer takes events; call sites stay as they are."""
     tracer = session.live.tracer
@@ -150,13 +159,13 @@ def trace(session: "Session", arguments: Arguments) -> None:
             raise UsageError("trace takes no text; trace > alone clears it")
         session.live.tracer.clear()
         return
-    count = number(arguments.words[0]) if arguments.words else None
+    count = natural(arguments.words[0]) if arguments.words else None
     lines = session.trace()
     if count is None:
         session.print_all(lines)
         return
     header: list[str] = []
-    kept: deque[str] = deque(maxlen=max(0, count))
+    kept: deque[str] = deque(maxlen=count)
     for line in lines:
         session.interrupt.check()
         (header if line.startswith("#") and not kept else kept).append(line)
@@ -204,3 +213,11 @@ def number(word: str) -> int:
         return int(word, 0)
     except ValueError:
         raise UsageError(f"{word!r} is not a number") from None
+
+
+def natural(word: str) -> int:
+    """A number of things; UsageError if it is none."""
+    value = number(word)
+    if not 0 <= value < 1 << 32:
+        raise UsageError(f"{word} is not a possible number here", "Choose 0 or more.")
+    return value

@@ -6,6 +6,7 @@ from harness.trace.views.csv import report_csv
 from harness.trace.views.flame import report_flame
 from harness.trace.views.graph import DEFAULT_OPTIONS, GraphOptions, report_graph
 from harness.trace.views.json import report_json
+from harness.trace.views.perfetto import report_perfetto
 from harness.trace.views.stat import stat_json, stat_text
 from harness.trace.views.text import header_lines, report_text
 
@@ -18,6 +19,7 @@ __all__ = [
     "report_flame",
     "report_graph",
     "report_json",
+    "report_perfetto",
     "report_text",
     "stat_json",
     "stat_text",

@@ -1,35 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The Chrome view: Trace Event JSON, which ui.perfetto.dev and chrome://tracing open.
 
-There are two groups of tracks.  "threads" has the calls of each thread as they nest.  "CPUs" has
-what each CPU was doing: when it goes on with another thread, which sched_switch events tell, or
-else the first event of that thread, the calls of the one before end there and begin again where
-that thread is next seen.  Times are microseconds, as the format wants them.
+The tracks are those of `harness.trace.views.tracks`; the format calls their groups processes.
+Times are microseconds, as the format wants them.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from harness.ring import LOST_UNKNOWN
-from harness.trace.calls import Ended, Thread, ThreadKey, thread_key
-from harness.trace.events import (
-    FuncgraphEntryEvent,
-    FuncgraphExitEvent,
-    FunctionEvent,
-    TraceEvent,
-)
 from harness.trace.filter import Predicate
-from harness.trace.kernel_events import SchedSwitchEvent
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.json import document
 from harness.trace.views.kept import kept_events
+from harness.trace.views.tracks import Kind, Piece, Tracks
 
-CPUS, THREADS = 1, 2
-"""The two groups, which the format calls processes."""
-
-IDLE = "<idle>"
-
-Slice = dict[str, object]
+_PHASES = {Kind.BEGIN: "B", Kind.END: "E", Kind.WHOLE: "X", Kind.INSTANT: "i"}
 
 
 def report_chrome(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
@@ -38,161 +22,28 @@ def report_chrome(reader: TraceDatReader, *, keep: Predicate | None = None) -> I
         "displayTimeUnit": "ns",
         "otherData": {"machine": reader.machine, "clock": reader.clock, "tracer": reader.tracer},
     }
-    events = kept_events(reader.events(), keep)
-    yield from document(head, "traceEvents", _Tracks(reader.cpu_count).slices(events))
+    pieces = Tracks(reader.cpu_count).pieces(kept_events(reader.events(), keep))
+    slices = (one for piece in pieces for one in _slices(piece))
+    yield from document(head, "traceEvents", slices)
 
 
-@dataclass(slots=True)
-class _ThreadTrack:
-    track: int
-    thread: Thread = field(default_factory=Thread)
-    cpu: int = -1
-
-
-@dataclass(slots=True)
-class _CpuTrack:
-    """``running`` is the thread seen last, ``since`` when it was first seen, ``open`` its calls
-    that are drawn on this CPU.
-    """
-
-    track: int
-    running: ThreadKey | None = None
-    since: int = 0
-    open: int = 0
-
-
-class _Tracks:
-    """Makes slices of events, one after the other."""
-
-    def __init__(self, cpus: int) -> None:
-        self._cpus = [_CpuTrack(cpu + 1) for cpu in range(cpus)]
-        self._threads: dict[ThreadKey, _ThreadTrack] = {}
-        self._last = 0
-
-    def slices(self, events: Iterable[TraceEvent]) -> Iterator[Slice]:
-        """All slices of a trace."""
-        for group, name in ((CPUS, "CPUs"), (THREADS, "threads")):
-            yield _named("process_name", group, 0, name)
-            yield {"ph": "M", "name": "process_sort_index", "pid": group, "tid": 0,
-                   "args": {"sort_index": group}}  # fmt: skip
-        for cpu, cpu_track in enumerate(self._cpus):
-            yield _named("thread_name", CPUS, cpu_track.track, f"CPU {cpu}")
-        for event in events:
-            self._last = event.stamp
-            yield from self._event(event)
-        for cpu_track in self._cpus:
-            yield from self._leave_cpu(cpu_track, self._last)
-        for thread_track in self._threads.values():
-            for one in thread_track.thread.finish(self._last):
-                if one.path[-1].func is not None:
-                    yield _end(THREADS, thread_track.track, self._last, {"unfinished": True})
-
-    def _event(self, event: TraceEvent) -> Iterator[Slice]:
-        cpu = self._cpus[event.cpu]
-        key = thread_key(event)
-        yield from self._meet(key, event.comm, event.cpu)
-        thread = self._threads[key]
-        if event.lost:
-            count = "" if event.lost == LOST_UNKNOWN else f"{event.lost} "
-            yield _instant(CPUS, cpu.track, event.stamp, f"LOST {count}EVENTS", {})
-        yield from self._place(key, event.cpu, event.stamp)
-        if isinstance(event, FuncgraphEntryEvent):
-            yield from self._ended(thread.thread.enter(event), cpu, thread, event.stamp)
-            yield _begin(THREADS, thread.track, event.stamp, event.function)
-            yield _begin(CPUS, cpu.track, event.stamp, event.function)
-            cpu.open += 1
-        elif isinstance(event, FuncgraphExitEvent):
-            yield from self._ended(thread.thread.leave(event), cpu, thread, event.stamp)
-        else:
-            name, args = _shown(event)
-            yield _instant(THREADS, thread.track, event.stamp, name, args)
-            yield _instant(CPUS, cpu.track, event.stamp, name, args)
-        if isinstance(event, SchedSwitchEvent):
-            yield from self._switch(event)
-
-    def _meet(self, key: ThreadKey, comm: str, cpu: int) -> Iterator[Slice]:
-        """See that the thread has a track."""
-        if key not in self._threads:
-            self._threads[key] = _ThreadTrack(len(self._cpus) + len(self._threads) + 1)
-            pid = key[0]
-            name = f"{comm}-{pid}" if pid else f"{comm}/{cpu}"
-            yield _named("thread_name", THREADS, self._threads[key].track, name)
-
-    def _switch(self, event: SchedSwitchEvent) -> Iterator[Slice]:
-        """The CPU goes on with the thread that the event names, before that has an event."""
-        pid, comm = event.fields["next_pid"], event.fields["next_comm"]
-        if not isinstance(pid, int):
-            return
-        key = pid, -1 if pid else event.cpu
-        yield from self._meet(key, str(comm) if pid else IDLE, event.cpu)
-        yield from self._place(key, event.cpu, event.stamp)
-
-    def _place(self, key: ThreadKey, number: int, stamp: int) -> Iterator[Slice]:
-        """See that the CPU's track shows the thread, and no other CPU's does."""
-        cpu, thread = self._cpus[number], self._threads[key]
-        if cpu.running == key:
-            return
-        if thread.cpu not in (-1, number) and self._cpus[thread.cpu].running == key:
-            yield from self._leave_cpu(self._cpus[thread.cpu], stamp)
-        yield from self._leave_cpu(cpu, stamp)
-        cpu.running, cpu.since, thread.cpu = key, stamp, number
-        for frame in thread.thread.frames:
-            if frame.func is not None:
-                yield _begin(CPUS, cpu.track, stamp, frame.name)
-                cpu.open += 1
-
-    def _leave_cpu(self, cpu: _CpuTrack, stamp: int) -> Iterator[Slice]:
-        for _ in range(cpu.open):
-            yield _end(CPUS, cpu.track, stamp, {})
-        cpu.open, cpu.running = 0, None
-
-    def _ended(
-        self, ended: Iterable[Ended], cpu: _CpuTrack, thread: _ThreadTrack, stamp: int
-    ) -> Iterator[Slice]:
-        for one in ended:
-            frame = one.path[-1]
-            args: dict[str, object] = {}
-            if one.exit is not None:
-                args = {"duration_ns": one.exit.duration}
-            if frame.func is not None:
-                yield _end(THREADS, thread.track, stamp, args)
-                yield _end(CPUS, cpu.track, stamp, args)
-                cpu.open -= 1
-            elif one.exit is not None:
-                # Its call is not in the trace, but the exit says when that was.
-                seen = max(frame.start, cpu.since)
-                yield _whole(THREADS, thread.track, frame.start, stamp, frame.name, args)
-                yield _whole(CPUS, cpu.track, seen, stamp, frame.name, args)
-
-
-def _shown(event: TraceEvent) -> tuple[str, dict[str, object]]:
-    """Name and arguments of an event that is no call."""
-    if isinstance(event, FunctionEvent):
-        return event.function, {"parent": event.parent}
-    return event.name, {"message": event.message}
-
-
-def _named(what: str, group: int, track: int, name: str) -> Slice:
-    return {"ph": "M", "name": what, "pid": group, "tid": track, "args": {"name": name}}
-
-
-def _begin(group: int, track: int, stamp: int, name: str) -> Slice:
-    return {"ph": "B", "pid": group, "tid": track, "ts": stamp / 1000, "name": name}
-
-
-def _end(group: int, track: int, stamp: int, args: dict[str, object]) -> Slice:
-    made: Slice = {"ph": "E", "pid": group, "tid": track, "ts": stamp / 1000}
-    return made | {"args": args} if args else made
-
-
-def _whole(
-    group: int, track: int, start: int, stamp: int, name: str, args: dict[str, object]
-) -> Slice:
-    took = max(0, stamp - start) / 1000
-    place: Slice = {"ph": "X", "pid": group, "tid": track, "ts": start / 1000, "dur": took}
-    return place | {"name": name, "args": args}
-
-
-def _instant(group: int, track: int, stamp: int, name: str, args: dict[str, object]) -> Slice:
-    place: Slice = {"ph": "i", "s": "t", "pid": group, "tid": track, "ts": stamp / 1000}
-    return place | {"name": name, "args": args}
+def _slices(piece: Piece) -> Iterator[dict[str, object]]:
+    place: dict[str, object] = {"pid": piece.group, "tid": piece.track}
+    if piece.kind in (Kind.GROUP, Kind.TRACK):
+        what = "process" if piece.kind is Kind.GROUP else "thread"
+        named = {"ph": "M", "name": f"{what}_name", **place}
+        yield named | {"args": {"name": piece.name}}
+        if piece.kind is Kind.GROUP:
+            order = {"ph": "M", "name": "process_sort_index", **place}
+            yield order | {"args": {"sort_index": piece.group}}
+        return
+    made = {"ph": _PHASES[piece.kind], **place, "ts": piece.stamp / 1000}
+    if piece.kind is Kind.INSTANT:
+        made["s"] = "t"
+    if piece.kind is Kind.WHOLE:
+        made["dur"] = piece.took / 1000
+    if piece.kind is not Kind.END:
+        made["name"] = piece.name
+    if piece.args or piece.kind in (Kind.WHOLE, Kind.INSTANT):
+        made["args"] = piece.args
+    yield made

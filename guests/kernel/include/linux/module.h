@@ -31,6 +31,8 @@ struct dyn_ftrace;
  * @ftrace_record_count: how many they are
  * @limit:		the end of the memory that is the module's
  * @run:		called by run_modules()
+ * @eh_frame_hdr:	its tables for walking stacks (linux/unwind.h), the sorted one first,
+ * @eh_frame_end:	and where they end
  * @arch:		the port's own
  *
  * A debugger reads it as words: all fields but the last are as large as a long and stay where they
@@ -50,6 +52,8 @@ struct module {
 	unsigned long ftrace_record_count;
 	unsigned long limit;
 	long (*run)(long argument);
+	const unsigned char *eh_frame_hdr;
+	const unsigned char *eh_frame_end;
 	struct mod_arch_specific arch;
 };
 
@@ -84,9 +88,10 @@ int do_init_module(struct module *module);
  * unload_module - call a module's exit function and forget it and its call sites
  * @module:	its __this_module
  *
- * Whoever calls this makes sure that nobody is in the module or is going to return to it.
+ * Whoever calls this makes sure that no CPU is in the module or is going to return to it, as far as
+ * the graph tracer does not know that; of threads that do not run the kernel knows.
  *
- * Return: 0; -ENOENT if it is not loaded; -EBUSY if the graph tracer has yet to return to it.
+ * Return: 0; -ENOENT if it is not loaded; -EBUSY if a thread has yet to return to it.
  */
 int unload_module(struct module *module);
 

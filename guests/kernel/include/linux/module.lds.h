@@ -36,6 +36,14 @@
 	}							\
 	.note.gnu.build-id : { KEEP(*(.note.gnu.build-id)) }	\
 	.rodata : ALIGN(16) { *(.rodata .rodata.*) }		\
+	.eh_frame_hdr : {					\
+		__eh_frame_hdr = .;				\
+		*(.eh_frame_hdr)				\
+	}							\
+	.eh_frame : ALIGN(8) {					\
+		KEEP(*(.eh_frame))				\
+		__eh_frame_end = .;				\
+	}							\
 	.data : ALIGN(16) {					\
 		*(.data .data.* .sdata .sdata.*)		\
 		KEEP(*(.this_module))				\

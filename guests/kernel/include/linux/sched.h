@@ -151,6 +151,9 @@ void sched_boot(void);
 /** schedule - let another thread run, if one is waiting */
 void schedule(void);
 
+/** sched_is_running - whether a CPU runs a thread, as far as one can know that of others */
+bool sched_is_running(const struct thread_info *thread);
+
 /** cond_resched - the same, but only if it is this thread's turn to make room */
 void cond_resched(void);
 

@@ -51,6 +51,9 @@ void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, voi
 /** unwind_bounds - fill in @thread, @low and @high */
 void unwind_bounds(struct unwind_frame *frame, struct thread_info *thread);
 
+/** unwind_is_code - whether an instruction of the kernel or of a module can be at @address */
+bool unwind_is_code(unsigned long address);
+
 /** arch_unwind_step - from a frame to its caller's; false: cannot be told */
 bool arch_unwind_step(struct unwind_frame *frame);
 

@@ -15,13 +15,8 @@
 
 #ifndef __ASSEMBLER__
 
-/**
- * struct mod_arch_specific - what the port keeps of a module
- * @prologues:	a word for each instruction of its text, as for the kernel's, where the
- *		graph tracer has a use for them
- */
 struct mod_arch_specific {
-	unsigned int *prologues;
+	/* Nothing: what the graph tracer knows of a module is found by address. */
 };
 
 #define MODULE_ARCH_INIT

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The matrix on Buildbot: what a ``master.cfg`` gives to its master; docs/ci/master.cfg is one.
+
+Every cell is a builder.  A night is one build of the builder ``matrix``, on the master itself: it
+finds the revision, triggers all cells at it, waits for them, and reports.  A cell's build runs
+``harness matrix run`` on any worker, sends the directory of the run to the master, and merges it
+into the night's directory and the history.  When a worker is lost, Buildbot gives the cell to
+another; an attempt that never came to the master is not counted, one that came twice counts once.
+
+Only masters import this: it needs the extra ``buildbot`` of the package.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from buildbot.plugins import schedulers, steps, util, worker
+
+from harness.errors import UsageError
+from harness.matrix.rundir import new_id
+
+NIGHT = "matrix"
+"""The builder of a whole night."""
+
+HERE = "master"
+"""The worker, inside the master, that nights occupy."""
+
+HARNESS = (sys.executable, "-c", "from harness.cli import main; main()")
+"""The harness that the master itself runs: the one that this is a part of."""
+
+KEEPALIVE = 60
+"""Seconds between two questions whether a worker is there: one may vanish without a word."""
+
+TAKE = '"$@" && rm -rf -- "$0"'
+"""What was merged is in the night's directory; what could not be stays where it is."""
+
+
+def configuration(
+    directory: str | Path,
+    *,
+    workers: Mapping[str, str],
+    listen: str = "tcp:9989",
+    web: str = "",
+    hour: int = 2,
+    minute: int = 0,
+    repository: str = "",
+    branch: str = "main",
+    harness: Sequence[str] = ("harness",),
+    matrix: str = "",
+) -> dict[str, Any]:
+    """The ``BuildmasterConfig`` of a master whose directory is ``directory``.
+
+    Below it are made: ``runs/`` with a directory of a run for each night, ``history.sqlite``, and
+    ``report/`` with the last night's pages, ``report.md`` and ``junit.xml``.
+
+    Args:
+        directory: the master's, ``basedir`` in a master.cfg.
+        workers: passwords by name.  A worker runs one cell at a time.
+        listen: where workers connect, as an endpoint of Twisted.
+        web: where the pages of Buildbot are served; nowhere unless given.  It needs the packages
+            of Buildbot's web interface.
+        hour: when a night begins, local time; ``minute`` likewise.
+        repository: what Git clones, on the workers and on the master.  Without one, what is
+            tested is the harness that is installed on the workers.
+        branch: of the repository.
+        harness: the command on the workers.  It runs in the clone, whose package it imports.
+        matrix: a declaration, by a path that is the same on all machines.
+
+    Raises:
+        UsageError: the matrix cannot be listed.
+    """
+    root = Path(directory).resolve()
+    declared = ["--matrix", matrix] if matrix else []
+    cells = cell_names(declared)
+    # Who merges and who reads the history take turns.
+    turn = util.MasterLock("history").access("exclusive")
+    source = _source(repository, branch)
+    config: dict[str, Any] = {
+        "title": "Matrix",
+        "protocols": {"pb": {"port": listen}},
+        "buildbotNetUsageData": None,
+        # Two requests for a cell are of two runs, and neither stands for the other.
+        "collapseRequests": False,
+        "workers": [worker.LocalWorker(HERE, max_builds=1)],
+        "builders": [
+            util.BuilderConfig(
+                name=NIGHT,
+                workernames=[HERE],
+                factory=util.BuildFactory(_night(root, source, turn)),
+            )
+        ],
+        "schedulers": [
+            schedulers.Triggerable("cells", builderNames=cells),
+            schedulers.Nightly(
+                "nightly", builderNames=[NIGHT], branch=branch, hour=hour, minute=minute
+            ),
+            schedulers.ForceScheduler("force", builderNames=[NIGHT, *cells]),
+        ],
+    }
+    for name, password in workers.items():
+        config["workers"].append(
+            worker.Worker(name, password, max_builds=1, keepalive_interval=KEEPALIVE)
+        )
+    for cell in cells:
+        run = [*harness, "matrix", "run", *declared, "-j", "1", cell]
+        config["builders"].append(
+            util.BuilderConfig(
+                name=cell,
+                workernames=list(workers),
+                # One clone on each worker, whatever the number of cells.
+                workerbuilddir="cell",
+                factory=util.BuildFactory(_cell(root, source, run, cell, turn)),
+            )
+        )
+    if web:
+        config["www"] = {"port": web}
+    return config
+
+
+def cell_names(declared: Iterable[str] = ()) -> list[str]:
+    """What ``harness matrix list --json`` lists; UsageError when it fails."""
+    done = subprocess.run(
+        [*HARNESS, "matrix", "list", "--json", *declared],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise UsageError(f"the matrix cannot be listed: {done.stderr.strip()}")
+    return [cell["name"] for cell in json.loads(done.stdout)]
+
+
+def _source(repository: str, branch: str) -> list[Any]:
+    if not repository:
+        return []
+    return [steps.Git(repourl=repository, branch=branch, mode="incremental", haltOnFailure=True)]
+
+
+def _night(root: Path, source: Sequence[Any], turn: Any) -> list[Any]:
+    report = ["matrix", "report", "--history", str(root / "history.sqlite")]
+    report += ["--html", str(root / "report"), "--markdown", str(root / "report.md")]
+    report += [
+        "--junit",
+        str(root / "junit.xml"),
+        "--run",
+        util.Interpolate(f"{root}/runs/%(prop:run)s"),
+    ]
+    return [
+        *source,
+        steps.SetProperty(name="name", property="run", value=util.Transform(new_id)),
+        steps.Trigger(
+            name="cells",
+            schedulerNames=["cells"],
+            waitForFinish=True,
+            updateSourceStamp=bool(source),
+            set_properties={"run": util.Property("run")},
+            # What failed last night too is no news: the report decides about the night.
+            flunkOnFailure=False,
+            warnOnFailure=True,
+        ),
+        steps.MasterShellCommand(
+            [*HARNESS, *report], name="report", locks=[turn], alwaysRun=True, flunkOnFailure=True
+        ),
+    ]
+
+
+def _cell(root: Path, source: Sequence[Any], run: Sequence[str], cell: str, turn: Any) -> list[Any]:
+    safe = cell.replace("/", "~")
+    sent = util.Interpolate(
+        "%(kw:root)s/incoming/%(kw:cell)s-%(prop:buildnumber)s", root=str(root), cell=safe
+    )
+    # A cell that somebody forces belongs to no night.
+    whole = util.Interpolate(
+        "%(kw:root)s/runs/%(kw:run)s",
+        root=str(root),
+        run=util.Property(
+            "run", default=util.Interpolate("%(kw:cell)s-%(prop:buildnumber)s", cell=safe)
+        ),
+    )
+    where = ["-o", "../run", "--history", "../run/history.sqlite"]
+    if source:
+        where += ["--revision", util.Property("got_revision")]
+    merge = [*HARNESS, "matrix", "merge", "--history", str(root / "history.sqlite")]
+    clone = util.Interpolate("%(prop:builddir)s/build")
+    return [
+        *source,
+        # What an earlier build has left would be taken for this one's.
+        steps.RemoveDirectory("run", name="clean", haltOnFailure=True),
+        steps.ShellCommand(
+            name="run",
+            command=[*run, *where],
+            env={"PYTHONPATH": clone} if source else {},
+            decodeRC={0: util.SUCCESS, 1: util.FAILURE, 3: util.EXCEPTION},
+            # The matrix has a limit of its own.
+            timeout=None,
+            flunkOnFailure=True,
+        ),
+        steps.DirectoryUpload(
+            name="send", workersrc="../run", masterdest=sent, alwaysRun=True, haltOnFailure=True
+        ),
+        steps.MasterShellCommand(
+            ["sh", "-c", TAKE, sent, *merge, "-o", whole, sent],
+            name="merge",
+            locks=[turn],
+            alwaysRun=True,
+            flunkOnFailure=True,
+        ),
+    ]

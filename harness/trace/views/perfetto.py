@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The Perfetto view: a trace of protobuf packets, which ui.perfetto.dev and its tools open.
+
+The tracks are those of `harness.trace.views.tracks`, each group a track that has the others under
+it.  Times are nanoseconds.  The messages are those of the package ``perfetto``: TrackDescriptor
+and TrackEvent as https://perfetto.dev/docs/reference/synthetic-track-event describes them.
+"""
+
+from collections.abc import Iterator
+
+from harness.trace.filter import Predicate
+from harness.trace.reader import TraceDatReader
+from harness.trace.views.kept import kept_events
+from harness.trace.views.tracks import Kind, Piece, Tracks
+
+SEQUENCE = 1
+"""All packets are of one writer."""
+
+LATEST = (1 << 64) - 1
+"""The last nanosecond that the format has a number for."""
+
+GROUPS = 1 << 32
+"""A group is the track of this number and its own; tracks have their own."""
+
+
+def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[bytes]:
+    """The packets, each a whole ``Trace``, which lie one behind the other in a file."""
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
+
+    ordered = TrackDescriptor.EXPLICIT
+    types = {
+        Kind.BEGIN: TrackEvent.TYPE_SLICE_BEGIN,
+        Kind.END: TrackEvent.TYPE_SLICE_END,
+        Kind.WHOLE: TrackEvent.TYPE_SLICE_BEGIN,
+        Kind.INSTANT: TrackEvent.TYPE_INSTANT,
+    }
+
+    def described(piece: Piece) -> bytes:
+        trace = Trace()
+        track = trace.packet.add(trusted_packet_sequence_id=SEQUENCE).track_descriptor
+        track.name = piece.name
+        if piece.kind is Kind.GROUP:
+            track.uuid, track.sibling_order_rank = GROUPS + piece.group, piece.group
+            track.child_ordering = ordered
+        else:
+            track.uuid, track.sibling_order_rank = piece.track, piece.track
+            track.parent_uuid = GROUPS + piece.group
+        return bytes(trace.SerializeToString())
+
+    def drawn(piece: Piece) -> bytes:
+        trace = Trace()
+        packet = trace.packet.add(trusted_packet_sequence_id=SEQUENCE, timestamp=piece.stamp)
+        event = packet.track_event
+        event.type, event.track_uuid = types[piece.kind], piece.track
+        if piece.kind is not Kind.END:
+            event.name = piece.name
+        for name, value in piece.args.items():
+            note = event.debug_annotations.add(name=name)
+            if isinstance(value, str):
+                note.string_value = value
+            elif isinstance(value, bool):
+                note.bool_value = value
+            else:
+                note.uint_value = value
+        if piece.kind is Kind.WHOLE:
+            end = trace.packet.add(
+                trusted_packet_sequence_id=SEQUENCE,
+                timestamp=min(piece.stamp + piece.took, LATEST),
+            )
+            end.track_event.type = TrackEvent.TYPE_SLICE_END
+            end.track_event.track_uuid = piece.track
+        return bytes(trace.SerializeToString())
+
+    for piece in Tracks(reader.cpu_count).pieces(kept_events(reader.events(), keep)):
+        yield (described if piece.kind in (Kind.GROUP, Kind.TRACK) else drawn)(piece)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Functions of the guest that the debugger calls."""
+
+import pytest
+
+from harness.errors import UsageError
+
+ONE = "mips-malta"
+
+
+@pytest.fixture
+def jump(guest):
+    """The first instruction of a function that is executed once and has a delay slot."""
+    isa, start = guest.image.isa, guest.address_of("run_modules")
+    words = isa.bytes_to_words(guest.debugger.read_memory(start, 256))
+    return next(start + 4 * n for n, word in enumerate(words) if isa.has_delay_slot(word))
+
+
+@pytest.mark.guest(config=ONE, workload="modules")
+def test_nothing_is_called_in_a_delay_slot(guest, jump):
+    """The CPU would execute one instruction of the function and then go where its jump goes."""
+    guest.run(until=jump)
+    guest.debugger.step_instruction()
+    assert guest.debugger.read_register("pc") == jump + 4
+    with pytest.raises(UsageError, match=r"stands in a delay slot, at run_modules\+0x.* rand\(\)"):
+        guest.call("rand")
+    guest.debugger.step_instruction()
+    assert guest.call("rand") >= 0
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0
+
+
+@pytest.mark.guest(config=ONE, workload="modules")
+def test_a_breakpoint_in_a_delay_slot_stops_at_the_jump(guest, jump):
+    """Where anything can be called: QEMU executes the jump again."""
+    guest.run(until=jump + 4)
+    assert guest.debugger.read_register("pc") == jump
+    assert guest.call("rand") >= 0
+    guest.run(until="workload_done")
+    assert guest.workload_status == 0

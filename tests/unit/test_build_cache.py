@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The cache of built guests: how many are kept, which go, and who is safe from that."""
+
+import fcntl
+import os
+import threading
+import time
+
+import pytest
+
+from harness.build import cache
+
+LONG_AGO = 1_000_000_000
+
+
+@pytest.fixture
+def guests(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache, "MOST", 3)
+    return tmp_path / "ftrace-harness" / "guests"
+
+
+def build(key):
+    with cache.locked(key, lambda: None) as work:
+        image = work / cache.IMAGE
+        image.write_text(f"the guest {key}")
+        return cache.publish(key, image)
+
+
+def age(guests, key, seconds):
+    """As if it had been used so long after a day of long ago."""
+    os.utime(guests / key, (LONG_AGO + seconds, LONG_AGO + seconds))
+
+
+def kept(guests):
+    return {path.name for path in guests.iterdir() if path.is_dir()}
+
+
+def locks(guests):
+    return {path.stem for path in guests.glob("*.lock")}
+
+
+def test_the_least_recently_used_goes_with_its_lock(guests):
+    for number, key in enumerate("abc"):
+        build(key)
+        age(guests, key, number)
+    assert cache.find("a") is not None
+    build("d")
+    assert kept(guests) == {"a", "c", "d"} == locks(guests)
+
+
+def test_what_was_used_lately_stays_however_many_there_are(guests):
+    for key in "abcdef":
+        build(key)
+    assert kept(guests) == set("abcdef")
+
+
+def test_what_somebody_builds_stays(guests):
+    for number, key in enumerate("abc"):
+        build(key)
+        age(guests, key, number)
+    with cache.locked("a", lambda: None):
+        build("d")
+        assert kept(guests) == {"a", "a.build", "b", "c", "d"}
+    build("e")
+    assert kept(guests) == {"c", "d", "e"}
+
+
+def test_what_is_asked_for_in_that_moment_stays(guests):
+    build("a")
+    age(guests, "a", 1)
+    cache._remove(guests, "a", LONG_AGO)
+    assert cache.find("a") is not None
+
+
+def test_a_lock_that_was_removed_while_it_was_waited_for_is_none(guests):
+    """Whoever waits for one that goes takes its successor, and nobody builds beside another."""
+    guests.mkdir(parents=True)
+    path = guests / "a.lock"
+    old = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(old, fcntl.LOCK_EX)
+    waits, inside = threading.Event(), threading.Event()
+
+    def wait_and_hold():
+        with cache.locked("a", waits.set):
+            inside.set()
+            assert done.wait(30)
+
+    done = threading.Event()
+    thread = threading.Thread(target=wait_and_hold)
+    thread.start()
+    assert waits.wait(30)
+    path.unlink()
+    os.close(old)
+    assert inside.wait(30)
+    with path.open() as successor, pytest.raises(BlockingIOError):
+        fcntl.flock(successor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    done.set()
+    thread.join(30)
+
+
+def test_use_is_remembered(guests):
+    build("a")
+    age(guests, "a", 0)
+    before = time.time() - 1
+    cache.find("a")
+    assert (guests / "a").stat().st_mtime >= before
