@@ -8,7 +8,7 @@ import pytest
 
 from harness.config import list_configs, load_config, load_port
 from harness.conformance import kill
-from harness.conformance.assembly import statements
+from harness.conformance.assembly import Statement, statements
 from harness.conformance.mutants import Collection, Equivalent, Mutant, Stub, load
 from harness.conformance.systematic import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
 from harness.errors import UsageError
@@ -62,12 +62,17 @@ def test_every_stub_has_clauses_that_are_for_some_config(name):
         assert any(stub.clauses_on(config) for config in own), stub
 
 
-def test_the_first_stub_that_matches_a_label_counts():
+def test_the_first_stub_that_covers_an_instruction_counts():
     mips = load("mips")
-    assert mips.stub(".Llong_call").modules
-    assert not mips.stub("_mcount").modules
-    assert mips.stub("return_to_handler").clauses != mips.stub("ftrace_graph_caller").clauses
-    assert mips.stub("no_such_label") is None
+
+    def stub(text, label):
+        return mips.stub(Statement(text, label, label))
+
+    assert stub("lhu $3, 0-12($a0)", "ftrace_caller").modules
+    plain = stub("lbu $3, -8($ra)", "ftrace_caller")
+    assert not plain.modules
+    assert plain.clauses != stub("jr $ra", "return_to_handler").clauses
+    assert stub("nop", "no_such_label") is None
 
 
 def test_a_mutant_must_name_clauses_that_exist():
