@@ -328,7 +328,13 @@ def events_of_modules(bench: Bench) -> None:
         wrong = [(call, event) for call, event in pairs if event.ip != call.site]
         for clause in ("C2a", *_both(bench, "M2c")):
             bench.require(clause, not wrong, "ip is not the site", events=told(bench, wrong))
-        wrong = [(call, event) for call, event in pairs if event.parent_ip != call.parent]
+        # The first function was called by the debugger, which QEMU does not see.
+        inside = {site.address for site in sites}
+        wrong = [
+            (call, event)
+            for call, event in pairs
+            if call.site in inside and event.parent_ip != call.parent
+        ]
         bench.require("C2b", not wrong, "parent_ip is not the caller", events=told(bench, wrong))
 
 
