@@ -172,6 +172,8 @@ def test_every_operation_on_aarch64():
         (MIPS, "move $4, $2\n\taddiu $a0, $sp, 8", "swap", ""),
         (MIPS, "srl $3, $3, 11\n\tnop", "double", ""),
         (AARCH64, "ret\n\tnop", "double", UNREACHABLE),
+        (AARCH64, "ldr x9, [x9, #:lo12:a]\n\tadrp x10, b", "swap", INDEPENDENT),
+        (AARCH64, "ldr x9, [x9, #:lo12:a]\n\tadrp x10, b", "double", ""),
         (AARCH64, "mov w9, w1\n\tadd x2, x9, #8", "swap", ""),
         (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #32]", "swap", INDEPENDENT),
         (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #24]", "swap", ""),
