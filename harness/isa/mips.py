@@ -181,7 +181,9 @@ class Mips(Isa):
             for found in re.findall(self.assembly_register, operands)
         ]
         place = re.fullmatch(r"\$\w+, (.*)\((\$\w+)\)", operands)
-        size = {"lbu": 1, "sw": 4, "lw": 4, "sd": 8, "ld": 8, "sdc1": 8, "ldc1": 8}.get(mnemonic)
+        size = {"lbu": 1, "lhu": 2, "sw": 4, "lw": 4, "sd": 8, "ld": 8, "sdc1": 8, "ldc1": 8}.get(
+            mnemonic
+        )
         if place and size:
             memory = (place[2], place[1], size)
             if mnemonic[0] == "s":
