@@ -151,7 +151,7 @@ def _systematic(
                     if not why and (record := collection.equivalent(config, name, fault.about)):
                         why = record.reason
                         stale = [one for one in stale if one is not record]
-                    stub = collection.stub(found[fault.at].label)
+                    stub = collection.stub(found[fault.at])
                     clauses = stub.clauses_on(config) if stub else ()
                     builds = _builds(config, port, variant, stub)
                     task = Task(config, port, name, fault.about, clauses, builds, {}, why)
@@ -205,7 +205,7 @@ def judge_mutant(task: Task) -> Outcome:
     )
     if not task.edits:
         return outcome
-    if CLAUSE in task.clauses:
+    if task.clauses == (CLAUSE,):
         failures = try_combinations(task.config, task.port, task.edits).failures.get(CLAUSE)
         if failures:
             first = failures[0]

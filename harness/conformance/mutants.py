@@ -18,6 +18,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from harness.config import MachineConfig, Port, resources
 from harness.config.models import Model
+from harness.conformance.assembly import Statement
 from harness.conformance.catalogue import Line, Text, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.engine import select
@@ -98,10 +99,12 @@ class Equivalent(Model):
 class Stub(Model):
     """What a piece of assembly is for: systematic faults in it are caught for these clauses.
 
-    ``labels`` are globs over its last label; with ``modules`` only these come there.
+    ``labels`` and ``statements`` are globs over the last label and over the text of an instruction;
+    with ``modules`` only their call sites come there.
     """
 
     labels: tuple[str, ...] = Field(min_length=1)
+    statements: tuple[str, ...] = ("*",)
     clauses: tuple[str, ...] = Field(min_length=1)
     modules: bool = False
 
@@ -111,6 +114,12 @@ class Stub(Model):
         if unknown := set(self.clauses) - known:
             raise ValueError(f"{self.labels} name no clauses: {', '.join(sorted(unknown))}")
         return self
+
+    def covers(self, statement: Statement) -> bool:
+        """Whether an instruction belongs to it."""
+        return any(fnmatchcase(statement.label, glob) for glob in self.labels) and any(
+            fnmatchcase(statement.text, glob) for glob in self.statements
+        )
 
     def clauses_on(self, config: MachineConfig) -> tuple[str, ...]:
         """Ids of its clauses, as far as they are for a config."""
@@ -131,10 +140,9 @@ class Collection:
     stubs: tuple[Stub, ...]
     equivalents: tuple[Equivalent, ...]
 
-    def stub(self, label: str) -> Stub | None:
-        """What the piece of assembly behind a label is for: the first entry that matches."""
-        stubs = (one for one in self.stubs if any(fnmatchcase(label, glob) for glob in one.labels))
-        return next(stubs, None)
+    def stub(self, statement: Statement) -> Stub | None:
+        """What an instruction is for: the first entry that covers it."""
+        return next((one for one in self.stubs if one.covers(statement)), None)
 
     def equivalent(self, config: MachineConfig, name: str, statement: str) -> Equivalent | None:
         """The record that says of a systematic fault that it cannot be seen."""

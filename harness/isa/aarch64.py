@@ -121,8 +121,9 @@ class AArch64(Isa):
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic == "nop":
             return Effect()
-        registers = re.findall(self.assembly_register, operands)
-        place = re.fullmatch(r"[^\[]*\[(\w+)(?:, (#[^\]:]*))?\]", operands)
+        # w9 is a part of x9.
+        registers = [re.sub("^w", "x", one) for one in re.findall(self.assembly_register, operands)]
+        place = re.fullmatch(r"[^\[]*\[(\w+)(?:, (#[^\]]*))?\]", operands)
         pair = mnemonic in ("ldp", "stp")
         if place and (pair or mnemonic in ("ldr", "str")):
             memory = (place[1], place[2] or "#0", (16 if operands[0] == "q" else 8) * (1 + pair))

@@ -175,9 +175,15 @@ class Mips(Isa):
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic == "nop":
             return Effect()
-        registers = re.findall(self.assembly_register, operands)
+        names = ("$zero", *(f"${name}" for name in self.general_registers[1:]))
+        registers = [
+            names[int(found[1:])] if found[1:].isdigit() else found
+            for found in re.findall(self.assembly_register, operands)
+        ]
         place = re.fullmatch(r"\$\w+, (.*)\((\$\w+)\)", operands)
-        size = {"sw": 4, "lw": 4, "sd": 8, "ld": 8, "sdc1": 8, "ldc1": 8}.get(mnemonic)
+        size = {"lbu": 1, "lhu": 2, "sw": 4, "lw": 4, "sd": 8, "ld": 8, "sdc1": 8, "ldc1": 8}.get(
+            mnemonic
+        )
         if place and size:
             memory = (place[2], place[1], size)
             if mnemonic[0] == "s":
@@ -186,7 +192,7 @@ class Mips(Isa):
         variable = re.fullmatch(r"\$\w+, ([A-Za-z_]\w*)", operands)
         if variable and mnemonic in ("lw", "ld"):
             return Effect(writes=frozenset(registers), loads=(variable[1], "0", size or 4))
-        if mnemonic in ("addiu", "daddiu", "move", "la", "dla") and registers:
+        if mnemonic in ("addiu", "daddiu", "move", "la", "dla", "srl", "xori") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         return None
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.config import list_configs, load_config, load_port
 from harness.conformance import kill
-from harness.conformance.assembly import statements
+from harness.conformance.assembly import Statement, statements
 from harness.conformance.mutants import Collection, Equivalent, Mutant, Stub, load
 from harness.conformance.systematic import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
 from harness.errors import UsageError
@@ -62,12 +62,17 @@ def test_every_stub_has_clauses_that_are_for_some_config(name):
         assert any(stub.clauses_on(config) for config in own), stub
 
 
-def test_the_first_stub_that_matches_a_label_counts():
+def test_the_first_stub_that_covers_an_instruction_counts():
     mips = load("mips")
-    assert mips.stub(".Llong_call").modules
-    assert not mips.stub("_mcount").modules
-    assert mips.stub("return_to_handler").clauses != mips.stub("ftrace_graph_caller").clauses
-    assert mips.stub("no_such_label") is None
+
+    def stub(text, label):
+        return mips.stub(Statement(text, label, label))
+
+    assert stub("lhu $3, 0-12($a0)", "ftrace_caller").modules
+    plain = stub("lbu $3, -8($ra)", "ftrace_caller")
+    assert not plain.modules
+    assert plain.clauses != stub("jr $ra", "return_to_handler").clauses
+    assert stub("nop", "no_such_label") is None
 
 
 def test_a_mutant_must_name_clauses_that_exist():
@@ -162,7 +167,14 @@ def test_every_operation_on_aarch64():
         (MIPS, "addiu $sp, $sp, -8\n\tnop", "double", ""),
         (MIPS, "jr $ra\n\tmove $ra, $1", "double", ""),
         (MIPS, "jr $ra\n\tmove $ra, $1", "swap", ""),
+        (MIPS, "lbu $3, -8($ra)\n\taddiu $sp, $sp, -8", "double", IDEMPOTENT),
+        (MIPS, "lbu $3, -8($ra)\n\taddiu $sp, $sp, -8", "swap", INDEPENDENT),
+        (MIPS, "move $4, $2\n\taddiu $a0, $sp, 8", "swap", ""),
+        (MIPS, "srl $3, $3, 11\n\tnop", "double", ""),
         (AARCH64, "ret\n\tnop", "double", UNREACHABLE),
+        (AARCH64, "ldr x9, [x9, #:lo12:a]\n\tadrp x10, b", "swap", INDEPENDENT),
+        (AARCH64, "ldr x9, [x9, #:lo12:a]\n\tadrp x10, b", "double", ""),
+        (AARCH64, "mov w9, w1\n\tadd x2, x9, #8", "swap", ""),
         (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #32]", "swap", INDEPENDENT),
         (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #24]", "swap", ""),
         (AARCH64, "stp x0, x1, [sp, #-16]!\n\tmov x0, x1", "double", ""),
