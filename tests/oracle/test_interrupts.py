@@ -23,6 +23,9 @@ PATH_LIMIT = 2000
 FEW = 4
 """Masked instructions of each path at which the usual run raises an interrupt; --full: at all."""
 
+ROUNDS = 10
+"""Rounds of the workload in which the writer begins a page."""
+
 DRAIN = 16
 """Interrupts whose events there is certainly room for."""
 
@@ -89,7 +92,7 @@ class Path:
             self.debugger.resume()
             stop = self.debugger.wait_stop(60)
             if stop.breakpoint in numbers:
-                return
+                return stop.breakpoint
             assert stop.breakpoint is not None, self.guest.describe()
 
     def step(self):
@@ -134,33 +137,35 @@ class Path:
     def walk_masked(self, start, masked, few):
         """Interrupts in front of all masked instructions of a path, or of a few.
 
-        ``masked``: interrupts are masked at its start already.
+        ``masked``: interrupts are masked at its start already.  Each has a path of its own, which
+        may be another one: where the writer begins a page, or the pause before was long.
         """
         number = self.debugger.insert_breakpoint(start)
-        self.come_to_masked(number, start, masked)
-        opens = self.interrupt(self.debugger.stop.address)
-        # A path on which the writer begins a page is another one.
-        one, other = None, self.masked_path(number, start, masked, opens)
-        while one != other:
-            one, other = other, self.masked_path(number, start, masked, opens)
-        for after in range(1, len(one), max(1, len(one) // FEW) if few else 1):
-            found = []
-            while found != one[: after + 1]:
-                pc = self.come_to_masked(number, start, masked)
-                found = [pc, *(self.step() for _ in range(after))]
-            self.interrupt(found[-1])
+        self.round = self.debugger.insert_breakpoint(self.guest.address_of("round_begins"))
+        opens = {self.interrupt(self.come_to_masked(number, start, masked))}
+        length = len(self.masked_path(number, start, masked, opens, PATH_LIMIT))
+        for after in range(1, length, max(1, length // FEW) if few else 1):
+            pcs = self.masked_path(number, start, masked, opens, after)
+            opens.add(self.interrupt(pcs[-1]))
         self.debugger.delete_breakpoint(number)
+        self.debugger.delete_breakpoint(self.round)
 
-    def masked_path(self, number, start, masked, opens):
-        """The masked instructions of a path, at most so many."""
+    def masked_path(self, number, start, masked, opens, steps):
+        """So many steps along the masked instructions of a path, or to where they end."""
         pcs = [self.come_to_masked(number, start, masked)]
-        while pcs[-1] != opens and len(pcs) < PATH_LIMIT:
+        while pcs[-1] not in opens and len(pcs) <= steps:
             pcs.append(self.step())
-        return pcs[:-1]
+        return pcs
 
     def come_to_masked(self, number, start, masked):
         """Come to the first instruction of a path at which interrupts are masked."""
-        self.resume_to({number})
+        rounds = 0
+        while self.resume_to({number, self.round}) != number:
+            rounds += 1
+            # Rounds are all alike: pages might always be full at the same place.
+            if rounds % ROUNDS == 0:
+                self.guest.inject_interrupt(self.debugger.stop.thread - 1)
+                self.injected += 1
         pc = start
         while not masked:
             masked = pc in self.marks
@@ -213,7 +218,7 @@ def test_at_every_instruction(watch, config, static, tracer, few):
         one = (1).to_bytes(4, path.image.byteorder)
         watched.guest.debugger.write_memory(watched.guest.address_of("finish"), one)
         assert check(watched, tracer, path) == 0
-        assert len(path.at) > 30
+        assert len(path.at) > 20
 
 
 def test_at_every_instruction_of_a_call_from_a_module(watch, config, tracer):
