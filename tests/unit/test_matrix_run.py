@@ -18,6 +18,7 @@ from harness.errors import FormatError, GuestError, HostError, UsageError
 from harness.matrix import __main__ as one_cell
 from harness.matrix import child, rundir, runner
 from harness.matrix.child import Child, Limits, family
+from harness.matrix.history import History
 from harness.matrix.result import FINDINGS, RESULT, Outcome, read_findings, read_result, write_json
 from harness.matrix.runner import Plan, run_cells
 from harness.units import MIB
@@ -317,6 +318,21 @@ def test_merging_shards_gives_the_whole_in_any_order_and_again(tmp_path):
     assert content(targets[0]) == content(parts[0]) | content(parts[1])
     assert sorted(one.cell for one in found) == sorted(cell.name for cell in every)
     assert {one.run for one in found} == {rundir.read_run(targets[2]).id}
+
+
+def test_a_cell_that_two_shards_have_run_keeps_both_attempts(tmp_path):
+    parts = [tmp_path / "a", tmp_path / "b"]
+    every = cells("good", "wrong", "odd")
+    for part, chosen in zip(parts, (every[:2], every[1:]), strict=True):
+        part.mkdir()
+        run_cells(chosen, plan(part))
+    found = rundir.merge(parts, tmp_path / "whole")
+    assert len({one.id for one in found}) == len(found) == 4
+    assert [one.outcome for one in found if one.cell == every[1].name] == [Outcome.FAIL] * 2
+    with History(tmp_path / "history.sqlite") as history:
+        assert history.add(found) == 4
+        assert history.add(rundir.merge(parts[::-1], tmp_path / "whole")) == 0
+        assert sorted(one.id for one in history.attempts()) == sorted(one.id for one in found)
 
 
 def test_an_interrupted_merge_is_made_good(tmp_path, monkeypatch):
