@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,18 @@ def test_a_hung_cell_ends_at_its_limit_with_all_it_started_and_holds_nobody_up(d
     assert over[-1].message == "not over after 3 s"
     assert not [pid for pid in pids if comm(pid) == "sleep"]
     assert told[-1].done == told[-1].total == 3
+
+
+def test_what_takes_long_begins_first(directory):
+    every = [
+        replace(one, kind=kind)
+        for one, kind in zip(
+            cells("good", "wrong", "odd"), ("workload", "conform", "mutants"), strict=True
+        )
+    ]
+    begun = []
+    run_cells(every, plan(directory, jobs=1, tell=lambda p: p.result or begun.append(p.cell.kind)))
+    assert begun == ["mutants", "conform", "workload"]
 
 
 def comm(pid):
