@@ -184,6 +184,7 @@ def plan_build(
         flags=[*config.build.cflags, "", *cflags],
         settings=[
             *(config.architecture, config.build.form, f"smp={config.qemu.smp}"),
+            config.build.compiler,
             *(*chosen_features, *identity),
         ],
         unique=os.urandom(16),
@@ -198,6 +199,7 @@ def plan_build(
         f"-j{len(os.sched_getaffinity(0))}",
         f"ARCH={config.architecture}",
         f"CROSS_COMPILE={config.build.cross_compile}",
+        f"COMPILER={config.build.compiler}",
         f"CFLAGS_ABI={' '.join(config.build.cflags)}",
         f"CFLAGS_EXTRA={' '.join(cflags)}",
         f"FORM={config.build.form}",

@@ -122,6 +122,7 @@ class BuildConfig(Model):
         str, StringConstraints(pattern=f"^({PROGRAM.pattern})?$", max_length=200)
     ] = Field(description='what stands before "gcc", such as "mips-linux-gnu-"; may be empty')
     package: Package = Field(default="", description="the Debian package that has the compiler")
+    compiler: Literal["gcc", "clang"] = Field(default="gcc", description='"gcc" or "clang"')
     cflags: tuple[Flag, ...] = Field(default=(), description='strings, such as ["-mabi=32"]')
     form: ConfigForm = Field(description=one_of(ConfigForm))
 

@@ -25,12 +25,14 @@ class Cell:
     """One square of the matrix: everything that decides what it does.
 
     ``features`` are those of the port that the guest is built with, ``cflags`` what comes behind
-    the config's own flags, ``subject`` the workload, or the mutants with commas between.
+    the config's own flags, ``program`` is gcc or clang, ``subject`` the workload, or
+    the mutants with commas between.
     """
 
     config: str
     mode: str
     compiler: str
+    program: str
     optimise: str
     frame: str
     work: str
@@ -107,6 +109,7 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     config=config.name,
                     mode=mode,
                     compiler=compiler,
+                    program=matrix.compiler[compiler].program,
                     optimise=optimise,
                     frame=frame,
                     work=work,

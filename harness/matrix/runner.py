@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import FormatError, HarnessError, HostError
-from harness.matrix.cells import Cell
+from harness.matrix.cells import COST, Cell
 from harness.matrix.child import Child, Limits
 from harness.matrix.result import (
     TEXT,
@@ -80,14 +80,14 @@ class _Running:
 
 
 def run_cells(cells: Sequence[Cell], plan: Plan) -> list[Result]:
-    """Run cells, ``plan.jobs`` at a time, and write each result as soon as it is there.
+    """Run cells, ``plan.jobs`` at a time, long ones first; write each result when it is there.
 
     Whatever ends this call ends all cells that run; these have no result then.
 
     Raises:
         HostError: a result cannot be written, or no process can be started.
     """
-    waiting = deque(cells)
+    waiting = deque(sorted(cells, key=lambda cell: COST[cell.kind]))
     running: dict[int, _Running] = {}
     results: list[Result] = []
 

@@ -63,7 +63,7 @@ def versions(cell: Cell) -> Mapping[str, str]:
         "python": sys.version.split()[0],
         config.qemu.binary: _first_line(config.qemu.binary),
     }
-    compiler = f"{config.build.cross_compile}gcc"
+    compiler = cell.program if cell.program == "clang" else f"{config.build.cross_compile}gcc"
     found[compiler] = _first_line(compiler)
     return {name: text for name, text in found.items() if text}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.build import build_guest
-from harness.config import load_config, load_port
+from harness.config import MachineConfig, load_config, load_port
 from harness.conformance.kill import kill_table, table_json
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
@@ -64,10 +64,17 @@ def do_cell(cell: Cell, directory: Path) -> bool:
     return not any(verdict.verdict == "fail" for verdict in findings.verdicts)
 
 
+def _config(cell: Cell, cflags: Sequence[str] = ()) -> MachineConfig:
+    """The cell's config with the cell's compiler, and flags behind its own."""
+    config = load_config(cell.config)
+    new = {"compiler": cell.program, "cflags": (*config.build.cflags, *cflags)}
+    return config.model_copy(update={"build": config.build.model_copy(update=new)})
+
+
 def _workload(cell: Cell, directory: Path) -> Findings:
     """Run a workload that knows its answer under the tracer; its instructions repeat exactly."""
     kernel = build_guest(
-        load_config(cell.config),
+        _config(cell),
         cell.subject,
         cflags=cell.cflags,
         features=cell.features,
@@ -77,7 +84,7 @@ def _workload(cell: Cell, directory: Path) -> Findings:
     with (
         Oracle(image, directory, counting=True) as oracle,
         boot(
-            cell.config,
+            _config(cell),
             cell.subject,
             cflags=cell.cflags,
             features=cell.features,
@@ -99,7 +106,7 @@ def _workload(cell: Cell, directory: Path) -> Findings:
 def _soak(cell: Cell, directory: Path) -> Findings:
     """Switch the tracer on and off under a workload that runs; every event is accounted for."""
     with boot(
-        cell.config, cell.subject, cflags=cell.cflags, features=cell.features, progress=_tell
+        _config(cell), cell.subject, cflags=cell.cflags, features=cell.features, progress=_tell
     ) as guest:
         changes = 0
         over = False
@@ -151,7 +158,7 @@ def _events(trace: Trace) -> Sequence[Verdict]:
 def _conform(cell: Cell, directory: Path) -> Findings:
     """Judge the config's port by every clause."""
     command = ["harness", "conform"]
-    config = load_config(cell.config)
+    config = _config(cell, cell.cflags)
     reports = list(conform([config], lambda one: load_port(one.port), (), _tell))
     (directory / "conform.json").write_text(as_json(reports, command), encoding="utf-8")
     return Findings(
@@ -169,7 +176,7 @@ def _conform(cell: Cell, directory: Path) -> Findings:
 
 def _mutants(cell: Cell, directory: Path) -> Findings:
     """Judge ports with a planted fault, all of which have to be found."""
-    outcomes = kill_table([load_config(cell.config)], cell.subject.split(","), _tell)
+    outcomes = kill_table([_config(cell, cell.cflags)], cell.subject.split(","), _tell)
     (directory / "mutants.json").write_text(table_json(outcomes), encoding="utf-8")
     named: dict[str, Verdict] = {}
     for one in outcomes:

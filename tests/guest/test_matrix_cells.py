@@ -19,6 +19,10 @@ NAMES = [
     "mips-malta/static/gcc-O2-auto/calls",
     "mips64el-malta/graph/gcc-O2-auto/calls",
     "aarch64-virt-patchable/dynamic/gcc-O2-auto/calls",
+    pytest.param(
+        "mips-malta/graph/clang-O2-auto/calls",
+        marks=pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed"),
+    ),
 ]
 ROOT = Path(__file__).parents[2]
 PLANTED = ["mips-malta/graph/gcc-O2-auto/returns", "mips-malta/dynamic/gcc-O2-auto/calls"]

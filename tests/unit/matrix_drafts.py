@@ -11,6 +11,7 @@ CELL = Cell(
     config="mips-malta",
     mode="dynamic",
     compiler="gcc",
+    program="gcc",
     optimise="O2",
     frame="nofp",
     work="calls",

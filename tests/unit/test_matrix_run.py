@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from harness.errors import FormatError, GuestError, HostError, UsageError
 from harness.matrix import __main__ as one_cell
 from harness.matrix import child, rundir, runner
 from harness.matrix.child import Child, Limits, family
+from harness.matrix.history import History
 from harness.matrix.result import FINDINGS, RESULT, Outcome, read_findings, read_result, write_json
 from harness.matrix.runner import Plan, run_cells
 from harness.units import MIB
@@ -108,6 +110,18 @@ def test_a_hung_cell_ends_at_its_limit_with_all_it_started_and_holds_nobody_up(d
     assert over[-1].message == "not over after 3 s"
     assert not [pid for pid in pids if comm(pid) == "sleep"]
     assert told[-1].done == told[-1].total == 3
+
+
+def test_what_takes_long_begins_first(directory):
+    every = [
+        replace(one, kind=kind)
+        for one, kind in zip(
+            cells("good", "wrong", "odd"), ("workload", "conform", "mutants"), strict=True
+        )
+    ]
+    begun = []
+    run_cells(every, plan(directory, jobs=1, tell=lambda p: p.result or begun.append(p.cell.kind)))
+    assert begun == ["mutants", "conform", "workload"]
 
 
 def comm(pid):
@@ -317,6 +331,21 @@ def test_merging_shards_gives_the_whole_in_any_order_and_again(tmp_path):
     assert content(targets[0]) == content(parts[0]) | content(parts[1])
     assert sorted(one.cell for one in found) == sorted(cell.name for cell in every)
     assert {one.run for one in found} == {rundir.read_run(targets[2]).id}
+
+
+def test_a_cell_that_two_shards_have_run_keeps_both_attempts(tmp_path):
+    parts = [tmp_path / "a", tmp_path / "b"]
+    every = cells("good", "wrong", "odd")
+    for part, chosen in zip(parts, (every[:2], every[1:]), strict=True):
+        part.mkdir()
+        run_cells(chosen, plan(part))
+    found = rundir.merge(parts, tmp_path / "whole")
+    assert len({one.id for one in found}) == len(found) == 4
+    assert [one.outcome for one in found if one.cell == every[1].name] == [Outcome.FAIL] * 2
+    with History(tmp_path / "history.sqlite") as history:
+        assert history.add(found) == 4
+        assert history.add(rundir.merge(parts[::-1], tmp_path / "whole")) == 0
+        assert sorted(one.id for one in history.attempts()) == sorted(one.id for one in found)
 
 
 def test_an_interrupted_merge_is_made_good(tmp_path, monkeypatch):
