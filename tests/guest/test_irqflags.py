@@ -11,10 +11,7 @@ WORKLOAD = str(Path(__file__).with_name("workloads") / "irqflags.c")
 HOOKS = {"trace_hardirqs_off": "off", "trace_hardirqs_on": "on"}
 MAX_STEPS = 3000
 
-pytestmark = [
-    pytest.mark.guest(workload=WORKLOAD),
-    pytest.mark.clause("C15b"),
-]
+pytestmark = pytest.mark.guest(workload=WORKLOAD)
 
 
 def masked(guest):
@@ -47,6 +44,7 @@ def stretches(steps):
     ]
 
 
+@pytest.mark.clause("C15b")
 def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     guest.run(until="sections")
     end = guest.debugger.read_register(guest.image.isa.return_register) & guest.image.isa.mask
@@ -59,6 +57,7 @@ def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     ]
 
 
+@pytest.mark.clause("C15b")
 def test_an_interrupt_and_its_return_are_announced(config, guest):
     guest.run(until="sections")
     end = guest.debugger.read_register("pc")
