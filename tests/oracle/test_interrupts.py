@@ -26,6 +26,9 @@ FEW = 4
 ROUNDS = 10
 """Rounds of the workload in which the writer begins a page."""
 
+MANY_ROUNDS = 100 * ROUNDS
+"""Rounds after which a path that nothing has come to is none."""
+
 DRAIN = 16
 """Interrupts whose events there is certainly room for."""
 
@@ -33,7 +36,7 @@ RETURN = "return_to_handler"
 
 NEW_PAGE = {
     "function": ["function_trace_slow"],
-    "function_graph": ["graph_enter_slow", "graph_leave_slow"],
+    "function_graph": ["graph_enter_new_page", "graph_leave_new_page"],
 }
 """Where the writer begins what is rare, with interrupts masked already."""
 
@@ -162,6 +165,7 @@ class Path:
         rounds = 0
         while self.resume_to({number, self.round}) != number:
             rounds += 1
+            assert rounds < MANY_ROUNDS, f"nothing comes to {start:#x}"
             # Rounds are all alike: pages might always be full at the same place.
             if rounds % ROUNDS == 0:
                 self.guest.inject_interrupt(self.debugger.stop.thread - 1)
