@@ -150,14 +150,14 @@ class Guest:
     def call(self, function: str, *arguments: int) -> int:
         """Have the stopped guest call one of its functions; gives the ``int`` that it returns.
 
-        It may be traced like any other.  What does not fit into a full ring buffer is lost.
+        It may be traced like any other.  What does not fit into a full ring buffer is lost.  A CPU
+        that stands in a delay slot, where it has begun to go elsewhere, executes that first.
 
         Raises:
-            UsageError: the CPU stands in a delay slot: it would go where the jump goes instead.
             GuestDied: the guest panicked in it.
             GdbError: it came to a breakpoint; the guest stands there.
         """
-        self._need_no_delay_slot(function)
+        self._leave_delay_slot()
         if "collector" in vars(self):
             self.collector.drain()
         watermark = self._own_breakpoints["ring_buffer_watermark"]
@@ -172,17 +172,14 @@ class Guest:
         finally:
             self.debugger.command(f"-break-enable {watermark}")
 
-    def _need_no_delay_slot(self, function: str) -> None:
+    def _leave_delay_slot(self) -> None:
         """QEMU keeps the jump that the CPU has begun, and no debugger can see or put it off."""
         pc, isa = self.debugger.read_register("pc"), self.image.isa
+        raw = b""
         with suppress(GdbError):
             raw = self.debugger.read_memory((pc - 4) & isa.mask, 4)
-            if isa.has_delay_slot(isa.bytes_to_words(raw)[0]):
-                raise UsageError(
-                    f"the CPU stands in a delay slot, at {self.image.symbolize(pc)}: "
-                    f"it cannot call {function}()",
-                    "Step one instruction first.",
-                )
+        if raw and isa.has_delay_slot(isa.bytes_to_words(raw)[0]):
+            self.debugger.step_instruction()
 
     def load_module(self, module: str | Path | Module) -> Module:
         """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.
