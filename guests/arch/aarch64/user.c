@@ -63,23 +63,20 @@ static long call(const struct pt_regs *regs)
 				      regs->regs[3], regs->regs[4], regs->regs[5]);
 }
 
-static bool traced(void)
-{
 #ifdef CONFIG_SYSCALL_TRACEPOINTS
-	return unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK);
+#define traced_syscall()	unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK)
 #else
-	return false;
+#define traced_syscall()	false
 #endif
-}
 
 /* All that tracing costs a system call while it is off: two looks at the flags. */
 static void system_call(struct pt_regs *regs)
 {
 	regs->syscallno = (s32)regs->regs[8];
-	if (traced())
+	if (traced_syscall())
 		syscall_trace_enter(regs);
 	regs->regs[0] = call(regs);
-	if (traced())
+	if (traced_syscall())
 		syscall_trace_leave(regs);
 }
 
