@@ -59,18 +59,27 @@ static noinline int call_graph_entry(unsigned long ret, unsigned long func,
 	return -EBUSY;
 }
 
-/* The rest of it for ours, if there is more to do than to write an event. */
-static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
+/* The end of both parts for ours that are rare: a function that is not hijacked needs no place. */
+static __always_inline int graph_entered(struct thread_info *thread, bool hijack,
+					 unsigned long flags)
 {
-	struct thread_info *thread = current;
 	int error = 0;
 
-	if (!graph_entry_slow(func, thread->curr_ret_stack, flags)) {
+	if (!hijack) {
 		thread->curr_ret_stack--;
 		error = -EBUSY;
 	}
 	raw_local_irq_restore(flags);
 	return error;
+}
+
+/* The rest of it for ours, if there is more to do than to write an event. */
+static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
+{
+	struct thread_info *thread = current;
+	bool hijack = graph_entry_slow(func, thread->curr_ret_stack, flags);
+
+	return graph_entered(thread, hijack, flags);
 }
 
 /* Or if its page is full. */
@@ -80,17 +89,12 @@ static noinline int graph_enter_new_page(unsigned long func, unsigned long flags
 	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
 	int index = thread->curr_ret_stack;
 	struct ring_buffer_event event;
-	int error = 0;
+	bool hijack = ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event);
 
-	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ent_entry), &event)) {
+	if (hijack)
 		graph_entry_event(cpu, &event, thread, &thread->ret_stack[index], func, index,
 				  flags);
-	} else {
-		thread->curr_ret_stack--;
-		error = -EBUSY;
-	}
-	raw_local_irq_restore(flags);
-	return error;
+	return graph_entered(thread, hijack, flags);
 }
 
 /*
@@ -153,6 +157,17 @@ static __always_inline unsigned long pop_return_trace(struct thread_info *thread
 	return ret;
 }
 
+/* With interrupts masked until then, so that the event and the place go together. */
+static __always_inline unsigned long graph_left(struct thread_info *thread,
+						const struct ftrace_ret_stack *entry, int index,
+						unsigned long flags)
+{
+	unsigned long ret = pop_return_trace(thread, entry, index);
+
+	raw_local_irq_restore(flags);
+	return ret;
+}
+
 /* The parts of function_graph_enter()'s counterpart that are rare, as above. */
 static noinline unsigned long call_graph_return(void)
 {
@@ -174,24 +189,19 @@ static noinline unsigned long graph_leave_untraced(void)
 {
 	struct thread_info *thread = current;
 	int index = thread->curr_ret_stack;
-	unsigned long flags, ret;
+	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	ret = pop_return_trace(thread, &thread->ret_stack[index], index);
-	raw_local_irq_restore(flags);
-	return ret;
+	return graph_left(thread, &thread->ret_stack[index], index, flags);
 }
 
 static noinline unsigned long graph_leave_slow(unsigned long flags)
 {
 	struct thread_info *thread = current;
 	int index = thread->curr_ret_stack;
-	unsigned long ret;
 
 	graph_return_slow(index, flags);
-	ret = pop_return_trace(thread, &thread->ret_stack[index], index);
-	raw_local_irq_restore(flags);
-	return ret;
+	return graph_left(thread, &thread->ret_stack[index], index, flags);
 }
 
 static noinline unsigned long graph_leave_new_page(unsigned long flags)
@@ -201,13 +211,10 @@ static noinline unsigned long graph_leave_new_page(unsigned long flags)
 	int index = thread->curr_ret_stack;
 	const struct ftrace_ret_stack *entry = &thread->ret_stack[index];
 	struct ring_buffer_event event;
-	unsigned long ret;
 
 	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event))
 		graph_return_event(cpu, &event, thread, entry, index, flags);
-	ret = pop_return_trace(thread, entry, index);
-	raw_local_irq_restore(flags);
-	return ret;
+	return graph_left(thread, entry, index, flags);
 }
 
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
@@ -218,7 +225,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	struct ring_buffer_event event;
 	trace_func_graph_ret_t tracer;
 	int index = thread->curr_ret_stack;
-	unsigned long flags, ret;
+	unsigned long flags;
 
 	if (unlikely(index < 0))
 		return bad_return(NULL, frame_pointer);
@@ -240,9 +247,7 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_graph_ret_entry), &event)))
 		return graph_leave_new_page(flags);
 	graph_return_event(cpu, &event, thread, entry, index, flags);
-	ret = pop_return_trace(thread, entry, index);
-	raw_local_irq_restore(flags);
-	return ret;
+	return graph_left(thread, entry, index, flags);
 }
 
 /*
