@@ -63,12 +63,6 @@ static long call(const struct pt_regs *regs)
 				      regs->regs[3], regs->regs[4], regs->regs[5]);
 }
 
-#ifdef CONFIG_SYSCALL_TRACEPOINTS
-#define traced_syscall()	unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK)
-#else
-#define traced_syscall()	false
-#endif
-
 /* All that tracing costs a system call while it is off: two looks at the flags. */
 static void system_call(struct pt_regs *regs)
 {

@@ -24,12 +24,6 @@ static long call(const struct pt_regs *regs)
 				     arguments[4], arguments[5]);
 }
 
-#ifdef CONFIG_SYSCALL_TRACEPOINTS
-#define traced_syscall()	unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK)
-#else
-#define traced_syscall()	false
-#endif
-
 static void handle_syscall(struct pt_regs *regs)
 {
 	regs->syscall = (s32)regs->regs[2];

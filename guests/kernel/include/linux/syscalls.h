@@ -7,6 +7,7 @@
  * MIPS' ABIs), NR_syscalls is one more than the highest. The table begins with __NR_Linux.
  */
 #include <linux/compiler.h>
+#include <linux/sched.h>
 #include <linux/syscall_metadata.h>
 #include <linux/types.h>
 
@@ -20,7 +21,12 @@ typedef long (*sys_call_ptr_t)(unsigned long, unsigned long, unsigned long,
 /* Every entry is a function: sys_ni_syscall() where there is no system call. */
 extern const sys_call_ptr_t sys_call_table[NR_syscalls - __NR_Linux];
 
-/* The slow path: _TIF_SYSCALL_WORK. */
+/* The slow path, where traced_syscall(): a look at the flags is all that it costs the others. */
+#ifdef CONFIG_SYSCALL_TRACEPOINTS
+#define traced_syscall()	unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK)
+#else
+#define traced_syscall()	false
+#endif
 void syscall_trace_enter(struct pt_regs *regs);
 void syscall_trace_leave(struct pt_regs *regs);
 
