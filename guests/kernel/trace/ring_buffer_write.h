@@ -118,7 +118,7 @@ static __always_inline u32 ring_buffer_is_off(void)
 	return ring_buffer.header.record_disabled;
 }
 
-/* Not 0: this CPU is in the middle of an event, and what comes now is lost; whoever sees that counts. */
+/* Not 0: this CPU is in the middle of an event; what comes now is lost, and who sees that counts. */
 static __always_inline u32 ring_buffer_is_writing(const struct ring_buffer_per_cpu *cpu)
 {
 	return READ_ONCE(cpu->writing);

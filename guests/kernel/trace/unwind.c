@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Walking a stack: what does not depend on how a frame is read. Nothing found on the way is
- * believed: a walk stays within one stack and within the text of the kernel and its modules, and goes only up.
+ * believed: a walk stays within one stack and within the text of the kernel and its modules, and
+ * goes only up.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>
