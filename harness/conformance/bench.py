@@ -243,9 +243,9 @@ class Bench:
         """The same for a function that returns an ``unsigned long`` or a pointer."""
         before = self.enter(function, *arguments)
         self.run_to(CALL_RETURNS)
-        result = self.registers.read()[self.isa.abi.results[0]]
-        self.registers.write(before)
-        return result & self.isa.mask
+        after = self.registers.read(*before)
+        self.registers.write({name: old for name, old in before.items() if after[name] != old})
+        return after[self.isa.abi.results[0]] & self.isa.mask
 
     def enter(self, function: int, *arguments: int) -> dict[str, int]:
         """Put the guest at the start of a function that will return to CALL_RETURNS.
@@ -253,9 +253,8 @@ class Bench:
         Gives the registers to put back after that.
         """
         isa, registers = self.isa, self.registers
-        values = registers.read()
         kept = (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
-        before = {name: values[name] for name in kept if name in values and name != "zero"}
+        before = registers.read(*(name for name in kept if name != "zero"))
         # Below what is in use, with room for the arguments' home area.
         stack = (before[isa.stack_register] - 256) & -isa.abi.stack_alignment
         registers.write(

@@ -30,41 +30,43 @@ class RegisterFile:
         ]
         names = debugger.command("-data-list-register-names").get("register-names", [])
         numbers = {name: number for number, name in enumerate(names) if name}
-        self._numbers = {numbers[name]: name for name in dict.fromkeys(wanted) if name in numbers}
+        self._numbers = {name: numbers[name] for name in dict.fromkeys(wanted) if name in numbers}
+        self._names = {number: name for name, number in self._numbers.items()}
         missing = set(wanted) - set(numbers)
         if missing:
             raise GdbError(f"gdb does not know the registers {', '.join(sorted(missing))}")
 
-    def read(self) -> dict[str, int]:
-        """Every register by its name."""
+    def read(self, *wanted: str) -> dict[str, int]:
+        """Registers by their names; every one if none is named."""
+        numbers = [self._numbers[name] for name in wanted or self._numbers]
         # Unlike `x`, `r` gives a float's bits and not its value as a whole number.
         answer = self._debugger.command(
-            f"-data-list-register-values r {' '.join(map(str, self._numbers))}"
+            f"-data-list-register-values r {' '.join(map(str, numbers))}"
         )
         values = {}
         for entry in answer.get("register-values", []):
             digits = _HEX.search(str(entry.get("value")))
-            name = self._numbers.get(int(entry.get("number", -1)))
+            name = self._names.get(int(entry.get("number", -1)))
             if digits and name:
                 values[name] = int(digits[1], 16)
         return values
 
     def write(self, values: Mapping[str, int]) -> None:
-        """Set general registers."""
-        self._debugger.commands(f"-gdb-set var ${name} = {value}" for name, value in values.items())
+        """Set general registers, in one command: gdb looks at the stack anew after each."""
+        if values:
+            told = " ".join(f"{self._numbers[name]} {value}" for name, value in values.items())
+            self._debugger.command(f"-data-write-register-values x {told}")
 
     def fill(self, general: Iterable[str], floats: Iterable[str], number: int) -> None:
         """Put another pattern into each of these registers; ``number`` makes it another set."""
-        commands = [
-            f"-gdb-set var ${name} = {self.pattern(number, index)}"
-            for index, name in enumerate(general)
-        ]
-        commands += [
-            f"-gdb-set var {assignment}"
+        self.write({name: self.pattern(number, index) for index, name in enumerate(general)})
+        assignments = [
+            assignment
             for index, name in enumerate(floats)
             for assignment in self._isa.float_assignments(name, 100 * number + index)
         ]
-        self._debugger.commands(commands)
+        if assignments:
+            self._debugger.command(f"-gdb-set var {', '.join(assignments)}")
 
     def pattern(self, number: int, index: int) -> int:
         """A word with no two bytes alike, odd, and far from every address of a guest."""

@@ -3,7 +3,7 @@
 
 pygdbmi's parser does the work.  Two things are done around it: it loops for ever on a list that
 does not end, so every record is checked for being well formed before; and it needs 0.1 s for a
-mebibyte of memory, so the contents of memory are sliced out of the line instead.
+mebibyte of memory and 2 ms for all registers, so their contents are sliced out of the line instead.
 """
 
 import re
@@ -18,6 +18,10 @@ MAX_DEPTH = 32
 _MEMORY = re.compile(rb"(\d*)\^done,memory=\[")
 _BLOCK = re.compile(
     rb'\{begin="0x([0-9a-f]{1,16})",offset="0x[0-9a-f]{1,16}",end="0x([0-9a-f]{1,16})",contents="'
+)
+_REGISTER = re.compile(r'\{number="(\d{1,9})",value="([^"\\]*)"\}')
+_REGISTERS = re.compile(
+    rf"(\d{{0,18}})\^done,register-values=\[({_REGISTER.pattern}(?:,{_REGISTER.pattern})*)\]"
 )
 _HEAD = re.compile(r"(\d{0,18})([\^*=+])([A-Za-z-]+)(,|$)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|[\w-]+=')
@@ -75,6 +79,8 @@ def parse_record(line: bytes) -> Record:
         return Record(Kind.PROMPT)
     if text[:1] in _STREAMS:
         return _stream_record(text)
+    if registers := _REGISTERS.fullmatch(text):
+        return _registers_record(registers)
     head = _HEAD.match(text)
     if head is None:
         return Record(Kind.OTHER, text=text)
@@ -86,6 +92,12 @@ def parse_record(line: bytes) -> Record:
     if payload is None:
         return _malformed(text, token if kind is Kind.RESULT else None)
     return Record(kind, token, head[3], payload)
+
+
+def _registers_record(found: re.Match[str]) -> Record:
+    values = [{"number": one[1], "value": one[2]} for one in _REGISTER.finditer(found[2])]
+    token = int(found[1]) if found[1] else None
+    return Record(Kind.RESULT, token, "done", {"register-values": values})
 
 
 def _malformed(text: str, token: int | None) -> Record:

@@ -35,11 +35,26 @@ MEMORY = (
     b'25^done,memory=[{begin="0x0000000000000010",offset="0x0000000000000000",'
     b'end="0x0000000000000014",contents="00ff10a5"}]'
 )
+REGISTERS = (
+    b'31^done,register-values=[{number="0",value="0x00000000"},{number="37",value="-5"},'
+    b'{number="38",value="{f = 0x00000001, d = 0x0}"}]'
+)
 ERROR = (
     b'27^error,msg="Cannot execute this command while the target is running.\\nUse the '
     b'\\"interrupt\\" command to stop the target\\nand then try again."'
 )
-REAL = [STOPPED, INTERRUPTED, ATTACHED, THREADS, FRAMES, MEMORY, ERROR, b"7^done", b"(gdb) "]
+REAL = [
+    STOPPED,
+    INTERRUPTED,
+    ATTACHED,
+    THREADS,
+    FRAMES,
+    MEMORY,
+    REGISTERS,
+    ERROR,
+    b"7^done",
+    b"(gdb) ",
+]
 
 
 def test_stop_at_a_breakpoint():
@@ -93,6 +108,29 @@ def test_memory_is_bytes():
     record = parse_record(MEMORY)
     assert (record.kind, record.token, record.message) == (Kind.RESULT, 25, "done")
     assert record.payload == {"memory": [MemoryBlock(0x10, b"\x00\xff\x10\xa5")]}
+
+
+def test_registers_are_numbers_and_values():
+    record = parse_record(REGISTERS)
+    assert (record.kind, record.token, record.message) == (Kind.RESULT, 31, "done")
+    assert record.payload == {
+        "register-values": [
+            {"number": "0", "value": "0x00000000"},
+            {"number": "37", "value": "-5"},
+            {"number": "38", "value": "{f = 0x00000001, d = 0x0}"},
+        ]
+    }
+
+
+def test_registers_in_another_form_are_read_all_the_same():
+    record = parse_record(REGISTERS.replace(b'"-5"', rb'"\"x\""'))
+    assert record.payload["register-values"][1] == {"number": "37", "value": '"x"'}
+
+
+@pytest.mark.parametrize("damage", [(b'"}]', b'"}'), (b'number="0"', b"number=0")])
+def test_damaged_registers_are_no_registers(damage):
+    record = parse_record(REGISTERS.replace(*damage, 1))
+    assert (record.kind, record.token, record.payload) == (Kind.MALFORMED, 31, {})
 
 
 def test_memory_with_a_hole():
