@@ -21,8 +21,9 @@ from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 
-HALF = "mem 0 0x8000000000000000 rw"
-"""A region of gdb's, of the lower half of all 64-bit addresses."""
+HALF = "mem 0 0x7ffffffffffff000 rw"
+"""A region of gdb's: the lower half of all 64-bit addresses, but for the last page.  gdb counts how
+far it is to the end of a region in a signed 64-bit number."""
 
 
 class Debugger:
@@ -155,10 +156,9 @@ class Debugger:
 
         Each range is ``FIRST-LAST``, both hexadecimal, as ``qemu.unreadable`` of a config has it.
         """
-        regions = [
-            f"mem {int(first, 16):#x} {int(last, 16) + 1:#x} wo"
-            for first, last in (addresses.split("-") for addresses in ranges)
-        ]
+        ends = [[int(end, 16) for end in addresses.split("-")] for addresses in ranges]
+        regions = [f"mem {first:#x} {last + 1:#x} wo" for first, last in ends]
+        self._memory.forbidden = [range(first, last + 1) for first, last in ends]
         if regions:
             # gdb 13 dies of a read where the next region is more than half of all addresses away.
             for command in ("set mem inaccessible-by-default off", HALF, *regions):

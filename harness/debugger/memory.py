@@ -7,7 +7,7 @@ that gdb inherits: nothing touches a disk, and its name needs no quoting (``dump
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -79,6 +79,8 @@ class Memory:
 
     def __init__(self, session: Session, transfer: TransferFile) -> None:
         self.linear: Callable[[int], int | None] = lambda address: None
+        self.forbidden: Sequence[range] = ()
+        """Addresses that are not to be reached in any way."""
         self._session = session
         self._transfer = transfer
         self._blocks: dict[int, bytes] = {}
@@ -107,7 +109,7 @@ class Memory:
         return data[address - first : address - first + size]
 
     def _fetch(self, address: int, size: int) -> bytes:
-        return self._reach(address, lambda where: self._fetch_at(where, size))
+        return self._reach(address, size, lambda where: self._fetch_at(where, size))
 
     def _fetch_at(self, address: int, size: int) -> bytes:
         try:
@@ -128,6 +130,7 @@ class Memory:
         """Write a few bytes."""
         self._reach(
             address,
+            len(data),
             lambda where: self._session.command(
                 f"-data-write-memory-bytes 0x{where:x} {data.hex()}"
             ),
@@ -140,7 +143,7 @@ class Memory:
 
     def dump(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on, fresh from the target, in one go."""
-        return self._reach(address, lambda where: self._dump_at(where, size))
+        return self._reach(address, size, lambda where: self._dump_at(where, size))
 
     def _dump_at(self, address: int, size: int) -> bytes:
         command = f"dump binary memory {self._transfer.path} 0x{address:x} 0x{address + size:x}"
@@ -159,7 +162,7 @@ class Memory:
 
     def restore(self, address: int, data: bytes) -> None:
         """Write ``data`` from ``address`` on, in one go."""
-        self._reach(address, lambda where: self._restore_at(where, data))
+        self._reach(address, len(data), lambda where: self._restore_at(where, data))
 
     def _restore_at(self, address: int, data: bytes) -> None:
         # Only a warning tells of a `restore` that fails, and what cannot be read cannot be written.
@@ -172,13 +175,15 @@ class Memory:
         finally:
             self._transfer.empty()
 
-    def _reach(self, address: int, access: Callable[[int], _Result]) -> _Result:
+    def _reach(self, address: int, size: int, access: Callable[[int], _Result]) -> _Result:
         """What ``access`` gives for an address, or for the physical one where that fails."""
         try:
             return access(address)
         except GdbError as error:
             physical = self.linear(address)
-            if physical is None:
+            end = address + size
+            held = any(one.start < end and address < one.stop for one in self.forbidden)
+            if physical is None or held:
                 raise
             try:
                 with self._physical():

@@ -111,6 +111,22 @@ def test_memory_that_is_not_there(config, live):
             read(UNMAPPED, 16)
 
 
+@pytest.mark.parametrize("name", ["mips-malta-smp", "mips64-malta-smp"])
+def test_memory_that_must_not_be_read(name, live):
+    """Neither gdb nor QEMU dies of it: address 0 in front of such a range, and the range itself."""
+    guest = live(name)
+    debugger, text = guest.debugger, guest.image.text.start
+    debugger.map_linearly(guest.image.isa.linear_address)
+    [addresses] = load_config(name).qemu.unreadable
+    first = int(addresses.split("-")[0], 16)
+    for address in (0, first, first + 0x1000, first - 4):
+        for read in (debugger.read_memory, debugger.dump_memory):
+            with pytest.raises(GdbError, match="cannot read 8 bytes"):
+                read(address, 8)
+    debugger.forget()
+    assert debugger.read_memory(text, 16) == guest.image.read(text, 16)
+
+
 def test_registers(config, live):
     guest = live(config)
     debugger, image = guest.debugger, guest.image
