@@ -381,8 +381,9 @@ class Debugger:
 
     @property
     def selected_thread(self) -> int | None:
-        """The thread that registers and backtraces are of; None when gdb has not been told yet."""
-        return self._threads.selected
+        """The thread that registers and backtraces are of; None when the target has none."""
+        known = self._threads.selected
+        return known if known is not None or self.running else self.look_up_thread()
 
     def look_up_thread(self) -> int | None:
         """The thread that gdb's own command line has selected; `selected_thread` from now on."""

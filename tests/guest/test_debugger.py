@@ -165,6 +165,9 @@ def test_where_it_is(config, live):
     frames = guest.debugger.backtrace(5)
     assert 1 <= len(frames) <= 5
     assert "in workload" in frames[0]
+    for thread in reversed(threads):
+        guest.debugger.cli(f"thread {thread.id}")
+        assert guest.debugger.selected_thread == thread.id
 
 
 def test_breakpoint_on_text_that_changes(config, live):
