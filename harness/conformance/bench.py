@@ -81,12 +81,15 @@ class Bench:
         self.at_stake: tuple[str, ...] = ()
         self.judged: dict[str, set[str]] = {}
         self.failures: dict[str, list[Failure]] = {}
+        self._asked: tuple[str, ...] = ()
+        self.lost: set[str] = set()
+        """Clauses of checks that could not go on to their end."""
 
     # What checks say
 
     def begin(self, check: str, clauses: tuple[str, ...]) -> None:
         """From now on it is this check that speaks."""
-        self._check, self.at_stake = check, clauses
+        self._check, self.at_stake, self._asked = check, clauses, clauses
 
     def require(self, clause: str, holds: bool, message: str, **evidence: object) -> bool:
         """The clause asks for something, and it ``holds`` or does not; the message says what not.
@@ -107,6 +110,7 @@ class Bench:
 
     def died(self, error: HarnessError) -> None:
         """The check could not go on: that is the answer for all that was at stake."""
+        self.lost.update(self._asked)
         for clause in self.at_stake:
             advice = [error.advice] if error.advice else []
             seen = error.evidence or self.where()

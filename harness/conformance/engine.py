@@ -19,13 +19,14 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What the checks said of one build: who judged each clause, and what failed; or why there is
-    no such build.
+    no such build.  ``lost`` are the clauses of checks in which the guest died.
     """
 
     variant: str
     judged: dict[str, set[str]]
     failures: dict[str, list[Failure]]
     reason: str = ""
+    lost: frozenset[str] = frozenset()
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -52,6 +53,8 @@ def checks_for(
     return [check for check in all_checks() if check.applies(config, variant, features, claimed)]
 
 
+DIED = "the guest died of another clause before this could be seen"
+
 STATIC_MISSES = ("DYNAMIC_FTRACE",)
 """What a static build lacks though the port has it; which build a check is for it says itself."""
 
@@ -74,7 +77,7 @@ def run_checks(
         pass
     finally:
         bench.close()
-    return Findings(variant.name, bench.judged, bench.failures)
+    return Findings(variant.name, bench.judged, bench.failures, lost=frozenset(bench.lost))
 
 
 def verdicts(
@@ -117,8 +120,10 @@ def _result(
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in findings if found.reason)
+        lost = any(clause.id in found.lost for found in findings)
         result.reason = (
             why_unseen(clause, config)
+            or (DIED if lost else "")
             or next(not_built, "")
             or "none of its checks applies to this port"
         )

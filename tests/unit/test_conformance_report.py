@@ -51,6 +51,15 @@ def test_verdicts():
     assert [result.clause for result in FOUND.failed] == ["C1a"], "C3d is advised only"
 
 
+def test_a_clause_that_nobody_came_to_says_why():
+    """That a guest died explains it before a build that could not be made does."""
+    lost = Findings("dynamic", {}, {}, lost=frozenset({"C1a"}))
+    found = report([lost, Findings("modules", {}, {}, "no module builds")])
+    reasons = {result.clause: result.reason for result in found.results}
+    assert reasons["C1a"] == "the guest died of another clause before this could be seen"
+    assert reasons["C2a"] == "no module builds"
+
+
 def test_the_text_shows_evidence_and_how_to_repeat_and_no_control_characters():
     text = "\n".join(lines(FOUND, COMMAND))
     assert "  FAIL C1a   argument registers survive the stub" in text
