@@ -217,8 +217,8 @@ class Mips(Isa):
         return None
 
     def is_return(self, word: int) -> bool:
-        """``jr ra`` of every release, with or without a hint."""
-        return word & 0xFFFFF83F == 0x03E00008
+        """``jr ra`` of every release, with or without a hint: in release 6 ``jalr zero, ra``."""
+        return word & 0xFFFFF83E == 0x03E00008
 
     def is_store(self, word: int) -> bool:
         """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""
