@@ -91,7 +91,8 @@ def jobs_for(
         if features is not None and checks_for(config, variant, features, clauses):
             jobs.append(Job(config, port, variant, features, clauses, edits or {}, tuple(cflags)))
     if any(clause.id == CLAUSE for clause in clauses) and any(combinations(config, port)):
-        jobs.append(Job(config, port, BUILDS, (), clauses, edits or {}, tuple(cflags)))
+        # First all checks of the first build, then this: nothing takes longer, if all is compiled.
+        jobs.insert(1, Job(config, port, BUILDS, (), clauses, edits or {}, tuple(cflags)))
     return jobs
 
 
