@@ -2,11 +2,15 @@
 """The call sites of a guest, found by disassembling it: independent of the guest's own table."""
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from harness.image import Function, Image
 from harness.isa import Instruction
 
 MCOUNT = "_mcount"
+
+_known: WeakKeyDictionary[Image, tuple[list[Function], list[int]]] = WeakKeyDictionary()
+"""What was found with which functions: to disassemble a kernel takes longer than to boot it."""
 
 
 def find_sites(image: Image) -> list[int]:
@@ -17,6 +21,14 @@ def find_sites(image: Image) -> list[int]:
     other image, a function that begins with two nops, behind a landing pad if it has one, is
     patchable, and the first of them is its site.
     """
+    functions, sites = _known.get(image, (None, []))
+    if functions is not image.functions:
+        sites = _find(image)
+        _known[image] = image.functions, sites
+    return list(sites)
+
+
+def _find(image: Image) -> list[int]:
     mcount = image.symbols.get(MCOUNT)
     if mcount is not None:
         calls = [site for function in image.functions for site in _calls(image, function, mcount)]
