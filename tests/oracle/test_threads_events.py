@@ -50,7 +50,8 @@ def test_function_graph(watch, tick):
 def test_switched_on_and_off_while_threads_run(watch, tracer):
     """At moments that nobody chose, on every CPU, and threads that wait in functions of before.
 
-    Ticks are the clock for that: a busy host has more of them in a workload, not fewer.  A call may be given up that is in the stub when the tracer goes; there are no other exceptions.
+    Ticks are the clock for that: a busy host has more of them in a workload, not fewer.  A call may
+    be given up that is in the stub when the tracer goes; there are no other exceptions.
     """
     with watch("threads", tick=1000) as watched:
         guest = watched.guest
