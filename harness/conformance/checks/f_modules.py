@@ -13,6 +13,7 @@ from harness.conformance.workshop import LOADED
 from harness.image import THIS_MODULE, ModuleImage
 from harness.isa import CallSite, Form
 from harness.oracle import Call, find_sites
+from harness.trace import FunctionEvent
 
 RUN = "run_modules"
 RIGHT = 7 + 8
@@ -243,9 +244,11 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
                     refused(bench, clause, site, call, what)
 
 
-@check("C9i", variants=(MODULES,))
+@check("C9i", "C2a", "M2c", variants=(MODULES,))
 def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
-    """Where a kernel lets a CPU stand in a module's site, it may be switched."""
+    """Where a kernel lets a CPU stand in a module's site, it may be switched; a call that goes on
+    from a site that is off meanwhile is reported with that site.
+    """
     isa = bench.isa
     for on in (True, False):
         place = 0
@@ -256,6 +259,8 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 break
             switch, debugger = Switch(bench), bench.guest.debugger
             switch.sites(not on, [site] if not on else [])
+            switch.tracer(not on)
+            bench.guest.tracer.clear()
             with bench.stakes("C9i"):
                 before = bench.enter(bench.image.address_of(RUN), 1)
                 bench.run_to(site.address)
@@ -277,6 +282,16 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 f"{(here - site.address) // 4} words into it: {result} of {RIGHT} answers are "
                 "right",
             )
+            events = bench.guest.tracer.events()
+            calls = [event for event in events if isinstance(event, FunctionEvent)]
+            wrong = [str(event) for event in calls if event.ip != site.address]
+            for clause in ("C2a", *_both(bench, "M2c")):
+                bench.require(
+                    clause,
+                    not wrong,
+                    f"a module's site was switched off under a CPU at {here:#x}: ip is not the site",
+                    events=wrong,
+                )
             place += 1
 
 
