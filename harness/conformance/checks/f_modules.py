@@ -289,7 +289,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 bench.require(
                     clause,
                     not wrong,
-                    f"a module's site was switched off under a CPU at {here:#x}: ip is not the site",
+                    f"switched off under a CPU at {here:#x} a module's site is not the event's ip",
                     events=wrong,
                 )
             place += 1
