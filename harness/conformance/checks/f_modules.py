@@ -250,7 +250,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
     from a site that is off meanwhile is reported with that site.
     """
     isa = bench.isa
-    for on in (True, False):
+    for on in (False, True):
         place = 0
         while True:
             modules = load(bench)
