@@ -8,6 +8,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, switch_elsewhere
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.journey import GRAPH_ENTER
 from harness.conformance.switch import Switch
 from harness.conformance.workshop import LOADED
 from harness.image import THIS_MODULE, ModuleImage
@@ -391,6 +392,27 @@ def graph_events_of_modules(bench: Bench) -> None:
             )
         wrong = {site for _, site in every} - _traced(bench, sites)
         bench.require("C4e", not wrong, "func is no site that is on", found=sorted(wrong))
+
+
+@check("C4a", "C4e", variants=(STATIC_MODULES,), features=("FUNCTION_GRAPH_TRACER",))
+def either_pointer_is_enough_for_modules(bench: Bench) -> None:
+    """The call of a module is told as its site on both ways to ftrace_graph_caller."""
+    isa = bench.isa
+    for way in ({"entry": "ftrace_graph_entry_stub"}, {"leave": "ftrace_stub"}):
+        site = next(one for one in sites_of(load(bench)) if one.function == "mod_leaf")
+        Switch(bench).graph(True, **way)
+        with bench.stakes("C4a"):
+            bench.enter(bench.image.address_of(RUN), 1)
+            bench.run_to(site.address)
+            bench.run_to(bench.image.address_of(GRAPH_ENTER))
+        func = bench.registers.read()[isa.argument_registers[1]] & isa.mask
+        bench.require(
+            "C4e",
+            func == site.address,
+            f"with {' '.join(way.values())} func is not the call site of a module",
+            expected=f"{site.address:#x}",
+            found=f"{func:#x}",
+        )
 
 
 @check("C7e", variants=(MODULES,))
