@@ -39,6 +39,9 @@ FIRST = {
 }
 """The checks that find most faults in stubs, by a part of a stub's name."""
 
+OF_CALLS = frozenset({*FIRST.values(), "events-of-modules"})
+"""They come before all that do not look at calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -251,7 +254,7 @@ def _checks(task: Task, variant: str, features: Sequence[str], own: bool) -> lis
             for check in checks_for(task.config, variant, features, select(task.config))
             if own == any(clause in task.clauses for clause in check.clauses)
         ),
-        key=lambda check: (check.name != FIRST[stub], check.name not in FIRST.values()),
+        key=lambda check: (check.name != FIRST[stub], check.name not in OF_CALLS),
     )
 
 

@@ -47,6 +47,8 @@ LONG = 3600.0
 REMOTE_TIMEOUT = 15
 """Seconds that gdb waits for the stub."""
 
+# Who is told of a port that nobody listens on need not wait for gdb to try again for 15 s.
+#
 # Breakpoints stay out of the stub while the target is stopped (gdb's default): a raw step from the
 # address of an inserted one would hit it again and get nowhere.
 SETTINGS = (
@@ -56,6 +58,7 @@ SETTINGS = (
     "height 0",
     "mi-async on",
     f"remotetimeout {REMOTE_TIMEOUT}",
+    "tcp auto-retry off",
     "history save off",
     "auto-solib-add off",
     "backtrace limit 64",

@@ -131,6 +131,9 @@ class AArch64(Isa):
                 return Effect(reads=frozenset(registers), stores=memory)
             into = registers[: 1 + pair]
             return Effect(frozenset(registers[len(into) :]), frozenset(into), loads=memory)
+        literal = re.fullmatch(r"x\d+, (\w+)", operands)
+        if literal and mnemonic == "ldr":
+            return Effect(writes=frozenset(registers), loads=(literal[1], "0", 8))
         if mnemonic in ("add", "sub", "mov", "adrp") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         if mnemonic == "cmp":

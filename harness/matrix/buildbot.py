@@ -5,7 +5,8 @@ Every cell is a builder.  A night is one build of the builder ``matrix``, on the
 finds the revision, triggers all cells at it, waits for them, and reports.  A cell's build runs
 ``harness matrix run`` on any worker, sends the directory of the run to the master, and merges it
 into the night's directory and the history.  When a worker is lost, Buildbot gives the cell to
-another; an attempt that never came to the master is not counted, one that came twice counts once.
+another, ``attempts`` times at most: a cell that takes its worker down would else take all down.  An
+attempt that never came to the master is not counted, one that came twice counts once.
 
 Only masters import this: it needs the extra ``buildbot`` of the package.
 """
@@ -50,6 +51,7 @@ def configuration(
     branch: str = "main",
     harness: Sequence[str] = ("harness",),
     matrix: str = "",
+    attempts: int = 3,
 ) -> dict[str, Any]:
     """The ``BuildmasterConfig`` of a master whose directory is ``directory``.
 
@@ -68,6 +70,8 @@ def configuration(
         branch: of the repository.
         harness: the command on the workers.  It runs in the clone, whose package it imports.
         matrix: a declaration, by a path that is the same on all machines.
+        attempts: how many workers a cell may lose, or nearly lose, before the night goes on
+            without it.
 
     Raises:
         UsageError: the matrix cannot be listed.
@@ -112,7 +116,7 @@ def configuration(
                 workernames=list(workers),
                 # One clone on each worker, whatever the number of cells.
                 workerbuilddir="cell",
-                factory=util.BuildFactory(_cell(root, source, run, cell, turn)),
+                factory=util.BuildFactory(_cell(root, source, run, cell, turn, attempts)),
             )
         )
     if web:
@@ -168,7 +172,22 @@ def _night(root: Path, source: Sequence[Any], turn: Any) -> list[Any]:
     ]
 
 
-def _cell(root: Path, source: Sequence[Any], run: Sequence[str], cell: str, turn: Any) -> list[Any]:
+@util.renderer  # type: ignore[untyped-decorator]
+def _builds_of_request(properties: Any) -> Any:
+    """How often Buildbot has begun this cell for this night, as a Deferred."""
+    build = properties.getBuild()
+    builds = build.master.data.get(("buildrequests", build.requests[0].id, "builds"))
+    return builds.addCallback(len)
+
+
+def _cell(
+    root: Path,
+    source: Sequence[Any],
+    run: Sequence[str],
+    cell: str,
+    turn: Any,
+    attempts: int,
+) -> list[Any]:
     safe = cell.replace("/", "~")
     sent = util.Interpolate(
         "%(kw:root)s/incoming/%(kw:cell)s-%(prop:buildnumber)s", root=str(root), cell=safe
@@ -186,7 +205,17 @@ def _cell(root: Path, source: Sequence[Any], run: Sequence[str], cell: str, turn
         where += ["--revision", util.Property("got_revision")]
     merge = [*HARNESS, "matrix", "merge", "--history", str(root / "history.sqlite")]
     clone = util.Interpolate("%(prop:builddir)s/build")
+
+    def is_tried(step: Any) -> bool:
+        return bool(step.getProperty("attempt") <= attempts)
+
     return [
+        steps.SetProperty(name="attempt", property="attempt", value=_builds_of_request),
+        steps.Assert(
+            util.Property("attempt") <= attempts,
+            name=f"at most {attempts} attempts",
+            haltOnFailure=True,
+        ),
         *source,
         # What an earlier build has left would be taken for this one's.
         steps.RemoveDirectory("run", name="clean", haltOnFailure=True),
@@ -200,13 +229,19 @@ def _cell(root: Path, source: Sequence[Any], run: Sequence[str], cell: str, turn
             flunkOnFailure=True,
         ),
         steps.DirectoryUpload(
-            name="send", workersrc="../run", masterdest=sent, alwaysRun=True, haltOnFailure=True
+            name="send",
+            workersrc="../run",
+            masterdest=sent,
+            alwaysRun=True,
+            doStepIf=is_tried,
+            haltOnFailure=True,
         ),
         steps.MasterShellCommand(
             ["sh", "-c", TAKE, sent, *merge, "-o", whole, sent],
             name="merge",
             locks=[turn],
             alwaysRun=True,
+            doStepIf=is_tried,
             flunkOnFailure=True,
         ),
     ]

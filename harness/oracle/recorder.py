@@ -5,7 +5,6 @@ import ctypes
 import mmap
 import os
 import struct
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -14,7 +13,7 @@ from harness.errors import HostError
 from harness.image import Image
 from harness.oracle.compile import build_plugin
 from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
-from harness.oracle.sites import find_sites
+from harness.oracle.sites import find_watched
 from harness.oracle.watch import (
     JumpWatch,
     ThreadWatch,
@@ -36,7 +35,7 @@ class Call:
     """One execution of a call site, as the machine saw it.
 
     ``parent`` is the return address of the function that the site is in, 0 when the CPU had not
-    made a call yet; ``instructions`` is what the CPU had executed before the site (with several
+    made a call yet; ``instructions`` is what the CPU had executed before it called (with several
     CPUs, at most a block more).  ``thread`` is the oracle's number of the thread (see
     `Oracle.thread_address`), and ``level`` counts the exceptions that the thread was in: 0 where no
     interrupt or system call had come.
@@ -110,7 +109,7 @@ class Oracle:
     ) -> None:
         """``capacity`` is in records.  With ``counting`` it counts instructions only."""
         self._image = image
-        self.sites: Sequence[int] = [] if counting else find_sites(image)
+        self._watched = {} if counting else find_watched(image)
         self._marks = {} if counting else find_marks(image)
         self._counting = counting
         self._names = {site: _function_name(image, site) for site in self.sites} | self._marks
@@ -134,18 +133,23 @@ class Oracle:
         self._memory.close()
         self._path.unlink(missing_ok=True)
 
+    @property
+    def sites(self) -> list[int]:
+        """The call sites, in order of address."""
+        return sorted(self._watched.values())
+
     def add_module(self, image: Image) -> None:
         """Watch a module's call sites too, from before the guest first runs any code of it.
 
         Raises:
             HostError: there are more than ``MODULE_SITES`` of all modules together.
         """
-        found = find_sites(image)
-        every = sorted({*self.sites, *found})
+        found = find_watched(image)
+        every = sorted({*self._watched, *found})
         if len(every) > self._room:
             raise HostError(f"the oracle has room for {MODULE_SITES} call sites of modules")
-        self._names |= {site: _function_name(image, site) for site in found}
-        self.sites = every
+        self._names |= {site: _function_name(image, site) for site in found.values()}
+        self._watched |= found
         struct.pack_into(f"={len(every)}Q", self._memory, self._control.sites, *every)
         self._control.nr_sites = len(every)
 
@@ -223,9 +227,10 @@ class Oracle:
         start = self._control.records
         with memoryview(self._memory) as memory:
             content = bytes(memory[start : start + self._control.count * RECORD.size])
-        records: list[Call | Return | Mark | Window] = [
-            _record(self._names[site], site, *rest) for site, *rest in RECORD.iter_unpack(content)
-        ]
+        records: list[Call | Return | Mark | Window] = []
+        for watched, *rest in RECORD.iter_unpack(content):
+            site = self._watched.get(watched, watched)
+            records.append(_record(self._names[site], site, *rest))
         for index, enabled in reversed(self._windows):
             records.insert(index, Window(enabled))
         return records
@@ -264,10 +269,10 @@ class Oracle:
             ("vectors", [] if self._counting else find_vectors(self._image)),
             ("marks", self._marks),
             # Last, with room behind them: modules come with more.
-            ("sites", self.sites),
+            ("sites", self._watched),
         ):
             append(name, len(addresses), struct.pack(f"={len(addresses)}Q", *sorted(addresses)))
-        self._room = len(self.sites) + MODULE_SITES
+        self._room = len(self._watched) + MODULE_SITES
         control.records = align_up(len(content) + 8 * MODULE_SITES, mmap.PAGESIZE)
         content[: ctypes.sizeof(Control)] = bytes(control)
         return self._map(content, control.records + capacity * RECORD.size)

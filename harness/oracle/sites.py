@@ -9,7 +9,10 @@ from harness.isa import Instruction
 
 MCOUNT = "_mcount"
 
-_known: WeakKeyDictionary[Image, tuple[list[Function], list[int]]] = WeakKeyDictionary()
+SECOND = 4
+"""From the first instruction of a patchable site to the second."""
+
+_known: WeakKeyDictionary[Image, tuple[list[Function], dict[int, int]]] = WeakKeyDictionary()
 """What was found with which functions: to disassemble a kernel takes longer than to boot it."""
 
 
@@ -21,20 +24,30 @@ def find_sites(image: Image) -> list[int]:
     other image, a function that begins with two nops, behind a landing pad if it has one, is
     patchable, and the first of them is its site.
     """
-    functions, sites = _known.get(image, (None, []))
+    return sorted(find_watched(image).values())
+
+
+def find_watched(image: Image) -> dict[int, int]:
+    """The call sites of `find_sites`, by the address of the instruction that a call happens at.
+
+    That is the second one where a site is patchable: the first is the same whether it is switched
+    on or not, and a CPU that is between them as that changes does what the second says then.
+    """
+    functions, sites = _known.get(image, (None, {}))
     if functions is not image.functions:
         sites = _find(image)
         _known[image] = image.functions, sites
-    return list(sites)
+    return dict(sites)
 
 
-def _find(image: Image) -> list[int]:
+def _find(image: Image) -> dict[int, int]:
     mcount = image.symbols.get(MCOUNT)
     if mcount is not None:
         calls = [site for function in image.functions for site in _calls(image, function, mcount)]
         if calls:
-            return sorted(set(calls))
-    return sorted({site for function in image.functions for site in _entry(image, function)})
+            return {site: site for site in calls}
+    entries = (site for function in image.functions for site in _entry(image, function))
+    return {site + SECOND: site for site in entries}
 
 
 def _calls(image: Image, function: Function, target: int) -> Iterator[int]:

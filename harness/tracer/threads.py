@@ -42,9 +42,15 @@ class ThreadControl:
 
     def set_syscall_tracepoint(self, on: bool) -> None:
         """Set or clear ``TIF_SYSCALL_TRACEPOINT`` of every thread."""
+        if on:
+            self.change_flags(SYSCALL_TRACEPOINT, 0)
+        else:
+            self.change_flags(0, SYSCALL_TRACEPOINT)
+
+    def change_flags(self, on: int, off: int) -> None:
+        """Set the bits of ``on`` in the flags of every thread, and clear those of ``off``."""
         for thread in self.threads():
-            flags = thread.flags & ~SYSCALL_TRACEPOINT | SYSCALL_TRACEPOINT * on
-            self._write(thread, self._table.offsets["flags"], flags)
+            self._write(thread, self._table.offsets["flags"], thread.flags & ~off | on)
 
     def set_ftrace_ignore(self, ignored: Callable[[int], bool]) -> None:
         """Leave out the functions of threads whose process id ``ignored`` says so of."""

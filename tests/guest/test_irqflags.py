@@ -58,7 +58,9 @@ def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
 
 
 @pytest.mark.clause("C15b")
+@pytest.mark.guest(workload=WORKLOAD, tick=0)
 def test_an_interrupt_and_its_return_are_announced(config, guest):
+    """Without ticks: the interrupt that is followed is the one that was raised."""
     guest.run(until="sections")
     end = guest.debugger.read_register("pc")
     guest.inject_interrupt()

@@ -47,11 +47,12 @@ import sys
 from harness.matrix.buildbot import configuration
 BuildmasterConfig = configuration(
     basedir,
-    workers={"one": "1", "two": "2"},
+    workers={"one": "1", "two": "2", "three": "3"},
     listen="tcp:0:interface=127.0.0.1",
     web="tcp:0:interface=127.0.0.1",
     harness=(sys.executable, "-c", "from harness.cli import main; main()"),
     matrix=%r,
+    attempts=2,
 )
 """
 TWISTD = "from twisted.scripts.twistd import run; run()"
@@ -209,6 +210,24 @@ def test_what_a_vanished_worker_did_is_done_by_another_once(site):
     site.attach("two", "2")
     site.log.until(r"<Build matrix number:1 results:failure>: build finished")
     judged(site)
+
+
+def test_a_cell_that_takes_every_worker_down_is_given_up(site):
+    lost = []
+    site.force("matrix")
+    for name, password in (("one", "1"), ("two", "2")):
+        site.attach(name, password)
+        site.log.until("step 'clean' complete: success")
+        site.workers[name].close()
+        lost += site.log.until(
+            r"<Build (\S+/\S+) number:\d results:retry>: build finished"
+        ).groups()
+    cell, again = lost
+    assert cell == again, "the oldest request is the first"
+    site.attach("three", "3")
+    site.log.until(rf"<Build {re.escape(cell)} number:3 results:failure>: build finished")
+    site.log.until(r"<Build matrix number:1 results:\w+>: build finished")
+    assert set(site.night()[1]) == set(CELLS) - {cell}
 
 
 def test_a_wrong_password_is_refused(site):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Live guests with the oracle in their QEMU, once for each machine config."""
 
+import random
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,21 @@ class Watched:
             self.guest.tracer.set_filter(*globs)
         self.guest.tracer.current = tracer
         self.oracle.window(tracer != "nop")
+
+    def go_on(self, function, most=150):
+        """Run to a function, and some instructions more: a moment that nobody chose.
+
+        By what the guest has done: a host may be busy for longer than a workload takes.
+        """
+        self.guest.run(until=function)
+        steps = random.randrange(most)
+        print(f"{steps} instructions behind {function}")
+        for _ in range(steps):
+            inside = self.guest.image.function_at(self.guest.debugger.stop.address)
+            # It may be about to wait for an interrupt, and none comes while a CPU is stepped.
+            if inside and inside.name == "cpu_idle":
+                break
+            self.guest.debugger.step_instruction()
 
     def load(self, *modules):
         """Load modules, whose sites the oracle watches from then on; gives their images."""

@@ -77,7 +77,7 @@ def test_switched_on_anywhere(watch):
     """At moments that nobody chose: between the words of a site, in front of one, behind one."""
     with watch("forever") as watched:
         for _ in range(5):
-            watched.guest.run(until=None, seconds=0.001)
+            watched.go_on("nested")
             watched.switch("function")
             watched.guest.run(until="round_begins")
             watched.switch("nop")
@@ -95,7 +95,7 @@ def test_switched_off_anywhere(watch):
             watched.guest.run(until="round_begins")
             watched.oracle.reset()
             watched.switch("function")
-            watched.guest.run(until=None, seconds=0.001)
+            watched.go_on("round_begins")
             watched.switch("nop")
             watched.guest.run(until="round_begins")
             expected += watched.executed

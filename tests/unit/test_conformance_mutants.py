@@ -179,6 +179,8 @@ def test_every_operation_on_aarch64():
         (AARCH64, "stp x0, x1, [sp, #16]\n\tstp q0, q1, [sp, #24]", "swap", ""),
         (AARCH64, "stp x0, x1, [sp, #-16]!\n\tmov x0, x1", "double", ""),
         (AARCH64, "ldr x0, [x0]\n\tmov x1, x2", "double", ""),
+        (AARCH64, "ldr x16, 1f\n\tbr x16", "double", IDEMPOTENT),
+        (AARCH64, "ldr x16, 1f\n\tbr x16", "swap", ""),
         (AARCH64, "bl f\n\tmov x1, x2", "swap", ""),
     ],
 )

@@ -8,11 +8,13 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, switch_elsewhere
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.journey import GRAPH_ENTER
 from harness.conformance.switch import Switch
 from harness.conformance.workshop import LOADED
 from harness.image import THIS_MODULE, ModuleImage
 from harness.isa import CallSite, Form
 from harness.oracle import Call, find_sites
+from harness.trace import FunctionEvent
 
 RUN = "run_modules"
 RIGHT = 7 + 8
@@ -243,11 +245,13 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
                     refused(bench, clause, site, call, what)
 
 
-@check("C9i", variants=(MODULES,))
+@check("C9i", "C2a", "M2c", variants=(MODULES,))
 def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
-    """Where a kernel lets a CPU stand in a module's site, it may be switched."""
+    """Where a kernel lets a CPU stand in a module's site, it may be switched; a call that goes on
+    from a site that is off meanwhile is reported with that site.
+    """
     isa = bench.isa
-    for on in (True, False):
+    for on in (False, True):
         place = 0
         while True:
             modules = load(bench)
@@ -256,6 +260,8 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 break
             switch, debugger = Switch(bench), bench.guest.debugger
             switch.sites(not on, [site] if not on else [])
+            switch.tracer(not on)
+            bench.guest.tracer.clear()
             with bench.stakes("C9i"):
                 before = bench.enter(bench.image.address_of(RUN), 1)
                 bench.run_to(site.address)
@@ -277,6 +283,16 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 f"{(here - site.address) // 4} words into it: {result} of {RIGHT} answers are "
                 "right",
             )
+            events = bench.guest.tracer.events()
+            calls = [event for event in events if isinstance(event, FunctionEvent)]
+            wrong = [str(event) for event in calls if event.ip != site.address]
+            for clause in ("C2a", *_both(bench, "M2c")):
+                bench.require(
+                    clause,
+                    not wrong,
+                    f"switched off under a CPU at {here:#x} a module's site is not the event's ip",
+                    events=wrong,
+                )
             place += 1
 
 
@@ -376,6 +392,27 @@ def graph_events_of_modules(bench: Bench) -> None:
             )
         wrong = {site for _, site in every} - _traced(bench, sites)
         bench.require("C4e", not wrong, "func is no site that is on", found=sorted(wrong))
+
+
+@check("C4a", "C4e", variants=(STATIC_MODULES,), features=("FUNCTION_GRAPH_TRACER",))
+def either_pointer_is_enough_for_modules(bench: Bench) -> None:
+    """The call of a module is told as its site on both ways to ftrace_graph_caller."""
+    isa = bench.isa
+    for way in ({"entry": "ftrace_graph_entry_stub"}, {"leave": "ftrace_stub"}):
+        site = next(one for one in sites_of(load(bench)) if one.function == "mod_leaf")
+        Switch(bench).graph(True, **way)
+        with bench.stakes("C4a"):
+            bench.enter(bench.image.address_of(RUN), 1)
+            bench.run_to(site.address)
+            bench.run_to(bench.image.address_of(GRAPH_ENTER))
+        func = bench.registers.read()[isa.argument_registers[1]] & isa.mask
+        bench.require(
+            "C4e",
+            func == site.address,
+            f"with {' '.join(way.values())} func is not the call site of a module",
+            expected=f"{site.address:#x}",
+            found=f"{func:#x}",
+        )
 
 
 @check("C7e", variants=(MODULES,))

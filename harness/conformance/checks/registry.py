@@ -33,7 +33,7 @@ def several_cpus(config: MachineConfig) -> str:
     return "" if config.qemu.smp > 1 else "the machine has one CPU"
 
 
-VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, MODULES, STATIC_MODULES)
+VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, STATIC_MODULES, MODULES)
 
 
 @dataclass(frozen=True, slots=True)
