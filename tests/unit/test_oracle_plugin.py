@@ -154,7 +154,7 @@ def at(place):
     return BASE + 4 * place
 
 
-class Stand(SimpleNamespace):
+class FakeImage(SimpleNamespace):
     """What is found in an image is kept with it, as long as it lives: it is one by its identity."""
 
     __hash__ = object.__hash__
@@ -171,7 +171,7 @@ def image(code):
     jumps = [Function("setjmp", at(SETJMP), 16), Function("longjmp", at(LONGJMP), 16)]
     memory = {BASE: text, THREADS - 0x100: struct.pack(f"{order}18IQ", *layout)}
     memory |= {function.address: isa.words_to_bytes([code.nop] * 4) for function in jumps}
-    return Stand(
+    return FakeImage(
         isa=isa,
         byteorder=isa.byteorder,
         symbols={
