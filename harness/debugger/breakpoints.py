@@ -38,6 +38,11 @@ class Breakpoints:
         found = {number(row.get("number")): frame_address(row) for row in self._rows()}
         return {one: address for one, address in found.items() if address}
 
+    def address(self, breakpoint_number: int) -> int | None:
+        """Where one is that is enabled; None when there is none, or it watches something else."""
+        rows = self._rows(f"-break-info {breakpoint_number}")
+        return frame_address(rows[0]) if rows and rows[0].get("enabled") == "y" else None
+
     def enabled(self) -> set[int]:
         """The numbers of those that are enabled."""
         return {number(row.get("number")) for row in self._rows() if row.get("enabled") == "y"}
@@ -46,7 +51,7 @@ class Breakpoints:
         """Take one away."""
         self._session.command(f"-break-delete {breakpoint_number}")
 
-    def _rows(self) -> list[Mapping[str, Any]]:
-        table = self._session.command("-break-list").get("BreakpointTable")
+    def _rows(self, command: str = "-break-list") -> list[Mapping[str, Any]]:
+        table = self._session.command(command).get("BreakpointTable")
         body = table.get("body") if isinstance(table, dict) else None
         return [row for row in body or () if isinstance(row, dict)]

@@ -21,8 +21,6 @@ from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 
-_STOPPED_BY_GDB = ("breakpoint-hit", "signal-received")
-
 HALF = "mem 0 0x7ffffffffffff000 rw"
 """A region of gdb's: the lower half of all 64-bit addresses, but for the last page.  gdb counts how
 far it is to the end of a region in a signed 64-bit number."""
@@ -473,14 +471,12 @@ class Debugger:
         return True
 
     def _stands_at_breakpoint(self, stop: Stop) -> bool:
-        """Whether gdb would step over one: the CPU has been stopped there, and nobody moved it."""
-        here = stop.address & self._address_mask
-        if stop.reason not in _STOPPED_BY_GDB:
+        """Whether gdb would step over one: it has stopped the CPU there, and nobody moved it."""
+        place = None if stop.breakpoint is None else self._breakpoints.address(stop.breakpoint)
+        if place is None:
             return False
         self.select_thread(stop.thread)
-        # The list of breakpoints costs more than a register: last.
-        moved = self.read_register("pc") & self._address_mask != here
-        return not moved and here in self.breakpoints().values()
+        return not (self.read_register("pc") ^ place) & self._address_mask
 
     def _started(self) -> None:
         self.forget()

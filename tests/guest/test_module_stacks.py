@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Stack traces through the functions of modules, and through the kernel's that they call."""
 
+from collections import defaultdict
 from itertools import pairwise
 
 import pytest
+
+from interrupts import outside
 
 DEEP = """\
 #include <linux/compiler.h>
@@ -22,12 +25,15 @@ BELOW = ["callbacks_run [callbacks]", "run_modules", "workload"]
 
 
 def stacks(guest):
-    """Each event and the functions of the kernel_stack event behind it."""
+    """Each event and the functions of the kernel_stack event behind it, on the same CPU."""
     guest.run(until="workload_done")
     assert guest.workload_status == 0
-    events = list(guest.tracer.events())
+    per_cpu = defaultdict(list)
+    for event in outside(guest.tracer.events()):
+        per_cpu[event.cpu].append(event)
     return [
         (event, following.functions)
+        for events in per_cpu.values()
         for event, following in pairwise(events)
         if following.name == "kernel_stack"
     ]

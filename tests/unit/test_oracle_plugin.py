@@ -154,6 +154,12 @@ def at(place):
     return BASE + 4 * place
 
 
+class FakeImage(SimpleNamespace):
+    """What is found in an image is kept with it, as long as it lives: it is one by its identity."""
+
+    __hash__ = object.__hash__
+
+
 def image(code):
     """One function at BASE with one site, and room behind it for everything else."""
     isa = code.isa
@@ -165,7 +171,7 @@ def image(code):
     jumps = [Function("setjmp", at(SETJMP), 16), Function("longjmp", at(LONGJMP), 16)]
     memory = {BASE: text, THREADS - 0x100: struct.pack(f"{order}18IQ", *layout)}
     memory |= {function.address: isa.words_to_bytes([code.nop] * 4) for function in jumps}
-    return SimpleNamespace(
+    return FakeImage(
         isa=isa,
         byteorder=isa.byteorder,
         symbols={

@@ -36,17 +36,17 @@
 #define SAVED_IP	SAVED(12)
 #define FRAME_SIZE	112			/* 13 registers, 16-byte aligned */
 #define SITE_STACK	0
-#define SHORTEST_LOAD	8			/* lui, daddiu; move at,ra may be behind the jalr */
 #else
 #define SAVED(n)	(16 + (n) * SZREG)
 #define SAVED_12	SAVED(7)
 #define SAVED_IP	SAVED(8)
 #define FRAME_SIZE	56			/* 9 registers, 8-byte aligned */
 #define SITE_STACK	8			/* what the site's delay slot took from $sp */
-#define SHORTEST_LOAD	12			/* lui, addiu, move at,ra */
 #endif
 #define SAVED_RA	SAVED(0)
 #define SAVED_AT	SAVED(1)
+
+#define SHORTEST_LOAD	12			/* lui, addiu or daddiu, move at,ra */
 
 /* From the return address to the byte with the call's opcode: 3 of a jal, 0 of the jalr $v1. */
 #ifdef __MIPSEB__

@@ -255,7 +255,8 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
         place = 0
         while True:
             modules = load(bench)
-            site = next(one for one in sites_of(modules) if one.function == "mod_leaf")
+            # Words that are no nops stand in front of its site: a search does not end there.
+            site = next(one for one in sites_of(modules) if one.function == "num_large")
             if place == length_of(bench, site):
                 break
             switch, debugger = Switch(bench), bench.guest.debugger
@@ -375,7 +376,11 @@ def graph_events_of_modules(bench: Bench) -> None:
         # In a static guest the kernel is traced, too, on its way to the modules and back.
         static = bench.variant.name == STATIC_MODULES
         found = [one for one in every if one[1] in own] if static else every
-        # A function whose prologue cannot be read may be left alone, with both its events.
+        # A function whose prologue cannot be read may be left alone, with both its events; but not
+        # all that have a call of the same length, whose sites the port may have got wrong.
+        lengths = {site.address: length_of(bench, site) for site in sites}
+        missing = {lengths[at] for _, at in expected} - {lengths.get(at) for _, at in found}
+        bench.require("C4g", not missing, f"calls of {missing} words have no graph events")
         left = {site for _, site in expected} - {site for _, site in found}
         if bench.applies("C4i"):
             expected = [one for one in expected if one[1] not in left]
