@@ -22,6 +22,10 @@ EVERYWHERE = {
 }
 """What says that a config works at all, and what a port does there."""
 
+BUILDS = {"test_every_choice_of_features"}
+"""What is not run everywhere all the same: each of its cases builds a guest of its own, and conform
+builds them all."""
+
 # Where several CPUs run, the oracle counts whole blocks (`Oracle.instructions`): only one CPU's
 # count is exact to the instruction when something ends a block early.
 ONE_CPU = {
@@ -35,6 +39,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--all-configs", action="store_true", help="live tests on every machine config"
     )
+    parser.addoption(
+        "--full", action="store_true", help="every build and instruction, not some of each kind"
+    )
 
 
 def pytest_collection_modifyitems(config, items):
@@ -47,7 +54,8 @@ def pytest_collection_modifyitems(config, items):
         tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
     left_out = set()
     for (path, test), same in tests.items():
-        if path.name in EVERYWHERE or path.name.startswith("test_arch_") or "unit" in path.parts:
+        everywhere = path.name in EVERYWHERE and test not in BUILDS
+        if everywhere or path.name.startswith("test_arch_") or "unit" in path.parts:
             continue
         machines = {item: machine_of(item, known) for item in same}
         wanted = {

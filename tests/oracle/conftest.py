@@ -37,10 +37,6 @@ STATIC = [
 
 
 def pytest_addoption(parser):
-    """The whole matrix of builds takes minutes, most of it in the compilers."""
-    parser.addoption(
-        "--full", action="store_true", help="tests/oracle: every build, not one of each kind"
-    )
     parser.addoption(
         "--soak", default="1e8", metavar="N", help="tests/oracle: instructions of the soak"
     )
