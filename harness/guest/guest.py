@@ -53,6 +53,10 @@ OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
 
 MOMENT = 0.001
 """Seconds that the guest runs where it only has to get on."""
+
+HANDLER = "handle_irq"
+"""The guest's function that every interrupt comes to once its place is noted down."""
+
 RUN_ON = 5.0
 """Seconds that a thread may take to leave a place where it must not be."""
 
@@ -324,8 +328,13 @@ class Guest:
         )
 
     def _run_on(self, address: int | None) -> None:
-        """Until a CPU reaches an address, or for a moment."""
-        self.run(address, seconds=MOMENT if address is None else None, timeout=RUN_ON)
+        """Until a CPU reaches an address; without one, until it handles an interrupt that it has
+        begun to take, or for a moment, which may be the whole workload where the host is busy.
+        """
+        if address is not None:
+            self.run(address, timeout=RUN_ON)
+        else:
+            self.run(self.image.symbols.get(HANDLER), seconds=MOMENT)
 
     def snapshot(self, name: str) -> None:
         """Keep the stopped guest as it is, with tracer, events and modules; some 20 ms.
