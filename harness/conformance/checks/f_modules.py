@@ -263,7 +263,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
             switch.sites(not on, [site] if not on else [])
             switch.tracer(not on)
             bench.guest.tracer.clear()
-            with bench.stakes("C9i"):
+            with bench.stakes("C9i", "C2a", *_both(bench, "M2c")):
                 before = bench.enter(bench.image.address_of(RUN), 1)
                 bench.run_to(site.address)
                 steps, delayed = 0, False
