@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""What is traced of the calls of modules, against the oracle's record of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.c_events import Watched, told, watch
+from harness.conformance.checks.f_modules import RIGHT, RUN, both, length_of, load, sites_of
+from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.journey import GRAPH_ENTER
+from harness.conformance.switch import Switch
+from harness.conformance.workshop import LOADED
+from harness.image import ModuleImage
+from harness.isa import CallSite
+from harness.oracle import Call
+
+
+@contextmanager
+def _loaded_and_watched(bench: Bench) -> Iterator[tuple[Watched, list[ModuleImage]]]:
+    """A guest with modules and the oracle, which knows their sites."""
+    with watch(bench) as watched:
+        modules = []
+        for name in LOADED:
+            path = bench.variant.kernel.with_name("modules") / f"{name}.ko"
+            watched.oracle.add_module(ModuleImage(path.read_bytes(), str(path)))
+            modules.append(bench.load_module(name))
+        yield watched, modules
+
+
+def _run(bench: Bench, clauses: list[str], watched: Watched, what: str) -> None:
+    watched.oracle.window(True)
+    with bench.stakes(*clauses):
+        result = bench.call(bench.image.address_of(RUN), 1)
+    watched.oracle.window(False)
+    for clause in clauses:
+        bench.require(
+            clause, result == RIGHT, f"under {what} {result} of {RIGHT} answers are right"
+        )
+
+
+def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
+    """Where tracing is on when sites have been switched: in a static guest everywhere."""
+    static = bench.variant.name == STATIC_MODULES
+    return {site.address for site in (*sites, *(bench.image.sites if static else ()))}
+
+
+@check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
+def events_of_modules(bench: Bench) -> None:
+    """The function tracer on every site of the modules: ip, caller, and every answer right."""
+    reached = "C8e" if bench.variant.name == MODULES else "C3b"
+    clauses = ["C7f", reached, *both(bench, "M2a", "M2c")]
+    with _loaded_and_watched(bench) as (watched, modules):
+        sites = sites_of(modules)
+        watched.switch.tracer(True)
+        watched.switch.sites(True, sites)
+        bench.guest.tracer.clear()
+        _run(bench, clauses, watched, "the function tracer")
+        own = _traced(bench, sites)
+        calls = [call for call in watched.oracle.records() if call.site in own]
+        events = watched.calls
+        pairs = list(zip(calls, events, strict=False))
+        count = f"{len(events)} events of {len(calls)} calls in modules"
+        for clause in ("C7f", reached, *both(bench, "M2a")):
+            bench.require(clause, len(calls) == len(events) > 0, count)
+        wrong = [(call, event) for call, event in pairs if event.ip != call.site]
+        for clause in ("C2a", *both(bench, "M2c")):
+            bench.require(clause, not wrong, "ip is not the site", events=told(bench, wrong))
+        # RUN was called by the debugger, which QEMU's record knows nothing of.
+        wrong = [
+            (call, event)
+            for call, event in pairs
+            if event.parent_ip != call.parent and call.function != RUN
+        ]
+        bench.require("C2b", not wrong, "parent_ip is not the caller", events=told(bench, wrong))
+
+
+@check(
+    *("C4e", "C4g", "C7f", "C5c"),
+    variants=(MODULES, STATIC_MODULES),
+    features=("FUNCTION_GRAPH_TRACER",),
+)
+def graph_events_of_modules(bench: Bench) -> None:
+    """The graph tracer on every site of the modules: each entry has its exit, and the answers."""
+    with _loaded_and_watched(bench) as (watched, modules):
+        sites = sites_of(modules)
+        watched.switch.graph(True)
+        watched.switch.sites(True, sites)
+        bench.guest.tracer.clear()
+        _run(bench, ["C7f", "C5c"], watched, "the graph tracer")
+        own = {site.address for site in sites}
+        flow = [record for record in watched.oracle.flow() if record.site in own]
+        expected = [(not isinstance(record, Call), record.site) for record in flow]
+        every = [(leaves, site) for leaves, site, _ in watched.graph]
+        # In a static guest the kernel is traced, too, on its way to the modules and back.
+        static = bench.variant.name == STATIC_MODULES
+        found = [one for one in every if one[1] in own] if static else every
+        # A function whose prologue cannot be read may be left alone, with both its events; but not
+        # all that have a call of the same length, whose sites the port may have got wrong.
+        lengths = {site.address: length_of(bench, site) for site in sites}
+        missing = {lengths[at] for _, at in expected} - {lengths.get(at) for _, at in found}
+        bench.require("C4g", not missing, f"calls of {missing} words have no graph events")
+        left = {site for _, site in expected} - {site for _, site in found}
+        if bench.applies("C4i"):
+            expected = [one for one in expected if one[1] not in left]
+        shown: Callable[[tuple[bool, int]], str] = lambda one: (  # noqa: E731
+            f"{'exit' if one[0] else 'entry'} {bench.image.symbolize(one[1])}"
+        )
+        for clause in ("C4g", "C7f"):
+            bench.require(
+                clause,
+                found == expected and bool(found),
+                "the graph events of modules are not their calls and returns",
+                expected=[shown(one) for one in expected[:16]],
+                found=[shown(one) for one in found[:16]],
+            )
+        wrong = {site for _, site in every} - _traced(bench, sites)
+        bench.require("C4e", not wrong, "func is no site that is on", found=sorted(wrong))
+
+
+@check("C4a", "C4e", variants=(STATIC_MODULES,), features=("FUNCTION_GRAPH_TRACER",))
+def either_pointer_is_enough_for_modules(bench: Bench) -> None:
+    """The call of a module is told as its site on both ways to ftrace_graph_caller."""
+    isa = bench.isa
+    for way in ({"entry": "ftrace_graph_entry_stub"}, {"leave": "ftrace_stub"}):
+        site = next(one for one in sites_of(load(bench)) if one.function == "mod_leaf")
+        Switch(bench).graph(True, **way)
+        with bench.stakes("C4a"):
+            bench.enter(bench.image.address_of(RUN), 1)
+            bench.run_to(site.address)
+            bench.run_to(bench.image.address_of(GRAPH_ENTER))
+        func = bench.registers.read()[isa.argument_registers[1]] & isa.mask
+        bench.require(
+            "C4e",
+            func == site.address,
+            f"with {' '.join(way.values())} func is not the call site of a module",
+            expected=f"{site.address:#x}",
+            found=f"{func:#x}",
+        )
