@@ -80,7 +80,7 @@ def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
     return ("C3c",) if bench.variant.name == STATIC else ("C9a",)
 
 
-@check(*C1, *C2, "C3b", "C8e", "C14b", variants=BOTH)
+@check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=BOTH)
 def a_call_of_the_tracer(bench: Bench) -> None:
     """Everything that the function needs is there again behind a hostile tracer."""
     for name in (LEAF, OTHER):
@@ -95,7 +95,9 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
         if count:
             _judge_tracer(bench, journey, what)
-            _judge_records(bench, journey, TRACER, [bench.behind(site), journey.caller], what)
+            _judge_records(bench, journey, TRACER, what)
+        if not switch.dynamic and PREPARE in bench.image.symbols:
+            bench.require("C4b", PREPARE not in journey.called, f"{what} came to {PREPARE}")
         clauses = {"args": "C1a", "others": "C1d", "ra": "C1b", "saved": "C1c", "status": "C1h"}
         _compare(bench, journey, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
 
@@ -119,12 +121,11 @@ def _judge_tracer(bench: Bench, journey: Journey, what: str) -> None:
     _judge_entry(bench, journey.before, seen, what, TRACER, "C1e", "C1g")
 
 
-def _judge_records(
-    bench: Bench, journey: Journey, function: str, expected: list[int], what: str
-) -> None:
+def _judge_records(bench: Bench, journey: Journey, function: str, what: str) -> None:
     """The innermost return addresses in the frame records, where the ABI has such."""
-    if not bench.isa.frame_register:
+    if not bench.isa.frame_register or function not in journey.returns:
         return
+    expected = [bench.behind(journey.site), journey.caller]
     found = journey.returns[function][: len(expected)]
     bench.require(
         "C14b",
@@ -159,7 +160,7 @@ def _judge_entry(
         )
 
 
-@check(*C4, "C1e", "C1f", "C11b", "C3b", "C8e", variants=BOTH, features=GRAPH)
+@check(*C4, "C1e", "C1f", "C11b", "C14b", "C3b", "C8e", variants=BOTH, features=GRAPH)
 def a_call_that_is_hijacked(bench: Bench) -> None:
     """The same through ftrace_graph_caller, and the way home."""
     for name in (LEAF, OTHER):
@@ -179,6 +180,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
                 if count:
                     _judge_tracer(bench, journey, what)
+            _judge_records(bench, journey, PREPARE, what)
             if _judge_graph_entry(bench, journey, what, switch.dynamic):
                 _compare(bench, journey, what, _ALL_C4C, hijacked=True)
 
