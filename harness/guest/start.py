@@ -115,6 +115,8 @@ def run_kernel(
         debugger.map_linearly(image.isa.linear_address)
         prove_memory(debugger, image, config)
         prove_identity(debugger, image)
+        # Not before somebody has it tick.
+        debugger.interrupted = False
         yield Guest(config, image, machine, debugger, lane, build)
 
 
@@ -145,6 +147,7 @@ def set_tick(guest: Guest, hz: int) -> None:
     if hz:
         data = hz.to_bytes(4, guest.image.byteorder)
         guest.debugger.write_memory(guest.address_of("tick_hz"), data)
+        guest.debugger.interrupted = True
 
 
 def _default_tick() -> int:

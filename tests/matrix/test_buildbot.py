@@ -47,12 +47,12 @@ import sys
 from harness.matrix.buildbot import configuration
 BuildmasterConfig = configuration(
     basedir,
-    workers={"one": "1", "two": "2", "three": "3"},
+    workers={"one": "1", "two": "2"},
     listen="tcp:0:interface=127.0.0.1",
     web="tcp:0:interface=127.0.0.1",
     harness=(sys.executable, "-c", "from harness.cli import main; main()"),
     matrix=%r,
-    attempts=2,
+    attempts=%d,
 )
 """
 TWISTD = "from twisted.scripts.twistd import run; run()"
@@ -92,7 +92,7 @@ class Log:
 class Site:
     """A master with the small matrix, and workers that come and go."""
 
-    def __init__(self, directory, stack):
+    def __init__(self, directory, stack, attempts):
         self.directory = directory
         self.stack = stack
         self.master = directory / "master"
@@ -100,7 +100,7 @@ class Site:
         (directory / "matrix.toml").write_text(MATRIX)
         (directory / "wrong.c").write_text(WRONG)
         self.tool("buildbot", "create-master", "-q", "-r", "-n", self.master)
-        (self.master / "master.cfg").write_text(MASTER % str(directory / "matrix.toml"))
+        (self.master / "master.cfg").write_text(MASTER % (str(directory / "matrix.toml"), attempts))
         self.process, self.log = self.twistd(self.master)
         self.web = self.log.until(r"BuildbotSite starting on (\d+)")[1]
         self.port = self.log.until(r"PBServerFactory starting on (\d+)")[1]
@@ -161,10 +161,11 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path):
+def site(tmp_path, request):
+    """A master; the parameter says how many workers a cell may have, two unless given."""
     with ExitStack() as stack:
         before = set(family(os.getpid()))
-        yield Site(tmp_path, stack)
+        yield Site(tmp_path, stack, getattr(request, "param", 2))
     assert set(family(os.getpid())) <= before
 
 
@@ -212,20 +213,15 @@ def test_what_a_vanished_worker_did_is_done_by_another_once(site):
     judged(site)
 
 
-def test_a_cell_that_takes_every_worker_down_is_given_up(site):
-    lost = []
+@pytest.mark.parametrize("site", [1], indirect=True, ids=["one-attempt"])
+def test_a_cell_that_takes_its_workers_down_is_given_up(site):
+    site.attach("one", "1")
     site.force("matrix")
-    for name, password in (("one", "1"), ("two", "2")):
-        site.attach(name, password)
-        site.log.until("step 'clean' complete: success")
-        site.workers[name].close()
-        lost += site.log.until(
-            r"<Build (\S+/\S+) number:\d results:retry>: build finished"
-        ).groups()
-    cell, again = lost
-    assert cell == again, "the oldest request is the first"
-    site.attach("three", "3")
-    site.log.until(rf"<Build {re.escape(cell)} number:3 results:failure>: build finished")
+    site.log.until("step 'clean' complete: success")
+    site.workers["one"].close()
+    cell = site.log.until(r"<Build (\S+/\S+) number:1 results:retry>: build finished")[1]
+    site.attach("two", "2")
+    site.log.until(rf"<Build {re.escape(cell)} number:2 results:failure>: build finished")
     site.log.until(r"<Build matrix number:1 results:\w+>: build finished")
     assert set(site.night()[1]) == set(CELLS) - {cell}
 
