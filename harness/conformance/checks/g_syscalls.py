@@ -86,10 +86,10 @@ def _strings(bench: Bench, *texts: str) -> list[int]:
     return [start + len(b"".join(data[:at])) for at in range(len(data))]
 
 
-def _run(bench: Bench, *, until: str = "") -> None:
-    """Start the program, and let it come to its end or to a function."""
+def _run(bench: Bench, *until: str) -> int:
+    """Start the program, and let it come to its end or to one of these functions; where it is."""
     bench.enter(bench.image.address_of("run_user_program"), *_strings(bench, PROGRAM))
-    bench.run_to(until or CALL_RETURNS)
+    return bench.run_to(*(until or (CALL_RETURNS,)))
 
 
 def _events(bench: Bench, clauses: tuple[str, ...]) -> list[TraceEvent]:
@@ -187,7 +187,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
         bench.fresh()
         bench.guest.tracer.set_event("raw_syscalls")
         with bench.stakes("C13c"):
-            _run(bench, until=place)
+            _run(bench, place)
             threads = ThreadControl(bench.image, bench.guest.debugger)
             threads.change_flags(OTHER_WORK, SYSCALL_TRACEPOINT)
             events = _events(bench, ("C13c",))
@@ -206,8 +206,7 @@ def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
     slow = [n for n in ("syscall_trace_enter", "syscall_trace_leave") if n in bench.image.symbols]
     bench.fresh()
     with bench.stakes("C13c"):
-        bench.enter(bench.image.address_of("run_user_program"), *_strings(bench, PROGRAM))
-        here = bench.run_to(CALL_RETURNS, *slow)
+        here = _run(bench, CALL_RETURNS, *slow)
     where = bench.image.symbolize(here)
     bench.require("C13c", here == _end(bench), f"without an event a system call came to {where}")
 
