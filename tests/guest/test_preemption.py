@@ -11,7 +11,6 @@ import pytest
 
 from harness import boot
 from harness.config import list_configs, load_config
-from harness.errors import DeadlineMissed
 from harness.isa import SiteState
 from harness.ring import TABLE_SIZE, ThreadTable
 
@@ -91,15 +90,12 @@ def changed_words(guest, function):
 
 
 def stop_at(guest, address):
-    """Stop one CPU in front of an instruction; False if a site that is on never gets there."""
-    try:
-        guest.run(until=address, timeout=5)
-    except DeadlineMissed:
-        return False
+    """Stop one CPU in front of an instruction."""
+    guest.run(until=address)
     if guest.debugger.stop.address != address:
         # gdb moves a breakpoint from a delay slot to its branch.
         guest.debugger.step_instruction()
-    return guest.debugger.stop.address == address
+    assert guest.debugger.stop.address == address
 
 
 def states(guest, function):
@@ -114,7 +110,7 @@ def states(guest, function):
 def test_a_cpu_at_every_word(name):
     with boot(name, ANSWERS, deterministic=True) as guest:
         for address, tracer in states(guest, "leaf"):
-            assert stop_at(guest, address)
+            stop_at(guest, address)
             guest.tracer.current = tracer
             inside = changed_words(guest, "leaf")
             assert guest.cpus.program_counters()[0] not in inside
@@ -131,7 +127,7 @@ def test_a_cpu_at_every_word_while_others_run(name, tmp_path):
     with boot(name, workload) as guest:
         guest.run(until="second_turn")
         for address, tracer in states(guest, "leaf"):
-            assert stop_at(guest, address)
+            stop_at(guest, address)
             parked = guest.debugger.stop.thread - 1
             for other in (0, 1):
                 for _ in range(50 if other != parked else 0):
@@ -148,7 +144,7 @@ def test_a_cpu_at_every_word_while_others_run(name, tmp_path):
 def test_an_interrupted_frame_at_every_word(name):
     with boot(name, ANSWERS, deterministic=True) as guest:
         for address, tracer in states(guest, "leaf"):
-            assert stop_at(guest, address)
+            stop_at(guest, address)
             guest.inject_interrupt()
             guest.run(until="injected_work")
             guest.tracer.current = tracer
@@ -177,8 +173,7 @@ def test_a_preempted_thread_at_every_word(name, tmp_path):
 def preempt_at(guest, address):
     """Have the first thread lose its CPU to the second in front of an instruction."""
     for _ in range(TRIES):
-        if not stop_at(guest, address):
-            return False
+        stop_at(guest, address)
         assert guest.cpus.current()[0].comm == "one", "only it comes there"
         guest.inject_interrupt()
         guest.run(until="injected_work")

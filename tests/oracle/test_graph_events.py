@@ -77,8 +77,10 @@ def test_jumps_and_tail_calls_on_both_sides_of_the_limit(watch, workload):
         found, model = watched.check_graph()
         entries = sum(event.name == "funcgraph_entry" for event in found)
         calls = len(watched.oracle.records())
-        assert (entries, len(found) - entries) == (calls - model.too_deep, entries - model.left)
-        assert found[-1].overrun == model.too_deep > 100
+        # Another CPU may be in the middle of a handler.
+        assert entries == calls - model.too_deep - model.coming
+        assert len(found) - entries == entries - model.left - model.open
+        assert [event for event in found if event.pid == 1][-1].overrun == model.too_deep > 100
         assert model.left > 10
         assert model.given_up == 0
         assert places_taken(watched.guest) == 0
@@ -142,8 +144,13 @@ def test_tracing_thresh_leaves_only_the_ends_of_what_took_long(watch):
         watched.guest.run(until="workload_done")
         found = events(watched)
         assert {event.name for event in found} == {"funcgraph_exit"}
+        # Under ticks their handler may take long, too.
         names = [(event.function, event.depth) for event in found]
-        assert names[:3] == [("slow", 2), ("outer", 1), ("workload", 0)]
+        assert [name for name in names if name[0] in ("slow", "outer", "workload")][:3] == [
+            ("slow", 2),
+            ("outer", 1),
+            ("workload", 0),
+        ]
         assert all(event.duration >= 50_000 for event in found)
 
 

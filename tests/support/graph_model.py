@@ -74,13 +74,17 @@ class Lost(AssertionError):
 
 @dataclass
 class Model:
-    """The events of each CPU, and how many calls found the stack full, were given up, were left."""
+    """The events of each CPU, and how many calls found the stack full, were given up, were left,
+    and at the end are on their way to the tracer, or open.
+    """
 
     settings: Settings
     events: dict[int, list[Expected]] = field(default_factory=lambda: defaultdict(list))
     too_deep: int = 0
     given_up: int = 0
     left: int = 0
+    coming: int = 0
+    open: int = 0
 
 
 def follow(records, settings=ALL):
@@ -101,6 +105,8 @@ def follow(records, settings=ALL):
                 for thread in threads.values():
                     for call in thread.calls:
                         call.excused |= call.due
+    model.coming = sum(call.due for thread in threads.values() for call in thread.calls)
+    model.open = sum(len(thread.places) for thread in threads.values())
     return model
 
 
