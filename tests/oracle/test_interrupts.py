@@ -94,6 +94,7 @@ class Path:
         while True:
             self.debugger.resume()
             stop = self.debugger.wait_stop(60)
+            assert stop is not None, "the guest, or QEMU, hangs"
             if stop.breakpoint in numbers:
                 return stop.breakpoint
             assert stop.breakpoint is not None, self.guest.describe()
@@ -215,7 +216,8 @@ def check(watched, tracer, path):
 
 
 def test_at_every_instruction(watch, config, static, tracer, few):
-    with watch("answers", static=static, tick=0, deterministic=True) as watched:
+    capacity = 1_000_000 if few else 4_000_000
+    with watch("answers", static=static, tick=0, deterministic=True, capacity=capacity) as watched:
         path = Path(watched)
         watched.switch(tracer)
         starts = [path.sites["leaf"]]

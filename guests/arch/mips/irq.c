@@ -25,6 +25,9 @@ void arch_irq_init(void)
 				ST0_IM(LINE_TIMER));
 #if NR_CPUS > 1
 	gic_init_cpu(current->cpu);
+	/* Count has been running since the CPU was reset; the boot CPU's arch_timer_init() is done. */
+	if (current->cpu)
+		arch_timer_stop();
 #endif
 }
 

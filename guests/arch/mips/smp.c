@@ -54,8 +54,6 @@ void gic_lower_ipi(unsigned int cpu)
 
 int arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end)
 {
-	sched_clock();
-	clock_count[cpu] = clock_count[0];
 	secondary.stack_end = stack_end;
 	__atomic_store_n(&secondary.thread, idle, __ATOMIC_RELEASE);
 

@@ -15,9 +15,9 @@
 
 #define __entry		__section(".entry.text")
 
-u64 clock_count[NR_CPUS];
+u32 clock_high, clock_count[NR_CPUS];
 
-/* Count's ticks between two timer interrupts; 0: CLOCK_PERIOD, and they are none of the kernel's */
+/* Count's ticks between two timer interrupts; 0: they are none of the kernel's, see idle_timer() */
 static u32 tick_period[NR_CPUS];
 
 /* The timer's next interrupt. One that has gone by already would come after a whole round. */
@@ -35,15 +35,24 @@ static __always_inline void start_timer(u32 period)
 	set_compare(read_c0_32(CP0_COUNT) + period, period);
 }
 
+/*
+ * The clock has to be read now and then, and CPU 0 does that for all. The others' timers are at rest:
+ * with -icount QEMU 7.2 hangs when a CPU leaves its timer alone for two whole rounds, and one that
+ * others keep from its turn can do nothing else.
+ */
+static __always_inline void idle_timer(void)
+{
+	start_timer(CLOCK_PERIOD);
+	if (NR_CPUS > 1 && current->cpu)
+		write_c0_32(CP0_CAUSE, read_c0_32(CP0_CAUSE) | CAUSE_DC);
+}
+
 void arch_timer_init(void)
 {
 #if NR_CPUS > 1
-	if (current->cpu == 0)
-		cps_init();
+	cps_init();
 #endif
-	/* arch_cpu_up() has given the other CPUs something to begin with. */
-	sched_clock();
-	start_timer(CLOCK_PERIOD);
+	idle_timer();
 }
 
 void arch_timer_start(u32 hz)
@@ -52,6 +61,7 @@ void arch_timer_start(u32 hz)
 
 	raw_local_irq_save(flags);
 	tick_period[current->cpu] = COUNT_HZ / hz;
+	write_c0_32(CP0_CAUSE, read_c0_32(CP0_CAUSE) & ~CAUSE_DC);
 	start_timer(COUNT_HZ / hz);
 	raw_local_irq_restore(flags);
 }
@@ -62,7 +72,7 @@ void arch_timer_stop(void)
 
 	raw_local_irq_save(flags);
 	tick_period[current->cpu] = 0;
-	start_timer(CLOCK_PERIOD);
+	idle_timer();
 	raw_local_irq_restore(flags);
 }
 
@@ -71,20 +81,29 @@ __entry bool timer_ticks(void)
 	return tick_period[current->cpu];
 }
 
+/* An event after a long pause must not find that the counter has come round to where it was. */
+static __always_inline void keep_pauses_long(u32 count)
+{
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		struct ring_buffer_per_cpu *buffer = &ring_buffer.cpu[cpu];
+
+		if (count - READ_ONCE(buffer->last_count) > CLOCK_PERIOD)
+			WRITE_ONCE(buffer->last_count, count - CLOCK_PERIOD);
+	}
+}
+
 __entry bool timer_interrupt(void)
 {
 	u32 period = tick_period[current->cpu];
 
 	sched_clock();
+	keep_pauses_long(sched_clock_count());
 #if NR_CPUS > 1
-	gic_postpone_timer();
+	gic_postpone_timers();
 #endif
-	if (period) {
+	if (period)
 		set_compare(read_c0_32(CP0_COMPARE) + period, period);
-		return true;
-	}
-	/* For the next event, which comes within another period, it was a long pause in any case. */
-	current->ring_buffer->last_count = sched_clock_count() - CLOCK_PERIOD;
-	start_timer(CLOCK_PERIOD);
-	return false;
+	else
+		idle_timer();
+	return period;
 }

@@ -26,7 +26,8 @@
 #define GIC_SH_SMASK(n)		(0x0380 + (n) / 32 * 4)
 #define GIC_SH_MAP_PIN(n)	(0x0500 + (n) * 4)
 #define GIC_SH_MAP_VP(n)	(0x2000 + (n) * 32)
-#define GIC_VL_COMPARELO	0x80a0		/* this CPU's */
+#define GIC_VL_OTHER		0x8080		/* whose registers the next one is of */
+#define GIC_VO_COMPARELO	0xc0a0
 
 #define GIC_CONFIG_COUNTSTOP	0x10000000
 #define GIC_WEDGE_RAISE		0x80000000
@@ -50,11 +51,15 @@ static __always_inline void gic_write(u32 value, unsigned long offset)
 /*
  * Each CPU has a timer there, too, which nobody wants. When the counter comes to what it compares
  * with and no time goes by meanwhile, as with -icount, QEMU 7.2 never gets over it: so that has to be
- * kept in front of the counter.
+ * kept in front of the counter, by any CPU for all: with -icount each stop in a debugger lets
+ * milliseconds go by, in which a CPU that is not the first may not have its turn.
  */
-static __always_inline void gic_postpone_timer(void)
+static __always_inline void gic_postpone_timers(void)
 {
-	gic_write(gic_read(GIC_SH_COUNTERLO) - 1, GIC_VL_COMPARELO);
+	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
+		gic_write(cpu, GIC_VL_OTHER);
+		gic_write(gic_read(GIC_SH_COUNTERLO) - 1, GIC_VO_COMPARELO);
+	}
 }
 
 /** cps_init - once, on the boot CPU: put the controllers where they belong; the counter runs */

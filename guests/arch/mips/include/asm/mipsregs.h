@@ -35,6 +35,7 @@
 #define ST0_CU1		0x20000000	/* floating point usable */
 
 #define CAUSE_IP(n)	(0x100 << (n))	/* interrupt line n is raised; 0 and 1 by software */
+#define CAUSE_DC	0x08000000	/* Count stands still */
 #define CAUSE_EXCCODE	0x0000007c
 #define CAUSE_EXCCODE_SHIFT 2
 #define CAUSE_BD	0x80000000	/* EPC is the branch, the next word was to blame */

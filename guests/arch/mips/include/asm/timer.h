@@ -28,25 +28,31 @@
 #endif
 
 /*
- * The counter in 64 bits, when a CPU last read the clock. A pause of more than 2^32 ticks (25 s, 42 s)
- * between two readings would be taken for its remainder; so each CPU reads it in its timer
- * interrupt, which comes at least every 7 s (timer.c). What is left: interrupts that are masked
- * for so long, with no event in between.
+ * Bits 24 and up of the wide counter, when any CPU last read the clock. A pause of about 2^32 ticks
+ * (25 s, 42 s) between two readings would be taken for its remainder; so CPU 0 reads it in its timer
+ * interrupt, which comes at least every 7 s (timer.c). What is left: interrupts that are masked there
+ * for so long, with no event on any CPU.
  */
-extern u64 clock_count[NR_CPUS];
+extern u32 clock_high;
 
-static __always_inline u64 sched_clock(void)
-{
-	u64 *last = &clock_count[NR_CPUS == 1 ? 0 : current->cpu];
+/* The counter when a CPU last read sched_clock(). */
+extern u32 clock_count[NR_CPUS];
 
-	*last += read_counter() - (u32)*last;
-	return *last * COUNT_NS;
-}
-
-/* The counter when this CPU last read sched_clock(). */
 static __always_inline u32 sched_clock_count(void)
 {
 	return clock_count[NR_CPUS == 1 ? 0 : current->cpu];
+}
+
+static __always_inline u64 sched_clock(void)
+{
+	/* In this order: what others have read before is not in front of the counter. */
+	u32 then = READ_ONCE(clock_high), count = read_counter();
+	u32 high = then + ((count - (then << 24)) >> 24);
+
+	if (high != then)
+		WRITE_ONCE(clock_high, high);
+	clock_count[NR_CPUS == 1 ? 0 : current->cpu] = count;
+	return ((u64)(high >> 8) << 32 | count) * COUNT_NS;
 }
 
 /**
