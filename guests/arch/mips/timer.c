@@ -20,11 +20,16 @@ u32 clock_high, clock_count[NR_CPUS];
 /* Count's ticks between two timer interrupts; 0: they are none of the kernel's, see idle_timer() */
 static u32 tick_period[NR_CPUS];
 
-/* The timer's next interrupt. One that has gone by already would come after a whole round. */
+/*
+ * The timer's next interrupt. One that has gone by already would come after a whole round: then it is
+ * further away each time, for a debugger steps more slowly than ticks follow each other.
+ */
 static __always_inline void set_compare(u32 next, u32 period)
 {
 	write_c0_32(CP0_COMPARE, next);
 	while ((s32)(next - read_c0_32(CP0_COUNT)) <= 0) {
+		if (period < CLOCK_PERIOD)
+			period *= 2;
 		next = read_c0_32(CP0_COUNT) + period;
 		write_c0_32(CP0_COMPARE, next);
 	}
