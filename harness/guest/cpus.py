@@ -33,8 +33,13 @@ class StubCpus:
         return {thread.id - 1: thread.pc for thread in self._debugger.threads()}
 
     def step(self, cpu: int) -> None:
-        """Execute exactly one instruction on one CPU."""
-        self._debugger.step_instruction(thread=cpu + 1)
+        """Execute exactly one instruction on one CPU; the selected thread stays selected."""
+        before = self._debugger.selected_thread
+        try:
+            self._debugger.step_instruction(thread=cpu + 1)
+        finally:
+            if before is not None:
+                self._debugger.select_thread(before)
 
     def enters(self, pc: int) -> bool:
         """Whether a CPU that is at ``pc`` keeps the place it comes from in its registers."""

@@ -131,6 +131,8 @@ def test_a_cpu_at_every_word_while_others_run(name, tmp_path):
             for other in (0, 1):
                 for _ in range(50 if other != parked else 0):
                     guest.cpus.step(other)
+            # What is stepped out of the way of a patch is nobody's choice.
+            assert guest.debugger.selected_thread == parked + 1
             assert guest.cpus.program_counters()[parked] == address
             guest.tracer.current = tracer
             inside = changed_words(guest, "leaf")

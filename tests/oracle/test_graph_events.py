@@ -216,8 +216,9 @@ def test_from_one_tracer_to_the_other(watch, tracers):
         guest, (first, second) = watched.guest, tracers
         guest.tracer.current = first
         guest.run(until="do_inner")
-        seen = len(events(watched))
         guest.tracer.current = second
+        # What a CPU was writing has been finished.
+        seen = len(events(watched))
         guest.run(until="workload_done")
         assert guest.workload_status == 0
         kinds = {"function": {"function"}, "function_graph": {"funcgraph_entry", "funcgraph_exit"}}
