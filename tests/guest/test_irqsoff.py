@@ -54,5 +54,7 @@ def test_other_tracers_have_the_buffer_back(config, guest):
     guest.tracer.set_filter("inside")
     guest.tracer.current = "function"
     guest.run(until="workload_done")
-    assert {event.name for event in guest.tracer.events()} == {"function"}
-    assert len(list(guest.tracer.events())) == 4
+    events = list(guest.tracer.events())
+    assert {event.name for event in events} == {"function"}
+    # Another CPU may have been on its way to the tracer when the filter came.
+    assert [event.function for event in events if event.pid == 1] == ["inside"] * 4
