@@ -4,7 +4,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -406,6 +406,16 @@ class Debugger:
         if thread != self._threads.selected:
             self._registers.forget()
             self._threads.select(thread)
+
+    @contextlib.contextmanager
+    def selection_kept(self) -> Iterator[None]:
+        """However this ends, the thread that is selected now is selected again."""
+        before = self.selected_thread
+        try:
+            yield
+        finally:
+            if before is not None:
+                self.select_thread(before)
 
     def backtrace(self, limit: int = 20) -> list[str]:
         """The frames of the selected thread, innermost first, as gdb unwinds them; escaped.

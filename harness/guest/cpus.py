@@ -34,12 +34,8 @@ class StubCpus:
 
     def step(self, cpu: int) -> None:
         """Execute exactly one instruction on one CPU; the selected thread stays selected."""
-        before = self._debugger.selected_thread
-        try:
+        with self._debugger.selection_kept():
             self._debugger.step_instruction(thread=cpu + 1)
-        finally:
-            if before is not None:
-                self._debugger.select_thread(before)
 
     def enters(self, pc: int) -> bool:
         """Whether a CPU that is at ``pc`` keeps the place it comes from in its registers."""
@@ -63,13 +59,11 @@ class StubCpus:
     def current(self) -> dict[int, GuestThread]:
         """The thread that each CPU runs, as far as it is one of the guest's table."""
         by_address = {thread.address: thread for thread in self._threads()}
-        before = self._debugger.selected_thread
         found = {}
-        for thread in self._debugger.threads():
-            self._debugger.select_thread(thread.id)
-            address = self._debugger.read_register(self._image.isa.current_register)
-            if (address & self._image.isa.mask) in by_address:
-                found[thread.id - 1] = by_address[address & self._image.isa.mask]
-        if before is not None:
-            self._debugger.select_thread(before)
+        with self._debugger.selection_kept():
+            for thread in self._debugger.threads():
+                self._debugger.select_thread(thread.id)
+                address = self._debugger.read_register(self._image.isa.current_register)
+                if (address & self._image.isa.mask) in by_address:
+                    found[thread.id - 1] = by_address[address & self._image.isa.mask]
         return found

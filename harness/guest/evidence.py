@@ -46,15 +46,13 @@ def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpu
 
 
 def _cpus(threads: Mapping[int, GuestThread], debugger: Debugger, image: Image) -> str:
-    before = debugger.selected_thread
     lines = []
-    for cpu in debugger.threads():
-        debugger.select_thread(cpu.id)
-        runs = f", running {threads[cpu.id - 1]}" if cpu.id - 1 in threads else ""
-        lines.append(f"  CPU {cpu.id - 1} at {image.symbolize(cpu.pc)} ({cpu.pc:#x}){runs}")
-        lines += [f"    {frame}" for frame in debugger.backtrace()]
-    if before is not None:
-        debugger.select_thread(before)
+    with debugger.selection_kept():
+        for cpu in debugger.threads():
+            debugger.select_thread(cpu.id)
+            runs = f", running {threads[cpu.id - 1]}" if cpu.id - 1 in threads else ""
+            lines.append(f"  CPU {cpu.id - 1} at {image.symbolize(cpu.pc)} ({cpu.pc:#x}){runs}")
+            lines += [f"    {frame}" for frame in debugger.backtrace()]
     return "\n".join(lines)
 
 

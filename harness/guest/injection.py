@@ -39,12 +39,10 @@ def _cause(debugger: Debugger, cpu: int, nmi: bool) -> None:
     """QEMU looks at the bits of Cause when gdb writes it, as it does for an mtc0."""
     if nmi:
         raise UsageError("this machine can raise no NMI in a running kernel")
-    before = debugger.selected_thread
-    debugger.select_thread(cpu + 1)
-    cause = debugger.read_register("cause")
-    debugger.write_register("cause", cause | SOFTWARE_INTERRUPT_0)
-    if before is not None:
-        debugger.select_thread(before)
+    with debugger.selection_kept():
+        debugger.select_thread(cpu + 1)
+        cause = debugger.read_register("cause")
+        debugger.write_register("cause", cause | SOFTWARE_INTERRUPT_0)
 
 
 def _message(debugger: Debugger, cpu: int, nmi: bool) -> None:
