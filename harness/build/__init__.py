@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Guest kernels: built by make, kept by content, so that nothing is built twice."""
 
-from harness.build.cache import cache_directory
 from harness.build.guest import Build, build_guest, module_beside, plan_build
 from harness.build.make import MakeResult, run_make
 from harness.build.toolchain import toolchain_identity
@@ -11,7 +10,6 @@ __all__ = [
     "Build",
     "MakeResult",
     "build_guest",
-    "cache_directory",
     "list_modules",
     "list_ports",
     "list_workloads",

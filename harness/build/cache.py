@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Built guests by key: published whole, checked when used, one builder a key, so many at most.
+"""What was built, by key: published whole, checked when used, one builder a key, so many at most.
 
 ``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux``, its modules (``<name>.ko``),
-and ``vmlinux.sha256`` with the digests of them all;
-``<key>.lock`` is locked by a builder, and ``<key>.build`` is where it works.  The directory's time
-of change is when a guest was last used: with more than `MOST` of them, those that nobody has used
-for longest go.  Everything may be deleted at any time when nothing builds.
+and ``vmlinux.sha256`` with the digests of them all; ``kernels/<key>/`` holds ``kernel.a`` in the
+same way.  ``<key>.lock`` is locked by a builder, and ``<key>.build`` is where it works.  The
+directory's time of change is when it was last used: with more than ``most`` of them, those that
+nobody has used for longest go.  Everything may be deleted at any time when nothing builds.
 """
 
 import fcntl
@@ -15,129 +15,163 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import HostError
+from harness.config import resources
+from harness.errors import HostError, UsageError
 from harness.units import escape
-
-IMAGE = "vmlinux"
-DIGESTS = "vmlinux.sha256"
-
-MOST = 2000
-"""Guests that are kept; one takes some 150 KB."""
 
 IN_USE = 24 * 3600.0
 """Seconds that a guest is not removed after it was last asked for: it may run, with gdb on it."""
 
 
-def cache_directory() -> Path:
-    """Where guests are kept; not necessarily there yet."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The base directory specification has relative paths ignored.
-    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
-    return root / "ftrace-harness" / "guests"
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What is built of one kind, each with a key of its own."""
+
+    name: str
+    """The directory's."""
+    result: str
+    """The file that each entry has, whatever lies beside it."""
+    most: int
+    """Entries that are kept."""
+
+    @property
+    def directory(self) -> Path:
+        """Where they are kept; not necessarily there yet."""
+        return resources.cache_directory() / self.name
+
+    @property
+    def _digests(self) -> str:
+        return f"{self.result}.sha256"
+
+    def work_directory(self, key: str) -> Path:
+        """Where what has that key is built."""
+        return self.directory / f"{key}.build"
+
+    def find(self, key: str) -> Path | None:
+        """The result of that key, when it is there and is, byte by byte, what was published."""
+        entry = self.directory / key
+        with suppress(OSError):  # it may be another user's, or not there
+            os.utime(entry)
+        try:
+            lines = (entry / self._digests).read_text(errors="replace").splitlines()
+            sound = all(
+                line == _digest_line(entry / line.rpartition(" ")[2].rpartition("/")[2])
+                for line in lines
+            )
+        except OSError:
+            return None
+        return entry / self.result if sound and lines else None
+
+    def obtain(
+        self,
+        key: str,
+        current_key: Callable[[], str],
+        waiting: Callable[[], None],
+        build: Callable[[Path], Sequence[Path]],
+    ) -> Path:
+        """The result of that key; when it is not there, what ``build`` makes of it.
+
+        ``build`` gets a directory to work in and gives the files to publish; ``current_key``, the
+        key that the sources have when it is done.  See `locked` for ``waiting``.
+        """
+        if found := self.find(key):
+            return found
+        with self.locked(key, waiting) as work:
+            if found := self.find(key):
+                return found
+            files = build(work)
+            if current_key() != key:
+                raise UsageError("The sources changed while they were compiled.", "Build again.")
+            return self.publish(key, files)
+
+    @contextmanager
+    def locked(self, key: str, waiting: Callable[[], None]) -> Iterator[Path]:
+        """Be the only builder of a key; gives an empty work directory, which is removed at the end.
+
+        ``waiting`` is called when another builder has to be waited for.  That wait needs no
+        deadline of its own: a build has one, and a builder that dies leaves the lock.
+        """
+        work = self.work_directory(key)
+        with host_errors(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            lock = _lock(self.directory / f"{key}.lock", waiting)
+        try:
+            with host_errors(self.directory):
+                # A builder that was killed leaves its work behind.
+                if work.exists():
+                    shutil.rmtree(work)
+                work.mkdir()
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            os.close(lock)
+
+    def publish(self, key: str, files: Sequence[Path]) -> Path:
+        """Move finished files, the result among them, into the cache, under the lock of the key.
+
+        Gives the result's path there; the others lie beside it.
+        """
+        entry = self.directory / key
+        with host_errors(self.directory):
+            staged = self.work_directory(key) / "publish"
+            staged.mkdir()
+            published = [file.rename(staged / file.name) for file in files]
+            for file in published:
+                file.chmod(0o444)  # gdb and users open it; nobody edits it by accident
+            lines = "".join(f"{_digest_line(file)}\n" for file in published)
+            (staged / self._digests).write_text(lines)
+            if entry.exists():
+                shutil.rmtree(entry)  # damaged, or it would have been found
+            staged.rename(entry)
+        self.prune(key)
+        return entry / self.result
+
+    def prune(self, keep: str) -> None:
+        """Remove what nobody has used for longest, beyond ``most``; never ``keep``."""
+        with suppress(OSError):
+            used = {
+                entry.name: entry.stat().st_mtime
+                for entry in os.scandir(self.directory)
+                if entry.is_dir() and "." not in entry.name and entry.name != keep
+            }
+            oldest = sorted(used, key=lambda key: used[key])[: max(0, len(used) + 1 - self.most)]
+            for key in oldest:
+                if used[key] < time.time() - IN_USE:
+                    with suppress(OSError):
+                        self.remove(key, used[key])
+
+    def remove(self, key: str, used: float) -> None:
+        """Remove an entry, unless it is being built or was asked for since ``used``.
+
+        OSError says so.
+        """
+
+        def busy() -> None:
+            raise BlockingIOError
+
+        path = self.directory / f"{key}.lock"
+        lock = _lock(path, busy)
+        try:
+            entry, going = self.directory / key, self.work_directory(key)
+            entry.rename(going)
+            # Who asks for it touches it first: from here on it is not found.
+            if going.stat().st_mtime == used:
+                shutil.rmtree(going)
+                path.unlink()
+            else:
+                going.rename(entry)
+        finally:
+            os.close(lock)
 
 
-def find(key: str) -> Path | None:
-    """The guest of that key, when it is there and is, byte by byte, what was published."""
-    entry = cache_directory() / key
-    with suppress(OSError):  # it may be another user's, or not there
-        os.utime(entry)
-    try:
-        lines = (entry / DIGESTS).read_text(errors="replace").splitlines()
-        sound = all(
-            line == _digest_line(entry / line.rpartition(" ")[2].rpartition("/")[2])
-            for line in lines
-        )
-    except OSError:
-        return None
-    return entry / IMAGE if sound and lines else None
+GUESTS = Cache("guests", "vmlinux", 2000)
+"""A guest takes some 150 KB."""
 
-
-def work_directory(key: str) -> Path:
-    """Where the guest of that key is built."""
-    return cache_directory() / f"{key}.build"
-
-
-@contextmanager
-def locked(key: str, waiting: Callable[[], None]) -> Iterator[Path]:
-    """Be the only builder of a key; gives an empty work directory, which is removed at the end.
-
-    ``waiting`` is called when another builder has to be waited for.  That wait needs no deadline
-    of its own: a build has one, and a builder that dies leaves the lock.
-    """
-    directory = cache_directory()
-    work = work_directory(key)
-    with host_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
-        lock = _lock(directory / f"{key}.lock", waiting)
-    try:
-        with host_errors(directory):
-            # A builder that was killed leaves its work behind.
-            if work.exists():
-                shutil.rmtree(work)
-            work.mkdir()
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        os.close(lock)
-
-
-def publish(key: str, image: Path, modules: Sequence[Path] = ()) -> Path:
-    """Move a finished image and its modules into the cache, under the lock of the key.
-
-    Gives the image's path there; the modules lie beside it.
-    """
-    entry = cache_directory() / key
-    with host_errors(entry.parent):
-        staged = image.parent / "publish"
-        staged.mkdir()
-        files = [file.rename(staged / file.name) for file in (image, *modules)]
-        for file in files:
-            file.chmod(0o444)  # gdb and users open it; nobody edits it by accident
-        (staged / DIGESTS).write_text("".join(f"{_digest_line(file)}\n" for file in files))
-        if entry.exists():
-            shutil.rmtree(entry)  # damaged, or it would have been found
-        staged.rename(entry)
-    prune(key)
-    return entry / IMAGE
-
-
-def prune(keep: str) -> None:
-    """Remove the guests that nobody has used for longest, beyond `MOST`; never ``keep``."""
-    directory = cache_directory()
-    with suppress(OSError):
-        used = {
-            entry.name: entry.stat().st_mtime
-            for entry in os.scandir(directory)
-            if entry.is_dir() and "." not in entry.name and entry.name != keep
-        }
-        oldest = sorted(used, key=lambda key: used[key])[: max(0, len(used) + 1 - MOST)]
-        for key in oldest:
-            if used[key] < time.time() - IN_USE:
-                with suppress(OSError):
-                    _remove(directory, key, used[key])
-
-
-def _remove(directory: Path, key: str, used: float) -> None:
-    """Remove a guest, unless it is being built or was asked for meanwhile.  OSError says so."""
-
-    def busy() -> None:
-        raise BlockingIOError
-
-    path = directory / f"{key}.lock"
-    lock = _lock(path, busy)
-    try:
-        entry, going = directory / key, work_directory(key)
-        entry.rename(going)
-        # Who asks for it touches it first: from here on it is not found.
-        if going.stat().st_mtime == used:
-            shutil.rmtree(going)
-            path.unlink()
-        else:
-            going.rename(entry)
-    finally:
-        os.close(lock)
+KERNELS = Cache("kernels", "kernel.a", 300)
+"""What guests with one config, one choice of features and one of flags share; some 1 MB each."""
 
 
 def _lock(path: Path, waiting: Callable[[], None]) -> int:

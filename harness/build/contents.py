@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The key of a guest: a digest of everything that can change its bytes."""
+"""The keys of guests and of kernels: digests of everything that can change their bytes."""
 
 import hashlib
 import os
@@ -63,16 +63,8 @@ def guest_key(
     ``unique`` makes a key like no other; it enters when a source cannot be followed to all that
     it includes.
     """
-    digest = Digest()
-    for setting in settings:
-        digest.add("setting", setting)
-    for flag in flags:
-        digest.add("flag", flag)
+    digest = _of_kernel(architecture, flags, settings)
     guests = resources.guests_directory()
-    for path in sorted(guests.iterdir()):
-        if path.name not in _CHOICES:
-            _add_tree(digest, "guests", guests, path)
-    _add_tree(digest, "arch", guests / "arch", guests / "arch" / architecture)
     _add_tree(digest, "port", port, port)
     for pattern in _PYTHON_INPUTS:
         for path in sorted(resources.PACKAGE.glob(pattern)):
@@ -84,11 +76,38 @@ def guest_key(
         digest.add("modules", _read(guests / "modules" / "Makefile"))
     for module in modules:
         digest.add(f"module/{module.name}", _read(module))
-    search = [guests / match[1] for flag in flags if (match := _SEARCH_FLAG.fullmatch(flag))]
-    start = [workload, *modules, *_files(port), *filter(Path.is_file, search)]
-    if not _add_included(digest, start, search):
+    if not _add_included(digest, [workload, *modules, *_files(port)], flags):
         digest.add("unique", unique)
     return digest.hex()
+
+
+def kernel_key(
+    *, architecture: str, port: Path, flags: Sequence[str], settings: Sequence[str], unique: bytes
+) -> str:
+    """The key of what guests have in common that differ in workload, modules and port.
+
+    Of the port, the kernel includes headers and no more.  See `guest_key` for the arguments.
+    """
+    digest = _of_kernel(architecture, flags, settings)
+    headers = port / "include"
+    _add_tree(digest, "port", port, headers)
+    if not _add_included(digest, _files(headers), flags):
+        digest.add("unique", unique)
+    return digest.hex()
+
+
+def _of_kernel(architecture: str, flags: Sequence[str], settings: Sequence[str]) -> Digest:
+    digest = Digest()
+    for setting in settings:
+        digest.add("setting", setting)
+    for flag in flags:
+        digest.add("flag", flag)
+    guests = resources.guests_directory()
+    for path in sorted(guests.iterdir()):
+        if path.name not in _CHOICES:
+            _add_tree(digest, "guests", guests, path)
+    _add_tree(digest, "arch", guests / "arch", guests / "arch" / architecture)
+    return digest
 
 
 def _files(directory: Path) -> list[Path]:
@@ -100,14 +119,18 @@ def _add_tree(digest: Digest, label: str, base: Path, path: Path) -> None:
         digest.add(f"{label}/{file.relative_to(base)}", _read(file))
 
 
-def _add_included(digest: Digest, start: Iterable[Path], search: Sequence[Path]) -> bool:
+def _add_included(digest: Digest, sources: Iterable[Path], flags: Sequence[str]) -> bool:
     """Add what the files include, and what that includes, beyond the guests' own headers.
+
+    ``flags`` tell where else to look, and may include files themselves.
 
     This takes more than the preprocessor would (both sides of every ``#if``), which costs a build
     too many at worst.  An include whose name is a macro cannot be followed: gives False then.
     """
+    guests = resources.guests_directory()
+    search = [guests / told[1] for flag in flags if (told := _SEARCH_FLAG.fullmatch(flag))]
     followed = True
-    waiting = list(start)
+    waiting = [*sources, *filter(Path.is_file, search)]
     seen = {file.resolve() for file in waiting}
     while waiting:
         file = waiting.pop()

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from harness.build import cache
-from harness.build.contents import guest_key
+from harness.build.contents import guest_key, kernel_key
 from harness.build.make import MakeResult, Progress, run_make
 from harness.build.toolchain import toolchain_identity
 from harness.build.workload import find_modules, find_workload
@@ -39,6 +39,7 @@ class Build:
     cflags: tuple[str, ...]
     key: str
     current_key: Callable[[], str]  # the key that the sources have now
+    current_kernel_key: Callable[[], str]  # the same, of what it shares with other guests
     command: tuple[str, ...]
     # (link, target): plain names for paths that make cannot take
     links: tuple[tuple[Path, Path], ...]
@@ -56,9 +57,15 @@ class Build:
         return " && ".join(shlex.join(step) for step in steps)
 
     @property
+    def kernel_command(self) -> tuple[str, ...]:
+        """What makes ``kernel.a``, which it shares with other guests; where to is not in it."""
+        own = ("WORKLOAD=", "MODULES=", "O=")
+        return (*(word for word in self.command if not word.startswith(own)), "kernel")
+
+    @property
     def cached(self) -> bool:
         """Whether the image is there already."""
-        return cache.find(self.key) is not None
+        return cache.GUESTS.find(self.key) is not None
 
     def run(self, progress: Progress | None = None) -> Path:
         """The image, built if it is not there yet.  Modules lie beside it: `module_beside`.
@@ -69,29 +76,42 @@ class Build:
         the disk or the harness's own sources fail.
         """
         report = progress or _silent
-        if found := cache.find(self.key):
-            return found
-        with cache.locked(
-            self.key, lambda: report("waiting for another build of the same guest")
-        ) as work:
-            if found := cache.find(self.key):
-                return found
-            with cache.host_errors(work):
-                for link, target in self.links:
-                    link.parent.mkdir(exist_ok=True)
-                    link.symlink_to(target)
-            report(self.command_line)
-            warnings: list[str] = []
-            result = run_make(self.command, lambda line: _sort(line, report, warnings.append))
-            image = work / "out" / cache.IMAGE
-            modules = [work / "out" / "modules" / f"{path.stem}.ko" for path in self.modules]
-            if result.status != 0 or not all(file.is_file() for file in (image, *modules)):
-                raise self.failure(result)
-            for line in warnings:
-                report(line)
-            if self.current_key() != self.key:
-                raise UsageError("The sources changed while they were compiled.", "Build again.")
-            return cache.publish(self.key, image, modules)
+        return cache.GUESTS.obtain(
+            self.key,
+            self.current_key,
+            lambda: report("waiting for another build of the same guest"),
+            lambda work: self._make_guest(work, report),
+        )
+
+    def _make_guest(self, work: Path, report: Progress) -> Sequence[Path]:
+        with cache.host_errors(work):
+            for link, target in self.links:
+                link.parent.mkdir(exist_ok=True)
+                link.symlink_to(target)
+        report(self.command_line)
+        kernel = cache.KERNELS.obtain(
+            self.current_kernel_key(),
+            self.current_kernel_key,
+            lambda: report("waiting for another build of the same kernel"),
+            lambda work: self._make(
+                [*self.kernel_command, f"O={work}"], [work / "kernel.a"], report
+            ),
+        )
+        image, modules = work / "out" / "vmlinux", work / "out" / "modules"
+        files = [image, *(modules / f"{path.stem}.ko" for path in self.modules)]
+        return self._make([*self.command, f"KERNEL={kernel}"], files, report)
+
+    def _make(
+        self, command: Sequence[str], files: Sequence[Path], report: Progress
+    ) -> Sequence[Path]:
+        """Run make; gives the files that it has to make."""
+        warnings: list[str] = []
+        result = run_make(command, lambda line: _sort(line, report, warnings.append))
+        if result.status != 0 or not all(file.is_file() for file in files):
+            raise self.failure(result)
+        for line in warnings:
+            report(line)
+        return files
 
     def failure(self, result: MakeResult) -> HarnessError:
         """What to say of a run of make that brought no image: whose fault it is, and why."""
@@ -175,12 +195,10 @@ def plan_build(
             )
     chosen_features = _choose_features(chosen, features)
     identity = toolchain_identity(config)
-    current_key = partial(
-        guest_key,
+    current_kernel_key = partial(
+        kernel_key,
         architecture=config.architecture,
         port=chosen.directory,
-        workload=source,
-        modules=module_sources,
         flags=[*config.build.cflags, "", *cflags],
         settings=[
             *(config.architecture, config.build.form, f"smp={config.qemu.smp}"),
@@ -189,8 +207,11 @@ def plan_build(
         ],
         unique=os.urandom(16),
     )
+    current_key = partial(
+        guest_key, workload=source, modules=module_sources, **current_kernel_key.keywords
+    )
     key = current_key()
-    paths = _PlainPaths(cache.work_directory(key))
+    paths = _PlainPaths(cache.GUESTS.work_directory(key))
     command = (
         "make",
         "--no-print-directory",
@@ -220,6 +241,7 @@ def plan_build(
         cflags=tuple(cflags),
         key=key,
         current_key=current_key,
+        current_kernel_key=current_kernel_key,
         command=command,
         links=paths.links,
     )

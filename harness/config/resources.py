@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where the files lie that are not Python: the guests' sources and the machine configs.
+"""Where the files lie that are not Python: the guests' sources, the machine configs, the cache.
 
-In a source tree they lie next to the package; a wheel carries a copy inside it.
+In a source tree the first two lie next to the package; a wheel carries a copy inside it.
 """
 
+import os
 from pathlib import Path
 
 from harness.errors import HostError
@@ -28,6 +29,14 @@ def guests_directory() -> Path:
 def configs_directory() -> Path:
     """One TOML file for each machine config."""
     return _existing(root() / "qemu-configs")
+
+
+def cache_directory() -> Path:
+    """Where what was built is kept, ``$XDG_CACHE_HOME/ftrace-harness``; perhaps not there yet."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The base directory specification has relative paths ignored.
+    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
+    return root / "ftrace-harness"
 
 
 def architectures() -> list[str]:

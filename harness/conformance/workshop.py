@@ -18,12 +18,11 @@ from pathlib import Path
 from harness.build import (
     Build,
     MakeResult,
-    cache_directory,
     plan_build,
     run_make,
     toolchain_identity,
 )
-from harness.config import MachineConfig, Port
+from harness.config import MachineConfig, Port, resources
 from harness.conformance.bench import Variant
 from harness.conformance.checks.registry import (
     DYNAMIC,
@@ -162,7 +161,7 @@ def _key(config: MachineConfig, command: Sequence[str]) -> str:
 
 def _claim(key: str) -> tuple[int, Path]:
     """The first directory of the key that nobody uses, and the lock on it."""
-    base = cache_directory().parent / "conformance"
+    base = resources.cache_directory() / "conformance"
     try:
         base.mkdir(parents=True, exist_ok=True)
         number = 0

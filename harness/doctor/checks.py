@@ -8,8 +8,7 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from harness.build.cache import cache_directory
-from harness.config import MachineConfig, list_configs, load_config
+from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
 from harness.doctor.result import Check
 from harness.errors import HarnessError
@@ -110,7 +109,7 @@ def check_python_packages() -> Check:
 
 def check_cache() -> Check:
     """Whether built guests can be kept."""
-    directory = cache_directory()
+    directory = resources.cache_directory()
     shown = escape(str(directory), 300)
     try:
         directory.mkdir(parents=True, exist_ok=True)

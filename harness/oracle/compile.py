@@ -2,12 +2,12 @@
 """Compile the plugin for this host, once for each content of its sources."""
 
 import hashlib
-import os
 import shlex
 import subprocess
 import tempfile
 from pathlib import Path
 
+from harness.config import resources
 from harness.errors import HostError
 from harness.process import find_program
 from harness.units import escape
@@ -29,17 +29,10 @@ def build_plugin() -> Path:
     key = hashlib.sha256()
     for part in (*_FLAGS, *((_HERE / name).read_text() for name in _SOURCES)):
         key.update(part.encode() + b"\0")
-    plugin = _cache_directory() / f"{key.hexdigest()[:16]}.so"
+    plugin = resources.cache_directory() / "oracle" / f"{key.hexdigest()[:16]}.so"
     if not plugin.exists():
         _compile(compiler, plugin)
     return plugin
-
-
-def _cache_directory() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The specification of base directories says to ignore a relative path.
-    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
-    return root / "ftrace-harness" / "oracle"
 
 
 def _compile(compiler: str, plugin: Path) -> None:

@@ -8,23 +8,23 @@ import time
 
 import pytest
 
-from harness.build import cache
+from harness.build.cache import Cache
 
+CACHE = Cache("guests", "vmlinux", 3)
 LONG_AGO = 1_000_000_000
 
 
 @pytest.fixture
 def guests(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(cache, "MOST", 3)
     return tmp_path / "ftrace-harness" / "guests"
 
 
 def build(key):
-    with cache.locked(key, lambda: None) as work:
-        image = work / cache.IMAGE
+    with CACHE.locked(key, lambda: None) as work:
+        image = work / "vmlinux"
         image.write_text(f"the guest {key}")
-        return cache.publish(key, image)
+        return CACHE.publish(key, [image])
 
 
 def age(guests, key, seconds):
@@ -44,7 +44,7 @@ def test_the_least_recently_used_goes_with_its_lock(guests):
     for number, key in enumerate("abc"):
         build(key)
         age(guests, key, number)
-    assert cache.find("a") is not None
+    assert CACHE.find("a") is not None
     build("d")
     assert kept(guests) == {"a", "c", "d"} == locks(guests)
 
@@ -59,7 +59,7 @@ def test_what_somebody_builds_stays(guests):
     for number, key in enumerate("abc"):
         build(key)
         age(guests, key, number)
-    with cache.locked("a", lambda: None):
+    with CACHE.locked("a", lambda: None):
         build("d")
         assert kept(guests) == {"a", "a.build", "b", "c", "d"}
     build("e")
@@ -69,8 +69,8 @@ def test_what_somebody_builds_stays(guests):
 def test_what_is_asked_for_in_that_moment_stays(guests):
     build("a")
     age(guests, "a", 1)
-    cache._remove(guests, "a", LONG_AGO)
-    assert cache.find("a") is not None
+    CACHE.remove("a", LONG_AGO)
+    assert CACHE.find("a") is not None
 
 
 def test_a_lock_that_was_removed_while_it_was_waited_for_is_none(guests):
@@ -82,7 +82,7 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_none(guests):
     waits, inside = threading.Event(), threading.Event()
 
     def wait_and_hold():
-        with cache.locked("a", waits.set):
+        with CACHE.locked("a", waits.set):
             inside.set()
             assert done.wait(30)
 
@@ -103,5 +103,5 @@ def test_use_is_remembered(guests):
     build("a")
     age(guests, "a", 0)
     before = time.time() - 1
-    cache.find("a")
+    CACHE.find("a")
     assert (guests / "a").stat().st_mtime >= before

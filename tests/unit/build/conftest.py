@@ -11,8 +11,9 @@ from harness.config import MachineConfig, load_config, resources
 
 # "Builds" by putting the sources one behind the other, and counts how often it ran.
 MAKEFILE = """\
-sources := kernel/start.c arch/$(ARCH)/head.S $(PORT)/ftrace.c $(WORKLOAD)
-all:
+sources := $(PORT)/ftrace.c $(WORKLOAD)
+KERNEL = $(O)/kernel.a
+all: $(KERNEL)
 	@test -n "$(PYTHON)" -a -x "$(PYTHON)"
 	@if grep -q bad $(WORKLOAD) $(PORT)/ftrace.c; then \\
 		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do \\
@@ -23,13 +24,20 @@ all:
 	@if grep -q full $(WORKLOAD); then echo 'as: No space left on device'; exit 1; fi
 	@if grep -q hang $(WORKLOAD); then sleep 600; fi
 	mkdir -p $(O)
-	cat $(sources) >$(O)/image
+	cat $(KERNEL) $(sources) >$(O)/image
 	echo '$(CC) $(CROSS_COMPILE) $(FORM) $(CFLAGS_ABI) $(CFLAGS_EXTRA)' >>$(O)/image
 	@grep -q nothing $(WORKLOAD) || mv $(O)/image $(O)/vmlinux
 	@mkdir $(O)/modules; for module in $(MODULES); do \\
 		if grep -q bad $$module; then echo "$$module:1: error: bad"; exit 1; fi; \\
 		grep -q nothing $$module || cp $$module $(O)/modules/$$(basename $$module .c).ko; done
 	@echo build >>$(COUNT)
+kernel: $(KERNEL)
+$(O)/kernel.a:
+	@if grep -q bad $(PORT)/include/asm/ftrace.h; then \\
+		echo "$(PORT)/include/asm/ftrace.h:1: error: bad"; exit 1; fi
+	mkdir -p $(O)
+	cat kernel/start.c arch/$(ARCH)/head.S >$@
+	@echo kernel >>$(KERNELS)
 """
 
 CONFIG = """\
@@ -54,9 +62,12 @@ class Sources:
     def __init__(self, root: Path, programs: Path) -> None:
         self.guests = root / "guests"
         self.count = programs.parent / "count"
+        self.kernel_count = programs.parent / "kernels"
         self.programs = programs
         files = {
-            "Makefile": MAKEFILE.replace("$(COUNT)", f"'{self.count}'"),
+            "Makefile": MAKEFILE.replace("$(COUNT)", f"'{self.count}'").replace(
+                "$(KERNELS)", f"'{self.kernel_count}'"
+            ),
             "kernel/start.c": "kernel\n",
             "arch/mips/head.S": "mips\n",
             "arch/aarch64/head.S": "aarch64\n",
@@ -92,7 +103,15 @@ class Sources:
 
     @property
     def builds(self) -> int:
-        return len(self.count.read_text().splitlines()) if self.count.exists() else 0
+        return _lines(self.count)
+
+    @property
+    def kernels(self) -> int:
+        return _lines(self.kernel_count)
+
+
+def _lines(file: Path) -> int:
+    return len(file.read_text().splitlines()) if file.exists() else 0
 
 
 @pytest.fixture

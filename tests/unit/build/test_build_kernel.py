@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""What guests have in common is made once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import build_guest, plan_build
+from harness.config import MachineConfig
+from harness.errors import HostError, UsageError
+
+
+@pytest.fixture
+def kernels(cache: Path) -> Path:
+    return cache.parent / "kernels"
+
+
+def archive(kernels: Path) -> Path:
+    [found] = kernels.glob("*/kernel.a")
+    return found
+
+
+SHARED: dict[str, Callable[[Any], None]] = {
+    "workload": lambda sources: sources.write("workloads/calls.c", "other\n"),
+    "port's sources": lambda sources: sources.write("ports/plain/mcount.S", "other\n"),
+    "port's claims": lambda sources: sources.write(
+        "ports/plain/port.toml",
+        'architecture = "mips"\nfeatures = []\nforms = ["mcount", "mcount-ra-address"]\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("change", SHARED.values(), ids=SHARED)
+def test_a_kernel_serves_many_guests(
+    sources: Any, config: MachineConfig, change: Callable[[Any], None]
+) -> None:
+    first = build_guest(config)
+    change(sources)
+    assert build_guest(config) != first
+    assert (sources.builds, sources.kernels) == (2, 1)
+
+
+def test_modules_are_not_the_kernels(sources: Any, config: MachineConfig) -> None:
+    build_guest(config)
+    build_guest(config, modules=["one"])
+    assert (sources.builds, sources.kernels) == (2, 1)
+
+
+OTHERS: dict[str, Callable[[Any], None]] = {
+    "kernel": lambda sources: sources.write("kernel/start.c", "other\n"),
+    "architecture": lambda sources: sources.write("arch/mips/head.S", "other\n"),
+    "Makefile": lambda sources: sources.write(
+        "Makefile", f"{(sources.guests / 'Makefile').read_text()}\n# more\n"
+    ),
+    "port's headers": lambda sources: sources.write("ports/plain/include/asm/ftrace.h", "other\n"),
+    "compiler": lambda sources: sources.install("fake-gcc", "echo version 2"),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_what_matters_makes_another_kernel(
+    sources: Any, config: MachineConfig, change: Callable[[Any], None]
+) -> None:
+    build_guest(config)
+    change(sources)
+    build_guest(config)
+    assert sources.kernels == 2
+
+
+def test_what_a_port_s_header_includes_matters(sources: Any, config: MachineConfig) -> None:
+    sources.write("ports/plain/include/asm/ftrace.h", '#include "../../more.h"\n')
+    sources.write("ports/plain/more.h", "one\n")
+    build_guest(config)
+    sources.write("ports/plain/more.h", "two\n")
+    build_guest(config)
+    assert sources.kernels == 2
+
+
+def test_flags_and_form_make_other_kernels(sources: Any, config: MachineConfig) -> None:
+    build_guest(config)
+    build_guest(config, cflags=["-O1"])
+    build = config.build.model_copy(update={"cflags": ("-mabi=64",)})
+    build_guest(config.model_copy(update={"build": build}))
+    assert sources.kernels == 3
+
+
+def test_a_damaged_kernel_is_made_again(sources: Any, config: MachineConfig, kernels: Path) -> None:
+    build_guest(config)
+    found = archive(kernels)
+    content = found.read_bytes()
+    found.chmod(0o644)
+    found.write_bytes(b"")
+    build_guest(config, "sort")
+    assert sources.kernels == 2
+    assert found.read_bytes() == content
+
+
+def test_a_header_of_a_port_that_does_not_compile(
+    sources: Any, config: MachineConfig, tmp_path: Path, kernels: Path
+) -> None:
+    mine = tmp_path / "mine"
+    (sources.guests / "ports/plain").rename(mine)
+    (mine / "include/asm/ftrace.h").write_text("bad\n")
+    with pytest.raises(UsageError, match=f"The port {mine} does not build for fake"):
+        build_guest(config, port=mine)
+    assert not list(kernels.glob("*/")), "half a kernel is no kernel"
+    assert sources.builds == 0
+
+
+def test_a_kernel_that_is_not_made(sources: Any, config: MachineConfig) -> None:
+    makefile = (sources.guests / "Makefile").read_text()
+    sources.write("Makefile", makefile.replace(">$@", ">$@.half"))
+    with pytest.raises(HostError, match="The guest does not build for fake"):
+        build_guest(config)
+
+
+def test_the_command_says_nothing_of_the_cache(sources: Any, config: MachineConfig) -> None:
+    """Whoever repeats it by hand gets all of it built, from the sources."""
+    assert not [word for word in plan_build(config).command if word.startswith("KERNEL=")]
