@@ -2,7 +2,6 @@
 """What a check works with: a guest of one build of a port, and a place for what it finds."""
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from harness.config import MachineConfig
 from harness.conformance.catalogue import load_catalogue
+from harness.conformance.patience import Patience
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import Failure
 from harness.errors import GuestDied, GuestError, HarnessError, HostError
@@ -19,13 +19,6 @@ from harness.image import THIS_MODULE, ModuleImage, RunningImage
 from harness.isa import CallSite, Form, Isa
 from harness.machine import Machine
 from harness.tracer import PortCalls
-
-CPU_SECONDS = 0.5
-"""Time on a CPU of the host after which a guest counts as hanging: 25 times what the longest run of
-a check needs.  Not time on the clock, which other work on the host may take."""
-
-CLOCK_SECONDS = 20.0
-"""The same for a guest that sleeps."""
 
 SLICE = 0.25
 CALL_RETURNS = "workload_done"
@@ -212,13 +205,12 @@ class Bench:
     def run_to(self, *places: str | int) -> int:
         """Let the guest run until it comes to one of these functions or addresses; which one.
 
-        `Hang` when it has used up CPU_SECONDS; `GuestDied` when it panics, or ends its machine.
+        `Hang` when our `Patience` is exhausted; `GuestDied` when it panics, or ends its machine.
         """
         guest, machine = self.guest, self.guest.machine
         assert isinstance(machine, Machine), "the bench starts its guests itself"
-        pid, start = machine.pid, time.monotonic()
         addresses = [self._address(place) for place in places]
-        spent = _cpu_seconds(pid)
+        patience = Patience(machine.pid)
         while True:
             try:
                 outcome = guest.run(until=addresses, seconds=SLICE)
@@ -230,8 +222,7 @@ class Bench:
                 raise
             if outcome is not Outcome.ELAPSED:
                 return guest.debugger.read_register(self.isa.pc_register) & self.isa.mask
-            used, waited = _cpu_seconds(pid) - spent, time.monotonic() - start
-            if used > CPU_SECONDS or waited > CLOCK_SECONDS:
+            if patience.exhausted:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
 
@@ -388,12 +379,3 @@ class Bench:
     def _address(self, place: str | int) -> int:
         address = self.image.symbols[place] if isinstance(place, str) else place
         return address & self.isa.mask
-
-
-def _cpu_seconds(pid: int) -> float:
-    """Time that a process has spent on CPUs."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / 100

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""How long a guest is waited for: by what QEMU does, which the host's other work cannot take."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+RUNNING = 0.5
+"""Seconds that QEMU may run: 25 times what the longest run of a check needs."""
+
+SLEEPING = 4.0
+"""Seconds in a row that QEMU may neither run nor be about to.  Guests under test sleep for less."""
+
+CLOCK = 20.0
+"""Seconds that it may take at all, whatever QEMU does, and where the host does not say what."""
+
+_AWAKE = 0.1
+"""The part of its time from which on QEMU does something; to stop it and let it go on is less."""
+
+
+class Patience:
+    """Of whom waits for a guest, from now on."""
+
+    def __init__(self, pid: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pid = pid
+        self._clock = clock
+        self._start = self._looked = self._awake = clock()
+        self._first = self._last = scheduled(pid)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it has been long enough.  To be asked some times a second."""
+        now, (ran, waited) = self._clock(), scheduled(self._pid)
+        busy = ran - self._last[0] + waited - self._last[1]
+        if busy > _AWAKE * (now - self._looked):
+            self._awake = now
+        self._looked, self._last = now, (ran, waited)
+        hangs = ran - self._first[0] > RUNNING or now - self._awake > SLEEPING
+        return now - self._start > CLOCK or (hangs and ran > 0)
+
+
+def scheduled(pid: int) -> tuple[float, float]:
+    """Seconds that the threads of a process have run, and that they have waited for a CPU.
+
+    From ``/proc/PID/task/*/schedstat`` (Documentation/scheduler/sched-stats.rst of Linux:
+    nanoseconds).  0 for a process that is gone, and on hosts that do not count.
+    """
+    ran = waited = 0
+    for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            on_cpu, in_queue, _ = file.read_text().split()
+        except (OSError, ValueError):  # the thread ends
+            continue
+        ran, waited = ran + int(on_cpu), waited + int(in_queue)
+    return ran / 1e9, waited / 1e9

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""A guest is waited for by what its QEMU does."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+
+from harness.conformance import patience
+
+STEP = 0.25
+"""Seconds between two looks."""
+
+
+@pytest.fixture
+def lasts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
+    """How long one waits for a QEMU that runs, and waits for a CPU, for so much of its time."""
+
+    def wait(behaviour: Callable[[float], tuple[float, float]]) -> float:
+        now, ran, waited = 0.0, 1.0, 1.0
+        monkeypatch.setattr(patience, "scheduled", lambda _pid: (ran, waited))
+        ours = patience.Patience(1, lambda: now)
+        while not ours.exhausted:
+            runs, waits = behaviour(now)
+            now, ran, waited = now + STEP, ran + STEP * runs, waited + STEP * waits
+        return now
+
+    return wait
+
+
+def test_one_that_runs_all_the_time_gets_half_a_second(lasts: Callable[..., float]) -> None:
+    assert lasts(lambda _now: (1.0, 0.0)) == 0.75
+
+
+def test_one_that_shares_a_cpu_gets_as_much_of_it(lasts: Callable[..., float]) -> None:
+    assert lasts(lambda _now: (0.25, 0.75)) == 2.25
+
+
+def test_one_that_gets_no_cpu_is_waited_for(lasts: Callable[..., float]) -> None:
+    assert lasts(lambda _now: (0.0, 1.0)) == 20.25
+
+
+def test_one_that_sleeps_gets_four_seconds(lasts: Callable[..., float]) -> None:
+    assert lasts(lambda _now: (0.01, 0.01)) == 4.25
+
+
+def test_one_that_wakes_up_has_slept_enough(lasts: Callable[..., float]) -> None:
+    assert lasts(lambda now: (0.2 if now == 3.0 else 0.0, 0.0)) == 3.0 + STEP + 4.25
+
+
+def test_where_the_host_does_not_count_the_clock_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(patience, "scheduled", lambda _pid: (0.0, 0.0))
+    ours = patience.Patience(1, lambda: now)
+    now = 19.0
+    assert not ours.exhausted
+    now = 21.0
+    assert ours.exhausted
+
+
+def test_this_host_counts() -> None:
+    before = patience.scheduled(os.getpid())[0]
+    end = time.process_time() + 0.05
+    while time.process_time() < end:
+        pass
+    assert patience.scheduled(os.getpid())[0] - before >= 0.04
+
+
+def test_a_process_that_is_gone_does_nothing() -> None:
+    with subprocess.Popen(["true"]) as process:
+        pass
+    assert patience.scheduled(process.pid) == (0.0, 0.0)
