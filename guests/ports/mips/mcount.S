@@ -46,7 +46,12 @@
 #define SAVED_RA	SAVED(0)
 #define SAVED_AT	SAVED(1)
 
+/* What a long call has in front of its jalr at least; on n64 what sets $12 is in the delay slot. */
+#if defined(KBUILD_MCOUNT_RA_ADDRESS) && _MIPS_SIM == _ABIO32
+#define SHORTEST_LOAD	16			/* lui, addiu, move at,ra, move $12,zero */
+#else
 #define SHORTEST_LOAD	12			/* lui, addiu or daddiu, move at,ra */
+#endif
 
 /* From the return address to the byte with the call's opcode: 3 of a jal, 0 of the jalr $v1. */
 #ifdef __MIPSEB__
