@@ -12,7 +12,8 @@ from harness.errors import DebuggerDied, GdbError, HostError, UsageError
 # Answers ^done to everything that no test gives a meaning to.
 PLAYER = """\
 #!{python}
-import os, re, sys, time
+import os, re, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever it inherits, as gdb does
 def say(text):
     os.write(1, text.encode())
 for line in sys.stdin:
