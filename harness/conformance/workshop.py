@@ -15,13 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.build import (
-    Build,
-    MakeResult,
-    plan_build,
-    run_make,
-    toolchain_identity,
-)
+from harness.build import Build, MakeResult, plan_build, run_make, toolchain_identity
 from harness.config import MachineConfig, Port, resources
 from harness.conformance.bench import Variant
 from harness.conformance.checks.registry import (

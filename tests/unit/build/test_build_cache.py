@@ -41,28 +41,43 @@ def test_the_command_line_works_by_hand(sources: Any, config: MachineConfig) -> 
     assert sources.builds == 2
 
 
-CHANGES: dict[str, Callable[[Any], None]] = {
+OF_THE_KERNEL: dict[str, Callable[[Any], None]] = {
     "kernel": lambda sources: sources.write("kernel/start.c", "other\n"),
     "new kernel file": lambda sources: sources.write("kernel/new.h", ""),
     "Makefile": lambda sources: sources.write(
         "Makefile", f"{(sources.guests / 'Makefile').read_text()}\n# more\n"
     ),
     "architecture": lambda sources: sources.write("arch/mips/head.S", "other\n"),
-    "port": lambda sources: sources.write("ports/plain/ftrace.c", "other\n"),
-    "workload": lambda sources: sources.write("workloads/calls.c", "other\n"),
+    "port's headers": lambda sources: sources.write("ports/plain/include/asm/ftrace.h", "other\n"),
     "compiler": lambda sources: sources.install("fake-gcc", "echo version 2"),
     "linker": lambda sources: sources.install("fake-ld", "echo version 2"),
 }
+OF_THE_GUEST: dict[str, Callable[[Any], None]] = {
+    "port's C": lambda sources: sources.write("ports/plain/ftrace.c", "other\n"),
+    "port's stubs": lambda sources: sources.write("ports/plain/mcount.S", "other\n"),
+    "port's claims": lambda sources: sources.write(
+        "ports/plain/port.toml",
+        'architecture = "mips"\nfeatures = []\nforms = ["mcount", "mcount-ra-address"]\n',
+    ),
+    "workload": lambda sources: sources.write("workloads/calls.c", "other\n"),
+}
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(
+    ("change", "kernels"),
+    [
+        *(pytest.param(change, 2, id=name) for name, change in OF_THE_KERNEL.items()),
+        *(pytest.param(change, 1, id=name) for name, change in OF_THE_GUEST.items()),
+    ],
+)
 def test_what_matters_makes_another_guest(
-    sources: Any, config: MachineConfig, change: Callable[[Any], None]
+    sources: Any, config: MachineConfig, change: Callable[[Any], None], kernels: int
 ) -> None:
+    """And another kernel, unless guests of one kernel may differ in it."""
     first = build_guest(config)
     change(sources)
     assert build_guest(config) != first
-    assert sources.builds == 2
+    assert (sources.builds, sources.kernels) == (2, kernels)
 
 
 @pytest.mark.parametrize("file", ["image/elf.py", "image/recordmcount/__init__.py"])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What guests have in common is made once."""
+"""What guests have in common is made once; test_build_cache.py has what makes another one."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,56 +16,10 @@ def kernels(cache: Path) -> Path:
     return cache.parent / "kernels"
 
 
-def archive(kernels: Path) -> Path:
-    [found] = kernels.glob("*/kernel.a")
-    return found
-
-
-SHARED: dict[str, Callable[[Any], None]] = {
-    "workload": lambda sources: sources.write("workloads/calls.c", "other\n"),
-    "port's sources": lambda sources: sources.write("ports/plain/mcount.S", "other\n"),
-    "port's claims": lambda sources: sources.write(
-        "ports/plain/port.toml",
-        'architecture = "mips"\nfeatures = []\nforms = ["mcount", "mcount-ra-address"]\n',
-    ),
-}
-
-
-@pytest.mark.parametrize("change", SHARED.values(), ids=SHARED)
-def test_a_kernel_serves_many_guests(
-    sources: Any, config: MachineConfig, change: Callable[[Any], None]
-) -> None:
-    first = build_guest(config)
-    change(sources)
-    assert build_guest(config) != first
-    assert (sources.builds, sources.kernels) == (2, 1)
-
-
 def test_modules_are_not_the_kernels(sources: Any, config: MachineConfig) -> None:
     build_guest(config)
     build_guest(config, modules=["one"])
     assert (sources.builds, sources.kernels) == (2, 1)
-
-
-OTHERS: dict[str, Callable[[Any], None]] = {
-    "kernel": lambda sources: sources.write("kernel/start.c", "other\n"),
-    "architecture": lambda sources: sources.write("arch/mips/head.S", "other\n"),
-    "Makefile": lambda sources: sources.write(
-        "Makefile", f"{(sources.guests / 'Makefile').read_text()}\n# more\n"
-    ),
-    "port's headers": lambda sources: sources.write("ports/plain/include/asm/ftrace.h", "other\n"),
-    "compiler": lambda sources: sources.install("fake-gcc", "echo version 2"),
-}
-
-
-@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
-def test_what_matters_makes_another_kernel(
-    sources: Any, config: MachineConfig, change: Callable[[Any], None]
-) -> None:
-    build_guest(config)
-    change(sources)
-    build_guest(config)
-    assert sources.kernels == 2
 
 
 def test_what_a_port_s_header_includes_matters(sources: Any, config: MachineConfig) -> None:
@@ -88,7 +41,7 @@ def test_flags_and_form_make_other_kernels(sources: Any, config: MachineConfig) 
 
 def test_a_damaged_kernel_is_made_again(sources: Any, config: MachineConfig, kernels: Path) -> None:
     build_guest(config)
-    found = archive(kernels)
+    [found] = kernels.glob("*/kernel.a")
     content = found.read_bytes()
     found.chmod(0o644)
     found.write_bytes(b"")
