@@ -8,22 +8,19 @@ directory's time of change is when it was last used: with more than ``most`` of 
 nobody has used for longest go.  Everything may be deleted at any time when nothing builds.
 """
 
-import fcntl
 import hashlib
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.build.locks import busy, hold
+from harness.build.unused import unused
 from harness.config import resources
 from harness.errors import HostError, UsageError
 from harness.units import escape
-
-IN_USE = 24 * 3600.0
-"""Seconds that a guest is not removed after it was last asked for: it may run, with gdb on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ class Cache:
         work = self.work_directory(key)
         with host_errors(self.directory):
             self.directory.mkdir(parents=True, exist_ok=True)
-            lock = _lock(self.directory / f"{key}.lock", waiting)
+            lock = hold(self.directory / f"{key}.lock", waiting)
         try:
             with host_errors(self.directory):
                 # A builder that was killed leaves its work behind.
@@ -137,23 +134,17 @@ class Cache:
                 for entry in os.scandir(self.directory)
                 if entry.is_dir() and "." not in entry.name and entry.name != keep
             }
-            oldest = sorted(used, key=lambda key: used[key])[: max(0, len(used) + 1 - self.most)]
-            for key in oldest:
-                if used[key] < time.time() - IN_USE:
-                    with suppress(OSError):
-                        self.remove(key, used[key])
+            for key in unused(used, self.most - 1):
+                with suppress(OSError):
+                    self.remove(key, used[key])
 
     def remove(self, key: str, used: float) -> None:
         """Remove an entry, unless it is being built or was asked for since ``used``.
 
         OSError says so.
         """
-
-        def busy() -> None:
-            raise BlockingIOError
-
         path = self.directory / f"{key}.lock"
-        lock = _lock(path, busy)
+        lock = hold(path, busy)
         try:
             entry, going = self.directory / key, self.work_directory(key)
             entry.rename(going)
@@ -172,26 +163,6 @@ GUESTS = Cache("guests", "vmlinux", 2000)
 
 KERNELS = Cache("kernels", "kernel.a", 300)
 """What guests with one config, one choice of features and one of flags share; some 1 MB each."""
-
-
-def _lock(path: Path, waiting: Callable[[], None]) -> int:
-    """The file's descriptor, locked; ``waiting`` is called when somebody else has it."""
-    while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(lock), path.stat()):
-                    return lock
-        except BaseException:
-            os.close(lock)
-            raise
-        # It was removed while it was waited for, and may be another file by now.
-        os.close(lock)
 
 
 def _digest_line(file: Path) -> str:

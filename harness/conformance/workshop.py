@@ -2,12 +2,10 @@
 """Guests around one port after another, where only what has changed is compiled.
 
 ``$XDG_CACHE_HOME/ftrace-harness/conformance/<key>-<n>/`` holds a copy of the port (``port``) and
-make's output (``out``).  The key stands for config, features, workload and toolchain; of each key
-there are as many directories as processes want one at a time.  Everything may be deleted when
-nothing runs.
+make's output (``out``).  The key stands for config, features, workload and toolchain.  Everything
+may be deleted when nothing runs.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.build import Build, MakeResult, plan_build, run_make, toolchain_identity
-from harness.config import MachineConfig, Port, resources
+from harness.build.places import Places
+from harness.config import MachineConfig, Port
 from harness.conformance.bench import Variant
 from harness.conformance.checks.registry import (
     DYNAMIC,
@@ -35,6 +34,9 @@ LOADED = ("callbacks", "numbers")
 """The modules of the variants that have some."""
 
 WITH_MODULES = (MODULES, STATIC_MODULES)
+
+PLACES = Places("conformance", 600)
+"""Some 3 MB each: thirteen configs, five variants, and more than one at a time."""
 
 DEADLINE = 120.0
 """Seconds that a build may take."""
@@ -91,7 +93,7 @@ class BuiltVariant:
     ) -> None:
         plan = _plan(config, port, variant, features, cflags)
         key = _key(config, plan.command)
-        self._lock, directory = _claim(key)
+        self._lock, directory = PLACES.claim(key)
         try:
             _copy_port(port, directory / "port", edits)
             result = _make(plan.command, directory)
@@ -151,30 +153,6 @@ def _key(config: MachineConfig, command: Sequence[str]) -> str:
     told = [word for word in command if not word.startswith(("PORT=", "O=", "-j"))]
     text = json.dumps([config.name, told, list(toolchain_identity(config))])
     return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def _claim(key: str) -> tuple[int, Path]:
-    """The first directory of the key that nobody uses, and the lock on it."""
-    base = resources.cache_directory() / "conformance"
-    try:
-        base.mkdir(parents=True, exist_ok=True)
-        number = 0
-        while True:
-            directory = base / f"{key}-{number}"
-            lock = os.open(f"{directory}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(lock)
-                number += 1
-                continue
-            directory.mkdir(exist_ok=True)
-            return lock, directory
-    except OSError as error:
-        raise HostError(
-            f"guests cannot be built in {escape(str(base), 500)}: {error.strerror}",
-            "Make room or give permission there, or set XDG_CACHE_HOME to another directory.",
-        ) from error
 
 
 def _copy_port(port: Port, copy: Path, edits: Edits) -> None:
