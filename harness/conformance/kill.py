@@ -143,7 +143,7 @@ def _systematic(
         features = features_of(config, port, variant)
         if features is None:
             continue
-        isa = _isa_of(config, port, variant, features)
+        isa = isa_of(config, port, variant, features)
         for file, text in preprocessed(config, port, variant, features).items():
             found = statements(text)
             new = _new_statements(found, known.setdefault(file, {}))
@@ -166,7 +166,8 @@ def _systematic(
         )
 
 
-def _isa_of(config: MachineConfig, port: Port, variant: str, features: Sequence[str]) -> Isa:
+def isa_of(config: MachineConfig, port: Port, variant: str, features: Sequence[str]) -> Isa:
+    """What guests with this port, built so, are made of."""
     with build_variant(config, port, variant, features) as built:
         return Image(built.kernel.read_bytes(), str(built.kernel)).isa
 

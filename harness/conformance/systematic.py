@@ -20,6 +20,9 @@ UNREACHABLE = "nothing comes to the second one: what stands in front of it goes 
 INDEPENDENT = "neither of the two reads or writes what the other one writes"
 PROOFS = (IDEMPOTENT, UNREACHABLE, INDEPENDENT)
 
+JUMP = "j"
+"""What a port writes into a slot, on machines where that has a delay slot."""
+
 _LABEL_OPERAND = re.compile(r"(?<![\w.$%:])(\.L\w+|[a-zA-Z_]\w{3,})$")
 _NUMBER = re.compile(r"[\d\s+*()#-]+")
 
@@ -61,8 +64,14 @@ def faults(found: Sequence[Statement], isa: Isa) -> Iterator[Fault]:
 
 def _proof(found: Sequence[Statement], at: int, operation: str, isa: Isa) -> str:
     """Why a fault cannot change anything; empty where that is not obvious from the statements."""
-    before = next((one for one in reversed(found[:at]) if one.is_instruction), None)
+    if _is_slot(found, at):
+        return IDEMPOTENT if operation == "double" and not isa.delays(JUMP) else ""
+    ahead = next((n for n in range(at - 1, -1, -1) if found[n].is_instruction), None)
+    before = None if ahead is None else found[ahead]
     delayed = before is not None and isa.delays(before.text)
+    if ahead is not None and _is_slot(found, ahead):
+        # Behind what is written there.
+        delayed = isa.delays(JUMP)
     if operation == "double":
         if found[at].text == "nop":
             return IDEMPOTENT
@@ -82,6 +91,11 @@ def _proof(found: Sequence[Statement], at: int, operation: str, isa: Isa) -> str
         if other is not None and _independent(effect, other):
             return INDEPENDENT
     return ""
+
+
+def _is_slot(found: Sequence[Statement], at: int) -> bool:
+    """Whether it is a nop that has a name, so that a port writes a call or a jump there."""
+    return found[at].text == "nop" and at > 0 and found[at - 1].is_label
 
 
 def _idempotent(effect: Effect) -> bool:

@@ -3,7 +3,7 @@
 
 This is the border to pyelftools: here its dictionaries become types of ours, a file that lies
 becomes a FormatError, whatever pyelftools raises over it, and the work that it can cause is bounded
-by its size.  Debug information is not looked at.
+by its size.  Debug information is left to assembly.py.
 """
 
 import io
@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.errors import FormatError, HarnessError, HostError
+from harness.image.assembly import assembled
 from harness.units import ByteOrder, align_up, escape
 
 _SHF_ALLOC, _SHF_EXECINSTR = 2, 4
@@ -77,6 +78,12 @@ class Elf:
             for index, section in enumerate(self._sections)
             if section["sh_flags"] & wanted == wanted
         )
+
+    @cached_property
+    def assembled(self) -> list[range]:
+        """See `harness.image.assembly.assembled`."""
+        with self._reading("its debug information"):
+            return assembled(self.data)
 
     @cached_property
     def segments(self) -> list[Segment]:

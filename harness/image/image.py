@@ -93,6 +93,11 @@ class Image:
         """Where the bytes of the build id lie in the guest's memory."""
         return self._build_id[0]
 
+    def is_assembled(self, address: int) -> bool:
+        """Whether debug information says that an assembler file brought what lies there."""
+        address &= self.isa.mask
+        return any(address in code for code in self._elf.assembled)
+
     @property
     def sites(self) -> list[CallSite]:
         """The call sites in the guest's table, by address.

@@ -58,6 +58,11 @@ class RunningImage(Image):
         image = self._image_at(address)
         return super().function_at(address) if image is self else image.function_at(address)
 
+    def is_assembled(self, address: int) -> bool:
+        """As of `Image`."""
+        image = self._image_at(address)
+        return super().is_assembled(address) if image is self else image.is_assembled(address)
+
     def symbolize(self, address: int) -> str:
         """As of `Image`; with `` [module]`` behind what is in a module."""
         module = self.module_at(address)

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
+from harness.errors import GuestError
 from harness.image import Function, Image
 from harness.isa import Instruction
 
@@ -22,7 +23,8 @@ def find_sites(image: Image) -> list[int]:
     An image with a call to ``_mcount`` is of that form; then each such call is a site, where it
     begins: a call through a register begins with the instruction that starts to load it.  In any
     other image, a function that begins with two nops, behind a landing pad if it has one, is
-    patchable, and the first of them is its site.
+    patchable, and the first of them is its site.  A stub of an assembler file may begin so too; it
+    is patchable only if it stands in the guest's table, where nobody else but itself puts it.
     """
     return sorted(find_watched(image).values())
 
@@ -46,8 +48,19 @@ def _find(image: Image) -> dict[int, int]:
         calls = [site for function in image.functions for site in _calls(image, function, mcount)]
         if calls:
             return {site: site for site in calls}
-    entries = (site for function in image.functions for site in _entry(image, function))
-    return {site + SECOND: site for site in entries}
+    entries = [site for function in image.functions for site in _entry(image, function)]
+    table = _table(image)
+    return {
+        site + SECOND: site for site in entries if site in table or not image.is_assembled(site)
+    }
+
+
+def _table(image: Image) -> set[int]:
+    try:
+        return {site.address for site in image.sites}
+    except GuestError:
+        # It is damaged, which is for others to say.
+        return set()
 
 
 def _calls(image: Image, function: Function, target: int) -> Iterator[int]:

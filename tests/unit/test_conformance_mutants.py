@@ -188,6 +188,19 @@ def test_what_is_proved_to_change_nothing(isa, source, operation, proof):
     assert made(f"f:\n\t{source}\n", isa)[f"f/0/{operation}"].equivalent == proof
 
 
+def test_nothing_is_proved_of_a_slot_that_a_port_writes_to():
+    """Nor of what is in its delay slot then, where there is one."""
+    for isa, rest in (
+        (MIPS, "move $5, $1\n\tlw $25, 0($sp)"),
+        (AARCH64, "mov x1, x2\n\tmov x3, x4"),
+    ):
+        found = made(f"slot:\n\tnop\n\t{rest}\n\tnop\n", isa)
+        assert not found["slot/0/swap"].equivalent
+        for fault in ("slot/0/double", "slot/1/double", "slot/1/swap"):
+            assert bool(found[fault].equivalent) == (isa is AARCH64)
+        assert {found[f"slot/{at}/double"].equivalent for at in (2, 3)} == {IDEMPOTENT}
+
+
 def test_the_copy_of_a_delay_slot_behind_a_jump_is_never_reached():
     found = made("f:\n\tjr $ra\n\tmove $ra, $1\n", MIPS)
     assert found["f/1/double"].equivalent == UNREACHABLE
@@ -211,7 +224,7 @@ def planted(monkeypatch, names, equivalents=()):
     config, port = load_config("mips-malta"), load_port("mips")
     stub = Stub(labels=(".Llong_call",), clauses=("M2",), modules=True)
     collection = Collection((), (stub,), tuple(equivalents))
-    monkeypatch.setattr(kill, "_isa_of", lambda *_: MIPS)
+    monkeypatch.setattr(kill, "isa_of", lambda *_: MIPS)
     monkeypatch.setattr(kill, "preprocessed", lambda *_: {"mcount.S": SOURCE})
     return list(kill._systematic(config, port, names, collection))
 

@@ -23,7 +23,7 @@ PATCHING = (
 )
 
 STUB_WORDS = 4
-"""Instructions within which ftrace_stub returns, and no later than its end, if that is known."""
+"""Instructions, but for nops, within which ftrace_stub returns, before its end if that is known."""
 
 FARTHEST = 4096
 """Bytes from a function's start within which its call site lies: prologues are short."""
@@ -191,9 +191,11 @@ def _gate(bench: Bench, text: bytes) -> None:
 def the_stub_that_does_nothing(bench: Bench) -> None:
     """A few words, no store and no call among them, and then the return."""
     isa, start = bench.isa, bench.image.address_of(NO_TRACER)
-    function, most = bench.image.function_at(start), 4 * STUB_WORDS
+    function, most = bench.image.function_at(start), 16 * STUB_WORDS
     size = min(most, function.address + function.size - start) if function else most
     words = isa.bytes_to_words(bench.image.read(start, size))
+    working = [at for at, word in enumerate(words) if word != isa.nop]
+    words = words[: working[STUB_WORDS]] if len(working) > STUB_WORDS else words
     returns = [at for at, word in enumerate(words) if isa.is_return(word)]
     shown = bench.listing(start, words)
     bench.require("C3e", bool(returns), "ftrace_stub does not return", found=shown)

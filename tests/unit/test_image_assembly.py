@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Which code an assembler file brought: as real tools say it, and as a damaged file says it."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import FormatError
+from harness.image import Image
+from harness.image.elf import Elf
+from harness.oracle import find_sites
+from tests.unit.test_image_compilers import TOOLCHAINS, build, gcc, installed, link
+
+STUB = """
+	.text
+	.globl	stub
+	.type	stub, %function
+stub:	nop
+	nop
+	ret
+	.size	stub, . - stub
+"""
+
+
+def linked(toolchain, directory, *options):
+    build(toolchain, directory, "-fpatchable-function-entry=2")
+    (directory / "stub.S").write_text(STUB)
+    gcc(toolchain, *options, "-c", "stub.S", cwd=directory)
+    return link(toolchain, directory, "first.o", "second.o", "stub.o", *options)
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory):
+    return linked(installed("aarch64"), tmp_path_factory.mktemp("guest"))
+
+
+def test_a_stub_that_begins_with_nops_is_no_call_site(guest):
+    image = Image(guest, "vmlinux")
+    assert image.is_assembled(image.address_of("stub") + 8)
+    assert not image.is_assembled(image.address_of("stub") + 12)
+    assert not image.is_assembled(image.address_of("leaf"))
+    sites = [site.address for site in image.sites]
+    assert image.address_of("leaf") in sites
+    assert find_sites(image) == sites
+
+
+@pytest.mark.parametrize("options", [["-g0"], ["-gz=zlib"]])
+def test_where_nobody_says_what_it_is_its_shape_decides(tmp_path, options):
+    image = Image(linked(installed("aarch64"), tmp_path, *options), "vmlinux")
+    stub = image.address_of("stub")
+    assert not image.is_assembled(stub)
+    assert set(find_sites(image)) - {site.address for site in image.sites} == {stub}
+
+
+@pytest.mark.parametrize("name", TOOLCHAINS)
+def test_every_compiler_tells(tmp_path, name):
+    toolchain = installed(name)
+    (tmp_path / "two.c").write_text("int c(void) { return 1; }\n")
+    (tmp_path / "stub.S").write_text(STUB.replace("ret", "nop"))
+    gcc(toolchain, "-c", "two.c", "stub.S", cwd=tmp_path)
+    options = ["-nostdlib", "-static", "-Wl,-e,c", "-Wl,--build-id=sha1", "two.o", "stub.o"]
+    gcc(toolchain, *options, "-o", "out", cwd=tmp_path)
+    image = Image((tmp_path / "out").read_bytes(), "out")
+    assert image.is_assembled(image.address_of("stub"))
+    assert not image.is_assembled(image.address_of("c"))
+
+
+places = st.floats(0, 1, exclude_max=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(places, st.binary(min_size=1, max_size=8)), min_size=1))
+def test_a_damaged_file_gives_an_answer_or_an_error_of_ours(guest, changes):
+    damaged = bytearray(guest)
+    for place, value in changes:
+        at = int(place * len(guest))
+        damaged[at : at + len(value)] = value
+    with suppress(FormatError):
+        assert all(isinstance(code, range) for code in Elf(bytes(damaged), "vmlinux").assembled)
+
+
+def test_a_damaged_file_is_said_to_be_one(guest):
+    message = "vmlinux is a damaged ELF file: its debug information is damaged"
+    with pytest.raises(FormatError, match=message):
+        Elf(guest[: len(guest) // 2], "vmlinux").assembled  # noqa: B018
