@@ -118,11 +118,7 @@ def _configs(
     if port is None:
         return every
     own = load_port(port)
-    fitting = [
-        config
-        for config in every
-        if config.architecture == own.architecture and config.build.form in own.forms
-    ]
+    fitting = [config for config in every if own.fits(config)]
     if not fitting:
         raise UsageError(f"there is no config for the port {own.name}", "Name one: -c CONFIG.")
     return fitting

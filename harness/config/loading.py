@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from harness.config import resources
 from harness.config.models import ConfigFile, MachineConfig, Port, PortFile
-from harness.config.names import list_configs, list_ports, unknown_name
+from harness.config.names import is_path, list_configs, list_ports, unknown_name
 from harness.errors import UsageError
 from harness.units import KIB, escape
 
@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*\.toml")
 def load_config(name_or_path: str | Path) -> MachineConfig:
     """See :func:`harness.config.load_config`."""
     text = str(name_or_path)
-    if "/" in text or text.endswith(".toml"):
+    if is_path(text):
         file = Path(text).expanduser()
     else:
         known = list_configs()

@@ -167,3 +167,7 @@ class Port(PortFile):
     """A port directory: what ``port.toml`` says, and where it lies."""
 
     directory: Path
+
+    def fits(self, config: MachineConfig) -> bool:
+        """Whether it is for the config's architecture and call sites."""
+        return config.architecture == self.architecture and config.build.form in self.forms

@@ -32,6 +32,11 @@ def list_modules() -> list[str]:
     return sorted(path.stem for path in (resources.guests_directory() / "modules").glob("*.c"))
 
 
+def is_path(config: str) -> bool:
+    """Whether it is the path of a config, and not the name of one in ``qemu-configs/``."""
+    return "/" in config or config.endswith(".toml")
+
+
 def near(word: str, known: Iterable[str]) -> str:
     """``Did you mean 'a' or 'b'? `` for the names that resemble the word, or nothing."""
     names = {name.lower(): name for name in known}

@@ -181,6 +181,15 @@ class Oracle:
         return int(sum(self._control.instructions))
 
     @property
+    def busy_cpus(self) -> list[int]:
+        """The CPUs that have executed any.
+
+        When there are several, how long each waits for another depends on the host, and the number
+        of instructions is another each time.
+        """
+        return [cpu for cpu, number in enumerate(self._control.instructions) if number]
+
+    @property
     def dropped(self) -> int:
         """Records that found no room in the file."""
         return max(0, int(self._control.count) - int(self._control.capacity))
