@@ -3,24 +3,23 @@
 
 import os
 import re
-import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.matrix_progress import shown
 from harness.cli.options import finite, json_option
 from harness.cli.signals import orderly_end
 from harness.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     from harness.matrix import Cell, Expansion
+    from harness.matrix.declared import Declared
     from harness.matrix.result import Result
-    from harness.matrix.runner import Progress
 
 _file = click.Path(dir_okay=False, path_type=Path)
 _directory = click.Path(file_okay=False, path_type=Path)
@@ -32,11 +31,18 @@ matrix_option = click.option(
     metavar="FILE",
     help="The TOML file that declares the matrix; the harness's own otherwise.",
 )
+own_port_option = click.option(
+    "--port",
+    type=_directory,
+    metavar="DIR",
+    help="The port under test, on all configs that it is for; the declaration says otherwise.",
+)
 history_option = click.option(
     "--history",
     type=_file,
     metavar="FILE",
-    help="The SQLite file with what all runs found; one in the XDG state directory otherwise.",
+    help="The SQLite file with what all runs found; one in the XDG state directory otherwise,"
+    " which each port has for itself.",
 )
 globs_argument = click.argument("globs", nargs=-1, metavar="[CELL-GLOB...]")
 
@@ -54,13 +60,17 @@ def matrix() -> None:
 @matrix.command("list")
 @globs_argument
 @matrix_option
+@own_port_option
 @click.option("--excluded", is_flag=True, help="Show what is not run, and why.")
 @json_option
-def list_(globs: tuple[str, ...], file: Path | None, excluded: bool, as_json: bool) -> None:
+def list_(
+    globs: tuple[str, ...], file: Path | None, port: Path | None, excluded: bool, as_json: bool
+) -> None:
     """List the cells of the matrix, or, with --excluded, what is not one of them and why."""
     import json
 
-    every = _expand(file)
+    declared = _declared(file, port)
+    every = declared.expand()
     if excluded:
         from fnmatch import fnmatchcase
 
@@ -80,7 +90,7 @@ def list_(globs: tuple[str, ...], file: Path | None, excluded: bool, as_json: bo
         return
     cells = _pick(every, globs)
     if as_json:
-        rows_ = [{**cell.as_json(), "command": _repeat(cell, file)} for cell in cells]
+        rows_ = [{**cell.as_json(), "command": declared.repeat(cell)} for cell in cells]
         click.echo(json.dumps(rows_, indent=1))
         return
     for cell in cells:
@@ -91,7 +101,8 @@ def list_(globs: tuple[str, ...], file: Path | None, excluded: bool, as_json: bo
 @click.argument("part", metavar="I/N")
 @globs_argument
 @matrix_option
-def shard(part: str, globs: tuple[str, ...], file: Path | None) -> None:
+@own_port_option
+def shard(part: str, globs: tuple[str, ...], file: Path | None, port: Path | None) -> None:
     """Print the names of the cells of part I, from 1, of N parts: a part for each CI job.
 
     harness matrix shard 2/5 | harness matrix run -o part2 -
@@ -101,13 +112,14 @@ def shard(part: str, globs: tuple[str, ...], file: Path | None) -> None:
     index, _, count = part.partition("/")
     if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}", part):
         raise UsageError(f"{part!r} is no part", "Write I/N with 1 <= I <= N, such as 2/5.")
-    for cell in deal(_pick(_expand(file), globs), int(index), int(count)):
+    for cell in deal(_pick(_declared(file, port).expand(), globs), int(index), int(count)):
         click.echo(cell.name)
 
 
 @matrix.command()
 @click.argument("name", metavar="CELL")
 @matrix_option
+@own_port_option
 @click.option(
     "-o",
     "output",
@@ -116,12 +128,12 @@ def shard(part: str, globs: tuple[str, ...], file: Path | None) -> None:
     show_default=True,
     help="The directory for what it makes.",
 )
-def cell(name: str, file: Path | None, output: Path) -> None:
+def cell(name: str, file: Path | None, port: Path | None, output: Path) -> None:
     """Run one cell here, without limits: what a report prints to see a failure again."""
     from harness.matrix.__main__ import main
     from harness.matrix.result import write_json
 
-    chosen = [one for one in _expand(file).cells if one.name == name]
+    chosen = [one for one in _declared(file, port).expand().cells if one.name == name]
     if not chosen:
         raise UsageError(f"no cell of the matrix is called {name!r}", "See: harness matrix list")
     try:
@@ -139,6 +151,7 @@ def cell(name: str, file: Path | None, output: Path) -> None:
 @matrix.command()
 @globs_argument
 @matrix_option
+@own_port_option
 @click.option(
     "-j", "jobs", type=click.IntRange(1, 1024), help="Cells at a time; as many as CPUs otherwise."
 )
@@ -172,6 +185,7 @@ def cell(name: str, file: Path | None, output: Path) -> None:
 def run(
     globs: tuple[str, ...],
     file: Path | None,
+    port: Path | None,
     jobs: int | None,
     time_limit: float | None,
     memory_limit: int | None,
@@ -187,36 +201,38 @@ def run(
     """
     from harness.matrix import rundir, runner
     from harness.matrix.child import Limits
-    from harness.matrix.model import DEFAULT, load_matrix
     from harness.matrix.report import outcomes
+    from harness.matrix.versions import cells_changed_since, tested_port, versions, work_tree
     from harness.matrix.versions import revision as current_revision
-    from harness.matrix.versions import versions
     from harness.units import MIB
 
-    limits = load_matrix(file or DEFAULT).limits
-    chosen = _pick(_expand(file), globs)
+    declared = _declared(file, port)
+    limits = declared.matrix.limits
+    chosen = _pick(declared.expand(), globs)
+    tested = tested_port(chosen)
+    tree = work_tree(tested)
     if changed_since:
-        chosen = _changed(chosen, changed_since)
-    rev = revision or current_revision()
+        chosen = cells_changed_since(chosen, tree, changed_since)
+    rev = revision or current_revision(tree, tested)
     with orderly_end(), rundir.claimed(output):
         run_ = rundir.open_run(output, rev)
         done = rundir.results(output)
         todo = rundir.failed(chosen, done) if failed else rundir.unfinished(chosen, done)
         click.echo(f"{len(todo)} of {len(chosen)} cells to run, revision {rev}, in {output}")
-        with _progress(len(todo)) as tell:
+        with shown(len(todo)) as tell:
             plan = runner.Plan(
                 directory=output,
                 run=run_,
                 jobs=jobs or len(os.sched_getaffinity(0)),
                 limits=Limits(time_limit or limits.time, (memory_limit or limits.memory) * MIB),
                 versions=versions,
-                repeat=lambda one: _repeat(one, file),
+                repeat=declared.repeat,
                 command=runner.cell_command,
                 tell=tell,
             )
             runner.run_cells(todo, plan)
         every = rundir.results(output)
-    _remember(history, [one for attempts in every.values() for one in attempts])
+    _remember(history or declared.history, [one for attempts in every.values() for one in attempts])
     last = [every[one.name][-1] for one in chosen if one.name in every]
     click.echo(f"{len(last)} cells: {outcomes(last) or 'nothing to do'}")
     sys.exit(_status(last))
@@ -225,8 +241,16 @@ def run(
 @matrix.command()
 @click.argument("directories", nargs=-1, required=True, type=_directory, metavar="DIR...")
 @click.option("-o", "output", required=True, type=_directory, help="The directory to merge into.")
+@matrix_option
+@own_port_option
 @history_option
-def merge(directories: tuple[Path, ...], output: Path, history: Path | None) -> None:
+def merge(
+    directories: tuple[Path, ...],
+    output: Path,
+    file: Path | None,
+    port: Path | None,
+    history: Path | None,
+) -> None:
     """Put the runs of several shards, of one revision, into one directory and the history.
 
     What is in several of them, or there already, counts once.
@@ -235,12 +259,14 @@ def merge(directories: tuple[Path, ...], output: Path, history: Path | None) -> 
     from harness.matrix.report import outcomes
 
     found = rundir.merge(directories, output)
-    _remember(history, found)
+    _remember(history or _declared(file, port).history, found)
     last = list({result.cell: result for result in found}.values())
     click.echo(f"{len(last)} cells: {outcomes(last)}")
 
 
 @matrix.command()
+@matrix_option
+@own_port_option
 @history_option
 @click.option("--since", metavar="REV|RUN", help="Compare with it; with the revision before else.")
 @click.option("--at", metavar="REV|RUN", help="What is compared with it; the last one otherwise.")
@@ -270,6 +296,8 @@ def merge(directories: tuple[Path, ...], output: Path, history: Path | None) -> 
     help="The directory of the run, whose logs and traces the pages show.",
 )
 def report(
+    file: Path | None,
+    port: Path | None,
     history: Path | None,
     since: str | None,
     at: str | None,
@@ -287,12 +315,12 @@ def report(
     from harness.files import whole_file
     from harness.matrix import report as reports
     from harness.matrix.compare import compare
-    from harness.matrix.history import History, default_file
+    from harness.matrix.history import History
     from harness.matrix.rundir import read_run
 
     if directory is not None and read_run(directory) is None:
         raise UsageError(f"{directory} holds no run", "Give what harness matrix run -o made.")
-    with History(history or default_file()) as base:
+    with History(history or _declared(file, port).history) as base:
         (before, old), (now, new) = reports.choose(base, since, at)
         past = base.attempts() if pages is not None else []
     found = compare(old, new, names=(before, now), slower=slower / 100)
@@ -309,10 +337,10 @@ def report(
     sys.exit(1 if found.worse else 0)
 
 
-def _expand(file: Path | None) -> "Expansion":
-    from harness.matrix import DEFAULT, expand, load_matrix
+def _declared(file: Path | None, port: Path | None) -> "Declared":
+    from harness.matrix.declared import Declared
 
-    return expand(load_matrix(file or DEFAULT), file or DEFAULT)
+    return Declared(file, port)
 
 
 def _pick(every: "Expansion", globs: Sequence[str]) -> list["Cell"]:
@@ -326,69 +354,13 @@ def _pick(every: "Expansion", globs: Sequence[str]) -> list["Cell"]:
     return pick(every.cells, wanted) if wanted else []
 
 
-def _changed(cells: Sequence["Cell"], rev: str) -> list["Cell"]:
-    from harness.config import resources
-    from harness.matrix.changed import concerned
-    from harness.matrix.versions import changed_files
+def _remember(history: Path, found: Sequence["Result"]) -> None:
+    from harness.matrix.history import History
 
-    sources = (resources.guests_directory() / "workloads").glob("*.c")
-    texts = {path.name: path.read_text(errors="replace") for path in sources}
-    return concerned(cells, changed_files(rev), texts)
-
-
-def _repeat(one: "Cell", file: Path | None) -> str:
-    declared = ["--matrix", str(file.resolve())] if file else []
-    return shlex.join(["harness", "matrix", "cell", *declared, one.name])
-
-
-def _remember(history: Path | None, found: Sequence["Result"]) -> None:
-    from harness.matrix.history import History, default_file
-
-    with History(history or default_file()) as base:
+    with History(history) as base:
         base.add(found)
 
 
 def _status(last: Sequence["Result"]) -> int:
     verdicts = {result.outcome.verdict for result in last}
     return 1 if "fail" in verdicts else HostError.exit_status if "error" in verdicts else 0
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[["Progress"], None]]:
-    """A bar with what runs on a terminal, a line for each cell elsewhere; failures on both."""
-    from harness.matrix.result import Outcome
-
-    def said(result: "Result") -> Iterator[str]:
-        yield f"{result.outcome} {result.cell} {result.seconds:.1f} s"
-        if result.outcome is not Outcome.PASS:
-            yield f"    {result.message}"
-            yield f"    {result.command}"
-
-    def plain(progress: "Progress") -> None:
-        if progress.result is not None:
-            first, *rest = said(progress.result)
-            click.echo("\n".join([f"[{progress.done}/{progress.total}] {first}", *rest]))
-
-    if not sys.stdout.isatty():
-        yield plain
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-    from rich.table import Column
-
-    # What runs takes the room that is left, and not that of the others.
-    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    columns: list[Any] = [BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn()]
-    columns.append(TextColumn("{task.description}", markup=False, table_column=rest))
-    with Bar(*columns, expand=True) as bar:
-        task = bar.add_task("", total=total)
-
-        def live(progress: "Progress") -> None:
-            running = ", ".join(progress.running[:4]) + ", ..." * (len(progress.running) > 4)
-            bar.update(task, completed=progress.done, description=running)
-            if progress.result is not None and progress.result.outcome is not Outcome.PASS:
-                # A command stays one line, so that it can be copied.
-                text = "\n".join(said(progress.result))
-                bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-        yield live

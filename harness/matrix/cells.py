@@ -3,6 +3,7 @@
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.build.workload import find_workload
-from harness.config import MachineConfig, list_configs, load_config, load_port
+from harness.config import MachineConfig, Port, list_configs, load_config, load_port
+from harness.config.names import is_path
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.workshop import features_of
 from harness.errors import UsageError
@@ -24,12 +26,14 @@ TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph
 class Cell:
     """One square of the matrix: everything that decides what it does.
 
-    ``features`` are those of the port that the guest is built with, ``cflags`` what comes behind
-    the config's own flags, ``program`` is gcc or clang, ``subject`` the workload, or
-    the mutants with commas between.
+    ``config_file`` is where the config lies, empty for one of the harness's own; ``port`` a name
+    or a directory.  ``features`` are those of the port that the guest is built with, ``cflags``
+    what comes behind the config's own flags, ``program`` is gcc or clang, ``subject`` the workload,
+    or the mutants with commas between.
     """
 
     config: str
+    config_file: str
     mode: str
     compiler: str
     program: str
@@ -47,6 +51,13 @@ class Cell:
     def name(self) -> str:
         """Such as ``mips-malta/graph/gcc-O2-auto/sort``."""
         return f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
+
+    @property
+    def machine(self) -> MachineConfig:
+        """The config, around the port under test and with the cell's compiler."""
+        config = load_config(self.config_file or self.config)
+        build = config.build.model_copy(update={"compiler": self.program})
+        return config.model_copy(update={"port": self.port, "build": build})
 
     @property
     def tracer(self) -> str:
@@ -99,14 +110,16 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
     chosen: list[Cell] = []
     out: list[Excluded] = []
     used: set[tuple[str, int]] = set()
-    for config in _configs(matrix, file):
+    for config, config_file in _configs(matrix, file):
+        port = load_port(config.port)
         for mode in matrix.modes:
-            features = _features(config, mode)
+            features = _features(config, port, mode)
             for compiler, optimise, frame, work in itertools.product(
                 matrix.compiler, matrix.optimise, matrix.frame, matrix.work
             ):
                 cell = Cell(
                     config=config.name,
+                    config_file=config_file,
                     mode=mode,
                     compiler=compiler,
                     program=matrix.compiler[compiler].program,
@@ -123,11 +136,17 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                 rule = _first(matrix.exclude, cell)
                 kept = _first(matrix.include, cell) if rule else 0
                 used |= {("exclude", rule), ("include", kept)}
-                if features is None:
-                    reason = f"the port {config.port} cannot be built for {mode} on this config"
+                if not port.fits(config):
+                    reason = f"the port {port.name} is not for this config"
+                    out.append(Excluded(cell.name, reason, 0))
+                elif features is None:
+                    reason = f"the port {port.name} cannot be built for {mode} on this config"
                     out.append(Excluded(cell.name, reason, 0))
                 elif rule and not kept:
                     out.append(Excluded(cell.name, matrix.exclude[rule - 1].reason, rule))
+                elif cell.kind == "mutants" and "/" in cell.port:
+                    reason = "planted faults are in the harness's own ports, and this is another"
+                    out.append(Excluded(cell.name, reason, 0))
                 else:
                     chosen.append(cell)
     for kind, rules in (("exclude", matrix.exclude), ("include", matrix.include)):
@@ -137,23 +156,38 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     f"{file}: [[{kind}]] number {number} decides about no cell",
                     f"Correct its globs, or remove it: {rules[number - 1].reason}",
                 )
+    if not chosen:
+        raise UsageError(f"{file}: there is no cell: {out[0].reason if out else 'all is empty'}")
     return Expansion(tuple(chosen), tuple(out))
 
 
-def _configs(matrix: MatrixFile, file: Path | str) -> list[MachineConfig]:
+def _configs(matrix: MatrixFile, file: Path | str) -> list[tuple[MachineConfig, str]]:
+    """The configs with the file of each, empty for one of the harness's own."""
+    globs = [one for one in matrix.configs if not is_path(one)]
+    files = [one for one in matrix.configs if is_path(one)]
     names = list_configs()
-    for glob in matrix.configs:
+    for glob in globs:
         if not any(fnmatchcase(name, glob) for name in names):
             raise UsageError(
                 f"{file}: configs: no machine config is called {glob!r}",
                 "See: harness list configs",
             )
-    wanted = [n for n in names if any(fnmatchcase(n, glob) for glob in matrix.configs)]
-    return [load_config(name) for name in wanted]
+    wanted = [n for n in names if any(fnmatchcase(n, glob) for glob in globs)]
+    found = [(load_config(name), "") for name in wanted]
+    found += [(load_config(path), path) for path in files]
+    twice = [name for name, n in Counter(config.name for config, _ in found).items() if n > 1]
+    if twice:
+        raise UsageError(
+            f"{file}: configs: more than one is called {twice[0]}",
+            "Cells are called by it: rename a file, or choose one of them.",
+        )
+    if matrix.port is None:
+        return found
+    return [(one.model_copy(update={"port": matrix.port}), path) for one, path in found]
 
 
-def _features(config: MachineConfig, mode: str) -> tuple[str, ...] | None:
-    features = features_of(config, load_port(config.port), STATIC if mode == "static" else DYNAMIC)
+def _features(config: MachineConfig, port: Port, mode: str) -> tuple[str, ...] | None:
+    features = features_of(config, port, STATIC if mode == "static" else DYNAMIC)
     if features is None or (mode == "graph" and "FUNCTION_GRAPH_TRACER" not in features):
         return None
     return features

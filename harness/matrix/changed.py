@@ -2,8 +2,8 @@
 """Which cells a change of sources can change.  When in doubt, all of them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from harness.matrix.cells import Cell
 
@@ -18,13 +18,29 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 def concerned(
     cells: Iterable[Cell], files: Iterable[str], workloads: Mapping[str, str]
 ) -> list[Cell]:
-    """The cells that one of the files has a part in.
+    """The cells that one of the harness's own files has a part in.
 
     ``files`` are paths from the root of the sources, ``workloads`` the sources of all workloads by
     their file names, in which includes are looked for.
     """
     rules = [_rule(PurePosixPath(file), workloads) for file in files]
     return [cell for cell in cells if any(rule(cell) for rule in rules)]
+
+
+def concerned_elsewhere(cells: Sequence[Cell], files: Iterable[Path]) -> list[Cell]:
+    """The cells that one of the files of another tree has a part in.
+
+    ``files`` are whole paths.  One that belongs to some cells' port, or is their config or
+    workload, is about these; of any other file nothing is known.
+    """
+    found: set[Cell] = set()
+    for file in files:
+        found |= {cell for cell in cells if _has_part(file, cell)} or set(cells)
+    return [cell for cell in cells if cell in found]
+
+
+def _has_part(file: Path, cell: Cell) -> bool:
+    return file.is_relative_to(cell.port) or str(file) in (cell.config_file, cell.subject)
 
 
 def _rule(path: PurePosixPath, workloads: Mapping[str, str]) -> Concerns:

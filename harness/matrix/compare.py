@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.matrix.result import Outcome, Result, all_verdicts
+from harness.matrix.tools import Tool, changed
 
 SLOWER = 0.01
 """By which part of itself a number of instructions grows before it is worth saying."""
@@ -18,6 +19,28 @@ class Change:
     name: str
     message: str
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Changes of one verdict in all cells of one work: most likely for one reason.
+
+    ``message`` is the first one's.
+    """
+
+    work: str
+    name: str
+    message: str
+    changes: list[Change]
+
+
+def groups(changes: Iterable[Change]) -> list[Group]:
+    """Changes in groups, in the order of the first of each."""
+    found: dict[tuple[str, str], Group] = {}
+    for one in changes:
+        key = one.cell.rpartition("/")[2], one.name
+        found.setdefault(key, Group(*key, one.message, [])).changes.append(one)
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +65,7 @@ class Comparison:
     ``failing`` is what failed before already, ``unjudged`` are cells that the host failed at, or
     what a cell had an answer to and does not ask any more; ``missing`` are cells that were run
     before and have not been now, ``new`` the reverse.  A cell that hangs or dies has no verdicts of
-    its own, so the cell itself is what broke.
+    its own, so the cell itself is what broke.  ``tools`` are those that changed.
     """
 
     before: str
@@ -58,6 +81,7 @@ class Comparison:
     unjudged: list[Change] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
+    tools: list[Tool] = field(default_factory=list)
 
     @property
     def worse(self) -> bool:
@@ -104,6 +128,7 @@ def compare(
         passed=sum(new[cell, ""].state == "pass" for cell in now_cells if (cell, "") in new),
         missing=sorted(old_cells - {result.cell for result in now}),
         new=sorted(now_cells - old_cells) if before else [],
+        tools=changed(before, now),
     )
     for key in sorted(new):
         seen = new[key]
@@ -130,11 +155,18 @@ def _silent(
 ) -> list[Change]:
     """Questions that had an answer, of cells that came to their end and do not answer any more."""
     ended = {r.cell: r for r in now if r.outcome in (Outcome.PASS, Outcome.FAIL)}
-    return [
-        Change(cell, name, "it had a verdict before and has none now", ended[cell].command)
-        for cell, name in sorted(old.keys() - new.keys())
-        if cell in ended and name
-    ]
+    missed: dict[str, list[str]] = {}
+    for cell, name in sorted(old.keys() - new.keys()):
+        if cell in ended and name:
+            missed.setdefault(cell, []).append(name)
+    found = []
+    for cell, names in missed.items():
+        if len(names) == 1:
+            name, message = names[0], "it had a verdict before and has none now"
+        else:
+            name, message = "", f"{len(names)} that had a verdict have none now, such as {names[0]}"
+        found.append(Change(cell, name, message, ended[cell].command))
+    return found
 
 
 def _answers(results: Iterable[Result]) -> Mapping[Key, _Seen]:

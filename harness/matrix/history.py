@@ -5,7 +5,9 @@ Each attempt at a cell is there once, however often it is added.  The file knows
 older one is brought up to date in one transaction, a newer one is refused.
 """
 
+import hashlib
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -64,11 +66,18 @@ class Session:
     started: float
 
 
-def default_file() -> Path:
-    """Where history is kept unless another file is named: in the XDG state directory."""
+def default_file(port: Path | None = None) -> Path:
+    """Where history is kept unless another file is named: in the XDG state directory.
+
+    A port of one's own has a history of its own: its cells are called like those of others.
+    """
     base = os.environ.get("XDG_STATE_HOME", "")
     root = Path(base) if Path(base).is_absolute() else Path("~/.local/state").expanduser()
-    return root / "ftrace-harness" / "matrix.sqlite"
+    own = ""
+    if port is not None:
+        digest = hashlib.sha256(os.fsencode(port.resolve())).hexdigest()[:12]
+        own = f"-{re.sub('[^A-Za-z0-9._-]', '_', port.resolve().name)[:60]}-{digest}"
+    return root / "ftrace-harness" / f"matrix{own}.sqlite"
 
 
 class History:

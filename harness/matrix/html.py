@@ -16,8 +16,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.errors import UsageError
 from harness.files import whole_file
-from harness.matrix.compare import Comparison
-from harness.matrix.report import changes
+from harness.matrix.compare import Comparison, groups
+from harness.matrix.model import MODES
+from harness.matrix.report import NAMED, changes
 from harness.matrix.result import Outcome, Result
 from harness.matrix.rundir import attempt_directory
 from harness.matrix.runner import LOG
@@ -112,7 +113,8 @@ def write_pages(
         environment.get_template("index.html").render(
             found=found,
             tiles=_tiles(found),
-            changes=changes(found),
+            changes=[(title, len(every), groups(every)) for title, every in changes(found)],
+            named=NAMED,
             numbers=(("Slower", found.slower), ("Faster", found.faster)),
             lists=(("Not run", found.missing), ("New", found.new)),
             pages=pages,
@@ -156,12 +158,17 @@ def _tiles(found: Comparison) -> Sequence[tuple[str, str, str]]:
 
 
 def _states(now: Sequence[Result]) -> dict[str, str]:
-    """How each cell did; one that passed and failed is flaky."""
+    """How each cell did, by config and mode; one that passed and failed is flaky."""
     seen: dict[str, set[str]] = {}
-    for result in now:
+    for result in sorted(now, key=lambda one: _place(one.cell)):
         seen.setdefault(result.cell, set()).add(result.outcome.verdict)
     judged = {cell: verdicts - {str(Outcome.ERROR)} or verdicts for cell, verdicts in seen.items()}
     return {c: "flaky" if len(verdicts) > 1 else min(verdicts) for c, verdicts in judged.items()}
+
+
+def _place(cell: str) -> tuple[str, int, str]:
+    config, mode, *_ = _axes(cell)
+    return config, [*MODES, mode].index(mode), cell
 
 
 def _overview(states: Mapping[str, str], pages: Mapping[str, str]) -> Grid:

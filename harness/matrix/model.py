@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from harness.config.loading import read_toml, validated
 from harness.config.models import FLAG, Model
+from harness.config.names import is_path
 from harness.errors import UsageError
 
 DEFAULT = Path(__file__).with_name("matrix.toml")
@@ -32,6 +33,7 @@ def _flag(text: str) -> str:
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=60)]
 Glob = Annotated[str, StringConstraints(pattern=r"^[^\s/\x00-\x1f]+$", max_length=200)]
+FilePath = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=4096)]
 Flag = Annotated[str, AfterValidator(_flag)]
 Reason = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{10,}$", max_length=400)]
 
@@ -82,9 +84,12 @@ class Limits(Model):
 class MatrixFile(Model):
     """The keys of the file."""
 
-    configs: tuple[Glob, ...] = Field(
-        default=("*",), min_length=1, description='globs of machine configs, such as ["*"]'
+    configs: tuple[FilePath, ...] = Field(
+        default=("*",),
+        min_length=1,
+        description='globs of machine configs, or paths of some, such as ["mips*", "./board.toml"]',
     )
+    port: FilePath | None = Field(default=None, description="the path of a port's directory")
     modes: tuple[Mode, ...] = Field(
         default=MODES, min_length=1, description='"static", "dynamic", "graph"'
     )
@@ -111,10 +116,21 @@ def load_matrix(file: Path = DEFAULT) -> MatrixFile:
                     f"{file}: [[{kind}]] number {number} names no axis, so it is about every cell",
                     "Say what it is about: config, mode, compiler, optimise, frame or work.",
                 )
-    # A C file is meant from where the declaration lies, so that it works from any directory.
+
+    def meant(path: str) -> str:
+        # From where the declaration lies, so that it works from any directory.
+        return str((file.parent / Path(path).expanduser()).resolve())
+
     works = {
-        name: work.model_copy(update={"workload": str((file.parent / work.workload).resolve())})
+        name: work.model_copy(update={"workload": meant(work.workload)})
         for name, work in found.work.items()
         if "/" in work.workload or work.workload.endswith(".c")
     }
-    return found.model_copy(update={"work": {**found.work, **works}})
+    configs = [meant(one) if is_path(one) else one for one in found.configs]
+    return found.model_copy(
+        update={
+            "configs": tuple(configs),
+            "port": meant(found.port) if found.port else None,
+            "work": {**found.work, **works},
+        }
+    )

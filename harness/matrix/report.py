@@ -5,13 +5,17 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
 from harness.errors import UsageError
-from harness.matrix.compare import Change, Comparison, Slowdown
+from harness.matrix.compare import Change, Comparison, Slowdown, groups
 from harness.matrix.history import History, Session
 from harness.matrix.result import TEXT, Outcome, Result, all_verdicts
+from harness.matrix.tools import split
 from harness.units import escape
 
 SHOWN = 200
 """Entries of one list that Markdown shows."""
+
+NAMED = 10
+"""Cells that are named in a row: where one fails for a reason, a hundred others may."""
 
 NOT_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), "?")
 
@@ -25,6 +29,8 @@ def choose(
     is the last revision, or the last run where ``since`` is a run; without ``since`` it is the
     revision in front of that; before the first is nothing.
 
+    Where tools changed while the revision stayed, before is that revision with the tools before.
+
     Raises:
         UsageError: there is no such revision or run, or no history at all.
     """
@@ -37,14 +43,22 @@ def choose(
     order = [revision for revision in order if revision != last] + [last]
     if at is None and any(session.id == since for session in sessions):
         at = sessions[-1].id
-    now = _named(history, sessions, at) if at else (last, history.attempts(revision=last))
+    name, attempts = (
+        _named(history, sessions, at) if at else (last, history.attempts(revision=last))
+    )
+    now, earlier = split(attempts)
     if since:
-        return _named(history, sessions, since), now
-    place = order.index(now[1][0].revision)
+        return _named(history, sessions, since), (name, now)
+    revision, run = attempts[-1].revision, attempts[-1].run
+    if earlier:
+        again = {one.cell for one in earlier}
+        same = [one for one in now if one.cell not in again and one.run != run]
+        return (revision, earlier + same), (name, now)
+    place = order.index(revision)
     if place == 0:
-        return ("", []), now
+        return ("", []), (name, now)
     previous = order[place - 1]
-    return (previous, history.attempts(revision=previous)), now
+    return (previous, history.attempts(revision=previous)), (name, now)
 
 
 def _named(history: History, sessions: Sequence[Session], name: str) -> tuple[str, list[Result]]:
@@ -74,30 +88,51 @@ def summary(found: Comparison) -> str:
 def lines(found: Comparison) -> Iterator[str]:
     """For a terminal: what happened, and the command that shows it again."""
     for title, entries in changes(found):
-        for one in entries:
+        for group in groups(entries):
+            one, *others = group.changes
             yield f"{title}: {_title(one)}{_because(one)}"
             if one.command and title != "mended":
                 yield f"    {one.command}"
+            if others:
+                yield f"    and in {len(others)} more, such as {others[0].cell}"
     for title, numbers in (("slower", found.slower), ("faster", found.faster)):
-        for number in numbers:
+        for number in numbers[:NAMED]:
             yield f"{title}: {number.cell}: {_numbers(number)}"
             if title == "slower":
                 yield f"    {number.command}"
-    for cell in found.missing:
+        if len(numbers) > NAMED:
+            yield f"{title}: {len(numbers) - NAMED} more, the last by {numbers[-1].growth:+.1%}"
+    for cell in found.missing[:NAMED]:
         yield f"not run: {cell}"
+    if len(found.missing) > NAMED:
+        yield f"not run: {len(found.missing) - NAMED} more"
+    for tool in found.tools:
+        now, before = escape(tool.now, TEXT), escape(tool.before, TEXT)
+        yield f"changed: {escape(tool.program, TEXT)}: {now}; before: {before}"
     yield summary(found)
 
 
 def markdown(found: Comparison) -> str:
     """For a merge request or a mail."""
     parts = [f"# Matrix at `{_code(found.now)}`\n", f"{_plain(summary(found))}\n"]
+    if found.tools:
+        parts.append("| changed | before | now |\n|---|---|---|")
+        parts += [
+            f"| {_plain(one.program)} | {_plain(one.before)} | {_plain(one.now)} |"
+            for one in found.tools
+        ]
+        parts.append("")
     for title, entries in changes(found):
         if entries:
             parts.append(f"## {title.capitalize()} ({len(entries)})\n")
-            for one in entries[:SHOWN]:
+            together = groups(entries)
+            for group in together[:SHOWN]:
+                one, *others = group.changes
                 again = f"  \n  `{_code(one.command)}`" if one.command else ""
                 parts.append(f"- `{_code(_title(one))}`{_plain(_because(one))}{again}")
-            parts.append(_rest(entries))
+                parts += [f"  - `{_code(other.cell)}`" for other in others[:NAMED]]
+                parts += [f"  - {len(others) - NAMED} more"] if len(others) > NAMED else []
+            parts.append(_rest(together))
     for title, numbers in (("Slower", found.slower), ("Faster", found.faster)):
         if numbers:
             parts.append(f"## {title} ({len(numbers)})\n")

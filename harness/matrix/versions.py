@@ -2,29 +2,48 @@
 """What is tested, and with what: the revision of the sources, the versions of the tools."""
 
 import hashlib
+import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from harness import __version__
-from harness.config import load_config, resources
+from harness.config import resources
 from harness.errors import HarnessError, UsageError
 from harness.matrix.cells import Cell
+from harness.matrix.changed import concerned, concerned_elsewhere
 from harness.units import escape
 
 DEADLINE = 60.0
 """Seconds that git, or a program asked for its version, may take."""
 
 
-def revision() -> str:
-    """The revision of the sources, with a digest of what is not committed behind it.
+def tested_port(cells: Iterable[Cell]) -> Path | None:
+    """The port that the cells are about, where it is none of the harness's own."""
+    return next((Path(cell.port) for cell in cells if "/" in cell.port), None)
 
-    An installed harness has no revision; its version stands for it.
+
+def work_tree(port: Path | None = None) -> Path | None:
+    """The git work tree that a port lies in, the harness's own for None; None if there is none."""
+    if port is None:
+        root = resources.root()
+        return root if (root / ".git").exists() else None
+    every = (port.resolve(), *port.resolve().parents)
+    return next((directory for directory in every if (directory / ".git").exists()), None)
+
+
+def revision(root: Path | None, port: Path | None = None) -> str:
+    """The revision of a work tree, with a digest of what is not committed behind it.
+
+    Without one it is a digest of the port's files, or, without a port, the harness's version.
     """
-    root = resources.root()
-    if not (root / ".git").exists():
+    if root is None and port is not None:
+        files = sorted(path for path in port.rglob("*") if path.is_file())
+        told = [f"{path.relative_to(port)}\0{_digest(path)}" for path in files]
+        return f"port-{hashlib.sha256(os.fsencode(chr(0).join(told))).hexdigest()[:12]}"
+    if root is None:
         return f"v{__version__}"
     head = git(root, "rev-parse", "HEAD").strip()
     changes = git(root, "diff", "HEAD", "--binary")
@@ -57,7 +76,7 @@ def git(root: Path, *arguments: str) -> str:
 
 def versions(cell: Cell) -> Mapping[str, str]:
     """What QEMU, the compiler and the harness say of themselves; missing ones are left out."""
-    config = load_config(cell.config)
+    config = cell.machine
     found = {
         "harness": __version__,
         "python": sys.version.split()[0],
@@ -90,18 +109,12 @@ def _digest(path: Path) -> str:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def changed_files(rev: str) -> list[str]:
-    """Paths, from the root of the sources, that differ from a revision or are new.
+def changed_files(root: Path, rev: str) -> list[str]:
+    """Paths, from the root of a work tree, that differ from a revision or are new.
 
     Raises:
-        UsageError: these are no sources under git, or git knows no such revision.
+        UsageError: git knows no such revision.
     """
-    root = resources.root()
-    if not (root / ".git").exists():
-        raise UsageError(
-            f"{root} is not a git work tree, so nothing can be said of changes",
-            "Leave out --changed-since.",
-        )
     if rev.startswith("-"):
         raise UsageError(f"{escape(rev, 100)} is no revision", "Name a commit, branch or tag.")
     try:
@@ -111,3 +124,22 @@ def changed_files(rev: str) -> list[str]:
         error.advice = "Name a commit, branch or tag that this clone has."
         raise
     return sorted({name for name in (differ + new).split("\0") if name})
+
+
+def cells_changed_since(cells: Sequence[Cell], root: Path | None, rev: str) -> list[Cell]:
+    """The cells that changes of a work tree since a revision have a part in.
+
+    Raises:
+        UsageError: there is no work tree, or git knows no such revision.
+    """
+    if root is None:
+        raise UsageError(
+            "what is tested lies in no git work tree, so nothing can be said of changes",
+            "Leave out --changed-since.",
+        )
+    files = changed_files(root, rev)
+    if root != resources.root():
+        return concerned_elsewhere(cells, [root / name for name in files])
+    sources = (resources.guests_directory() / "workloads").glob("*.c")
+    texts = {path.name: path.read_text(errors="replace") for path in sources}
+    return concerned(cells, files, texts)

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What a cell does: in a process of its own, with its directory for what it makes."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from harness.build import build_guest
-from harness.config import MachineConfig, load_config, load_port
+from harness.build import Build, plan_build
+from harness.config import load_port
+from harness.conformance.engine import with_cflags
 from harness.conformance.kill import kill_table, table_json
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
@@ -15,6 +19,7 @@ from harness.errors import GuestError
 from harness.files import whole_file
 from harness.guest import Guest, boot
 from harness.image import RunningImage
+from harness.machine import Machine
 from harness.matrix.cells import Cell
 from harness.matrix.result import TEXT, Findings, Verdict, write_findings
 from harness.oracle import Oracle
@@ -23,6 +28,7 @@ from harness.trace import write_trace_dat
 from harness.units import escape
 
 TRACE = "trace.dat"
+GUEST = "guest.txt"
 TIMEOUT = 300.0
 """Seconds of the host that a workload may take."""
 
@@ -64,39 +70,24 @@ def do_cell(cell: Cell, directory: Path) -> bool:
     return not any(verdict.verdict == "fail" for verdict in findings.verdicts)
 
 
-def _config(cell: Cell, cflags: Sequence[str] = ()) -> MachineConfig:
-    """The cell's config with the cell's compiler, and flags behind its own."""
-    config = load_config(cell.config)
-    new = {"compiler": cell.program, "cflags": (*config.build.cflags, *cflags)}
-    return config.model_copy(update={"build": config.build.model_copy(update=new)})
-
-
 def _workload(cell: Cell, directory: Path) -> Findings:
-    """Run a workload that knows its answer under the tracer; its instructions repeat exactly."""
-    kernel = build_guest(
-        _config(cell),
-        cell.subject,
-        cflags=cell.cflags,
-        features=cell.features,
-        progress=_tell,
-    )
+    """Run a workload that knows its answer under the tracer.
+
+    Its instructions repeat exactly, or, where several CPUs work, are not told.
+    """
+    plan = _plan(cell)
+    kernel = plan.run(_tell)
     image = RunningImage(kernel.read_bytes(), str(kernel))
     with (
         Oracle(image, directory, counting=True) as oracle,
-        boot(
-            _config(cell),
-            cell.subject,
-            cflags=cell.cflags,
-            features=cell.features,
-            deterministic=True,
-            plugins=[oracle.argument],
-            tick=0,
+        _boot(
+            cell, plan, directory, deterministic=True, plugins=[oracle.argument], tick=0
         ) as guest,
     ):
         oracle.reset()
         guest.tracer.current = cell.tracer
         guest.run(until="workload_done", timeout=TIMEOUT)
-        instructions = oracle.instructions
+        instructions = oracle.instructions if len(oracle.busy_cpus) == 1 else None
         status = guest.workload_status
         trace = _finish(guest, directory)
         print(guest.console, flush=True)
@@ -105,9 +96,7 @@ def _workload(cell: Cell, directory: Path) -> Findings:
 
 def _soak(cell: Cell, directory: Path) -> Findings:
     """Switch the tracer on and off under a workload that runs; every event is accounted for."""
-    with boot(
-        _config(cell), cell.subject, cflags=cell.cflags, features=cell.features, progress=_tell
-    ) as guest:
+    with _boot(cell, _plan(cell), directory) as guest:
         changes = 0
         over = False
         while not over and changes < SOAK_CHANGES:
@@ -122,6 +111,27 @@ def _soak(cell: Cell, directory: Path) -> Findings:
         print(f"{changes} changes of the tracer, {trace.events} events", flush=True)
         print(guest.console, flush=True)
     return Findings((_answer(status), *_events(trace)))
+
+
+def _plan(cell: Cell) -> Build:
+    return plan_build(cell.machine, cell.subject, cflags=cell.cflags, features=cell.features)
+
+
+@contextmanager
+def _boot(cell: Cell, plan: Build, directory: Path, **options: Any) -> Iterator[Guest]:
+    """The cell's guest in front of its workload; what it is built and run with is written down."""
+    with boot(
+        cell.machine,
+        cell.subject,
+        cflags=cell.cflags,
+        features=cell.features,
+        progress=_tell,
+        **options,
+    ) as guest:
+        assert isinstance(guest.machine, Machine)
+        commands = f"{plan.command_line}\n{shlex.join(guest.machine.command)}\n"
+        (directory / GUEST).write_text(commands, encoding="utf-8")
+        yield guest
 
 
 def _finish(guest: Guest, directory: Path) -> Trace:
@@ -158,7 +168,7 @@ def _events(trace: Trace) -> Sequence[Verdict]:
 def _conform(cell: Cell, directory: Path) -> Findings:
     """Judge the config's port by every clause."""
     command = ["harness", "conform"]
-    config = _config(cell, cell.cflags)
+    config = with_cflags(cell.machine, cell.cflags)
     reports = list(conform([config], lambda one: load_port(one.port), (), _tell))
     (directory / "conform.json").write_text(as_json(reports, command), encoding="utf-8")
     return Findings(
@@ -176,7 +186,7 @@ def _conform(cell: Cell, directory: Path) -> Findings:
 
 def _mutants(cell: Cell, directory: Path) -> Findings:
     """Judge ports with a planted fault, all of which have to be found."""
-    outcomes = kill_table([_config(cell, cell.cflags)], cell.subject.split(","), _tell)
+    outcomes = kill_table([with_cflags(cell.machine, cell.cflags)], cell.subject.split(","), _tell)
     (directory / "mutants.json").write_text(table_json(outcomes), encoding="utf-8")
     named: dict[str, Verdict] = {}
     for one in outcomes:

@@ -14,15 +14,13 @@ import pytest
 from harness.matrix import expand, load_matrix
 from harness.matrix.result import read_findings
 from harness.matrix.work import do_cell
+from matrix_drafts import AXES
 
 NAMES = [
     "mips-malta/static/gcc-O2-auto/calls",
     "mips64el-malta/graph/gcc-O2-auto/calls",
     "aarch64-virt-patchable/dynamic/gcc-O2-auto/calls",
-    pytest.param(
-        "mips-malta/graph/clang-O2-auto/calls",
-        marks=pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed"),
-    ),
+    "mips-malta/graph/clang-O2-auto/calls",
 ]
 ROOT = Path(__file__).parents[2]
 PLANTED = ["mips-malta/graph/gcc-O2-auto/returns", "mips-malta/dynamic/gcc-O2-auto/calls"]
@@ -49,7 +47,18 @@ def test_a_cell_passes_and_takes_the_same_instructions_again(tmp_path, name):
         numbers.add(findings.instructions)
     (number,) = numbers
     assert number > 800
+    make, qemu = (tmp_path / "guest.txt").read_text().splitlines()
+    assert make.startswith("make ")
+    assert f"FORM={cell(name).machine.build.form}" in make
+    assert f"-cpu {cell(name).machine.qemu.cpu}" in qemu
     assert (tmp_path / "trace.dat").stat().st_size > 0
+
+
+def test_instructions_that_do_not_repeat_are_not_told(tmp_path):
+    """How long one CPU waits for another depends on the host."""
+    for work, counted in (("sort", True), ("smp", False)):
+        assert do_cell(cell(f"aarch64-virt-smp/dynamic/gcc-O2-auto/{work}"), tmp_path)
+        assert (read_findings(tmp_path).instructions is not None) == counted
 
 
 def test_a_wrong_answer_fails_its_cell(tmp_path):
@@ -81,10 +90,11 @@ def git(clone, *arguments):
 
 def matrix(clone, *arguments):
     """What ``harness matrix`` says there, and its status."""
+    path = os.pathsep.join([str(clone), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", "from harness.cli import main; main()", "matrix", *arguments],
         cwd=clone,
-        env={**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -92,17 +102,17 @@ def matrix(clone, *arguments):
     return done.stdout + done.stderr, done.returncode
 
 
-def night(clone, number):
-    """Run both cells at what is committed; the report compares with the night before."""
+def night(clone, number, cells):
+    """Run cells at what is committed; the report compares with the night before."""
     history = ["--history", str(clone.parent / "history.sqlite")]
     directory = str(clone.parent / f"night{number}")
-    said, status = matrix(clone, "run", "-o", directory, *history, *PLANTED)
+    said, status = matrix(clone, "run", "-o", directory, *history, *cells)
     assert status in (0, 1), said
     return matrix(clone, "report", *history)
 
 
-def change(clone, old, new):
-    stubs = clone / "guests" / "ports" / "mips" / "mcount.S"
+def change(clone, old, new, port="guests/ports/mips"):
+    stubs = clone / port / "mcount.S"
     text = stubs.read_text()
     assert text.count(old) == 1
     stubs.write_text(text.replace(old, new))
@@ -110,12 +120,12 @@ def change(clone, old, new):
 
 
 def test_the_report_finds_planted_regressions_and_nothing_else(project):
-    said, status = night(project, 1)
+    said, status = night(project, 1, PLANTED)
     assert status == 0, said
     assert "2 of 2 cells passed" in said
     # Every return takes a few instructions more.
     change(project, "\tmove\t$ra, $2\n", "\t.rept 20\n\tnop\n\t.endr\n\tmove\t$ra, $2\n")
-    said, status = night(project, 2)
+    said, status = night(project, 2, PLANTED)
     assert status == 1, said
     slower, again, summary = said.splitlines()
     assert re.fullmatch(rf"slower: {PLANTED[0]}: \d+ to \d+ guest instructions, \+\d+\.\d%", slower)
@@ -123,10 +133,36 @@ def test_the_report_finds_planted_regressions_and_nothing_else(project):
     assert "2 of 2 cells passed; 0 broke, 0 mended, 0 flaky, 1 slower" in summary
     # The second register of a return value is lost.
     change(project, "\tLONG_L\t$3, RETURN_SAVED(1)($sp)\n", "\tnop\n")
-    said, status = night(project, 3)
+    said, status = night(project, 3, PLANTED)
     assert status == 1, said
     broke, again, summary = said.splitlines()
     assert re.fullmatch(
         rf"broke: {PLANTED[0]} answer: check \d+ of the workload is wrong under the tracer", broke
     )
     assert "1 of 2 cells passed; 1 broke, 0 mended, 0 flaky, 0 slower" in summary
+
+
+OWN = f"""
+port = "port"
+configs = ["mips-malta"]
+modes = ["graph"]
+{AXES}calls = {{ kind = "workload", workload = "calls" }}
+returns = {{ kind = "workload", workload = "returns" }}
+"""
+
+
+def test_a_port_with_a_repository_of_its_own_has_nights_of_its_own(tmp_path):
+    """The fault is in a stub there, and the nights are those of its revisions."""
+    mine = tmp_path / "mine"
+    shutil.copytree(ROOT / "guests" / "ports" / "mips", mine / "port")
+    (mine / "matrix.toml").write_text(OWN)
+    git(mine, "init", "-q")
+    git(mine, "add", ".")
+    git(mine, "commit", "-q", "-m", "a port that is right")
+    cells = ["--matrix", "matrix.toml", "*returns"]
+    assert "1 of 1 cells passed" in night(mine, 1, cells)[0]
+    change(mine, "\tLONG_L\t$3, RETURN_SAVED(1)($sp)\n", "\tnop\n", "port")
+    said, status = night(mine, 2, [*cells, "--changed-since", "HEAD^"])
+    assert status == 1, said
+    assert said.startswith(f"broke: {PLANTED[0]} answer: check ")
+    assert f"    harness matrix cell --matrix {mine}/matrix.toml {PLANTED[0]}\n" in said

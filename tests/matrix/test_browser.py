@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.config import list_configs
 from harness.matrix import expand, load_matrix
+from harness.matrix.cells import COST
 from harness.matrix.compare import compare
 from harness.matrix.html import write_pages
 from harness.matrix.result import Outcome, Verdict
@@ -45,8 +47,9 @@ PRINTED = "<b>a guest</b> says \x1b[31mred\n" * 3
 def pages(tmp_path_factory):
     """The whole matrix over some nights, with something of everything in the last."""
     root = tmp_path_factory.mktemp("report")
-    cells = [cell.name for cell in expand(load_matrix()).cells]
-    nights = [list(_night(cells, night)) for night in range(NIGHTS)]
+    # In the order in which they begin.
+    cells = sorted(expand(load_matrix()).cells, key=lambda cell: COST[cell.kind])
+    nights = [list(_night([cell.name for cell in cells], night)) for night in range(NIGHTS)]
     found = compare(nights[-2], nights[-1], names=("8" * 40, "9" * 40 + "+12345678"))
     last = next(one for one in nights[-1] if one.cell == BROKEN)
     where = attempt_directory(root / "run", BROKEN, last.id)
@@ -70,6 +73,7 @@ def _night(cells, night):
             started=1.767e9 + night * DAY,
             command=f"harness matrix cell {cell}",
             instructions=100_000 + at * 1000 + night,
+            versions={"gcc": "gcc 13" if last else "gcc 12"},
         )
         if cell == SLOWER and last:
             one = replace(one, instructions=one.instructions * 11 // 10)
@@ -141,6 +145,10 @@ def check(browser):
     # What is wider scrolls in a box of its own; the page does not.
     assert browser.execute_script("return document.documentElement.scrollWidth") == width
     assert browser.execute_script("return innerWidth") == width
+    # Nor does a number stand out of its tile.
+    for number in browser.find_elements(By.CSS_SELECTOR, ".tile b"):
+        wider = browser.execute_script("return arguments[0].scrollWidth", number)
+        assert wider <= browser.execute_script("return arguments[0].clientWidth", number)
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert not browser.find_elements(
         By.CSS_SELECTOR, "script, link, img, iframe, td i, li i, pre b"
@@ -175,6 +183,12 @@ def test_the_first_page_shows_the_grid_and_the_trend(browser, pages):
     (overview, *others) = browser.find_elements(By.CSS_SELECTOR, "table.grid")
     states = [a.get_attribute("class") for a in overview.find_elements(By.TAG_NAME, "a")]
     assert {"mark pass", "mark fail", "mark flaky"} == set(states)
+    configs = [row.text for row in overview.find_elements(By.CSS_SELECTOR, "tr.group")]
+    assert configs == list_configs()
+    modes = [row.text for row in overview.find_elements(By.CSS_SELECTOR, "tbody th.row")]
+    assert modes[:3] == ["static", "dynamic", "graph"]
+    versions = [row.text for row in browser.find_elements(By.CSS_SELECTOR, "#tools td")]
+    assert versions == ["gcc", "gcc 12", "gcc 13"]
     # Which mode a row is about stays in sight, however far its squares are moved.
     box = overview.find_element(By.XPATH, "..")
     row = overview.find_element(By.CSS_SELECTOR, "th.row + td").find_element(
@@ -215,13 +229,9 @@ def test_links_lead_to_the_cell_its_evidence_and_back(browser, pages):
         if a.get_attribute("href").endswith("#work-calls")
     )
     follow(browser, pressed)
-    assert (
-        0
-        <= browser.execute_script(
-            "return document.getElementById('work-calls').getBoundingClientRect().top"
-        )
-        < VIEWPORTS[browser.viewport][1]
-    )
+    # What a browser scrolls to begins within a pixel of the top.
+    top = "return Math.round(document.getElementById('work-calls').getBoundingClientRect().top)"
+    assert 0 <= browser.execute_script(top) < VIEWPORTS[browser.viewport][1]
     picture(browser, "work")
     grid = browser.find_element(By.CSS_SELECTOR, "#work-calls + div")
     follow(browser, grid.find_element(By.CSS_SELECTOR, "a.fail"))

@@ -17,21 +17,15 @@ from harness.matrix.child import Child, Limits, family
 from harness.matrix.history import History
 from harness.matrix.rundir import read_run, results
 from harness.units import MIB
+from matrix_drafts import AXES
 
 pytest.importorskip("buildbot", reason="the extra buildbot is not installed")
 
-MATRIX = """
+MATRIX = f"""
 configs = ["mips-malta", "aarch64-virt-patchable"]
 modes = ["dynamic"]
-[compiler]
-gcc = { program = "gcc" }
-[optimise]
-O2 = ["-O2"]
-[frame]
-auto = []
-[work]
-calls = { kind = "workload", workload = "calls" }
-wrong = { kind = "workload", workload = "wrong.c" }
+{AXES}calls = {{ kind = "workload", workload = "calls" }}
+wrong = {{ kind = "workload", workload = "wrong.c" }}
 """
 WRONG = """
 static int __attribute__((noipa)) one(void) { return 2; }

@@ -7,8 +7,20 @@ from harness.matrix.cells import Cell
 from harness.matrix.model import MatrixFile
 from harness.matrix.result import Outcome, Result, Verdict
 
+AXES = """
+[compiler]
+gcc = { program = "gcc" }
+[optimise]
+O2 = ["-O2"]
+[frame]
+auto = []
+[work]
+"""
+"""Of a declaration what stands between its first keys and its kinds of work."""
+
 CELL = Cell(
     config="mips-malta",
+    config_file="",
     mode="dynamic",
     compiler="gcc",
     program="gcc",

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """From the declaration to cells, their names, and parts of them."""
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.config import list_configs
+from harness.config import list_configs, resources
 from harness.errors import UsageError
 from harness.matrix import Cell, expand, load_matrix, pick, shard
-from harness.matrix.changed import concerned
-from matrix_drafts import CELL, cells, declared
+from harness.matrix.changed import concerned, concerned_elsewhere
+from matrix_drafts import AXES, CELL, cells, declared
 
 WHY = "a reason that says enough"
 
@@ -94,10 +96,7 @@ def test_a_c_file_is_meant_from_where_the_declaration_lies(tmp_path, monkeypatch
     monkeypatch.chdir("/")
     (tmp_path / "mine.c").write_text("int workload(void) { return 0; }\n")
     file = tmp_path / "matrix.toml"
-    small = (
-        '[compiler]\ngcc = { program = "gcc" }\n[optimise]\nO2 = ["-O2"]\n[frame]\nfp = []\n'
-        '[work]\nc = { kind = "workload", workload = "WORKLOAD" }\n'
-    )
+    small = f'{AXES}c = {{ kind = "workload", workload = "WORKLOAD" }}\n'
     file.write_text(small.replace("WORKLOAD", "mine.c"))
     assert {cell.subject for cell in expand(load_matrix(file)).cells} == {str(tmp_path / "mine.c")}
     for wrong in ("clals", "no.c"):
@@ -106,12 +105,68 @@ def test_a_c_file_is_meant_from_where_the_declaration_lies(tmp_path, monkeypatch
             expand(load_matrix(file))
 
 
+@pytest.fixture
+def mine(tmp_path):
+    """A directory with a port and a config of somebody's own."""
+    ports = resources.guests_directory() / "ports"
+    shutil.copytree(ports / "mips", tmp_path / "port")
+    own = (resources.configs_directory() / "mips-malta.toml").read_text()
+    (tmp_path / "board.toml").write_text(own.replace('"mips"\n\n', '"./port"\n\n'))
+    return tmp_path
+
+
+def own_matrix(directory, text):
+    file = directory / "matrix.toml"
+    file.write_text(f'{text}\n{AXES}m = {{ kind = "mutants" }}\nc = {{ kind = "conform" }}\n')
+    return expand(load_matrix(file), file)
+
+
+def test_a_config_of_ones_own_is_named_by_its_file(mine, monkeypatch):
+    monkeypatch.chdir("/")
+    every = own_matrix(mine, 'configs = ["./board.toml", "mips64*"]\nmodes = ["graph"]')
+    board = [cell for cell in every.cells if cell.config == "board"]
+    assert names(board) == ["board/graph/gcc-O2-auto/c"]
+    assert board[0].config_file == str(mine / "board.toml")
+    assert board[0].machine.port == board[0].port == str(mine / "port")
+    # No fault is planted in a port that nobody here knows.
+    assert [one.name for one in every.excluded] == ["board/graph/gcc-O2-auto/m"]
+    assert {cell.config for cell in every.cells} == {
+        "board",
+        *(name for name in list_configs() if name.startswith("mips64")),
+    }
+    assert all(cell.machine.name == cell.config for cell in every.cells)
+
+
+def test_a_port_of_ones_own_is_built_on_every_config_that_it_is_for(mine):
+    every = own_matrix(mine, 'port = "port"')
+    assert {cell.config for cell in every.cells} == {
+        name for name in list_configs() if name.startswith("mips")
+    }
+    assert {cell.machine.port for cell in every.cells} == {str(mine / "port")}
+    assert {cell.kind for cell in every.cells} == {"conform"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('configs = ["./bord.toml"]', "bord.toml cannot be read"),
+        ('configs = ["./board.toml", "sub/board.toml"]', "more than one is called board"),
+        ('port = "prot"', "not a port directory"),
+        ('port = "port"\nconfigs = ["aarch64*"]', "no cell: the port mips is not for"),
+        ('port = ""', "port: "),
+    ],
+)
+def test_ports_and_configs_of_ones_own_that_do_not_go(mine, text, message):
+    (mine / "sub").mkdir()
+    shutil.copy(mine / "board.toml", mine / "sub")
+    shutil.copytree(mine / "port", mine / "sub" / "port")
+    with pytest.raises(UsageError, match=message):
+        own_matrix(mine, text)
+
+
 def test_a_rule_about_everything_is_refused(tmp_path):
     file = tmp_path / "matrix.toml"
-    file.write_text(
-        '[compiler]\ngcc = { program = "gcc" }\n[optimise]\nO2 = ["-O2"]\n[frame]\nfp = []\n'
-        f'[work]\nc = {{ kind = "conform" }}\n[[exclude]]\nreason = "{WHY}"\n'
-    )
+    file.write_text(f'{AXES}c = {{ kind = "conform" }}\n[[exclude]]\nreason = "{WHY}"\n')
     with pytest.raises(UsageError, match="names no axis"):
         load_matrix(file)
 
@@ -186,3 +241,23 @@ def test_a_change_concerns_what_it_has_a_part_in(file, expected):
     texts = {"recursion_threads.c": '#define x\n#include "recursion.c"\n', "recursion.c": ""}
     assert concerned(EVERY, [file], texts) == expected
     assert concerned(EVERY, [], texts) == []
+
+
+OWN = replace(CELL, config="board", config_file="/x/board.toml", port="/x/port")
+OTHER = replace(
+    CELL, config="other", config_file="/x/other.toml", port="/x/other", subject="/x/a.c"
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("/x/port/mcount.S", [OWN]),
+        ("/x/other.toml", [OTHER]),
+        ("/x/a.c", [OTHER]),
+        ("/x/portly.h", [OWN, OTHER]),
+    ],
+)
+def test_a_change_of_another_tree_concerns_its_port_or_everything(file, expected):
+    assert concerned_elsewhere([OWN, OTHER], [Path(file)]) == expected
+    assert concerned_elsewhere([OWN, OTHER], []) == []

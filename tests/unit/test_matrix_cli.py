@@ -2,6 +2,9 @@
 """harness matrix as a person uses it; cells are trivial here too."""
 
 import json
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,30 +13,25 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli.matrix import matrix
+from harness.config import resources
 from harness.errors import UsageError
 from harness.matrix import runner, versions
 from harness.matrix.history import History
+from matrix_drafts import AXES
 
-DECLARED = """
+DECLARED = f"""
 configs = ["mips-malta"]
 modes = ["dynamic"]
 [limits]
 time = 20
-[compiler]
-gcc = { program = "gcc" }
-[optimise]
-O2 = ["-O2"]
-[frame]
-fp = []
-[work]
-good = { kind = "workload", workload = "calls" }
-bad = { kind = "workload", workload = "calls" }
-out = { kind = "conform" }
+{AXES}good = {{ kind = "workload", workload = "calls" }}
+bad = {{ kind = "workload", workload = "calls" }}
+out = {{ kind = "conform" }}
 [[exclude]]
 work = ["out"]
 reason = "this one is not wanted here"
 """
-CELL = "mips-malta/dynamic/gcc-O2-fp/{}"
+CELL = "mips-malta/dynamic/gcc-O2-auto/{}"
 
 FINDINGS = (
     "import json, sys; from pathlib import Path\n"
@@ -78,7 +76,7 @@ def test_list_shows_cells_and_reasons(use):
         first["command"]
         == f"harness matrix cell --matrix {Path('m.toml').resolve()} {first['name']}"
     )
-    assert "1 cells, such as mips-malta/dynamic/gcc-O2-fp/out: this one is not" in use(
+    assert "1 cells, such as mips-malta/dynamic/gcc-O2-auto/out: this one is not" in use(
         "list", "--excluded"
     )
     assert json.loads(use("list", "--excluded", "--json")) == [
@@ -134,20 +132,71 @@ def git(*arguments):
 def test_the_revision_says_what_is_not_committed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(versions.resources, "root", lambda: tmp_path)
-    assert versions.revision() == f"v{versions.__version__}"
+    assert versions.work_tree() is None
+    assert versions.revision(None) == f"v{versions.__version__}"
     git("init", "-q")
     Path("a").write_text("1")
     git("add", "a")
     git("commit", "-q", "-m", "x")
-    head = versions.revision()
+    assert versions.work_tree() == tmp_path
+    head = versions.revision(tmp_path)
     assert len(head) == 40
     seen = {head}
     for name, text in (("a", "2"), ("b", "new"), ("b", "newer")):
         Path(name).write_text(text)
-        seen.add(versions.revision())
+        seen.add(versions.revision(tmp_path))
     assert len(seen) == 4
     assert all(one.startswith(head) for one in seen)
-    assert versions.changed_files("HEAD") == ["a", "b"]
+    assert versions.changed_files(tmp_path, "HEAD") == ["a", "b"]
     for wrong in ("nonsense", "--output=x"):
         with pytest.raises(UsageError, match=r"nonsense|no revision"):
-            versions.changed_files(wrong)
+            versions.changed_files(tmp_path, wrong)
+
+
+@pytest.fixture
+def port():
+    """A port in a repository of its own, with a declaration; gives the revision."""
+    shutil.copytree(resources.guests_directory() / "ports" / "mips", "mine/port")
+    Path("mine/m.toml").write_text(f'port = "port"\n{DECLARED}')
+    git("init", "-q", "mine")
+    git("-C", "mine", "add", ".")
+    git("-C", "mine", "commit", "-q", "-m", "x")
+    return versions.revision(Path("mine").resolve())
+
+
+@pytest.mark.parametrize("named", [("--port", "mine/port"), ("--matrix", "mine/m.toml")])
+def test_what_is_tested_is_the_work_tree_of_the_port(use, port, named):
+    """And the harness is not."""
+    said = use("run", *named, "-o", "one", "--changed-since", "HEAD")
+    assert f"0 of 0 cells to run, revision {port}, in one" in said
+    with Path("mine/port/mcount.S").open("a") as stream:
+        stream.write("/* changed */\n")
+    said = use("run", *named, "-o", "two", "--changed-since", "HEAD", "*/good")
+    assert f"1 of 1 cells to run, revision {port}+" in said
+    # What the port did is in no report but its own.
+    assert "1 of 1 cells passed" in use("report", *named)
+    with pytest.raises(UsageError, match="is empty"):
+        use("report")
+
+
+def test_a_port_without_git_is_known_by_its_files(use, port):
+    shutil.rmtree("mine/.git")
+    revisions = set()
+    for text in ("", "/* changed */\n"):
+        with Path("mine/port/mcount.S").open("a") as stream:
+            stream.write(text)
+        said = use("run", "--port", "mine/port", "-o", f"run{len(revisions)}", "*/good")
+        revisions.add(re.search(r"revision (port-[0-9a-f]{12}), in", said)[1])
+    assert len(revisions) == 2
+    with pytest.raises(UsageError, match="no git work tree"):
+        use("run", "--port", "mine/port", "-o", "three", "--changed-since", "HEAD")
+
+
+def test_the_command_that_repeats_a_cell_names_the_port(use, port):
+    (first, _) = json.loads(use("list", "--port", "mine/port", "--json"))
+    assert first["port"] == str(Path("mine/port").resolve())
+    command = shlex.split(first["command"])
+    assert command[command.index("--port") + 1] == first["port"]
+    assert command[-1] == CELL.format("good")
+    with pytest.raises(UsageError, match="not a port directory"):
+        use("list", "--port", "mine")

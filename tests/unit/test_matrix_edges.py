@@ -14,18 +14,9 @@ from harness.matrix.child import family
 from harness.matrix.history import History
 from harness.matrix.rundir import results
 from harness.process import find_program
+from matrix_drafts import AXES
 
-DECLARED = """
-configs = ["mips-malta"]
-modes = ["dynamic"]
-[compiler]
-gcc = { program = "gcc" }
-[optimise]
-O2 = ["-O2"]
-[frame]
-fp = []
-[work]
-"""
+DECLARED = f'configs = ["mips-malta"]\nmodes = ["dynamic"]\n{AXES}'
 WORKS = 6
 # A cell waits while there is a file "wait", but for the first; each leaves some kilobytes.
 CELL = """

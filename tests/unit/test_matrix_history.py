@@ -3,6 +3,7 @@
 
 import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -140,3 +141,10 @@ def test_it_lies_in_the_state_directory(monkeypatch, value, start):
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.setenv("XDG_STATE_HOME", value)
     assert str(default_file()).startswith(start)
+
+
+def test_each_port_has_a_history_of_its_own():
+    files = {default_file(port) for port in (None, Path("/x/port"), Path("/y/port"), Path("/y/?"))}
+    assert len({file.name for file in files}) == 4
+    assert len({file.parent for file in files}) == 1
+    assert default_file(Path("/x/y/../port")) == default_file(Path("/x/port"))

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.matrix.compare import compare
+from harness.matrix.compare import compare, groups
 from harness.matrix.history import History
 from harness.matrix.html import write_pages
 from harness.matrix.report import choose, junit, lines, markdown, summary
 from harness.matrix.result import Outcome, Verdict
+from harness.matrix.tools import Tool
 from harness.matrix.trends import nights
 from matrix_drafts import RESULT, failed
 
@@ -90,6 +91,44 @@ def test_a_verdict_that_is_not_given_any_more_is_missed():
 def test_cells_that_come_and_go_are_named():
     other = replace(NOW, cell="mips-malta/graph/gcc-O2-nofp/calls")
     assert said(compare([RESULT], [other])) == {"missing": [RESULT.cell], "new": [other.cell]}
+
+
+def test_one_reason_is_said_once():
+    """The same verdict of one work in other cells comes with the first; each has its page."""
+    old = [replace(RESULT, id=f"m{n}", cell=f"c{n:02}/x/y/calls") for n in range(40)]
+    new = [failed(replace(one, id=f"n{one.id}"), message=f"wrong {one.id}") for one in old]
+    new[7] = replace(new[7], verdicts=())
+    found = compare(old, new, names=("1", "2"))
+    assert len(found.broke) == 40
+    assert [(group.name, len(group.changes)) for group in groups(found.broke)] == [
+        ("answer", 39),
+        ("", 1),
+    ]
+    first, again, others, *_ = lines(found)
+    assert first == "broke: c00/x/y/calls answer: wrong m0"
+    assert again == f"    {RESULT.command}"
+    assert others == "    and in 38 more, such as c01/x/y/calls"
+    assert "  - `c01/x/y/calls`\n" in markdown(found)
+    assert "  - 28 more\n" in markdown(found)
+    # What a cell does not say any more is one thing too.
+    assert [one.message for one in found.unjudged] == [
+        "2 that had a verdict have none now, such as answer"
+    ]
+
+
+def test_after_a_few_slower_ones_the_others_are_counted():
+    old = [replace(RESULT, id=f"m{n}", cell=f"c{n:02}", instructions=1000) for n in range(30)]
+    new = [replace(one, instructions=1100 + n) for n, one in enumerate(old)]
+    said_ = [line for line in lines(compare(old, new)) if line.startswith("slower")]
+    assert said_[0] == "slower: c29: 1000 to 1129 guest instructions, +12.9%"
+    assert len(said_) == 11
+    assert said_[-1] == "slower: 20 more, the last by +10.0%"
+
+
+def test_after_a_few_cells_the_others_are_counted():
+    many = [replace(RESULT, id=f"m{number}", cell=f"c{number:03}") for number in range(99)]
+    said_ = [line for line in lines(compare(many, many[:2])) if line.startswith("not run")]
+    assert said_ == [*(f"not run: c{number:03}" for number in range(2, 12)), "not run: 87 more"]
 
 
 @pytest.mark.parametrize(
@@ -173,6 +212,46 @@ def test_a_run_is_compared_with_the_last_run(base):
     assert said(compare(before[1], now[1])) == {"broke": ["answer"]}
 
 
+NEW_GCC = {"gcc": "gcc 13"}
+
+
+def test_what_fails_with_a_new_compiler_at_the_same_revision_broke(base):
+    """And it got slower, and what the compiler had no part in stays as it was."""
+    other = replace(RESULT, id="o1", cell="c/slow/x/y", started=1001.0)
+    third = replace(RESULT, id="t1", cell="c/same/x/y", started=1002.0, versions={})
+    base.add([RESULT, other, third])
+    base.add([failed(replace(RESULT, id="a2", run="r2", started=2000.0, versions=NEW_GCC))])
+    slow = replace(other, id="o2", run="r2", started=2001.0, versions=NEW_GCC, instructions=60000)
+    base.add([slow, replace(third, id="t2", run="r2", started=2002.0)])
+    (before, old), (now, new) = choose(base)
+    assert (before, now) == ("1111", "1111")
+    found = compare(old, new, names=(before, now))
+    assert [(one.cell, one.name) for one in found.broke] == [(RESULT.cell, "answer")]
+    assert [one.cell for one in found.slower] == ["c/slow/x/y"]
+    assert not found.flaky + found.new
+    assert found.tools == [Tool("gcc", "gcc 12", "gcc 13")]
+    assert "changed: gcc: gcc 13; before: gcc 12" in list(lines(found))
+    assert "| gcc | gcc 12 | gcc 13 |" in markdown(found)
+    # With the new one again, and it passes: that is flaky.
+    base.add([replace(RESULT, id="a3", run="r3", started=3000.0, versions=NEW_GCC)])
+    found = compare(*(side[1] for side in choose(base)))
+    assert [(one.cell, one.name) for one in found.flaky] == [(RESULT.cell, "answer")]
+
+
+def test_after_a_new_revision_the_tools_are_compared_too(base):
+    base.add([RESULT, replace(RESULT, id="a2", run="r2", started=1500.0, versions=NEW_GCC)])
+    base.add([replace(NOW, versions={"gcc": "gcc 14", "clang": "clang 14"})])
+    (before, old), (now, new) = choose(base)
+    assert (before, now) == ("1111", "2222")
+    assert compare(old, new).tools == [Tool("gcc", "gcc 13", "gcc 14")]
+
+
+def test_a_host_without_the_tool_is_no_change_of_tools(base):
+    lost = replace(RESULT, id="a2", run="r2", started=2000.0, outcome=Outcome.ERROR, verdicts=())
+    base.add([RESULT, replace(lost, versions={})])
+    assert choose(base)[0] == ("", [])
+
+
 @pytest.mark.parametrize("name", ["3333", "", "x"])
 def test_a_revision_that_is_not_there_is_a_mistake(base, name):
     with pytest.raises(UsageError, match="empty"):
@@ -224,7 +303,8 @@ LINK = re.compile(r'(?:href|src)="([^"]*)"')
 
 
 def test_pages_hold_together_and_need_nothing_from_elsewhere(tmp_path):
-    graph = replace(NOW, id="b2", cell="mips-malta/graph/gcc-O0-fp/calls", instructions=7)
+    new = {"started": 2002.0, "versions": NEW_GCC}
+    graph = replace(NOW, id="b2", cell="mips-malta/graph/gcc-O0-fp/calls", **new)
     now = [NOW, failed(replace(NOW, id="b3", started=2001.0)), graph]
     found = compare([RESULT], now, names=("1111", "2222"))
     write_pages(tmp_path, found, now, [RESULT, *now])
@@ -244,6 +324,7 @@ def test_pages_hold_together_and_need_nothing_from_elsewhere(tmp_path):
     index = (tmp_path / "index.html").read_text()
     assert '<a class="mark flaky" href="cells/mips-malta~dynamic~gcc-O2-nofp~calls.html"' in index
     assert "Flaky (1)" in index
+    assert "<td>gcc</td><td>gcc 12</td><td>gcc 13</td>" in index
     cell = (tmp_path / "cells" / "mips-malta~dynamic~gcc-O2-nofp~calls.html").read_text()
     assert "<polyline" in cell
     assert RESULT.command in cell
