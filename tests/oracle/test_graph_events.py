@@ -204,6 +204,22 @@ def test_switched_on_again_below_what_is_still_hijacked(watch):
         assert ("do_inner", 2) in check_flow(watched)
 
 
+def test_switched_on_again_while_a_call_finds_no_tracer(watch):
+    """What the call has found counts: an event behind that would stand where nothing says it is."""
+    with watch("calls") as watched:
+        guest = watched.guest
+        guest.run(until="do_nested")
+        watched.switch("function_graph")
+        guest.run(until="function_graph_enter")
+        watched.switch("nop")
+        guest.run(until="call_graph_entry")
+        watched.switch("function_graph")
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        _, model = watched.check_graph()
+        assert model.given_up == 1
+
+
 @pytest.mark.clause("C11e")
 @pytest.mark.parametrize(
     "tracers", [("function", "function_graph"), ("function_graph", "function")]

@@ -45,15 +45,16 @@ push_return_trace(struct thread_info *thread, int index, unsigned long ret, unsi
 	return entry;
 }
 
-/* function_graph_enter(), for a tracer other than ours. */
-static noinline int call_graph_entry(unsigned long ret, unsigned long func,
-				     unsigned long frame_pointer, unsigned long *retp)
+/*
+ * The rest of function_graph_enter() for a tracer other than ours: the one that was there when it
+ * looked. Ours, if it has come meanwhile, would not expect interrupts where they are possible here.
+ */
+static noinline int call_graph_entry(unsigned long func, trace_func_graph_ent_t tracer)
 {
 	struct thread_info *thread = current;
-	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack + 1 };
+	struct ftrace_graph_ent trace = { .func = func, .depth = thread->curr_ret_stack };
 
-	push_return_trace(thread, trace.depth, ret, func, frame_pointer, retp);
-	if (ftrace_graph_entry(&trace))
+	if (tracer(&trace))
 		return 0;
 	thread->curr_ret_stack--;
 	return -EBUSY;
@@ -107,7 +108,7 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 	struct thread_info *thread = current;
 	struct ftrace_ret_stack *entry;
 	int index = thread->curr_ret_stack + 1;
-	trace_func_graph_ent_t tracer = ftrace_graph_entry;
+	trace_func_graph_ent_t tracer = READ_ONCE(ftrace_graph_entry);
 	struct ring_buffer_per_cpu *cpu;
 	struct ring_buffer_event event;
 	unsigned long flags;
@@ -118,8 +119,10 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 		thread->trace_overrun++;
 		return -EBUSY;
 	}
-	if (unlikely(tracer != trace_graph_entry))
-		return call_graph_entry(ret, func, frame_pointer, retp);
+	if (unlikely(tracer != trace_graph_entry)) {
+		push_return_trace(thread, index, ret, func, frame_pointer, retp);
+		return call_graph_entry(func, tracer);
+	}
 	raw_local_irq_save(flags);
 	entry = push_return_trace(thread, index, ret, func, frame_pointer, retp);
 	cpu = ring_buffer_this_cpu();
@@ -169,7 +172,7 @@ static __always_inline unsigned long graph_left(struct thread_info *thread,
 }
 
 /* The parts of function_graph_enter()'s counterpart that are rare, as above. */
-static noinline unsigned long call_graph_return(void)
+static noinline unsigned long call_graph_return(trace_func_graph_ret_t tracer)
 {
 	struct thread_info *thread = current;
 	const struct ftrace_ret_stack *entry = &thread->ret_stack[thread->curr_ret_stack];
@@ -180,7 +183,7 @@ static noinline unsigned long call_graph_return(void)
 		.calltime = entry->calltime,
 	};
 
-	ftrace_graph_return(&trace);
+	tracer(&trace);
 	return pop_return_trace(thread, entry, trace.depth);
 }
 
@@ -234,11 +237,11 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 	if (unlikely(entry->fp != frame_pointer))
 		return bad_return(entry, frame_pointer);
 #endif
-	tracer = ftrace_graph_return;
+	tracer = READ_ONCE(ftrace_graph_return);
 	if (unlikely(tracer != trace_graph_return)) {
 		if (tracer == (trace_func_graph_ret_t)ftrace_stub)
 			return graph_leave_untraced();
-		return call_graph_return();
+		return call_graph_return(tracer);
 	}
 	raw_local_irq_save(flags);
 	cpu = ring_buffer_this_cpu();
