@@ -56,6 +56,7 @@ class AArch64(Isa):
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
     masks_interrupts = (0xFFFFF0FF, 0xD50340DF)  # msr daifset, #imm
+    accesses_memory = (0x0A000000, 0x08000000)
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

@@ -187,6 +187,8 @@ class Isa(ABC):
     """Where, from there, an exception can begin."""
     masks_interrupts: ClassVar[tuple[int, int]]
     """Mask and value of the instruction that masks this CPU's interrupts."""
+    accesses_memory: ClassVar[tuple[int, int]]
+    """Mask and value of loads and stores; MIPS's of unaligned doublewords are not among them."""
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         self.bits = bits

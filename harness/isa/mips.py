@@ -95,6 +95,7 @@ class Mips(Isa):
     # TLB refill, of 64-bit addresses, cache error, all others, interrupts where Cause.IV says so.
     vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
     masks_interrupts = (0xFFE0FFFF, 0x41606000)  # di
+    accesses_memory = (0x80000000, 0x80000000)
 
     def linear_address(self, address: int) -> int | None:
         """Kseg0 and kseg1 are the first 512 MiB, with and without the cache."""

@@ -34,7 +34,7 @@
 #include "qemu_plugin_api.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	4
+#define ORACLE_VERSION	5
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
@@ -90,6 +90,8 @@ struct control {
 	uint64_t address_mask;		/* bits of an address that count: 32 bit MIPS sign-extends */
 	uint32_t code_big_endian;
 	uint32_t return_offset;		/* return address of a call, from its own address */
+	uint32_t access_mask;		/* of instructions that load or store */
+	uint32_t access_value;
 	uint64_t nr_patterns;
 	uint64_t nr_vectors;
 	uint64_t nr_sites;
@@ -497,8 +499,14 @@ static bool is_in(uint64_t address, uint64_t begin, uint64_t end)
 	return address >= begin && address < end;
 }
 
+/*
+ * Only where there is an access to watch: behind a watched instruction that ends its block, QEMU 7.2
+ * does not take the callbacks from the CPU, and calls them when they have been freed.
+ */
 static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accesses)
 {
+	if ((instruction_word(insn) & control->access_mask) != control->access_value)
+		return;
 	qemu_plugin_register_vcpu_mem_cb(insn, accesses, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 					 NULL);
 }

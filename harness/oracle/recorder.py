@@ -255,6 +255,7 @@ class Oracle:
         """Lay out the file: control, patterns, vectors, sites, marks, records (sparse)."""
         isa = self._image.isa
         patterns = () if self._counting else isa.flow_patterns
+        access_mask, access_value = isa.accesses_memory
         control = Control(
             magic=MAGIC,
             version=VERSION,
@@ -262,6 +263,8 @@ class Oracle:
             address_mask=(1 << isa.bits) - 1,
             code_big_endian=int(isa.code_byteorder == "big"),
             return_offset=isa.call_return_offset,
+            access_mask=access_mask,
+            access_value=access_value,
             capacity=capacity,
             **asdict(ThreadWatch() if self._counting else find_threads(self._image)),
             **asdict(JumpWatch() if self._counting else find_jumps(self._image)),

@@ -11,3 +11,14 @@ from harness.oracle import find_sites
 def test_disassembly_and_table_agree(image_of, workload):
     image = image_of(workload)
     assert find_sites(image) == [site.address for site in image.sites]
+
+
+@pytest.mark.parametrize("function", ["__switch_to", "setjmp", "longjmp"])
+def test_disassembly_and_masks_agree_on_loads_and_stores(image_of, function):
+    """Where the oracle follows them."""
+    image = image_of("calls")
+    mask, value = image.isa.accesses_memory
+    (found,) = [each for each in image.functions if each.name == function]
+    for instruction in image.isa.disassemble(image.read(found.address, found.size), found.address):
+        (word,) = image.isa.bytes_to_words(instruction.bytes_)
+        assert (word & mask == value) == any(sign in instruction.text for sign in "[(")
