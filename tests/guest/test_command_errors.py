@@ -171,7 +171,8 @@ def test_a_signal_during_the_build_ends_it_at_once_and_leaves_nothing(tmp_path, 
     assert (out, err.strip()) == ("", "harness: interrupted")
     assert [entry.name for entry in directory.iterdir()] == ["cache"]
     kept = [path for path in (directory / "cache").rglob("*") if path.is_file()]
-    assert [path.suffix for path in kept] == [".lock"]
+    # The guest's, and that of what guests share if the build came so far.
+    assert {path.suffix for path in kept} == {".lock"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
