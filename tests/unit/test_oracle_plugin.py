@@ -52,13 +52,16 @@ class Code:
 CODES = {
     "mips": Code(
         for_elf(MIPS, 32, "big"),
-        {"nop": 0, "ret": 0x03E00008, "jump": 0x00400008, "call": 0x0C040000, "eret": 0x42000018},
+        {
+            **{"nop": 0, "ret": 0x03E00008, "jump": 0x00400008, "call": 0x0C040000},
+            **{"eret": 0x42000018, "load": 0x8C880000, "store": 0xAC880000},
+        },
     ),
     "aarch64": Code(
         for_elf(AARCH64, 64, "little"),
         {
             **{"nop": 0xD503201F, "ret": 0xD65F03C0, "jump": 0xD61F0200, "call": 0x94000100},
-            "eret": 0xD69F03E0,
+            **{"eret": 0xD69F03E0, "load": 0xF9400020, "store": 0xF9000020},
         },
     ),
 }
@@ -102,9 +105,10 @@ class Cpu:
         """Save to, or load from, the structure of a thread in the middle of __switch_to()."""
         self.memory(SWITCH, THREADS + slot * THREAD_SIZE + 40, store)
 
-    def memory(self, place, address, store):
+    def memory(self, place, address, store, word=None):
         """An instruction that stores to, or loads from, an address."""
-        data = self.code.isa.words_to_bytes([self.code.nop])
+        usual = self.code.store if store else self.code.load
+        data = self.code.isa.words_to_bytes([usual if word is None else word])
         where, address = ctypes.c_uint64(at(place)), ctypes.c_uint64(address)
         self.library.fake_access(self.number, where, data, address, store)
 
@@ -626,6 +630,17 @@ def test_accesses_to_other_memory_switch_nothing(machine):
     (cpu,), oracle = machine()
     cpu.access(NR_THREADS, False)
     cpu.access(-1, True)
+    cpu.site()
+    (call,) = oracle.records()
+    assert oracle.thread_address(call.thread) == 0
+
+
+@both
+@pytest.mark.parametrize("word", ["ret", "nop"])
+def test_what_neither_loads_nor_stores_is_not_watched_for_it(machine, name, word):
+    """QEMU 7.2 would not take the callback of a branch from the CPU again."""
+    (cpu,), oracle = machine(name)
+    cpu.memory(SWITCH, THREADS + 40, False, getattr(cpu.code, word))
     cpu.site()
     (call,) = oracle.records()
     assert oracle.thread_address(call.thread) == 0
