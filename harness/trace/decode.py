@@ -3,7 +3,6 @@
 
 import struct
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 
 from harness.errors import FormatError
 from harness.ring import PageFormat
@@ -34,10 +33,12 @@ def event_decoder(
     form: EventFormat, page_format: PageFormat, symbols: Symbols, cmdlines: Mapping[int, str]
 ) -> Decoder:
     """A function that decodes the events of one format."""
-    scalars = sorted((f for f in form.fields if _code(f)), key=lambda field: field.offset)
+    whole = sorted((f for f in form.fields if _code(f)), key=lambda field: field.offset)
     # Fields that lie over one another (a union) cannot share one struct.
-    overlap = {b.name for a, b in pairwise(scalars) if a.offset + a.size > b.offset}
-    scalars = [field for field in scalars if field.name not in overlap]
+    scalars: list[Field] = []
+    for field in whole:
+        if not scalars or field.offset >= scalars[-1].offset + scalars[-1].size:
+            scalars.append(field)
     readers = {
         field.name: _field_reader(field, page_format)
         for field in form.fields
@@ -54,7 +55,7 @@ def event_decoder(
     two = len(own) == 2
     (first_name, first_at), (second_name, second_at) = own if two else (("", 0), ("", 0))
     made = event_class(form)
-    if overlap:
+    if scalars != whole:
         made = TraceEvent
     title = form.name
     smallest = max(needed, 8)
