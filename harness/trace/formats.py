@@ -122,7 +122,8 @@ class EventFormat:
         title = escape(name[1], 64)
         fields: list[Field] = []
         for match in _FIELD.finditer(text):
-            field = Field(match[1].strip(), int(match[2]), int(match[3]), match[4] == "1")
+            declaration = escape(" ".join(match[1].split()), 256)
+            field = Field(declaration, int(match[2]), int(match[3]), match[4] == "1")
             if field.offset + field.size > MAX_PAYLOAD or len(fields) == MAX_FIELDS:
                 raise FormatError(
                     f"the format of the event {title!r} is too large at its field "

@@ -260,6 +260,7 @@ def test_lengths_are_not_believed():
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @example(("big", 4), [(552, ord("2"))])  # common_type lies over the two fields behind it
+@example(("big", 4), [(781, 1)])  # in the name of a field
 @given(
     st.sampled_from(FORMATS),
     st.lists(st.tuples(st.integers(0, 1 << 14), st.integers(0, 255)), min_size=1, max_size=6),
