@@ -188,7 +188,7 @@ class Isa(ABC):
     masks_interrupts: ClassVar[tuple[int, int]]
     """Mask and value of the instruction that masks this CPU's interrupts."""
     accesses_memory: ClassVar[tuple[int, int]]
-    """Mask and value of loads and stores; MIPS's of unaligned doublewords are not among them."""
+    """Mask and value of loads and stores, but for MIPS's of unaligned doublewords and for SVE's."""
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         self.bits = bits

@@ -37,7 +37,7 @@ def event_decoder(
     # Fields that lie over one another (a union) cannot share one struct.
     scalars: list[Field] = []
     for field in whole:
-        if not scalars or field.offset >= scalars[-1].offset + scalars[-1].size:
+        if not scalars or field.offset >= scalars[-1].end:
             scalars.append(field)
     readers = {
         field.name: _field_reader(field, page_format)
@@ -116,7 +116,7 @@ def _scalar_struct(
     layout, position = form.order, 0
     for field in scalars:
         layout += f"{field.offset - position}x{_code(field)}"
-        position = field.offset + field.size
+        position = field.end
     return struct.Struct(layout).unpack_from, position
 
 
@@ -135,7 +135,7 @@ def _field_reader(field: Field, form: PageFormat) -> FieldReader:
         return read_located
 
     convert = _converter(field.type_name, field.signed, form)
-    end = field.offset + field.size if field.size else None
+    end = field.end if field.size else None
     return lambda payload: convert(payload[field.offset : end])
 
 

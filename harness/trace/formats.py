@@ -57,6 +57,11 @@ class Field:
     signed: bool
 
     @property
+    def end(self) -> int:
+        """The offset of what lies behind it."""
+        return self.offset + self.size
+
+    @property
     def type_name(self) -> str:
         """The C type, without the name and without array brackets."""
         match = _DECLARATION.match(self.declaration)
@@ -124,7 +129,7 @@ class EventFormat:
         for match in _FIELD.finditer(text):
             declaration = escape(" ".join(match[1].split()), 256)
             field = Field(declaration, int(match[2]), int(match[3]), match[4] == "1")
-            if field.offset + field.size > MAX_PAYLOAD or len(fields) == MAX_FIELDS:
+            if field.end > MAX_PAYLOAD or len(fields) == MAX_FIELDS:
                 raise FormatError(
                     f"the format of the event {title!r} is too large at its field "
                     f"{escape(field.name, 64)!r}"
@@ -187,5 +192,5 @@ def _without_false_padding(fields: list[Field]) -> list[Field]:
                 replace(one, offset=one.offset - 4) if one.offset >= field.offset else one
                 for one in fields
             ]
-        end = field.offset + field.size
+        end = field.end
     return fields
