@@ -9,8 +9,9 @@ from harness.errors import GdbError, UsageError
 
 _INTEGER = re.compile(r"0x[0-9a-fA-F]+")
 
-# A line of gdb's `maintenance print register-groups`: name, number, ..., groups.
-_GROUP_LINE = re.compile(r"^ *([A-Za-z_]\w*) +(\d+) .* ([\w,]+)$", re.MULTILINE)
+# A line of gdb's `maintenance print register-groups`: name, number, ..., groups.  gdb 16 aligns the
+# columns in another way than gdb 13, and ends each line with a blank.
+_GROUP_LINE = re.compile(r"^ *([A-Za-z_]\w*) +(\d+) .* ([\w,]+) *$", re.MULTILINE)
 
 # Each of these would cost a packet of its own, and there are hundreds: QEMU's system registers.
 _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}

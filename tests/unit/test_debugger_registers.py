@@ -20,6 +20,18 @@ MIPS = """\
  pc          127   37    508       4 int32_t         general,all,save,restore
  f0          128   38    512       4 float           float,all,save,restore
 """
+# gdb 16.
+ALIGNED = """\
+Name                     Nr   Rel  Offset   Size  Type            Groups \n\
+''                       0    0    0        4     int32_t          \n\
+zero                     90   0    360      4     int32_t         general,all,save,restore \n\
+pc                       127  37   508      4     int32_t         general,all,save,restore \n\
+f0                       128  38   512      4     float           float,all,save,restore \n\
+"""
+
+
+def test_both_layouts_of_the_table_are_read():
+    assert general_registers(ALIGNED) == general_registers(MIPS)
 
 
 def test_system_and_vector_registers_are_left_out():
