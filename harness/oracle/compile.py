@@ -13,7 +13,8 @@ from harness.process import find_program
 from harness.units import escape
 
 _HERE = Path(__file__).parent
-_SOURCES = ("plugin.c", "qemu_plugin_api.h")
+_SOURCES = ("plugin.c", "interface.c")
+_HEADERS = ("interface.h", "qemu_plugin_api.h")
 _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-std=gnu11")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
@@ -27,7 +28,7 @@ def build_plugin() -> Path:
     """
     compiler = find_program("cc", "gcc")
     key = hashlib.sha256()
-    for part in (*_FLAGS, *((_HERE / name).read_text() for name in _SOURCES)):
+    for part in (*_FLAGS, *((_HERE / name).read_text() for name in (*_SOURCES, *_HEADERS))):
         key.update(part.encode() + b"\0")
     plugin = resources.cache_directory() / "oracle" / f"{key.hexdigest()[:16]}.so"
     if not plugin.exists():
@@ -41,7 +42,8 @@ def _compile(compiler: str, plugin: Path) -> None:
         plugin.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=plugin.parent) as directory:
             output = Path(directory) / plugin.name
-            command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), str(_HERE / _SOURCES[0]))
+            sources = [str(_HERE / name) for name in _SOURCES]
+            command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), *sources)
             result = subprocess.run(command, capture_output=True, text=True, check=False)
             if result.returncode != 0:
                 raise HostError(

@@ -9,8 +9,9 @@
  * returns.  The host reads and writes the file through its own mapping, and only while the machine
  * is stopped.
  *
- * A plugin of this interface version cannot read registers.  The caller therefore comes from the
- * flow of control: each thread has a shadow stack of return addresses.  A call instruction leaves a
+ * Registers cannot be read in every version of QEMU's interface (interface.c has what differs), and
+ * a port may have changed the return address by then.  The caller therefore comes from the flow of
+ * control: each thread has a shadow stack of return addresses.  A call instruction leaves a
  * pending transfer, and so does an indirect jump; the transfer is settled where the next block
  * begins, because only that tells where it went.
  *
@@ -31,7 +32,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "qemu_plugin_api.h"
+#include "interface.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
 #define ORACLE_VERSION	5
@@ -153,8 +154,6 @@ struct thread {
 	struct landing landings[MAX_LANDINGS];	/* the deepest last */
 };
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
-
 static struct control *control;
 static const struct flow_pattern *patterns;
 static const uint64_t *vectors;
@@ -163,7 +162,7 @@ static const uint64_t *marks;
 static struct record *records;
 static struct thread *running[MAX_CPUS];	/* by each CPU */
 static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
-static bool single_cpu;
+static bool count_instructions;		/* each of them; otherwise blocks */
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
 
@@ -424,7 +423,7 @@ static void transfer_executed(unsigned int vcpu, void *userdata)
 	running[vcpu]->pending.kind = value & FLOW_KIND_MASK;
 }
 
-/* For several CPUs. A block that an exception ends early counts as a whole. */
+/* For CPUs that would race for one counter. A block that an exception ends early counts as a whole. */
 static void block_counted(unsigned int vcpu, void *userdata)
 {
 	control->instructions[vcpu] += from_userdata(userdata);
@@ -465,9 +464,9 @@ static void mark_executed(unsigned int vcpu, void *userdata)
 
 static uint32_t instruction_word(const struct qemu_plugin_insn *insn)
 {
-	const unsigned char *byte = qemu_plugin_insn_data(insn);
+	unsigned char byte[4];
 
-	if (qemu_plugin_insn_size(insn) != 4)
+	if (!interface_read(insn, byte))
 		return 0;
 	if (control->code_big_endian)
 		return (uint32_t)byte[0] << 24 | byte[1] << 16 | byte[2] << 8 | byte[3];
@@ -542,10 +541,8 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 	if (is_in(address, control->switch_begin, control->switch_end))
 		watch_memory(insn, switch_accesses);
 	jump_translated(insn, address, kind);
-	/* CPUs in threads of their own would race in an inline add. */
-	if (single_cpu)
-		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-							   &control->instructions[0], 1);
+	if (count_instructions)
+		interface_count(insn, control->instructions);
 }
 
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -563,7 +560,7 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 					     to_userdata(address));
 	for (size_t i = 0; i < count; i++)
 		instruction_translated(qemu_plugin_tb_get_insn(tb, i));
-	if (!single_cpu)
+	if (!count_instructions)
 		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), block_counted,
 						       QEMU_PLUGIN_CB_NO_REGS, to_userdata(count));
 }
@@ -631,7 +628,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 
 	for (int i = 0; i < info->system.max_vcpus; i++)
 		running[i] = new_thread(0);
-	single_cpu = info->system.max_vcpus == 1;
+	interface_init(info);
+	count_instructions = interface_counts_each_cpu() || info->system.max_vcpus == 1;
 	control->attached = info->system.max_vcpus;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
 	return 0;

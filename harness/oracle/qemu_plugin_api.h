@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of QEMU's TCG plugin interface, version 1 (QEMU 7.2), that the oracle uses.
+ * The calls of QEMU's TCG plugin interface that the oracle uses: version 1 (QEMU 7.2 to 8.2) and
+ * version 2 and later (QEMU 9.0 and later).
  *
  * Distributions package QEMU without the header for its plugins.  These are our own declarations
  * of the documented interface: names, argument order and the values of the constants are QEMU's,
- * nothing else is.
+ * nothing else is.  What not every version has is weak: it is NULL in a QEMU without it.
  */
 #ifndef HARNESS_QEMU_PLUGIN_API_H
 #define HARNESS_QEMU_PLUGIN_API_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QEMU_PLUGIN_API_VERSION 1
+#define QEMU_PLUGIN_WEAK __attribute__((weak))
 
 typedef uint64_t qemu_plugin_id_t;
 
@@ -65,8 +66,32 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_vcpu_udata_cb_t cb,
 					    enum qemu_plugin_cb_flags flags, void *userdata);
+
+/* Up to version 1: one counter for all CPUs, which race for it. */
+QEMU_PLUGIN_WEAK
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 						enum qemu_plugin_op op, void *ptr, uint64_t imm);
+
+/*
+ * From version 2 on: QEMU has an array with an element for each CPU, which it may move; a counter is
+ * a place in the elements.  The operation adds to base of the array + offset + CPU * element_size.
+ */
+struct qemu_plugin_scoreboard;
+
+typedef struct {
+	struct qemu_plugin_scoreboard *score;
+	size_t offset;
+} qemu_plugin_u64;
+
+QEMU_PLUGIN_WEAK
+struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
+QEMU_PLUGIN_WEAK
+void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu_index);
+QEMU_PLUGIN_WEAK
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn,
+							 enum qemu_plugin_op op,
+							 qemu_plugin_u64 entry, uint64_t imm);
+
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
 				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
 				      void *userdata);
@@ -75,9 +100,14 @@ bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+
+/* One symbol: a pointer to the bytes up to version 2, a copy of at most @size of them from 3 on. */
+const void *qemu_plugin_insn_data_pointer(const struct qemu_plugin_insn *insn)
+	__asm__("qemu_plugin_insn_data");
+size_t qemu_plugin_insn_data_copy(const struct qemu_plugin_insn *insn, void *data, size_t size)
+	__asm__("qemu_plugin_insn_data");
 
 /* What a plugin defines. */
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))

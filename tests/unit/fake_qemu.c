@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * As much of QEMU's plugin interface as the oracle needs, without a guest: a test says which block
- * a CPU executes, and this translates it, then runs what the plugin attached to it.
+ * a CPU executes, and this translates it, then runs what the plugin attached to it.  INTERFACE is the
+ * version of the interface: 1 to 3.
  */
 #include <string.h>
 
@@ -13,7 +14,8 @@
 struct hook {
 	qemu_plugin_vcpu_udata_cb_t call;
 	void *userdata;
-	uint64_t *add_to;
+	char *add_to;
+	size_t stride;		/* from one CPU's counter to the next */
 	uint64_t add;
 };
 
@@ -51,11 +53,45 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 	insn->hooks[insn->nr_hooks++] = (struct hook){ .call = cb, .userdata = userdata };
 }
 
+#if INTERFACE == 1
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 						enum qemu_plugin_op op, void *ptr, uint64_t imm)
 {
 	insn->hooks[insn->nr_hooks++] = (struct hook){ .add_to = ptr, .add = imm };
 }
+#else
+struct qemu_plugin_scoreboard {
+	size_t element_size;
+	char elements[2][256];
+	int current;
+};
+
+struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size)
+{
+	static struct qemu_plugin_scoreboard scoreboard;
+
+	scoreboard.element_size = element_size;
+	return &scoreboard;
+}
+
+void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu_index)
+{
+	return score->elements[score->current] + vcpu_index * score->element_size;
+}
+
+/* The elements move behind each translation: the most that QEMU may do. */
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn,
+							 enum qemu_plugin_op op,
+							 qemu_plugin_u64 entry, uint64_t imm)
+{
+	insn->hooks[insn->nr_hooks++] = (struct hook){
+		.add_to = (char *)qemu_plugin_scoreboard_find(entry.score, 0) + entry.offset,
+		.stride = entry.score->element_size,
+		.add = imm,
+	};
+	entry.score->current ^= 1;
+}
+#endif
 
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
 				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
@@ -84,10 +120,18 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb
 	return (struct qemu_plugin_insn *)&tb->insns[index];
 }
 
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn)
+#if INTERFACE < 3
+const void *qemu_plugin_insn_data_pointer(const struct qemu_plugin_insn *insn)
 {
 	return insn->data;
 }
+#else
+size_t qemu_plugin_insn_data_copy(const struct qemu_plugin_insn *insn, void *data, size_t size)
+{
+	memcpy(data, insn->data, size < 4 ? size : 4);
+	return size < 4 ? size : 4;
+}
+#endif
 
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
 {
@@ -102,17 +146,20 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
 QEMU_PLUGIN_EXPORT int fake_install(int cpus, bool system_emulation, int argc, char **argv)
 {
 	qemu_info_t info = {
+		.version = { .min = INTERFACE > 1 ? 2 : 0, .cur = INTERFACE },
 		.system_emulation = system_emulation,
 		.system = { .smp_vcpus = cpus, .max_vcpus = cpus },
 	};
 
+	if (qemu_plugin_version < info.version.min || qemu_plugin_version > info.version.cur)
+		return -2;
 	return qemu_plugin_install(1, &info, argc, argv);
 }
 
 static void run(unsigned int vcpu, const struct hook *hook)
 {
 	if (hook->add_to)
-		*hook->add_to += hook->add;
+		*(uint64_t *)(hook->add_to + vcpu * hook->stride) += hook->add;
 	else if (hook->call)
 		hook->call(vcpu, hook->userdata);
 }

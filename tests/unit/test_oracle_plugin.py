@@ -30,13 +30,13 @@ SWITCH, THREAD_ENTRY, SETJMP, LONGJMP = 0xB00, 0xC00, 0xD00, 0xD10
 THREADS, THREAD_SIZE, NR_THREADS = 0x80200000, 96, 4
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """The plugin and a fake QEMU in one shared object."""
+@pytest.fixture(scope="session", params=[1, 2, 3], ids="interface-{}".format)
+def library(tmp_path_factory, request):
+    """The plugin and a fake QEMU of each version of the interface in one shared object."""
     output = tmp_path_factory.mktemp("oracle") / "fake.so"
-    fake = Path(__file__).with_name("fake_qemu.c")
-    flags = ["-shared", "-fPIC", "-Wall", "-Werror", f"-I{PLUGIN}"]
-    subprocess.run(["cc", *flags, "-o", output, fake, PLUGIN / "plugin.c"], check=True)
+    sources = [Path(__file__).with_name("fake_qemu.c"), PLUGIN / "plugin.c", PLUGIN / "interface.c"]
+    flags = ["-shared", "-fPIC", "-Wall", "-Werror", f"-I{PLUGIN}", f"-DINTERFACE={request.param}"]
+    subprocess.run(["cc", *flags, "-o", output, *sources], check=True)
     return output
 
 

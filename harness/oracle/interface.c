@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What differs between the versions of QEMU's plugin interface.  One plugin serves them all: it looks
+ * at what the QEMU that loads it exports.
+ */
+#include <string.h>
+
+#include "interface.h"
+
+/* QEMU looks at it behind the constructors. */
+QEMU_PLUGIN_EXPORT int qemu_plugin_version;
+
+static struct qemu_plugin_scoreboard *scoreboard;
+static bool data_is_copied;
+
+static __attribute__((constructor)) void choose_version(void)
+{
+	qemu_plugin_version = interface_counts_each_cpu() ? 2 : 1;
+}
+
+void interface_init(const qemu_info_t *info)
+{
+	data_is_copied = info->version.cur >= 3;
+	if (interface_counts_each_cpu())
+		scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+}
+
+bool interface_counts_each_cpu(void)
+{
+	return qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu;
+}
+
+/*
+ * The host reads the counters without a word with QEMU, so they are in memory that both have.  The
+ * scoreboard gives only its stride: the offset leads from its elements to @counters.  When QEMU moves
+ * the elements it translates all blocks anew, and the offset is worked out again.
+ */
+void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters)
+{
+	if (interface_counts_each_cpu()) {
+		char *elements = qemu_plugin_scoreboard_find(scoreboard, 0);
+		qemu_plugin_u64 entry = { scoreboard, (uintptr_t)counters - (uintptr_t)elements };
+
+		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+			insn, QEMU_PLUGIN_INLINE_ADD_U64, entry, 1);
+	} else {
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+							   counters, 1);
+	}
+}
+
+bool interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4])
+{
+	if (qemu_plugin_insn_size(insn) != 4)
+		return false;
+	if (data_is_copied)
+		return qemu_plugin_insn_data_copy(insn, bytes, 4) == 4;
+	memcpy(bytes, qemu_plugin_insn_data_pointer(insn), 4);
+	return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What differs between the versions of QEMU's plugin interface. */
+#ifndef HARNESS_ORACLE_INTERFACE_H
+#define HARNESS_ORACLE_INTERFACE_H
+
+#include "qemu_plugin_api.h"
+
+/* Look at the QEMU that has loaded the plugin. */
+void interface_init(const qemu_info_t *info);
+
+/* Whether each CPU counts by itself: where not, instructions are counted for one CPU only. */
+bool interface_counts_each_cpu(void);
+
+/* Have @insn add 1 to @counters[number of the CPU] each time that it is executed. */
+void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters);
+
+/* The first four bytes of @insn, as they lie in memory; false when it has another size. */
+bool interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4]);
+
+#endif
