@@ -11,18 +11,44 @@
 QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 
 static struct qemu_plugin_scoreboard *scoreboard;
-static bool data_is_copied;
+static int version;		/* what QEMU has; qemu_plugin_version is the least that fits */
+static void (*block_translated)(struct qemu_plugin_tb *tb);
 
 static __attribute__((constructor)) void choose_version(void)
 {
-	qemu_plugin_version = interface_counts_each_cpu() ? 2 : 1;
+	if (qemu_plugin_set_pc)
+		qemu_plugin_version = 7;
+	else
+		qemu_plugin_version = interface_counts_each_cpu() ? 2 : 1;
 }
 
 void interface_init(const qemu_info_t *info)
 {
-	data_is_copied = info->version.cur >= 3;
+	version = info->version.cur;
 	if (interface_counts_each_cpu())
 		scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+}
+
+static void translated_with_id(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	block_translated(tb);
+}
+
+static void translated_with_userdata(struct qemu_plugin_tb *tb, void *userdata)
+{
+	(void)userdata;
+	block_translated(tb);
+}
+
+void interface_on_translation(qemu_plugin_id_t id, void (*translated)(struct qemu_plugin_tb *tb))
+{
+	block_translated = translated;
+	if (version < 7)
+		qemu_plugin_register_vcpu_tb_trans_cb_with_id(id, translated_with_id);
+	else
+		qemu_plugin_register_vcpu_tb_trans_cb_with_userdata(id, translated_with_userdata,
+								    NULL);
 }
 
 bool interface_counts_each_cpu(void)
@@ -53,7 +79,7 @@ bool interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4])
 {
 	if (qemu_plugin_insn_size(insn) != 4)
 		return false;
-	if (data_is_copied)
+	if (version >= 3)
 		return qemu_plugin_insn_data_copy(insn, bytes, 4) == 4;
 	memcpy(bytes, qemu_plugin_insn_data_pointer(insn), 4);
 	return true;

@@ -8,6 +8,9 @@
 /* Look at the QEMU that has loaded the plugin. */
 void interface_init(const qemu_info_t *info);
 
+/* Have @translated called with each block that QEMU has translated. */
+void interface_on_translation(qemu_plugin_id_t id, void (*translated)(struct qemu_plugin_tb *tb));
+
 /* Whether each CPU counts by itself: where not, instructions are counted for one CPU only. */
 bool interface_counts_each_cpu(void);
 

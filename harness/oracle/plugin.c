@@ -545,13 +545,12 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 		interface_count(insn, control->instructions);
 }
 
-static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void block_translated(struct qemu_plugin_tb *tb)
 {
 	uint64_t address = qemu_plugin_tb_vaddr(tb) & control->address_mask;
 	size_t count = qemu_plugin_tb_n_insns(tb);
 	qemu_plugin_vcpu_udata_cb_t begins = block_begins;
 
-	(void)id;
 	if (contains(vectors, control->nr_vectors, address))
 		begins = exception_begins;
 	else if (control->thread_entry && address == control->thread_entry)
@@ -631,6 +630,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	interface_init(info);
 	count_instructions = interface_counts_each_cpu() || info->system.max_vcpus == 1;
 	control->attached = info->system.max_vcpus;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+	interface_on_translation(id, block_translated);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of QEMU's TCG plugin interface that the oracle uses: version 1 (QEMU 7.2 to 8.2) and
- * version 2 and later (QEMU 9.0 and later).
+ * The calls of QEMU's TCG plugin interface that the oracle uses, in its versions 1 (QEMU 7.2), 2 to 5
+ * (9.0 to 10.2) and 7 (11.1).
  *
  * Distributions package QEMU without the header for its plugins.  These are our own declarations
  * of the documented interface: names, argument order and the values of the constants are QEMU's,
@@ -53,14 +53,22 @@ enum qemu_plugin_mem_rw {
 
 typedef uint32_t qemu_plugin_meminfo_t;
 
-/* Called when a block was translated; called each time that a block or an instruction begins. */
-typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+/* Called each time that a block or an instruction begins. */
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu, void *userdata);
 /* Called after an instruction has accessed memory. */
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int vcpu, qemu_plugin_meminfo_t info,
 					  uint64_t vaddr, void *userdata);
 
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
+/* One symbol, what it registers is called when a block was translated: up to version 6, and from 7. */
+void qemu_plugin_register_vcpu_tb_trans_cb_with_id(qemu_plugin_id_t id,
+						   void (*cb)(qemu_plugin_id_t id,
+							      struct qemu_plugin_tb *tb))
+	__asm__("qemu_plugin_register_vcpu_tb_trans_cb");
+void qemu_plugin_register_vcpu_tb_trans_cb_with_userdata(qemu_plugin_id_t id,
+							 void (*cb)(struct qemu_plugin_tb *tb,
+								    void *userdata),
+							 void *userdata)
+	__asm__("qemu_plugin_register_vcpu_tb_trans_cb");
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
@@ -102,6 +110,10 @@ uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+
+/* From version 6 on. The oracle only looks whether it is there. */
+QEMU_PLUGIN_WEAK
+bool qemu_plugin_set_pc(uint64_t vaddr);
 
 /* One symbol: a pointer to the bytes up to version 2, a copy of at most @size of them from 3 on. */
 const void *qemu_plugin_insn_data_pointer(const struct qemu_plugin_insn *insn)

@@ -35,10 +35,10 @@ class Call:
     """One execution of a call site, as the machine saw it.
 
     ``parent`` is the return address of the function that the site is in, 0 when the CPU had not
-    made a call yet; ``instructions`` is what the CPU had executed before it called (in a QEMU before
-    9.0 with several CPUs, at most a block more).  ``thread`` is the oracle's number of the thread (see
-    `Oracle.thread_address`), and ``level`` counts the exceptions that the thread was in: 0 where no
-    interrupt or system call had come.
+    made a call yet; ``instructions`` is what the CPU had executed before it called (with several
+    CPUs in a QEMU before 9.0, at most a block more).  ``thread`` is the oracle's number of the
+    thread (see `Oracle.thread_address`), and ``level`` counts the exceptions that the thread was
+    in: 0 where no interrupt or system call had come.
     """
 
     cpu: int
@@ -176,8 +176,8 @@ class Oracle:
     def instructions(self) -> int:
         """Guest instructions executed by all CPUs since the start or the last reset.
 
-        Exact for one CPU, and from QEMU 9.0 on for several.  Before, a block that an exception ended
-        counts as a whole when there are several.
+        Exact for one CPU, and from QEMU 9.0 on for several.  Before, a block that an exception
+        ended counts as a whole when there are several.
         """
         return int(sum(self._control.instructions))
 

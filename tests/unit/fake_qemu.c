@@ -2,7 +2,7 @@
 /*
  * As much of QEMU's plugin interface as the oracle needs, without a guest: a test says which block
  * a CPU executes, and this translates it, then runs what the plugin attached to it.  INTERFACE is the
- * version of the interface: 1 to 3.
+ * version of the interface: 1, 2, 3 or 7.
  */
 #include <string.h>
 
@@ -33,12 +33,31 @@ struct qemu_plugin_tb {
 	size_t nr_insns;
 };
 
-static qemu_plugin_vcpu_tb_trans_cb_t translated;
+#if INTERFACE < 7
+static void (*translated)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb)
+void qemu_plugin_register_vcpu_tb_trans_cb_with_id(qemu_plugin_id_t id,
+						   void (*cb)(qemu_plugin_id_t id,
+							      struct qemu_plugin_tb *tb))
 {
 	translated = cb;
 }
+#else
+static void (*translated)(struct qemu_plugin_tb *tb, void *userdata);
+
+void qemu_plugin_register_vcpu_tb_trans_cb_with_userdata(qemu_plugin_id_t id,
+							 void (*cb)(struct qemu_plugin_tb *tb,
+								    void *userdata),
+							 void *userdata)
+{
+	translated = cb;
+}
+
+bool qemu_plugin_set_pc(uint64_t vaddr)
+{
+	return false;
+}
+#endif
 
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata)
@@ -146,7 +165,7 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
 QEMU_PLUGIN_EXPORT int fake_install(int cpus, bool system_emulation, int argc, char **argv)
 {
 	qemu_info_t info = {
-		.version = { .min = INTERFACE > 1 ? 2 : 0, .cur = INTERFACE },
+		.version = { .min = INTERFACE == 3 ? 2 : INTERFACE, .cur = INTERFACE },
 		.system_emulation = system_emulation,
 		.system = { .smp_vcpus = cpus, .max_vcpus = cpus },
 	};
@@ -173,7 +192,11 @@ static void translate(struct qemu_plugin_tb *tb, uint64_t vaddr, const unsigned 
 		tb->insns[i].vaddr = vaddr + 4 * i;
 		tb->insns[i].data = code + 4 * i;
 	}
+#if INTERFACE < 7
 	translated(1, tb);
+#else
+	translated(tb, NULL);
+#endif
 }
 
 /* CPU @vcpu executes a block of @count instructions at @vaddr, bytes as they lie in memory. */

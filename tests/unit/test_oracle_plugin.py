@@ -30,7 +30,7 @@ SWITCH, THREAD_ENTRY, SETJMP, LONGJMP = 0xB00, 0xC00, 0xD00, 0xD10
 THREADS, THREAD_SIZE, NR_THREADS = 0x80200000, 96, 4
 
 
-@pytest.fixture(scope="session", params=[1, 2, 3], ids="interface-{}".format)
+@pytest.fixture(scope="session", params=[1, 2, 3, 7], ids="interface-{}".format)
 def library(tmp_path_factory, request):
     """The plugin and a fake QEMU of each version of the interface in one shared object."""
     output = tmp_path_factory.mktemp("oracle") / "fake.so"
