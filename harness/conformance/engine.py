@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Hang, Variant
-from harness.conformance.catalogue import Clause, load_catalogue
+from harness.conformance.catalogue import Build, Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
+from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
@@ -54,6 +55,7 @@ def checks_for(
 
 
 DIED = "the guest died of another clause before this could be seen"
+DIED_LATER = "the guest died of another clause before all could be seen"
 
 STATIC_MISSES = ("DYNAMIC_FTRACE",)
 """What a static build lacks though the port has it; which build a check is for it says itself."""
@@ -80,6 +82,20 @@ def run_checks(
     return Findings(variant.name, bench.judged, bench.failures, lost=frozenset(bench.lost))
 
 
+def about(
+    check: Check, config: MachineConfig, variant: str, features: Sequence[str]
+) -> tuple[str, ...]:
+    """The clauses of a check that this build of a port can break."""
+    build = Build.DYNAMIC if variant in (DYNAMIC, MODULES) else Build.STATIC
+    return tuple(
+        clause.id
+        for clause in map(load_catalogue().__getitem__, check.clauses)
+        if clause.applies_to(config)
+        and not {build, Build.ANY}.isdisjoint(clause.builds)
+        and set(clause.features) <= set(features)
+    )
+
+
 def verdicts(
     config: MachineConfig, port: Port, clauses: Sequence[Clause], findings: Sequence[Findings]
 ) -> list[ClauseResult]:
@@ -88,7 +104,8 @@ def verdicts(
 
 
 def _run(bench: Bench, check: Check) -> None:
-    bench.begin(check.name, check.clauses)
+    variant = bench.variant
+    bench.begin(check.name, about(check, bench.config, variant.name, variant.features))
     try:
         check.run(bench)
     except GuestError as error:
@@ -114,13 +131,15 @@ def _result(
             f"{name} ({found.variant})" for name in sorted(found.judged.get(clause.id, ()))
         ]
         result.failures += found.failures.get(clause.id, ())
+    lost = any(clause.id in found.lost for found in findings)
     if result.failures:
         result.verdict = Verdict.FAIL
+    elif result.checks and lost:
+        result.reason = DIED_LATER
     elif result.checks:
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in findings if found.reason)
-        lost = any(clause.id in found.lost for found in findings)
         result.reason = (
             why_unseen(clause, config)
             or (DIED if lost else "")

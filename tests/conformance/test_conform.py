@@ -11,7 +11,7 @@ import pytest
 
 from command import harness
 from harness.config import load_config, load_port
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.registry import STATIC_STOP, VARIANTS
 from harness.conformance.kill import kill_table
 from harness.conformance.report import lines
 from harness.conformance.run import Job, conform, do, jobs_for
@@ -88,6 +88,20 @@ def test_the_suite_goes_on_behind_a_port_that_does_not(what, says):
     assert any(says in message for message in messages), messages
     # What the stub does not touch is still judged, and well.
     assert {"C7a", "C10a"} <= set(findings.judged) - set(findings.failures)
+
+
+def test_a_guest_that_dies_at_boot_fails_only_what_its_build_is_about():
+    config = load_config("mips-malta")
+    port = load_port(config.port)
+    source = (port.directory / "mcount.S").read_text()
+    begin = "\t/* C3, C4: free are"
+    assert begin in source
+    broken = {"mcount.S": source.replace(begin, f"\tli\t$3, 0x12345678\n\tjr\t$3\n\t nop\n{begin}")}
+    job = next(one for one in jobs_for(config, port, ()) if one.variant == STATIC_STOP)
+    found = do(dataclasses.replace(job, edits=broken))
+    assert {"C3c", "C16a", "C16b"} <= set(found.failures)
+    # What dynamic builds are for is judged there.
+    assert not {"C8d", "C8f", "C9a", "M5d"} & (set(found.failures) | found.lost)
 
 
 def no_features(port):

@@ -7,11 +7,12 @@ import pytest
 
 from harness.config import list_configs, load_config, load_port
 from harness.conformance import load_catalogue
+from harness.conformance.catalogue import Build
 from harness.conformance.checks import all_checks
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE
-from harness.conformance.engine import checks_for, select, why_unseen
+from harness.conformance.engine import about, checks_for, select, why_unseen
 from harness.conformance.workshop import features_of
 
 CLAUSES = {clause.id: clause for clause in load_catalogue().clause}
@@ -46,6 +47,23 @@ def test_on_every_config_each_clause_that_a_check_judges_has_one_that_applies(na
         claimed = set(clause.features) <= set(port.features)
         if claimed and not clause.not_observable:
             assert bool(applying[clause.id]) != bool(why_unseen(clause, config)), clause.id
+
+
+@pytest.mark.parametrize("name", list_configs())
+def test_a_guest_that_dies_at_once_fails_a_clause_of_each_check_and_none_of_other_builds(name):
+    config = load_config(name)
+    port = load_port(config.port)
+    for variant in VARIANTS:
+        features = features_of(config, port, variant)
+        if features is not None:
+            build = Build.DYNAMIC if variant in (DYNAMIC, MODULES) else Build.STATIC
+            for check in checks_for(config, variant, features, select(config)):
+                at_stake = [CLAUSES[id_] for id_ in about(check, config, variant, features)]
+                assert at_stake, (check.name, variant)
+                for clause in at_stake:
+                    assert clause.applies_to(config)
+                    assert {build, Build.ANY} & set(clause.builds), (clause.id, variant)
+                    assert set(clause.features) <= set(features), (clause.id, variant)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,18 @@ def test_a_clause_that_nobody_came_to_says_why():
     assert reasons["C2a"] == "no module builds"
 
 
+def test_a_clause_passes_only_if_none_of_its_checks_was_lost():
+    """What one check saw of it is not all that there is to see."""
+    half = Findings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost=frozenset({"C1a"}))
+    found = {result.clause: result for result in report([half]).results}
+    assert found["C2a"].verdict is Verdict.PASS
+    assert found["C1a"].verdict is Verdict.NOT_OBSERVABLE
+    assert found["C1a"].reason == "the guest died of another clause before all could be seen"
+    assert found["C1a"].checks == ["a (dynamic)"]
+    failed = Findings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, lost=frozenset({"C1a"}))
+    assert report([failed]).results[0].verdict is Verdict.FAIL
+
+
 def test_the_text_shows_evidence_and_how_to_repeat_and_no_control_characters():
     text = "\n".join(lines(FOUND, COMMAND))
     assert "  FAIL C1a   argument registers survive the stub" in text
