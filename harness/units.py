@@ -20,6 +20,11 @@ def escape(text: str, limit: int = 4096) -> str:
     )
 
 
+def one_line(text: str, limit: int = 4096) -> str:
+    """The same, with newlines escaped too: what a stranger wrote begins no line of its own."""
+    return escape(text, limit).replace("\n", "\\n")
+
+
 def align_up(value: int, alignment: int) -> int:
     """The smallest multiple of ``alignment`` that is not below ``value``."""
     return -(-value // alignment) * alignment

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import FormatError
-from harness.units import ByteOrder, escape
+from harness.units import ByteOrder, one_line
 
 THREAD_TABLE_MAGIC = 0x54485244
 VERSION = 1
@@ -145,7 +145,7 @@ class ThreadTable:
         for name, offset in self.offsets.items():
             raw = entry[offset : offset + _size(name, self.long_size, self.comm_size)]
             if name == "comm":
-                fields[name] = escape(raw.partition(b"\0")[0].decode("latin-1"))
+                fields[name] = one_line(raw.partition(b"\0")[0].decode("latin-1"))
             else:
                 fields[name] = int.from_bytes(raw, self.byteorder, signed=name in _SIGNED)
         return fields

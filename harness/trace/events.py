@@ -68,6 +68,11 @@ class TraceEvent(_Event):
         return f"{self.name}: {values}"
 
     @property
+    def line(self) -> str:
+        """The message as the ``trace`` file has it: a text of the guest's begins no new line."""
+        return self.message.replace("\n", "\\n")
+
+    @property
     def context(self) -> str:
         """Task, CPU and latency flags, as they begin a line of the ``trace`` file."""
         return _context(self.comm, self.pid, self.cpu, self.flags, self.preempt_count)
@@ -77,7 +82,7 @@ class TraceEvent(_Event):
         context = _context(comm, pid, cpu, flags, preempt_count)
         # Cutting digits costs a third of formatting seconds and microseconds as numbers.
         digits = str((stamp + 500) // 1000).zfill(7)
-        return f"{context} {digits[:-6].rjust(5)}.{digits[-6:]}: {self.message}"
+        return f"{context} {digits[:-6].rjust(5)}.{digits[-6:]}: {self.line}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {str(self).lstrip()}>"

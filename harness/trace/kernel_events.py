@@ -30,6 +30,11 @@ class KernelStackEvent(TraceEvent):
         """A headline, then a line for each function."""
         return "\n".join(("<stack trace>", *(f" => {name}" for name in self.functions)))
 
+    @property
+    def line(self) -> str:
+        """The same lines: names of functions have no ends of lines."""
+        return self.message
+
 
 class PrintEvent(TraceEvent):
     """What the guest said with ``trace_printk()``."""

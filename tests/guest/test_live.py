@@ -34,6 +34,35 @@ def test_events_are_printed_as_they_come_and_recorded_all_the_same(config, tmp_p
     assert lines == [line for line in report if " <-" in line]
 
 
+FORGER = """
+#include <linux/ftrace.h>
+#include <linux/thread.h>
+static int run(void *unused)
+{
+	trace_printk("hello\\n  workload-1       [000] .....     9.999999: forged <-event\\n");
+	return 0;
+}
+int workload(void)
+{
+	kthread_join(kthread_run(run, 0, "a\\n1 forged"));
+	return 0;
+}
+"""
+
+
+def test_what_a_guest_says_begins_no_line_of_its_own(config, tmp_path):
+    source, trace = tmp_path / "forger.c", tmp_path / "trace.dat"
+    source.write_text(FORGER)
+    done = harness("record", "-c", config, "--live", "--workload", source, "-o", trace)
+    assert done.returncode == 0, done.stderr
+    report = harness("report", trace).stdout.splitlines()
+    for lines in (done.stdout.splitlines(), report):
+        forged = [line for line in lines if "forged" in line]
+        assert forged
+        assert not [line for line in forged if line.startswith(("  workload-1", "1 forged"))]
+        assert [line for line in forged if "a\\n1 forged-" in line]
+
+
 def test_as_many_events_are_printed_as_are_recorded(config, busy, tmp_path):
     trace = tmp_path / "trace.dat"
     wanted = ("--workload", busy, "--events", "5000", "-o", trace)

@@ -55,6 +55,13 @@ def test_threads(order, byteorder):
     assert (second.interrupted_pc, second.saved_pc) == (0x80005554, 0x80001000)
 
 
+def test_a_name_with_an_end_of_line_stays_on_one():
+    read = ThreadTable.parse(table(), "big")
+    (thread,) = read.threads(entry(7, b"a\n1 FORGED\0rest1"), ADDRESS)
+    assert thread.comm == "a\\n1 FORGED"
+    assert read.names(entry(7, b"a\n1 FORGED\0rest1")) == {7: "a\\n1 FORGED"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.trace import EventFormat, TraceDatReader, event_formats, report_json
+from harness.trace import EventFormat, TraceDatReader, event_formats, report_json, report_text
+from harness.trace.views.graph import report_graph
+from harness.trace.views.latency import report_latency
 from ring_encoder import PageEncoder
 from trace_files import FORMATS, address, trace_file
 
@@ -76,6 +78,26 @@ def test_prints(form):
     assert event.message == "start: hello"
     event = only(form, payload(form, "print", "L8s", where, b"a\nb\x1b[m\0"))
     assert event.message == "start: a\nb\\x1b[m"
+
+
+FORGED = b"hello\n  workload-1       [000] .....     9.999999: forged <-event\n\0"
+
+
+@pytest.mark.parametrize("view", [report_text, report_graph, report_latency])
+def test_what_a_guest_prints_begins_no_line_of_a_report(form, view):
+    encoder = PageEncoder(*form, stamp=1_000_000)
+    text = payload(form, "print", f"L{len(FORGED)}s", address("start", form[1]), FORGED)
+    encoder.event(0, text, long_form=True)
+    switch = (b"a\nb", 7, 120, 0, b"c\nd", 0, 120)
+    encoder.event(5, payload(form, "sched_switch", "16siiL16sii", *switch), long_form=True)
+    data = trace_file(form, [encoder.page()], cmdlines={7: "task"})
+    options = {"tracer": "irqsoff"} if view is report_latency else {}
+    shown = list(view(TraceDatReader(io.BytesIO(data)), **options))
+    assert not [line for line in shown if "\n" in line]
+    (printed,) = [line for line in shown if "forged" in line]
+    assert "hello\\n  workload-1" in printed
+    (switched,) = [line for line in shown if "sched_switch" in line]
+    assert "prev_comm=a\\nb" in switched
 
 
 @pytest.mark.parametrize(

@@ -259,4 +259,6 @@ def _task(pid: int, comm: str) -> str:
 
 def _comment(event: TraceEvent) -> str:
     text = event.fields.get("buf")
-    return text.rstrip("\n") if event.name == "print" and isinstance(text, str) else event.message
+    if event.name == "print" and isinstance(text, str):
+        return text.rstrip("\n").replace("\n", "\\n")
+    return event.line

@@ -88,7 +88,7 @@ def _line(event: TraceEvent, since: int, delay: int) -> str:
     flags = latency_flags(event.flags, event.preempt_count)
     context = f"{event.comm:>8.8}-{event.pid:<7} {event.cpu:3}{flags}"
     mark = next((mark for limit, mark in OVERHEAD_MARKS if delay > limit), " ")
-    return f"{context} {_microseconds(since):4}us{mark}: {event.message}"
+    return f"{context} {_microseconds(since):4}us{mark}: {event.line}"
 
 
 def _microseconds(nanoseconds: int) -> int:

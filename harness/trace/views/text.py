@@ -68,4 +68,4 @@ def report_text(
 
 def in_ticks(event: TraceEvent) -> str:
     """An event's line where time stamps are plain numbers."""
-    return f"{event.context} {event.stamp:12}: {event.message}"
+    return f"{event.context} {event.stamp:12}: {event.line}"
