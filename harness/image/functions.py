@@ -38,7 +38,8 @@ def functions_of(elf: Elf) -> "FunctionTable":
 def addresses_of(elf: Elf) -> dict[str, int]:
     """Each symbol's address by its name; of several with one name, the most public, then lowest.
 
-    Compilers' own labels (``$...``, ``.L...``) and names of files and sections are left out.
+    Labels of compilers and assemblers (``$...``, ``.L...``, which are no functions) and names of
+    files and sections are left out.
     """
     best: dict[str, Symbol] = {}
     for symbol in elf.symbols:
@@ -46,7 +47,7 @@ def addresses_of(elf: Elf) -> dict[str, int]:
             symbol.section == "SHN_UNDEF"
             or symbol.type in ("STT_FILE", "STT_SECTION")
             or not symbol.name
-            or symbol.name.startswith(("$", ".L"))
+            or (symbol.type != "STT_FUNC" and symbol.name.startswith(("$", ".L")))
         ):
             continue
         held = best.get(symbol.name)

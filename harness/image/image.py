@@ -140,7 +140,7 @@ class Image:
         rows += [(self.symbols[name], name) for name in IRQ_ENTRY if name in self.symbols]
         if end is not None:
             rows.append((end, "_end"))
-        return "".join(f"{address:0{digits}x} T {name}{suffix}\n" for address, name in rows)
+        return "".join(f"{address:0{digits}x} T {_spelt(name)}{suffix}\n" for address, name in rows)
 
     @cached_property
     def _build_id(self) -> tuple[int, bytes]:
@@ -207,3 +207,8 @@ class Image:
 
     def _hex(self, address: int) -> str:
         return f"0x{address:0{self.bits // 4}x}"
+
+
+def _spelt(name: str) -> str:
+    """A function's name for a table of which readers, as trace-cmd, skip names like ``$x``."""
+    return f"\\x24{name[1:]}" if name.startswith("$") else name

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Names of addresses, from text in the form of /proc/kallsyms."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 
@@ -9,6 +10,11 @@ from harness.units import escape
 # Addresses come from a stranger; the cache of their names must not grow without bound.
 _CACHE_LIMIT = 1 << 16
 _NAME_LIMIT = 256
+
+# What assemblers of ARM mark code and data with.
+_MAPPING = re.compile(r"\$[adtx](\.|$)")
+# How a table of ours spells the dollar that a function's name begins with.
+_DOLLAR = "\\x24"
 
 
 class Symbols:
@@ -23,13 +29,17 @@ class Symbols:
         symbols = []
         for line in kallsyms.splitlines():
             parts = line.split(None, 3)
-            if len(parts) < 3 or parts[1] in "Aa" or parts[2].startswith("$"):
+            if len(parts) < 3 or parts[1] in "Aa" or _MAPPING.match(parts[2]):
                 continue
             try:
                 address = int(parts[0], 16)
             except ValueError:
                 continue
-            name = f"{parts[2]} {parts[3].strip()}" if len(parts) == 4 else parts[2]
+            name = parts[2]
+            if name.startswith(_DOLLAR):
+                name = f"${name.removeprefix(_DOLLAR)}"
+            if len(parts) == 4:
+                name += f" {parts[3].strip()}"
             symbols.append((address, name))
         symbols.sort(key=lambda symbol: symbol[0])
         self._addresses = [address for address, _ in symbols]

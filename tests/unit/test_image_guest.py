@@ -6,6 +6,7 @@ import pytest
 from harness.errors import FormatError, GuestError
 from harness.image import Function, Image
 from harness.isa import Form
+from harness.trace import Symbols
 from tests.unit.elf_builder import ALLOC, FILE, LOCAL, MIPS, NOBITS, SECTION, WEAK, ElfBuilder
 from tests.unit.guest_drafts import BUILD_ID, KINDS, SIZE, Draft, Kind
 
@@ -236,6 +237,25 @@ def test_kallsyms() -> None:
         "80100000 T _mcount\n80100040 T first\n80100080 T second\n80104000 T _end\n"
     )
     assert open_image(Draft(KINDS[2])).kallsyms().startswith("ffffffff80100000 T _mcount\n")
+
+
+@pytest.mark.parametrize("name", ["$x", "$d", "$x.1", "$", "$local"])
+def test_a_function_named_as_a_mapping_symbol_is_itself(name: str) -> None:
+    """Assemblers write mapping symbols without a type; a function is one whatever its name."""
+    elf = ElfBuilder()
+    elf.section(0x1000, bytes(64))
+    elf.function("before", 0x1000, 16)
+    elf.function(name, 0x1010, 16)
+    elf.symbol("$x", 0x1020, binding=LOCAL)
+    elf.symbol("_end", 0x1040)
+    image = Image(elf.build(), "vmlinux")
+    assert image.symbolize(0x1014) == f"{name}+0x4"
+    assert image.address_of(name) == 0x1010
+    # trace-cmd takes what begins with a dollar in such a table for no function.
+    assert " $" not in image.kallsyms()
+    assert Symbols(image.kallsyms()).lookup(0x1014) == (name, 4)
+    assert Symbols(image.kallsyms()).address(name) == 0x1010
+    assert Symbols(image.kallsyms("mod")).lookup(0x1014) == (f"{name} [mod]", 4)
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -34,6 +34,12 @@ def test_outside_the_table():
     assert Symbols().name(16) == "0x10"
 
 
+def test_mapping_symbols_are_none_and_other_names_with_a_dollar_are():
+    symbols = Symbols("1000 t first\n1004 t $x\n1008 t $d.5\n100c t $xyz\n1010 T _end\n")
+    assert symbols.lookup(0x1008) == ("first", 8)
+    assert symbols.lookup(0x100C) == ("$xyz", 0)
+
+
 def test_junk_is_skipped():
     assert len(Symbols(TABLE + "\nhello\nx y z\n80100400 T\n\0\0\n")) == 5
 
