@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """From the declaration to cells: each has a name, and what is not run has a reason."""
 
-import itertools
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from harness.config.names import is_path
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.workshop import features_of
 from harness.errors import UsageError
-from harness.matrix.model import MatrixFile, Rule, Work
+from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
 
 TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph"}
@@ -72,12 +71,13 @@ class Cell:
     def from_json(cls, data: dict[str, Any]) -> "Cell":
         """The inverse; UsageError for anything else."""
         try:
-            values = {field.name: data[field.name] for field in fields(cls)}
-            lists = {name: tuple(values[name]) for name in ("features", "cflags")}
+            values: dict[str, Any] = {field.name: data[field.name] for field in fields(cls)}
+            lists = {name: tuple(values.pop(name)) for name in ("features", "cflags")}
+            if not all(isinstance(text, str) for text in chain(values.values(), *lists.values())):
+                raise TypeError
             return cls(**values | lists)
         except (KeyError, TypeError) as error:
-            shown = escape(json.dumps(data, default=str), 200)
-            raise UsageError(f"this is no cell of a matrix: {shown}") from error
+            raise UsageError("this does not describe a cell of a matrix") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
         port = load_port(config.port)
         for mode in matrix.modes:
             features = _features(config, port, mode)
-            for compiler, optimise, frame, work in itertools.product(
+            for compiler, optimise, frame, work in product(
                 matrix.compiler, matrix.optimise, matrix.frame, matrix.work
             ):
                 cell = Cell(
@@ -156,6 +156,12 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     f"{file}: [[{kind}]] number {number} decides about no cell",
                     f"Correct its globs, or remove it: {rules[number - 1].reason}",
                 )
+    for cell in chosen:
+        if len(cell.name) > LONGEST_NAME:
+            raise UsageError(
+                f"{file}: the name {cell.name} has more than {LONGEST_NAME} characters",
+                "Files are called by it: give its config or its axes shorter names.",
+            )
     if not chosen:
         raise UsageError(f"{file}: there is no cell: {out[0].reason if out else 'all is empty'}")
     return Expansion(tuple(chosen), tuple(out))

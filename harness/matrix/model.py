@@ -24,6 +24,12 @@ Kind = Literal["workload", "soak", "conform", "mutants"]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.]*$"
 """Names of axis values; a dash joins three of them, a slash the parts of a cell's name."""
 
+PART = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}"
+"""A part of a cell's name, and what a run or an attempt is called: the name of a file, no path."""
+
+LONGEST_NAME = 200
+"""Characters of a cell's name, which a file is called by too."""
+
 
 def _flag(text: str) -> str:
     if not FLAG.fullmatch(text):

@@ -2,15 +2,28 @@
 """What became of a cell, and the file that says so: whole, or not there."""
 
 import json
+import os
+import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from harness.errors import FormatError
 from harness.files import whole_file
-from harness.units import MIB, escape
+from harness.matrix.model import LONGEST_NAME, PART
+from harness.units import KIB, MIB, escape
 
 FORMAT = 1
 """Version of result.json; it changes when a key changes its meaning or goes."""
@@ -22,6 +35,50 @@ LIMIT = 64 * MIB
 
 TEXT = 400
 """Characters of a message that are kept."""
+
+YEAR_10000 = 253402300800
+"""In seconds since 1970: no calendar of ours goes so far."""
+
+
+def shown(text: str) -> str:
+    """A text fit to print and bounded; what has become of one stays as it is."""
+    return escape(escape(text, TEXT), TEXT)
+
+
+def _shown(value: object) -> object:
+    return shown(value) if isinstance(value, str) else value
+
+
+def _storable(value: object) -> object:
+    """JSON can have half a character, which no file and no database takes."""
+    if not isinstance(value, str):
+        return value
+    return value[: 16 * KIB].encode("utf-8", "backslashreplace").decode()
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("it is not one line of text")
+    return text
+
+
+def _distinct(verdicts: "tuple[Verdict, ...]") -> "tuple[Verdict, ...]":
+    if len({one.name for one in verdicts}) != len(verdicts):
+        raise ValueError("two of them have one name")
+    return verdicts
+
+
+Name = Annotated[str, StringConstraints(pattern=f"^{PART}$")]
+CellName = Annotated[
+    str, StringConstraints(pattern=f"^{PART}(/{PART}){{3}}$", max_length=LONGEST_NAME)
+]
+Revision = Annotated[
+    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)
+]
+Text = Annotated[str, BeforeValidator(_storable)]
+Word = Annotated[str, BeforeValidator(_shown), StringConstraints(min_length=1)]
+Seconds = Annotated[float, Field(strict=True, ge=0, lt=YEAR_10000)]
+Count = Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
 
 
 class Outcome(StrEnum):
@@ -40,21 +97,31 @@ class Outcome(StrEnum):
         return str(self) if self in (Outcome.PASS, Outcome.ERROR) else "fail"
 
 
+CLOSED = ConfigDict(extra="forbid")
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer to one question that a cell asks: ``pass``, ``fail``, or why neither."""
 
-    name: str
-    verdict: str
-    message: str = ""
+    __pydantic_config__ = CLOSED
+
+    name: Word
+    verdict: Word
+    message: Text = ""
+
+
+Verdicts = Annotated[tuple[Verdict, ...], Field(max_length=100_000), AfterValidator(_distinct)]
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What a cell found out itself; ``instructions`` of the guest, where they repeat exactly."""
 
-    verdicts: tuple[Verdict, ...] = ()
-    instructions: int | None = None
+    __pydantic_config__ = CLOSED
+
+    verdicts: Verdicts = ()
+    instructions: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +131,56 @@ class Result:
     ``peak`` is the most memory, in bytes, that its processes were seen to use together.
     """
 
-    id: str
-    cell: str
-    run: str
-    revision: str
+    __pydantic_config__ = CLOSED
+
+    id: Name
+    cell: CellName
+    run: Name
+    revision: Revision
     outcome: Outcome
-    message: str
-    started: float
-    seconds: float
-    peak: int
-    command: str
-    versions: Mapping[str, str] = field(default_factory=dict)
-    verdicts: tuple[Verdict, ...] = ()
-    instructions: int | None = None
+    message: Text
+    started: Seconds
+    seconds: Seconds
+    peak: Count
+    command: Text
+    versions: Annotated[Mapping[Word, Text], Field(max_length=100)] = field(default_factory=dict)
+    verdicts: Verdicts = ()
+    instructions: Count | None = None
+
+
+_Kind = TypeVar("_Kind")
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+
+
+def checked(kind: type[_Kind], data: object, where: str) -> _Kind:
+    """What a stranger says, a file or a row of a table, as one of the values here.
+
+    Everything that merge, report and history read goes through here: names are no paths, numbers
+    fit into a database, texts are bounded.  Each field of ``kind`` has to be there and no other.
+
+    Raises:
+        FormatError: it is something else; ``where`` begins the sentence, as ``x is no y``.
+    """
+    if not isinstance(data, dict):
+        raise FormatError(where)
+    for one in fields(kind):  # type: ignore[arg-type]
+        if one.name not in data:
+            raise FormatError(f"{where}: it has no {one.name}")
+    try:
+        adapter = _ADAPTERS.get(kind) or _ADAPTERS.setdefault(kind, TypeAdapter(kind))
+        value: _Kind = adapter.validate_python(data)
+    except ValidationError as error:
+        raise FormatError(f"{where}: {_complaint(error)}") from error
+    return value
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    key = escape(".".join(str(part) for part in first["loc"]), 80)
+    value = first["input"]
+    if isinstance(value, str | int | float | None):
+        return f"{key} cannot be {escape(repr(value), 80)}"
+    return f"{key}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def write_json(path: Path, data: object) -> None:
@@ -88,7 +192,10 @@ def write_json(path: Path, data: object) -> None:
 def read_json(path: Path) -> Any:
     """Read one back; FormatError when it is not JSON."""
     try:
-        with path.open("rb") as stream:
+        # Without O_NONBLOCK the open of a FIFO would wait for a writer for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise FormatError(f"{path} is not a regular file")
             content = stream.read(LIMIT + 1)
         if len(content) > LIMIT:
             raise FormatError(f"{path} is longer than {LIMIT} bytes")
@@ -99,6 +206,16 @@ def read_json(path: Path) -> Any:
         raise FormatError(f"{path} is not JSON: {escape(str(error), 200)}") from error
 
 
+def read_checked(path: Path, kind: type[_Kind], what: str) -> _Kind:
+    """A file that says which ``FORMAT`` it has, as ``kind``; FormatError for anything else."""
+    data = read_json(path)
+    if isinstance(data, dict) and data.pop("format", None) != FORMAT:
+        raise FormatError(
+            f"{path} was written by another version of the harness", "Read it with that one."
+        )
+    return checked(kind, data, f"{path} is no {what}")
+
+
 def write_result(directory: Path, result: Result) -> None:
     """Say that this attempt is over."""
     write_json(directory / RESULT, {"format": FORMAT, **asdict(result)})
@@ -106,21 +223,7 @@ def write_result(directory: Path, result: Result) -> None:
 
 def read_result(directory: Path) -> Result:
     """The inverse; FormatError for anything else."""
-    path = directory / RESULT
-    data = read_json(path)
-    try:
-        if data.pop("format") != FORMAT:
-            raise FormatError(
-                f"{path} was written by another version of the harness", "Read it with that one."
-            )
-        result = Result(**data)
-        if not all(isinstance(text, str) for text in (result.id, result.cell, result.revision)):
-            raise TypeError
-        return replace(
-            result, outcome=Outcome(result.outcome), verdicts=_verdicts(data["verdicts"])
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is no result of a cell") from error
+    return read_checked(directory / RESULT, Result, "result of a cell")
 
 
 def write_findings(directory: Path, findings: Findings) -> None:
@@ -129,34 +232,13 @@ def write_findings(directory: Path, findings: Findings) -> None:
 
 
 def read_findings(directory: Path) -> Findings:
-    """What it left; FormatError for anything else.  A cell that died left nothing."""
+    """What it left, fit to print; FormatError for anything else.  A cell that died left nothing."""
     path = directory / FINDINGS
     if not path.exists():
         return Findings()
-    data = read_json(path)
-    try:
-        number = data["instructions"]
-        if number is not None and (not isinstance(number, int) or not 0 <= number < 1 << 63):
-            raise TypeError
-        return Findings(_verdicts(data["verdicts"]), number)
-    except (KeyError, TypeError) as error:
-        raise FormatError(f"{path} is no file of findings") from error
-
-
-def _verdicts(data: object) -> tuple[Verdict, ...]:
-    if not isinstance(data, list):
-        raise TypeError
-    found = tuple(_verdict(**one) for one in data)
-    if len({one.name for one in found}) != len(found):
-        raise TypeError("two verdicts of one name")
-    return found
-
-
-def _verdict(name: object, verdict: object, message: object = "") -> Verdict:
-    """Whatever wrote the file: its texts are bounded, and fit to print and to keep."""
-    if not (isinstance(name, str) and isinstance(verdict, str) and isinstance(message, str)):
-        raise TypeError
-    return Verdict(escape(name, TEXT), escape(verdict, TEXT), escape(message, TEXT))
+    found = checked(Findings, read_json(path), f"{path} is no file of findings")
+    verdicts = tuple(replace(one, message=shown(one.message)) for one in found.verdicts)
+    return replace(found, verdicts=verdicts)
 
 
 def all_verdicts(result: Result) -> Iterator[Verdict]:

@@ -8,6 +8,7 @@
 import fcntl
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +17,21 @@ from pathlib import Path
 
 from harness.errors import FormatError, HostError, UsageError
 from harness.matrix.cells import Cell
-from harness.matrix.result import RESULT, Outcome, Result, read_json, read_result, write_json
+from harness.matrix.result import (
+    CLOSED,
+    FORMAT,
+    RESULT,
+    Name,
+    Outcome,
+    Result,
+    Revision,
+    Seconds,
+    checked,
+    read_checked,
+    read_result,
+    write_json,
+)
 
-FORMAT = 1
 RUN = "run.json"
 
 
@@ -26,9 +39,11 @@ RUN = "run.json"
 class Run:
     """Which run this is; ``started`` is in seconds since 1970."""
 
-    id: str
-    revision: str
-    started: float
+    __pydantic_config__ = CLOSED
+
+    id: Name
+    revision: Revision
+    started: Seconds
 
 
 def new_id() -> str:
@@ -68,27 +83,26 @@ def open_run(directory: Path, revision: str) -> Run:
     if run is None:
         if any(directory.glob("cells/*")):
             raise UsageError(f"{directory} has cells but no {RUN}", "Choose another with -o.")
-        run = Run(new_id(), revision, time.time())
+        new = {"id": new_id(), "revision": revision, "started": time.time()}
+        run = checked(Run, new, "no run can have this name")
         write_json(directory / RUN, {"format": FORMAT, **asdict(run)})
+    _same_revision(directory, run, revision)
+    return run
+
+
+def _same_revision(directory: Path, run: Run, revision: str) -> None:
     if run.revision != revision:
         raise UsageError(
             f"{directory} holds a run of revision {run.revision}, and this is {revision}",
             "Results of two revisions do not go together: choose another directory with -o.",
         )
-    return run
 
 
 def read_run(directory: Path) -> Run | None:
     """The run that a directory holds, if any; FormatError when that cannot be told."""
     if not (directory / RUN).exists():
         return None
-    data = read_json(directory / RUN)
-    try:
-        if data.pop("format") != FORMAT:
-            raise FormatError(f"{directory / RUN} was written by another version of the harness")
-        return Run(str(data["id"]), str(data["revision"]), float(data["started"]))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{directory / RUN} does not describe a run") from error
+    return read_checked(directory / RUN, Run, "description of a run")
 
 
 def attempt_directory(directory: Path, cell: str, attempt: str) -> Path:
@@ -100,16 +114,19 @@ def results(directory: Path) -> dict[str, list[Result]]:
     """All attempts that are over, by cell, oldest first.
 
     Raises:
-        FormatError: a result is damaged, which a full disk does not do.
+        FormatError: a result is damaged, which a full disk does not do, or of something else than
+            where it lies.
     """
     found: dict[str, list[Result]] = {}
     for path in sorted((directory / "cells").glob(f"*/*/*/*/*/{RESULT}")):
-        found.setdefault(path.parents[1].relative_to(directory / "cells").as_posix(), []).append(
-            read_result(path.parent)
-        )
-    for cell, attempts in found.items():
-        if any(result.cell != cell for result in attempts):
-            raise FormatError(f"{directory}: a result of another cell lies at {cell}")
+        # A dot begins the name of what was not copied to its end.
+        if path.parent.name.startswith("."):
+            continue
+        one = read_result(path.parent)
+        if path.parent != attempt_directory(directory, one.cell, one.id):
+            raise FormatError(f"{path} is the result of another cell or attempt")
+        found.setdefault(one.cell, []).append(one)
+    for attempts in found.values():
         attempts.sort(key=lambda result: (result.started, result.id))
     return found
 
@@ -141,7 +158,8 @@ def merge(sources: Sequence[Path], target: Path) -> list[Result]:
     not at all, so an interrupted merge can be repeated.
 
     Raises:
-        UsageError: a directory holds no run, or one of another revision.
+        UsageError: a directory holds no run, one of another revision, or what is no result of it;
+            nothing is written then.
         HostError: the disk is full.
     """
     runs = []
@@ -150,22 +168,25 @@ def merge(sources: Sequence[Path], target: Path) -> list[Result]:
         if run is None:
             raise UsageError(f"{source} holds no run", "Give directories of harness matrix run -o.")
         runs.append(run)
+    # All is read before anything is written: a stranger's directory may be damaged.
+    found = [results(source) for source in sources]
+    first = min(runs, key=lambda run: (run.started, run.id))
+    for source, run in zip(sources, runs, strict=True):
+        _same_revision(source, run, first.revision)
     with claimed(target):
-        first = min(runs, key=lambda run: (run.started, run.id))
+        results(target)
         if read_run(target) is None:
             write_json(target / RUN, {"format": FORMAT, **asdict(first)})
-        for run in runs:
-            open_run(target, run.revision)
+        run = open_run(target, first.revision)
         try:
-            for source in sources:
-                for cell, attempts in results(source).items():
+            for source, cells in zip(sources, found, strict=True):
+                for cell, attempts in cells.items():
                     for result in attempts:
                         _copy(source, target, cell, result.id)
         except (OSError, shutil.Error) as error:
             raise HostError(f"{target} cannot be written: {error}", "Make room.") from error
-        run = open_run(target, first.revision)
-        found = [one for attempts in results(target).values() for one in attempts]
-        return [replace(one, run=run.id) for one in found]
+        whole = [one for attempts in results(target).values() for one in attempts]
+        return [replace(one, run=run.id) for one in whole]
 
 
 def _copy(source: Path, target: Path, cell: str, attempt: str) -> None:
@@ -177,5 +198,16 @@ def _copy(source: Path, target: Path, cell: str, attempt: str) -> None:
         if old.exists():
             shutil.rmtree(old)
     part.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(attempt_directory(source, cell, attempt), part, symlinks=True)
+    shutil.copytree(
+        attempt_directory(source, cell, attempt), part, symlinks=True, ignore=_no_content
+    )
     part.rename(goal)
+
+
+def _no_content(directory: str, names: list[str]) -> list[str]:
+    """FIFOs, sockets and devices: nothing of them can be copied."""
+
+    def is_copied(mode: int) -> bool:
+        return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+
+    return [name for name in names if not is_copied(Path(directory, name).lstat().st_mode)]
