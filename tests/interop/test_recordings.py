@@ -10,16 +10,17 @@ import pytest
 
 from command import harness
 from harness.config import list_configs
+from trace_cmd import PLACE_AND_TIME
 
 OURS = re.compile(r"\[(\d+)\] \S+ +([\d.]+): (\S+) <-(\S+)$", re.MULTILINE)
-THEIRS = re.compile(r"\[(\d+)\] +([\d.]+): function: +(\S+) <-- (\S+)$", re.MULTILINE)
+THEIRS = re.compile(PLACE_AND_TIME + r"function: +(\S+) <-- (\S+)$", re.MULTILINE)
 
 EVENTS = Path(__file__).parents[1] / "guest" / "workloads"
 OURS_NAMED = re.compile(
     r"\[(\d+)\] \S+ +([\d.]+): (sched_switch|sys_enter|sys_exit): (.*)$", re.MULTILINE
 )
 THEIRS_NAMED = re.compile(
-    r"\[(\d+)\] +([\d.]+): (sched_switch|sys_enter|sys_exit): +(.*)$", re.MULTILINE
+    PLACE_AND_TIME + r"(sched_switch|sys_enter|sys_exit): +(.*)$", re.MULTILINE
 )
 
 pytestmark = pytest.mark.skipif(not shutil.which("trace-cmd"), reason="trace-cmd is not installed")

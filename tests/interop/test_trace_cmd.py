@@ -20,6 +20,7 @@ from harness.trace import (
 )
 from harness.trace.events import latency_flags
 from ring_encoder import PageEncoder, function_payload
+from trace_cmd import PLACE_AND_TIME
 from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
 pytestmark = pytest.mark.skipif(
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 EVENT = re.compile(
-    r"\s*(?P<comm>\S+)-(?P<pid>-?\d+)\s+\[(?P<cpu>\d+)\]\s+(?P<time>[\d.]+): function:"
+    r"\s*(?P<comm>\S+)-(?P<pid>-?\d+)\s+" + PLACE_AND_TIME + r"function:"
     r"\s+(?P<function>\S+)(?: <-- (?P<parent>\S+))?"
 )
 
@@ -54,7 +55,7 @@ def report(tmp_path, data, *options):
 
 
 GRAPH_EVENT = re.compile(
-    r"\s*\S+\s+\[(?P<cpu>\d+)\]\s+[\d.]+: funcgraph_(?:entry|exit):"
+    r"\s*\S+\s+" + PLACE_AND_TIME + r"funcgraph_(?:entry|exit):"
     r"\s+(?:[!+#*@$] )?\s*(?:(?P<duration>[\d.]+) us)?\s+\|  (?P<call>.*)"
 )
 GRAPH_LINE = re.compile(r" *(?P<cpu>\d+)\) .\s+(?:(?P<duration>[\d.]+) us)?\s+\|  (?P<call>.*)")
