@@ -2,11 +2,10 @@
 """The tools that a build needs: there, able to run, and known by their versions."""
 
 import os
-import subprocess
 
 from harness.config import MachineConfig
 from harness.errors import HostError
-from harness.process import find_program
+from harness.process import NotRun, find_program, run
 from harness.units import escape
 
 ANSWER_DEADLINE = 30.0  # seconds for a tool to say its version
@@ -29,25 +28,19 @@ def toolchain_identity(config: MachineConfig) -> list[str]:
 
 def _answer(program: str, argument: str) -> str:
     try:
-        result = subprocess.run(
-            [program, argument],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C"},
-            timeout=ANSWER_DEADLINE,
-            check=False,
+        result = run(
+            [program, argument], ANSWER_DEADLINE, environment={**os.environ, "LC_ALL": "C"}
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except NotRun as error:
         raise HostError(f"{program} {argument} cannot be run: {error}.", _REINSTALL) from error
+    text = (result.stdout + result.stderr).decode(errors="replace")
     if result.returncode != 0:
-        last = escape(result.stdout.strip()[-300:])
         raise HostError(
-            f"{program} {argument} ended with status {result.returncode}: {last}", _REINSTALL
+            f"{program} {argument} ended with status {result.returncode}: "
+            f"{escape(text.strip()[-300:])}",
+            _REINSTALL,
         )
-    return result.stdout
+    return text
 
 
 _REINSTALL = "Install the toolchain again; harness doctor names its package."

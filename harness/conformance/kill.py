@@ -20,12 +20,12 @@ from harness.conformance.checks.registry import (
 from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
 from harness.conformance.mutants import Collection, Stub, load, matching
-from harness.conformance.run import workers
 from harness.conformance.systematic import PROOFS, faults
 from harness.conformance.workshop import Edits, build_variant, features_of, preprocessed
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import Isa
+from harness.process import workers
 
 Tell = Callable[[str], None]
 

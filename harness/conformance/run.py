@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Judge ports on configs, in processes of their own: one for each build of a port."""
 
-import ctypes
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
 
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause
@@ -38,10 +33,9 @@ from harness.conformance.workshop import (
     features_of,
 )
 from harness.errors import UsageError
+from harness.process import workers
 
 Tell = Callable[[str], None]
-
-PR_SET_PDEATHSIG = 1
 
 BUILDS = "builds"
 """In place of a variant: all of them, for the clause that asks for that."""
@@ -144,26 +138,3 @@ def conform(
             results = verdicts(built, port, select(built, wanted), findings)
             yield Report(config.name, port.name, results, time.monotonic() - started)
             started = time.monotonic()
-
-
-@contextmanager
-def workers() -> Iterator[ProcessPoolExecutor]:
-    """As many processes as there are CPUs; they end with this one, however it ends."""
-    pool = ProcessPoolExecutor(
-        len(os.sched_getaffinity(0)), mp_context=get_context("spawn"), initializer=_end_with_parent
-    )
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        # Python would wait at its end for what they are doing.
-        for child in active_children():
-            child.terminate()
-        raise
-    pool.shutdown()
-
-
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # Ctrl-C is for the process that started us, which ends us.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -3,10 +3,10 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Container, Sequence
 
 from harness.doctor.result import Check
+from harness.process import Late, NotRun, run
 from harness.units import escape
 
 DEADLINE = 30.0  # seconds
@@ -31,26 +31,20 @@ def check_program(
     if shutil.which(program) is None:
         return Check(name, False, f"{program} is not installed", package)
     try:
-        result = subprocess.run(
-            command,
-            input=given,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C"},
-            timeout=DEADLINE,
-            check=False,
+        result = run(
+            command, DEADLINE, given=given.encode(), environment={**os.environ, "LC_ALL": "C"}
         )
-    except subprocess.TimeoutExpired:
+    except Late:
         return Check(name, False, f"{program} did not end within {DEADLINE:.0f} seconds")
-    except OSError as error:
-        return Check(name, False, f"{program} cannot be run: {error.strerror}")
+    except NotRun as error:
+        return Check(name, False, f"{program} cannot be run: {error}")
     if result.returncode not in statuses:
         reason = _first_line(result.stderr) or _first_line(result.stdout) or "it says nothing"
         return Check(name, False, f"{program} ended with status {result.returncode}: {reason}")
     return Check(name, True, _first_line(result.stdout), package)
 
 
-def _first_line(text: str) -> str:
+def _first_line(output: bytes) -> str:
+    text = output.decode(errors="replace")
     lines = [line for line in text.splitlines() if line.strip()]
     return escape(lines[0].strip(), _DETAIL_LIMIT) if lines else ""

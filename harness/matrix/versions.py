@@ -3,7 +3,6 @@
 
 import hashlib
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -14,6 +13,7 @@ from harness.config import resources
 from harness.errors import HarnessError, UsageError
 from harness.matrix.cells import Cell
 from harness.matrix.changed import concerned, concerned_elsewhere
+from harness.process import NotRun, run
 from harness.units import escape
 
 DEADLINE = 60.0
@@ -57,14 +57,8 @@ def revision(root: Path | None, port: Path | None = None) -> str:
 def git(root: Path, *arguments: str) -> str:
     """What git prints; UsageError when it fails."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), "--no-optional-locks", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=DEADLINE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run(["git", "-C", str(root), "--no-optional-locks", *arguments], DEADLINE)
+    except NotRun as error:
         raise UsageError(f"git cannot be run: {error}", "Name the revision: --revision.") from error
     if done.returncode != 0:
         raise UsageError(
@@ -90,14 +84,8 @@ def versions(cell: Cell) -> Mapping[str, str]:
 @cache
 def _first_line(program: str) -> str:
     try:
-        done = subprocess.run(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=DEADLINE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run([program, "--version"], DEADLINE)
+    except NotRun:
         return ""
     return escape(done.stdout.decode(errors="replace").partition("\n")[0], 200)
 

@@ -3,19 +3,21 @@
 
 import hashlib
 import shlex
-import subprocess
 import tempfile
 from pathlib import Path
 
 from harness.config import resources
 from harness.errors import HostError
-from harness.process import find_program
+from harness.process import NotRun, find_program, run
 from harness.units import escape
 
 _HERE = Path(__file__).parent
 _SOURCES = ("plugin.c", "interface.c")
 _HEADERS = ("interface.h", "qemu_plugin_api.h")
 _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-std=gnu11")
+DEADLINE = 120.0
+"""Seconds that the compiler may take."""
+
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
@@ -44,13 +46,16 @@ def _compile(compiler: str, plugin: Path) -> None:
             output = Path(directory) / plugin.name
             sources = [str(_HERE / name) for name in _SOURCES]
             command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), *sources)
-            result = subprocess.run(command, capture_output=True, text=True, check=False)
+            result = run(command, DEADLINE)
             if result.returncode != 0:
+                said = escape(result.stderr.decode(errors="replace").strip(), 2000)
                 raise HostError(
-                    f"the oracle's plugin does not compile: {escape(result.stderr.strip(), 2000)}",
+                    f"the oracle's plugin does not compile: {said}",
                     f"The command was: {shlex.join(command)}",
                 )
             output.replace(plugin)
+    except NotRun as error:
+        raise HostError(f"the oracle's plugin cannot be compiled: {error}") from error
     except OSError as error:
         raise HostError(
             f"the oracle's plugin cannot be kept in {plugin.parent}: {error.strerror}",

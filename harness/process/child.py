@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Child processes that end when this one does, however it ends."""
+"""One program that runs beside us, such as QEMU or gdb."""
 
 import os
 import select
 import shlex
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,33 +12,10 @@ from pathlib import Path
 from typing import IO, Self
 
 from harness.errors import HostError
+from harness.process.guard import dying_with_us, find_program
 from harness.units import escape
 
 STDERR_TAIL = 4096
-
-UNLESS_ORPHANED = 'test "$PPID" = "$0" && exec "$@"'
-"""The kernel does not tell of a parent that ended before it was asked to watch it."""
-
-
-def find_program(name: str, package: str) -> str:
-    """The path of a program; HostError names the Debian package that holds a missing one."""
-    found = shutil.which(name)
-    if found is None:
-        raise HostError(
-            f"{name} is not installed",
-            f"Install it: apt-get install {package}" if package else "See `harness doctor`.",
-        )
-    return found
-
-
-def dying_with_us() -> list[str]:
-    """What stands in front of a command line whose process shall not outlive this thread.
-
-    The kernel kills the process when the thread that made it ends; one that is made in the moment
-    in which this process ends does not become the command at all.
-    """
-    setpriv = find_program("setpriv", "util-linux")
-    return [setpriv, "--pdeathsig", "KILL", "--", "sh", "-c", UNLESS_ORPHANED, str(os.getpid())]
 
 
 class Child:
