@@ -3,23 +3,26 @@
 
 ``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux``, its modules (``<name>.ko``),
 and ``vmlinux.sha256`` with the digests of them all; ``kernels/<key>/`` holds ``kernel.a`` in the
-same way.  ``<key>.lock`` is locked by a builder, and ``<key>.build`` is where it works.  The
+same way.  ``<key>.lock`` is locked by a builder and all that it runs, and ``<key>.build`` is where
+it works; what a killed builder has left of these goes when something is asked for next.  The
 directory's time of change is when it was last used: with more than ``most`` of them, those that
 nobody has used for longest go.  Everything may be deleted at any time when nothing builds.
 """
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from harness.build.locks import busy, hold
 from harness.build.unused import unused
 from harness.config import resources
 from harness.errors import HostError, UsageError
+from harness.files import busy, hold, sweep
 from harness.units import escape
 
 
@@ -67,26 +70,31 @@ class Cache:
         key: str,
         current_key: Callable[[], str],
         waiting: Callable[[], None],
-        build: Callable[[Path], Sequence[Path]],
+        build: Callable[[Path, int], Sequence[Path]],
     ) -> Path:
         """The result of that key; when it is not there, what ``build`` makes of it.
 
-        ``build`` gets a directory to work in and gives the files to publish; ``current_key``, the
-        key that the sources have when it is done.  See `locked` for ``waiting``.
+        ``build`` gets a directory to work in and the lock, for what it runs, and gives the files
+        to publish; ``current_key``, the key that the sources have when it is done.  See `locked`
+        for ``waiting``.
         """
+        _sweep_once(self)
         if found := self.find(key):
             return found
-        with self.locked(key, waiting) as work:
+        with self.locked(key, waiting) as (work, lock):
             if found := self.find(key):
                 return found
-            files = build(work)
+            files = build(work, lock)
             if current_key() != key:
                 raise UsageError("The sources changed while they were compiled.", "Build again.")
             return self.publish(key, files)
 
     @contextmanager
-    def locked(self, key: str, waiting: Callable[[], None]) -> Iterator[Path]:
+    def locked(self, key: str, waiting: Callable[[], None]) -> Iterator[tuple[Path, int]]:
         """Be the only builder of a key; gives an empty work directory, which is removed at the end.
+
+        The second of the pair is the lock.  What is run in the directory is to inherit it: it then
+        stays locked until nobody writes there any more.
 
         ``waiting`` is called when another builder has to be waited for.  That wait needs no
         deadline of its own: a build has one, and a builder that dies leaves the lock.
@@ -101,7 +109,7 @@ class Cache:
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir()
-            yield work
+            yield work, lock
         finally:
             shutil.rmtree(work, ignore_errors=True)
             os.close(lock)
@@ -156,6 +164,27 @@ class Cache:
                 going.rename(entry)
         finally:
             os.close(lock)
+
+
+@cache
+def _sweep_once(kept: Cache) -> None:
+    """Remove where killed builders worked, and their locks where there is nothing to lock."""
+
+    def remove(lock: Path) -> None:
+        key = lock.stem
+        with suppress(FileNotFoundError):
+            shutil.rmtree(kept.work_directory(key))
+        if not (kept.directory / key).exists():
+            lock.unlink()
+
+    with suppress(OSError):
+        names = {path.name for path in kept.directory.iterdir()}
+        builds = {Path(name).stem for name in names if name.endswith(".build")}
+        locks = {Path(name).stem for name in names if name.endswith(".lock")}
+        left = builds | (locks - names)
+        if left:
+            pattern = re.compile("|".join(re.escape(f"{key}.lock") for key in left))
+            sweep(kept.directory, pattern, remove)
 
 
 GUESTS = Cache("guests", "vmlinux", 2000)

@@ -80,10 +80,10 @@ class Build:
             self.key,
             self.current_key,
             lambda: report("waiting for another build of the same guest"),
-            lambda work: self._make_guest(work, report),
+            lambda work, lock: self._make_guest(work, lock, report),
         )
 
-    def _make_guest(self, work: Path, report: Progress) -> Sequence[Path]:
+    def _make_guest(self, work: Path, lock: int, report: Progress) -> Sequence[Path]:
         with cache.host_errors(work):
             for link, target in self.links:
                 link.parent.mkdir(exist_ok=True)
@@ -93,20 +93,29 @@ class Build:
             self.current_kernel_key(),
             self.current_kernel_key,
             lambda: report("waiting for another build of the same kernel"),
-            lambda work: self._make(
-                [*self.kernel_command, f"O={work}"], [work / "kernel.a"], report
+            lambda work, its_lock: self._make(
+                [*self.kernel_command, f"O={work}"],
+                [work / "kernel.a"],
+                [lock, its_lock],
+                report,
             ),
         )
         image, modules = work / "out" / "vmlinux", work / "out" / "modules"
         files = [image, *(modules / f"{path.stem}.ko" for path in self.modules)]
-        return self._make([*self.command, f"KERNEL={kernel}"], files, report)
+        return self._make([*self.command, f"KERNEL={kernel}"], files, [lock], report)
 
     def _make(
-        self, command: Sequence[str], files: Sequence[Path], report: Progress
+        self,
+        command: Sequence[str],
+        files: Sequence[Path],
+        locks: Sequence[int],
+        report: Progress,
     ) -> Sequence[Path]:
-        """Run make; gives the files that it has to make."""
+        """Run make, which holds the locks too; gives the files that it has to make."""
         warnings: list[str] = []
-        result = run_make(command, lambda line: _sort(line, report, warnings.append))
+        result = run_make(
+            command, lambda line: _sort(line, report, warnings.append), pass_fds=locks
+        )
         if result.status != 0 or not all(file.is_file() for file in files):
             raise self.failure(result)
         for line in warnings:

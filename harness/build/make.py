@@ -32,11 +32,17 @@ class MakeResult:
     complaints: list[str]
 
 
-def run_make(command: Sequence[str], progress: Progress, deadline: float = DEADLINE) -> MakeResult:
+def run_make(
+    command: Sequence[str],
+    progress: Progress,
+    deadline: float = DEADLINE,
+    *,
+    pass_fds: Sequence[int] = (),
+) -> MakeResult:
     """Run make to its end; HostError when it cannot run or misses the deadline (seconds).
 
     Each line of output goes, escaped and bounded, to ``progress``.  Make and everything that it
-    started end with this call, however it ends.
+    started end with this call, however it ends; all of them have ``pass_fds``.
     """
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     first: list[str] = []
@@ -50,7 +56,8 @@ def run_make(command: Sequence[str], progress: Progress, deadline: float = DEADL
             first.append(shown)
 
     try:
-        status = stream(command, deadline, tell, environment={**environment, "LC_ALL": "C"})
+        environment["LC_ALL"] = "C"
+        status = stream(command, deadline, tell, environment=environment, pass_fds=pass_fds)
     except Late:
         raise HostError(
             f"The build did not end within {deadline:.0f} seconds.",

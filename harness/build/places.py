@@ -13,9 +13,9 @@ from itertools import count
 from pathlib import Path
 
 from harness.build.cache import host_errors
-from harness.build.locks import busy, hold
 from harness.build.unused import unused
 from harness.config import resources
+from harness.files import busy, hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -93,10 +94,10 @@ class BuiltVariant:
     ) -> None:
         plan = _plan(config, port, variant, features, cflags)
         key = _key(config, plan.command)
-        self._lock, directory = PLACES.claim(key)
+        self.lock, directory = PLACES.claim(key)
         try:
             _copy_port(port, directory / "port", edits)
-            result = _make(plan.command, directory)
+            result = _make(plan.command, directory, self.lock)
             kernel = directory / "out" / "vmlinux"
             if result.status != 0 or not kernel.is_file():
                 raise _failure(plan, port, directory, result)
@@ -107,7 +108,7 @@ class BuiltVariant:
 
     def close(self) -> None:
         """Let others have the directory."""
-        os.close(self._lock)
+        os.close(self.lock)
 
     def __enter__(self) -> Variant:
         return self.variant
@@ -121,7 +122,8 @@ def preprocessed(
 ) -> dict[str, str]:
     """The port's assembly files as the preprocessor leaves them, by their paths in the port."""
     plan = _plan(config, port, variant, features)
-    with BuiltVariant(config, port, variant, features, {}) as built_:
+    built = BuiltVariant(config, port, variant, features, {})
+    with built as built_:
         directory = built_.kernel.parents[1]
         pattern = "**/*.S" if variant in WITH_MODULES else "*.S"
         targets = {
@@ -132,7 +134,7 @@ def preprocessed(
         }
         for target in targets.values():
             target.parent.mkdir(parents=True, exist_ok=True)
-        result = _make([*plan.command, *map(str, targets.values())], directory)
+        result = _make([*plan.command, *map(str, targets.values())], directory, built.lock)
         if result.status != 0:
             raise plan.failure(result)
         return {name: target.read_text() for name, target in targets.items()}
@@ -173,10 +175,18 @@ def _copy_port(port: Port, copy: Path, edits: Edits) -> None:
             file.write_bytes(content)
 
 
-def _make(command: Sequence[str], directory: Path) -> MakeResult:
+def _make(command: Sequence[str], directory: Path, lock: int) -> MakeResult:
+    """Run make, which holds the lock of the directory too."""
+    output, begun = directory / "out", directory / "begun"
+    if begun.exists():
+        # A compiler that was killed may have left half a file, which make takes for a whole one.
+        shutil.rmtree(output, ignore_errors=True)
+    begun.touch()
     told = [word for word in command if not word.startswith(("PORT=", "O="))]
-    told += [f"PORT={directory / 'port'}", f"O={directory / 'out'}"]
-    return run_make(told, _silent, DEADLINE)
+    told += [f"PORT={directory / 'port'}", f"O={output}"]
+    result = run_make(told, _silent, DEADLINE, pass_fds=[lock])
+    begun.unlink()
+    return result
 
 
 GIVEN_BY_PORTS = {

@@ -16,7 +16,7 @@ from harness.debugger.session import DEADLINE, Attendant, Session
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
 from harness.debugger.threads import Threads
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
-from harness.private import PrivateDirectory
+from harness.files import PrivateDirectory
 from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")

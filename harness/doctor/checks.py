@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import metadata
-from pathlib import Path
 
 from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
 from harness.doctor.result import Check
 from harness.errors import HarnessError
+from harness.files import PrivateDirectory
 from harness.units import escape
 
 # (name, command that shows it works and says its version, Debian package)
@@ -83,8 +83,8 @@ def check_compiler(config: MachineConfig) -> Check:
     build = config.build
     name = f"{config.name}: compiler"
     gcc = f"{build.cross_compile}gcc"
-    with tempfile.TemporaryDirectory() as directory:
-        output = str(Path(directory, "proof.o"))
+    with PrivateDirectory() as directory:
+        output = str(directory.path / "proof.o")
         command = [gcc, *build.cflags, "-ffreestanding", "-c", "-x", "c", "-o", output, "-"]
         proof = check_program(name, command, build.package, given="int proof(void);\n")
     if not proof.ok:

@@ -3,17 +3,31 @@
 
 import errno
 import os
+import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from harness.errors import HostError, UsageError
+from harness.files.lock import hold_new, sweep
+
+PREFIX = ".harness-"
+PART = ".part"
+
+MAX_LINKS = 40
+"""Symbolic links that are followed, one after the other, as by the kernel."""
+
+_OURS = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{8}}{re.escape(PART)}")
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A writable stream that appears as ``path`` when the block ends well, and never otherwise.
+
+    It is written beside it under a name that nobody can foresee, and has the mode of the file that
+    it replaces.  What a killed writer has left there is removed.
 
     Raises:
         UsageError: the file cannot be made there.
@@ -21,27 +35,65 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         # A link stays one: what it points to is written.
-        target = path.resolve()
-        if path.is_dir() or (target.exists() and not target.is_file()):
-            raise UsageError(f"{path} is not a regular file", "Choose another file.")
-        part = target.with_name(f".{target.name}.{os.getpid()}")
-        stream = part.open("w+b")
-    except (OSError, RuntimeError) as error:
+        target = _followed(path)
+        descriptor, part = _make_part(path, target)
+    except OSError as error:
         raise UsageError(
-            f"{path} cannot be written: {getattr(error, 'strerror', error)}",
-            "Choose another file.",
+            f"{path} cannot be written: {error.strerror}", "Choose another file."
         ) from error
     try:
-        with stream:
+        # It is locked until it has its name: nobody takes it for left.
+        with os.fdopen(descriptor, "w+b") as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(target)
+            os.fsync(descriptor)
+            part.replace(target)
     except OSError as error:
+        part.unlink(missing_ok=True)
         advice = "Make room, or choose another place." if _full(error) else ""
         raise HostError(f"{path} cannot be written: {error.strerror}", advice) from error
-    finally:
+    except BaseException:
         part.unlink(missing_ok=True)
+        raise
+
+
+def _make_part(path: Path, target: Path) -> tuple[int, Path]:
+    try:
+        old = target.lstat()
+    except FileNotFoundError:
+        mode = None
+    else:
+        if not stat.S_ISREG(old.st_mode):
+            raise UsageError(f"{path} is not a regular file", "Choose another file.")
+        mode = stat.S_IMODE(old.st_mode) & 0o777
+    sweep(target.parent, _OURS, Path.unlink)
+    descriptor, part = hold_new(target.parent, PREFIX, PART, 0o666 if mode is None else 0o600)
+    if mode is not None:
+        os.fchmod(descriptor, mode)
+    return descriptor, part
+
+
+def _followed(path: Path) -> Path:
+    """Where a path leads.  The kernel does not follow what it holds to be planted; no more do we.
+
+    (proc(5), protected_symlinks: the link of a stranger where everybody may make one.)
+    """
+    for _ in range(MAX_LINKS):
+        try:
+            link = path.lstat()
+        except FileNotFoundError:
+            return path
+        if not stat.S_ISLNK(link.st_mode):
+            return path
+        directory = path.parent.stat()
+        shared = stat.S_ISVTX | stat.S_IWOTH
+        if directory.st_mode & shared == shared and link.st_uid not in (
+            os.geteuid(),
+            directory.st_uid,
+        ):
+            raise PermissionError(errno.EACCES, "it is another user's link")
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
 def _full(error: OSError) -> bool:

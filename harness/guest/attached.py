@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A guest on a stub that already runs: somebody else started its QEMU, and ends it."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.debugger import Debugger
 from harness.errors import DebuggerDied, GdbError, GuestError, UsageError, WrongGuest
+from harness.files import PrivateDirectory
 from harness.guest.guest import Guest
 from harness.guest.start import prove_identity
 from harness.image import Image, RunningImage
@@ -34,7 +34,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
     with (
-        tempfile.TemporaryDirectory(prefix="harness-") as directory,
+        PrivateDirectory() as directory,
         Debugger() as debugger,
     ):
         debugger.load(elf)
@@ -48,7 +48,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
                 f"what listens at {endpoint} does not answer as a debug stub does", ADVICE
             ) from error
         _prove(debugger, image, endpoint)
-        machine = AttachedMachine(endpoint, Path(directory))
+        machine = AttachedMachine(endpoint, directory.path)
         guest = Guest(None, image, machine, debugger, "stub")
         if _is_up(guest):
             guest.tracer.adopt()

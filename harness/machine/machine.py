@@ -12,11 +12,11 @@ from typing import Self
 
 from harness.config import MachineConfig
 from harness.errors import HostError
+from harness.files import PrivateDirectory
 from harness.machine.command import qemu_command
 from harness.machine.console import Console
 from harness.machine.monitor import Monitor, MonitorLost
 from harness.machine.snapshots import Snapshots
-from harness.private import PrivateDirectory
 from harness.process import Child
 
 START = 30.0

@@ -3,11 +3,11 @@
 
 import hashlib
 import shlex
-import tempfile
 from pathlib import Path
 
 from harness.config import resources
 from harness.errors import HostError
+from harness.files import PrivateDirectory, remove_left
 from harness.process import NotRun, find_program, run
 from harness.units import escape
 
@@ -33,6 +33,7 @@ def build_plugin() -> Path:
     for part in (*_FLAGS, *((_HERE / name).read_text() for name in (*_SOURCES, *_HEADERS))):
         key.update(part.encode() + b"\0")
     plugin = resources.cache_directory() / "oracle" / f"{key.hexdigest()[:16]}.so"
+    remove_left(plugin.parent)
     if not plugin.exists():
         _compile(compiler, plugin)
     return plugin
@@ -42,8 +43,8 @@ def _compile(compiler: str, plugin: Path) -> None:
     """Compile beside the target and rename, so that two builders cannot meet half a file."""
     try:
         plugin.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=plugin.parent) as directory:
-            output = Path(directory) / plugin.name
+        with PrivateDirectory(plugin.parent) as directory:
+            output = directory.path / plugin.name
             sources = [str(_HERE / name) for name in _SOURCES]
             command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), *sources)
             result = run(command, DEADLINE)

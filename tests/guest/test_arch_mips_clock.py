@@ -12,7 +12,7 @@ from harness.config import list_configs
 WORKLOAD = str(Path(__file__).with_name("workloads") / "waits.c")
 
 PERIOD = 1 << 30
-"""Steps of Count from one timer interrupt of an idle guest to the next: guests/arch/mips/timer.c."""
+"""Steps of Count between two timer interrupts of an idle guest: guests/arch/mips/timer.c."""
 
 STEPS_NS = (6, 6.25)
 """A step of Count: QEMU 7.2 rounds it down.  With one CPU the guest's clock takes it for 6 ns."""

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from harness.build.cache import Cache
+from harness.files import busy, hold
 
 CACHE = Cache("guests", "vmlinux", 3)
 LONG_AGO = 1_000_000_000
@@ -21,7 +22,7 @@ def guests(tmp_path, monkeypatch):
 
 
 def build(key):
-    with CACHE.locked(key, lambda: None) as work:
+    with CACHE.locked(key, lambda: None) as (work, _):
         image = work / "vmlinux"
         image.write_text(f"the guest {key}")
         return CACHE.publish(key, [image])
@@ -105,3 +106,28 @@ def test_use_is_remembered(guests):
     before = time.time() - 1
     CACHE.find("a")
     assert (guests / "a").stat().st_mtime >= before
+
+
+def test_what_killed_builders_left_goes_when_something_is_asked_for(guests):
+    for key in "abc":
+        build(key)
+    (guests / "a.build").mkdir()
+    (guests / "d.build").mkdir()
+    (guests / "d.build/vmlinux").write_text("half")
+    for name in ("d.lock", "e.lock"):
+        (guests / name).touch()
+    with CACHE.locked("f", lambda: None):
+        assert CACHE.obtain("b", lambda: "b", lambda: None, lambda work, lock: []).is_file()
+        assert (guests / "f.build").is_dir()
+        assert locks(guests) == {"a", "b", "c", "f"}
+    assert kept(guests) == {"a", "b", "c"}
+
+
+def test_who_writes_in_a_work_directory_keeps_it_locked(guests):
+    """A compiler that outlives its builder for a moment holds the next one up, not the reverse."""
+    with CACHE.locked("a", lambda: None) as (_, lock):
+        compiler = os.dup(lock)
+    with pytest.raises(BlockingIOError):
+        hold(guests / "a.lock", busy)
+    os.close(compiler)
+    os.close(hold(guests / "a.lock", busy))

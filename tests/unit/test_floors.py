@@ -22,7 +22,6 @@ FLOORS = {
     "config": 3,
     "process": 3,
     "files": 3,
-    "private": 3,
     "machine": 4,
     "debugger": 4,
     "build": 4,

@@ -4,12 +4,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
 from harness.conformance.switch import Switch
+from harness.files import PrivateDirectory
 from harness.isa import MCOUNT, Form
 from harness.oracle import Call, Oracle, Return
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
@@ -79,8 +78,8 @@ class Watched:
 
 @contextmanager
 def watch(bench: Bench) -> Iterator[Watched]:
-    with TemporaryDirectory(prefix="harness-") as directory:
-        with Oracle(bench.image, Path(directory), capacity=100_000) as oracle:
+    with PrivateDirectory() as directory:
+        with Oracle(bench.image, directory.path, capacity=100_000) as oracle:
             bench.boot(plugins=[oracle.argument])
             bench.run_to("workload")
             oracle.reset()

@@ -3,23 +3,23 @@
 
 import fcntl
 import os
-import shutil
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from harness import private
 from harness.errors import HostError
-from harness.private import LOCK, PrivateDirectory
+from harness.files import PrivateDirectory, private
+from harness.files.private import LOCK
 
 OWNER = """\
-from harness.private import PrivateDirectory
+from harness.files import PrivateDirectory
 directory = PrivateDirectory()
 (directory.path / "gdb").write_text("")
 print(directory.path, flush=True)
@@ -32,7 +32,7 @@ def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where they are made; short enough, and not looked through yet."""
     with tempfile.TemporaryDirectory() as directory:
         monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
-        private._sweep_once.cache_clear()
+        private.remove_left.cache_clear()
         yield Path(directory)
 
 
@@ -70,30 +70,33 @@ def test_what_a_killed_owner_left_is_removed_by_the_next(
 
 def test_what_has_an_owner_stays(base: Path, owner: tuple[subprocess.Popen[str], Path]) -> None:
     mine = PrivateDirectory()
-    private._sweep_once.cache_clear()
+    private.remove_left.cache_clear()
     PrivateDirectory().close()
-    assert {mine.path, owner[1]} == set(base.iterdir())
+    assert {mine.path, owner[1]} == {path for path in base.iterdir() if path.is_dir()}
     mine.close()
 
 
 def test_what_is_not_ours_stays(base: Path, tmp_path: Path) -> None:
     (base / "harness-12345678").mkdir()  # no lock: somebody else's idea of a name
     (base / "harness-report").mkdir()
-    (base / "harness-report" / LOCK).write_text("")
-    (tmp_path / LOCK).write_text("")
-    (base / "harness-abcdefgh").symlink_to(tmp_path)
+    (base / f"harness-report{LOCK}").write_text("")
+    (tmp_path / "lock").write_text("")
+    (base / "harness-abcdef01").symlink_to(tmp_path)
+    (base / f"harness-abcdef01{LOCK}").symlink_to(tmp_path / "lock")
+    (base / f"harness-abcdef02{LOCK}").mkdir()
     before = sorted(base.rglob("*"))
     PrivateDirectory().close()
     assert sorted(base.rglob("*")) == before
-    assert (tmp_path / LOCK).exists()
+    assert (tmp_path / "lock").exists()
 
 
 def test_what_is_another_users_stays(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (base / "harness-12345678").mkdir()
-    (base / "harness-12345678" / LOCK).write_text("")
+    (base / f"harness-12345678{LOCK}").write_text("")
     monkeypatch.setattr("os.geteuid", lambda: 12345)
     PrivateDirectory().close()
-    assert (base / "harness-12345678" / LOCK).exists()
+    assert (base / "harness-12345678").exists()
+    assert (base / f"harness-12345678{LOCK}").exists()
 
 
 def test_one_that_is_swept_before_it_is_locked_is_made_again(
@@ -104,24 +107,24 @@ def test_one_that_is_swept_before_it_is_locked_is_made_again(
     def flock(descriptor: int, operation: int) -> None:
         if not made:
             made.extend(base.iterdir())
-            shutil.rmtree(made[0])
+            made[0].unlink()
 
     monkeypatch.setattr(fcntl, "flock", flock)
     directory = PrivateDirectory()
     assert directory.path.is_dir()
-    assert directory.path != made[0]
+    assert directory.path != made[0].with_suffix("")
     directory.close()
 
 
 def test_what_vanishes_during_the_sweep_is_no_trouble(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theirs = base / "harness-12345678"
-    theirs.mkdir()
+    theirs = base / f"harness-12345678{LOCK}"
+    theirs.touch()
     entries = list(os.scandir(base))
-    theirs.rmdir()
+    theirs.unlink()
     with monkeypatch.context() as patched:
-        patched.setattr("os.scandir", lambda _: entries)
+        patched.setattr("os.scandir", lambda _: nullcontext(entries))
         directory = PrivateDirectory()
     assert directory.path.parent == base
     directory.close()
@@ -141,6 +144,6 @@ def test_a_place_that_cannot_be_listed_is_good_enough(
 
 
 def test_nowhere_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: (_ for _ in ()).throw(OSError()))
+    monkeypatch.setattr(private, "hold_new", lambda *_: (_ for _ in ()).throw(OSError()))
     with pytest.raises(HostError, match="no directory for sockets"):
         PrivateDirectory()
