@@ -185,7 +185,7 @@ def scan_page(
         else:
             type_len, delta = word & 31, word >> 5
         if 0 < type_len <= MAX_TYPE_LEN:
-            stamp += delta
+            stamp = stamp + delta & STAMP_MASK
             following = index + 1 + type_len
             if following > count:
                 raise _overrun(base + 4 * index, type_len * 4, header, form)
@@ -204,14 +204,14 @@ def scan_page(
             stamp = _absolute((extra << DELTA_BITS) + delta, stamp)
             index += 2
         elif type_len == PADDING:
-            stamp += delta
+            stamp = stamp + delta & STAMP_MASK
             following = index + 1 + extra // 4
             if extra < 4 or extra % 4 or following > count:
                 raise _overrun(base + 4 * index, extra, header, form)
             index = following
         else:
             # The length word counts itself; the payload is padded to whole words.
-            stamp += delta
+            stamp = stamp + delta & STAMP_MASK
             following = index + 1 + align_up(extra, 4) // 4
             if extra < 4 or following > count:
                 raise _overrun(base + 4 * index, extra, header, form)

@@ -70,6 +70,17 @@ def test_any_stream_comes_back(form, stamp, script):
     assert page_header(page, page_format) == (stamp, len(encoder.data), 0)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_stamp_has_64_bits_as_the_kernels(form):
+    encoder, page_format = both(*form, stamp=(1 << 64) - 10)
+    encoder.event(4, b"word")
+    encoder.skip(3, 8)
+    encoder.event(4, b"word", long_form=True)
+    encoder.event(20, b"word")
+    stamps = [record.stamp for record in decode_page(encoder.page(), page_format)]
+    assert stamps == [(1 << 64) - 6, 1, 21]
+
+
 @given(formats, steps, st.data())
 def test_reading_in_two_parts_is_reading_it_all(form, script, data):
     encoder, page_format = both(*form, stamp=10**9)
