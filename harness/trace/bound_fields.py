@@ -66,12 +66,11 @@ def _bind(field: Field) -> Bound | None:
     if name.startswith("common_"):
         return None
     # Texts are what the decoder makes of arrays of char; numbers are the types that have a size.
-    kind, _, element = field.type_name.partition(" ")
-    located = kind in ("__data_loc", "__rel_loc")
-    bare = element.removesuffix("[]").strip() if located else field.type_name
-    if (field.is_array or located) and bare in ("char", "const char"):
+    element = field.type_name.partition(" ")[2]
+    bare = element.removesuffix("[]").strip() if field.is_located else field.type_name
+    if (field.is_array or field.is_located) and bare in ("char", "const char"):
         return Bound(text=lambda event: str(event.fields[name]))
-    if field.is_array or located or field.size not in (1, 2, 4, 8):
+    if not field.is_integer:
         return None
 
     def number(event: TraceEvent) -> int:

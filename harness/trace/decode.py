@@ -33,7 +33,7 @@ def event_decoder(
     form: EventFormat, page_format: PageFormat, symbols: Symbols, cmdlines: Mapping[int, str]
 ) -> Decoder:
     """A function that decodes the events of one format."""
-    whole = sorted((f for f in form.fields if _code(f)), key=lambda field: field.offset)
+    whole = sorted((f for f in form.fields if f.is_integer), key=lambda field: field.offset)
     # Fields that lie over one another (a union) cannot share one struct.
     scalars: list[Field] = []
     for field in whole:
@@ -103,10 +103,8 @@ def unknown_decoder(number: int, symbols: Symbols) -> Decoder:
 
 
 def _code(field: Field) -> str:
-    """The field as `struct` names it, empty if it is not one integer."""
-    if field.is_array or field.type_name.startswith(("__data_loc", "__rel_loc")):
-        return ""
-    code = _CODES.get(field.size, "")
+    """A field that is one integer, as `struct` names it."""
+    code = _CODES[field.size]
     return code if field.signed else code.upper()
 
 
@@ -123,7 +121,7 @@ def _scalar_struct(
 def _field_reader(field: Field, form: PageFormat) -> FieldReader:
     """How to read a field that is not one integer; what lies outside the payload reads as empty."""
     kind, _, element = field.type_name.partition(" ")
-    if kind in ("__data_loc", "__rel_loc") and field.size == 4:
+    if field.is_located and field.size == 4:
         convert = _converter(element.removesuffix("[]").strip(), field.signed, form)
         base = field.offset + 4 if kind == "__rel_loc" else 0
 

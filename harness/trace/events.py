@@ -168,12 +168,12 @@ class FuncgraphExitEvent(_FuncgraphEvent):
     @property
     def calltime(self) -> int:
         """When the function was entered."""
-        return self.fields["calltime"]  # type: ignore[return-value]
+        return self._time("calltime")
 
     @property
     def rettime(self) -> int:
         """When it returned."""
-        return self.fields["rettime"]  # type: ignore[return-value]
+        return self._time("rettime")
 
     @property
     def duration(self) -> int:
@@ -185,6 +185,10 @@ class FuncgraphExitEvent(_FuncgraphEvent):
         """Duration and a closing brace, with the function's name behind it."""
         duration = duration_text(self.duration)
         return f"funcgraph_exit:  {duration:>14} |  {self.indentation}}} /* {self.function} */"
+
+    def _time(self, name: str) -> int:
+        """A time as the kernel counts it; a file may declare it as a number with a sign."""
+        return self.fields[name] & _U64  # type: ignore[operator]
 
 
 def duration_text(nanoseconds: int) -> str:

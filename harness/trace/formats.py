@@ -7,12 +7,21 @@ those of a file are parsed from its format texts, whose ids, offsets and sizes a
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from string import ascii_letters, digits
+from typing import NamedTuple
 
 from harness.errors import FormatError
 from harness.units import align_up, escape
 
 MAX_FIELDS = 512
 MAX_PAYLOAD = 1 << 16
+
+INTEGER_SIZES = (1, 2, 4, 8)
+LOCATED = ("__data_loc", "__rel_loc")
+"""Types of a field that is only the place of an array, from the payload's beginning or the field's
+end on.
+"""
 
 _SIZES = {"char": 1, "short": 2, "int": 4, "long long": 8}
 _SIZES |= {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s8": 1, "s16": 2, "s32": 4, "s64": 8}
@@ -21,7 +30,8 @@ _SIGNED = frozenset(
     {"char", "short", "int", "long", "long long", "s8", "s16", "s32", "s64", "pid_t"}
 )
 
-_DECLARATION = re.compile(r"(.*?)\s*([A-Za-z_]\w*)\s*(\[[^\[\]]*\])?$", re.DOTALL)
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]\Z")
+_WORD = f"{ascii_letters}{digits}_"
 _FIELD = re.compile(
     r"^[ \t]*field(?: special)?:([^;\n]{1,512});[ \t]*offset:[ \t]*(\d{1,6});"
     r"[ \t]*size:[ \t]*(\d{1,6});(?:[ \t]*signed:[ \t]*(\d);)?",
@@ -47,6 +57,34 @@ def c_type_size(type_name: str, long_size: int) -> int | None:
     return _SIZES.get(bare)
 
 
+class Declaration(NamedTuple):
+    """A C declaration in parts: ``char``, ``comm`` and ``16``.
+
+    ``length`` is what stands in brackets behind the name, ``None`` where there are none.
+    """
+
+    type_name: str
+    name: str
+    length: str | None
+
+
+# A decoder and a filter ask again and again for the same few.
+@lru_cache(maxsize=1024)
+def split_declaration(declaration: str) -> Declaration | None:
+    """The parts of a declaration, ``None`` if it has no name.
+
+    From its end, which takes no longer than it is long, whatever a stranger's file has in it.
+    """
+    rest = declaration.rstrip()
+    brackets = _BRACKETS.search(rest)
+    if brackets:
+        rest = rest[: brackets.start()].rstrip()
+    name = rest[len(rest.rstrip(_WORD)) :].lstrip(digits)
+    if not name:
+        return None
+    return Declaration(rest.removesuffix(name).strip(), name, brackets[1] if brackets else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a payload: its C declaration (``unsigned long ip``), where it lies, its sign."""
@@ -64,19 +102,29 @@ class Field:
     @property
     def type_name(self) -> str:
         """The C type, without the name and without array brackets."""
-        match = _DECLARATION.match(self.declaration)
-        return match[1].strip() if match else self.declaration
+        parts = split_declaration(self.declaration)
+        return parts.type_name if parts else self.declaration
 
     @property
     def name(self) -> str:
         """The field's name."""
-        match = _DECLARATION.match(self.declaration)
-        return match[2] if match else self.declaration
+        parts = split_declaration(self.declaration)
+        return parts.name if parts else self.declaration
 
     @property
     def is_array(self) -> bool:
         """Whether the declaration ends in brackets."""
         return self.declaration.rstrip().endswith("]")
+
+    @property
+    def is_located(self) -> bool:
+        """Whether it says where in the payload an array lies, and how long that is."""
+        return self.type_name.partition(" ")[0] in LOCATED
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is one integer, which every event has and every reader can compute with."""
+        return self.size in INTEGER_SIZES and not self.is_array and not self.is_located
 
     @property
     def line(self) -> str:
@@ -165,14 +213,14 @@ class EventDeclaration:
         fields: list[Field] = []
         offset = 0
         for declaration in (*_COMMON, *self.fields):
-            match = _DECLARATION.match(declaration)
-            size = c_type_size(match[1], long_size) if match else None
-            if match is None or size is None:
+            parts = split_declaration(declaration)
+            size = c_type_size(parts.type_name, long_size) if parts else None
+            if parts is None or size is None:
                 raise ValueError(f"{self.name}: {declaration!r} cannot be laid out")
             if not self.packed:
                 offset = align_up(offset, size)
-            count = int(match[3][1:-1] or 0) if match[3] else 1
-            fields.append(Field(declaration, offset, size * count, match[1] in _SIGNED))
+            count = 1 if parts.length is None else int(parts.length or 0)
+            fields.append(Field(declaration, offset, size * count, parts.type_name in _SIGNED))
             offset += size * count
         # libtraceevent prints a negative long of 32 bits as a positive one, but not an int.
         fmt = self.print_fmt.replace("%ld", "%d") if long_size == 4 else self.print_fmt

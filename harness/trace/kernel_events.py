@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Events that are no function calls, with the lines that the kernel prints for them."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from harness.trace.events import EVENT_CLASSES, FieldValue, TraceEvent
@@ -194,12 +195,11 @@ def _fits(form: EventFormat, needed: frozenset[str]) -> bool:
     usable = {
         field.name
         for field in form.fields
-        if field.is_array == (field.name in _ARRAYS) and (field.is_array or field.size in _WORDS)
+        if (field.is_array if field.name in _ARRAYS else field.is_integer)
     }
-    return needed <= usable
-
-
-_WORDS = (1, 2, 4, 8)
+    # Of fields with the same name only one is in an event, and it may be the other one.
+    names = Counter(field.name for field in form.fields)
+    return needed <= usable and all(names[name] == 1 for name in needed)
 
 
 def _decimal(value: FieldValue) -> str:
