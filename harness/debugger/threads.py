@@ -11,7 +11,10 @@ from harness.errors import DeadlineMissed, GdbError
 from harness.units import escape
 
 STEP_TIMEOUT = 2
-"""Seconds that gdb waits for a step; when they are over it sends a byte, which stops QEMU."""
+"""Seconds that gdb waits for a step; when they are over it sends a byte, which stops QEMU.
+
+QEMU 7.2 answers that it has stopped.  QEMU 10 says nothing, and gdb gives up at the third time.
+"""
 
 STEP_TRIES = 3
 """QEMU 7.2 has executed nothing, and says that the step is done, when an interrupt is raised just
@@ -21,6 +24,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
 _STEPPED = re.compile(r'received: "[TS]05')
 _STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
+_UNANSWERED = "error while fetching packet"
 
 
 class Threads:
@@ -84,27 +88,36 @@ class Threads:
         process, cpu = target_id
         name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
         for _ in range(STEP_TRIES):
-            (_, before), _, (_, reply), _, _, (_, pc) = self._session.exchange(
-                [
-                    console_command("output/x $pc"),
-                    f"-gdb-set remotetimeout {STEP_TIMEOUT}",
-                    console_command(f"maintenance packet vCont;s:{name}"),
-                    f"-gdb-set remotetimeout {REMOTE_TIMEOUT}",
-                    console_command("maintenance flush register-cache"),
-                    console_command("output/x $pc"),
-                ]
-            )
-            if _STOPPED_BY_GDB.search(reply):
-                raise DeadlineMissed(
-                    f"thread {thread} did not finish one instruction within {STEP_TIMEOUT} s",
-                    "Its CPU waits for an interrupt; let the guest run instead.",
+            try:
+                (_, before), _, (_, reply), _, _, (_, pc) = self._session.exchange(
+                    [
+                        console_command("output/x $pc"),
+                        f"-gdb-set remotetimeout {STEP_TIMEOUT}",
+                        console_command(f"maintenance packet vCont;s:{name}"),
+                        f"-gdb-set remotetimeout {REMOTE_TIMEOUT}",
+                        console_command("maintenance flush register-cache"),
+                        console_command("output/x $pc"),
+                    ]
                 )
+            except GdbError as error:
+                if _UNANSWERED not in error.message:
+                    raise
+                raise _not_finished(thread) from None
+            if _STOPPED_BY_GDB.search(reply):
+                raise _not_finished(thread)
             if not _STEPPED.search(reply):
                 raise GdbError(f"the stub did not step: {escape(reply.strip(), 200)}")
             after = _address(pc)
             if after != _address(before):
                 break
         return after
+
+
+def _not_finished(thread: int) -> DeadlineMissed:
+    return DeadlineMissed(
+        f"thread {thread} did not finish one instruction within {STEP_TIMEOUT} s",
+        "Its CPU waits for an interrupt; let the guest run instead.",
+    )
 
 
 def _address(text: str) -> int:
