@@ -43,7 +43,8 @@ int workload(void)
         for (int i = 0; i < 20000; i++)
                 printf("\\033[2Jmuch ");
         printf("the last words");
-        return *(volatile int *)8;
+        int *volatile nowhere = (int *)8;
+        return *nowhere;
 }
 """
 

@@ -16,14 +16,14 @@ static volatile int sink;
 __attribute__((noinline)) int leaf(int x) { return sink += x; }
 __attribute__((noinline)) int twice(int x) { return leaf(x) + leaf(x + 1); }
 int workload(void);
-int workload(void) { for (int i = 0; i < ROUNDS; i++) twice(i); return 0; }
+int workload(void) { for (int i = 0; i < 100000; i++) twice(i); return 0; }
 """
 
 
 @pytest.fixture
 def busy(tmp_path):
     source = tmp_path / "busy.c"
-    source.write_text(BUSY.replace("ROUNDS", "100000"))
+    source.write_text(BUSY)
     return source
 
 
@@ -109,7 +109,7 @@ def test_top_counts_every_call(config, busy):
 
 def test_top_is_one_picture_on_a_terminal_and_ends_with_ctrl_c(config, tmp_path):
     forever = tmp_path / "forever.c"
-    forever.write_text(BUSY.replace("i < ROUNDS", ";").replace("; ;", ";"))
+    forever.write_text(BUSY.replace("i < 100000;", ";"))
     command = ("top", "-c", config, "--workload", forever, "--interval", "0.2")
     with Terminal(*command, state_home=tmp_path) as terminal:
         terminal.wait("twice", "leaf", "0 lost")

@@ -31,7 +31,9 @@ int workload(void)
 FAULT = """\
 int workload(void)
 {
-	return *(volatile int *)8;
+	int *volatile nowhere = (int *)8;
+
+	return *nowhere;
 }
 """
 

@@ -57,7 +57,7 @@ static int worker(void *argument)
 int workload(void)
 {
 	struct thread_info *one = kthread_run_on(0, worker, 0, "one");
-	struct thread_info *two = kthread_run_on(0, worker, &finish, "two");
+	struct thread_info *two = kthread_run_on(0, worker, (void *)&finish, "two");
 	int wrong = kthread_join(one);
 
 	return wrong + kthread_join(two);

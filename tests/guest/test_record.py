@@ -19,7 +19,7 @@ int workload(void) { volatile int x = 0; for (;;) x = step(x); }
 """
 PANIC = """\
 __attribute__((noinline)) void before(void) { __asm__ volatile(""); }
-int workload(void) { before(); return *(volatile int *)8; }
+int workload(void) { int *volatile nowhere = (int *)8; before(); return *nowhere; }
 """
 RECURSES = """\
 __attribute__((noinline)) int deeper(int x)

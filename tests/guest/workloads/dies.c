@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Ways for a thread to end the kernel; HOW says which. */
+/* Ways for a thread to end the kernel; HOW says which: overflow, sleeping or panic. */
 #include <linux/bug.h>
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/thread.h>
 
+#ifndef HOW
+#define HOW		panic
+#endif
 #define CAT(a, b)	a##b
 #define CALL(how)	CAT(die_by_, how)
+/* Of the ways only one is called. */
+#define way		static inline __attribute__((unused))
 
 volatile unsigned int rounds;
 static spinlock_t lock;
@@ -24,14 +29,14 @@ static noinline int grow(int depth)
 	return below + room[0];
 }
 
-static inline int die_by_overflow(void)
+way int die_by_overflow(void)
 {
 	grow(THREAD_SIZE / 2048);
 	thread_yield();
 	return 0;
 }
 
-static inline int die_by_sleeping(void)
+way int die_by_sleeping(void)
 {
 	spin_lock(&lock);
 	msleep(1);
@@ -39,7 +44,7 @@ static inline int die_by_sleeping(void)
 }
 
 /* On the last CPU, while the others are busy. */
-static inline int die_by_panic(void)
+way int die_by_panic(void)
 {
 	while (rounds < 1000)
 		cpu_relax();
@@ -55,6 +60,7 @@ static int busy_thread(void *argument)
 {
 	for (;;)
 		rounds++;
+	return 0;
 }
 
 int workload(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* One program in user mode that makes every system call. */
-#include <linux/syscalls.h>
+#include <linux/user.h>
 
 int workload(void)
 {
