@@ -133,6 +133,15 @@ def test_a_repository_in_a_directory_with_blanks(
         ),
         ("aarch64-virt", "int other(void) { return 1; }\n", "does not define workload()"),
         ("aarch64-virt-patchable", '#include "absent.h"\n', "absent.h: No such file"),
+        # gcc 14 refuses these; older compilers would warn.
+        ("mips-malta", "int workload(void) { return f(1); }\n", "implicit-function-declaration]"),
+        ("mips-malta", "int *workload(void) { return 1; }\n", "int-conversion]"),
+        (
+            "mips-malta",
+            "char at;\nint workload(void) { int *here = &at; return *here; }\n",
+            "incompatible-pointer-types]",
+        ),
+        ("mips-malta", "workload(void) { return 0; }\n", "implicit-int]"),
     ],
 )
 def test_a_workload_that_does_not_build(
