@@ -111,15 +111,21 @@ def test_memory_that_is_not_there(config, live):
             read(UNMAPPED, 16)
 
 
+INTERRUPT_CONTROLLER, COHERENCE_MANAGER = 0x1BDC0000, 0x1FBF8000
+"""Where they lie in a Malta: guests/arch/mips/include/asm/cps.h."""
+
+
 @pytest.mark.parametrize("name", ["mips-malta-smp", "mips64-malta-smp"])
 def test_memory_that_must_not_be_read(name, live):
     """Neither gdb nor QEMU dies of it: address 0 in front of such a range, and the range itself."""
     guest = live(name)
     debugger, text = guest.debugger, guest.image.text.start
     debugger.map_linearly(guest.image.isa.linear_address)
-    [addresses] = load_config(name).qemu.unreadable
-    first = int(addresses.split("-")[0], 16)
-    for address in (0, first, first + 0x1000, first - 4):
+    ranges = load_config(name).qemu.unreadable
+    firsts = [int(addresses.split("-")[0], 16) for addresses in ranges]
+    physical = [guest.image.isa.linear_address(first) for first in firsts]
+    assert physical == [INTERRUPT_CONTROLLER, COHERENCE_MANAGER]
+    for address in (0, *(first + offset for first in firsts for offset in (0, 0x1000, -4))):
         for read in (debugger.read_memory, debugger.dump_memory):
             with pytest.raises(GdbError, match="cannot read 8 bytes"):
                 read(address, 8)
