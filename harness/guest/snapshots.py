@@ -51,8 +51,8 @@ class Snapshots:
         """See `Guest.restore`."""
         guest = self._guest
         if self._restored_at == guest.debugger.resumptions:
-            # QEMU's flash memory does work of a load when the machine runs next, and QEMU 7.2 dies
-            # of a second load before that.  What is executed here is undone at once.
+            # QEMU's flash memory does work of a load when the machine runs next, and QEMU (7.2 to
+            # 10.0) dies of a second load before that.  What is executed here is undone at once.
             guest.debugger.step_instruction()
         guest.machine.snapshots.load(name)
         self._restored_at = guest.debugger.resumptions

@@ -10,7 +10,7 @@
 #include <asm/timer.h>
 
 /*
- * IP0 is raised by software: by a debugger that sets the bit in `cause`. QEMU 7.2 takes that
+ * IP0 is raised by software: by a debugger that sets the bit in `cause`. QEMU's stub takes that
  * as an mtc0, so the interrupt comes as soon as the CPU runs with interrupts open.
  */
 #define LINE_INJECTED	0

@@ -42,8 +42,8 @@ static __always_inline void start_timer(u32 period)
 
 /*
  * The clock has to be read now and then, and CPU 0 does that for all. The others' timers are at rest:
- * with -icount QEMU 7.2 hangs when a CPU leaves its timer alone for two whole rounds, and one that
- * others keep from its turn can do nothing else.
+ * with -icount QEMU 7.2 hangs when a CPU leaves its timer alone for two whole rounds (10.0 does not),
+ * and one that others keep from its turn can do nothing else.
  */
 static __always_inline void idle_timer(void)
 {

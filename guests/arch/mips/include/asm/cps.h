@@ -5,7 +5,7 @@
 /*
  * A coherent processing system: several CPUs with a coherence manager (GCR), an interrupt
  * controller (GIC) and a power controller (CPC). Registers as the manuals of the I6400 and P5600
- * name them, as far as QEMU 7.2 has them: its "cores" are virtual processors of one core.
+ * name them, as far as QEMU has them: its "cores" are virtual processors of one core.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -50,9 +50,9 @@ static __always_inline void gic_write(u32 value, unsigned long offset)
 
 /*
  * Each CPU has a timer there, too, which nobody wants. When the counter comes to what it compares
- * with and no time goes by meanwhile, as with -icount, QEMU 7.2 never gets over it: so that has to be
- * kept in front of the counter, by any CPU for all: with -icount each stop in a debugger lets
- * milliseconds go by, in which a CPU that is not the first may not have its turn.
+ * with and no time goes by meanwhile, as with -icount, QEMU (7.2 to 10.0) never gets over it: so that
+ * has to be kept in front of the counter, by any CPU for all: with -icount each stop in a debugger
+ * lets milliseconds go by, in which a CPU that is not the first may not have its turn.
  */
 static __always_inline void gic_postpone_timers(void)
 {

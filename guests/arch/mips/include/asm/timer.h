@@ -14,8 +14,8 @@
  * One CPU: Count. QEMU's Malta runs the CPU at 320 MHz and Count at half of that; QEMU 7.2 keeps
  * its period in whole nanoseconds: 6, not 6.25.
  *
- * Several: the counter that they share, in the interrupt controller (asm/cps.h), which QEMU 7.2
- * runs at 100 MHz. Each CPU's Count begins when the CPU is started, and how far two are apart
+ * Several: the counter that they share, in the interrupt controller (asm/cps.h), which QEMU runs
+ * at 100 MHz. Each CPU's Count begins when the CPU is started, and how far two are apart
  * cannot be found out exactly enough for a clock that never runs backwards from CPU to CPU.
  */
 #if NR_CPUS == 1
