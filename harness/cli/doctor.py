@@ -8,13 +8,19 @@ from harness.errors import HostError
 
 @click.command()
 def doctor() -> None:
-    """Say what is installed, what is missing, and the one command that mends it."""
+    """Say what is installed, what is missing, and the one command that mends it.
+
+    What is there and was not tried, such as a QEMU that is newer, is said below; the exit status
+    is 0 all the same.
+    """
     from harness.doctor import check_all, mend_command
 
     checks = check_all()
     width = max(len(check.name) for check in checks)
     for check in checks:
         click.echo(f"{'ok' if check.ok else 'MISSING':8}{check.name:{width}}  {check.detail}")
+    for note in dict.fromkeys(check.note for check in checks if check.note):
+        click.echo(f"{'note':8}{note}")
     command = mend_command(checks)
     if command:
         click.echo(f"\nTo install what is missing:\n  {command}")

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The examination: common tools, each config's machine and compiler, and where guests are kept."""
 
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from importlib import metadata
 
 from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
 from harness.doctor.result import Check
+from harness.doctor.versions import TRIED
 from harness.errors import HarnessError
 from harness.files import PrivateDirectory
 from harness.units import escape
@@ -39,7 +42,12 @@ PYTHON_PACKAGES = (
 
 # Malta looks for a boot ROM, which Debian does not package, unless it is given one.
 _QEMU_PROOF = ("-nodefaults", "-display", "none", "-bios", "/dev/null", "-S", "-qmp", "stdio")
-_QMP_QUIT = '{"execute": "qmp_capabilities"}\n{"execute": "quit"}\n'
+_QMP = (
+    '{"execute": "qmp_capabilities"}\n'
+    '{"execute": "query-command-line-options", "arguments": {"option": "plugin"}}\n'
+    '{"execute": "quit"}\n'
+)
+_NO_PLUGINS = "invalid option name: plugin"
 
 
 def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
@@ -48,8 +56,8 @@ def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
     A config is checked by starting its machine, halted and without a guest, and by compiling
     a line with its flags.  Raises nothing for what is missing: that is what the checks tell.
     """
-    waiting: list[Callable[[], Check]] = [check_python_packages, check_cache]
-    waiting += [*(partial(check_program, *tool) for tool in TOOLS), check_trace_cmd]
+    waiting: list[Callable[[], Check]] = [check_python, check_python_packages, check_cache]
+    waiting += [*(partial(check_tool, *tool) for tool in TOOLS), check_trace_cmd]
     broken: list[Check] = []
     if configs is None:
         configs, broken = _shipped_configs()
@@ -59,23 +67,36 @@ def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
         return [*pool.map(lambda check: check(), waiting), *broken]
 
 
+def check_tool(name: str, command: Sequence[str], package: str) -> Check:
+    """Whether a tool runs, and whether its version was tried."""
+    return check_program(name, command, package, note=partial(_version_note, name))
+
+
 def check_trace_cmd() -> Check:
     """Whether trace-cmd runs.  It says its version above its usage, and ends that with 255."""
     name = "trace-cmd"
     proof = check_program(name, (name, "list", "-P"), name)
-    return check_program(name, (name, "version"), name, statuses=(0, 255)) if proof.ok else proof
+    if not proof.ok:
+        return proof
+    note = partial(_version_note, name)
+    return check_program(name, (name, "version"), name, statuses=(0, 255), note=note)
 
 
 def check_machine(config: MachineConfig) -> Check:
-    """Whether QEMU starts the config's machine with its CPU and memory."""
+    """Whether QEMU starts the config's machine with its CPU and memory; it is asked for plugins."""
     qemu = config.qemu
     name = f"{config.name}: machine"
     command = [qemu.binary, *_QEMU_PROOF, "-machine", qemu.machine, "-cpu", qemu.cpu]
     command += ["-m", qemu.memory, "-smp", str(qemu.smp), *qemu.arguments]
-    proof = check_program(name, command, qemu.package, given=_QMP_QUIT)
+    proof = check_program(
+        name, command, qemu.package, given=_QMP, note=partial(_plugin_note, qemu.binary)
+    )
     if not proof.ok:
         return proof
-    return check_program(name, [qemu.binary, "--version"], qemu.package)
+    found = check_program(
+        name, [qemu.binary, "--version"], qemu.package, note=partial(_version_note, "QEMU")
+    )
+    return replace(found, note="; ".join(filter(None, (found.note, proof.note))))
 
 
 def check_compiler(config: MachineConfig) -> Check:
@@ -89,7 +110,19 @@ def check_compiler(config: MachineConfig) -> Check:
         proof = check_program(name, command, build.package, given="int proof(void);\n")
     if not proof.ok:
         return proof
-    return check_program(name, [gcc, "--version"], build.package)
+    return check_program(
+        name, [gcc, "--version"], build.package, note=partial(_version_note, "gcc")
+    )
+
+
+def check_python() -> Check:
+    """Whether this Python is one that the harness was tried with; an older one does not do."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    note = _version_note("Python", version)
+    oldest = TRIED["Python"].oldest
+    if sys.version_info < tuple(map(int, oldest.split("."))):
+        return Check("Python", False, f"{version} is too old: {oldest} or newer is needed")
+    return Check("Python", True, version, note=note)
 
 
 def check_python_packages() -> Check:
@@ -120,6 +153,20 @@ def check_cache() -> Check:
             "cache", False, f"{shown} cannot be written: {error.strerror}; set XDG_CACHE_HOME"
         )
     return Check("cache", True, shown)
+
+
+def _version_note(name: str, output: str) -> str:
+    """About the first line that a program prints with its version."""
+    program = "gdb" if name == "gdb-multiarch" else name
+    lines = output.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    return TRIED[program].note(program, first) if program in TRIED else ""
+
+
+def _plugin_note(binary: str, output: str) -> str:
+    if _NO_PLUGINS not in output:
+        return ""
+    return f"{binary} is built without TCG plugins: conform and matrix cannot run"
 
 
 def _shipped_configs() -> tuple[list[MachineConfig], list[Check]]:

@@ -3,7 +3,7 @@
 
 import os
 import shutil
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from harness.doctor.result import Check
 from harness.process import Late, NotRun, run
@@ -21,11 +21,13 @@ def check_program(
     *,
     given: str = "",
     statuses: Container[int] = (0,),
+    note: Callable[[str], str] = lambda output: "",
 ) -> Check:
     """Run ``command`` with ``given`` on its standard input; it must end with one of ``statuses``.
 
     The detail is the first line that it prints, or why it does not run.  Only a program that is
-    missing is mended by its package; one that refuses its arguments is not.
+    missing is mended by its package; one that refuses its arguments is not.  ``note`` is asked for
+    that of the check, and given what a program that works has printed.
     """
     program = command[0]
     if shutil.which(program) is None:
@@ -41,7 +43,8 @@ def check_program(
     if result.returncode not in statuses:
         reason = _first_line(result.stderr) or _first_line(result.stdout) or "it says nothing"
         return Check(name, False, f"{program} ended with status {result.returncode}: {reason}")
-    return Check(name, True, _first_line(result.stdout), package)
+    said = note(result.stdout.decode(errors="replace"))
+    return Check(name, True, _first_line(result.stdout), package, said)
 
 
 def _first_line(output: bytes) -> str:

@@ -12,13 +12,14 @@ class Check:
     """One thing that the harness needs.
 
     ``detail`` is the version found, or what is wrong; ``package`` is the Debian package that
-    mends it, empty where no package does.
+    mends it, empty where no package does.  ``note`` is what may not work although all is there.
     """
 
     name: str
     ok: bool
     detail: str
     package: str = ""
+    note: str = ""
 
 
 def mend_command(checks: Iterable[Check]) -> str:

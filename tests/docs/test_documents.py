@@ -2,6 +2,7 @@
 """The documents parse, and what they name exists."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import docutils.utils
 import pytest
 
 from harness.cli.command import harness
+from harness.doctor.versions import TRIED
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("docs/*.rst"), ROOT / "README.rst"])
@@ -60,3 +62,20 @@ def test_the_manual_describes_every_command_and_option():
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():
                 assert option in manual, f"harness {title} {option}"
+
+
+def test_what_is_supported_is_what_was_tried():
+    section = (ROOT / "README.rst").read_text().split("\nWhat is supported\n", 1)[1]
+    table = section.split("\n=", 4)[2]
+    rows = [line.split() for line in table.splitlines()[1:]]
+    assert rows == [[name, one.oldest, "to", one.newest] for name, one in TRIED.items()]
+
+
+def test_the_project_declares_the_pythons_that_were_tried():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    python = TRIED["Python"]
+    assert project["requires-python"] == f">={python.oldest}"
+    minors = range(int(python.oldest.split(".")[1]), int(python.newest.split(".")[1]) + 1)
+    known = "Programming Language :: Python :: 3."
+    declared = [text for text in project["classifiers"] if text.startswith(known)]
+    assert declared == [f"{known}{minor}" for minor in minors]

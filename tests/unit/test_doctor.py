@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from harness.config import MachineConfig, resources
+from harness.cli.doctor import doctor
+from harness.config import MachineConfig, load_config, resources
 from harness.doctor import Check, check_all, checks, mend_command, programs
+from harness.doctor.versions import TRIED
 
 Install = Callable[[str, str], None]
 
@@ -109,6 +112,86 @@ def test_a_machine_that_qemu_refuses(install: Install, config: MachineConfig) ->
         r"qemu-fake ended with status 1: qemu-fake: unsupported machine \x1b[31mtype"
     )
     assert mend_command([check]) == ""  # it is installed: no package would help
+
+
+def test_what_was_not_tried_is_a_note_and_no_failure(
+    install: Install, config: MachineConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for program in ("make", "setpriv", "gcc"):
+        install(program, f"echo '{program} (Debian 13.1-3) 13.2.0'")
+    install("gdb-multiarch", "echo 'GNU gdb (Debian 12.1-4) 12.1'")
+    install("trace-cmd", 'test "$1" = list || { echo; echo trace-cmd version 3.4; exit 255; }')
+    install("qemu-fake", "echo 'QEMU emulator version 11.0.50 (Debian 1:10.0.2+ds-2)'")
+    install("fake-gcc", "echo fake-gcc-11 11.4.0")
+    monkeypatch.setattr("sys.version_info", (3, 14, 1, "final", 0))
+    found = check_all([config])
+    assert all(check.ok for check in found)
+    assert {check.name: check.note for check in found if check.note} == {
+        "Python": "Python 3.14.1 is newer than 3.13, the newest that was tried:"
+        " all of the harness may not work",
+        "gdb-multiarch": "gdb 12.1 is older than 13, the oldest that was tried:"
+        " running guests may not work",
+        "trace-cmd": "trace-cmd 3.4 is newer than 3.3, the newest that was tried:"
+        " reading recordings with trace-cmd may not work",
+        "mine: machine": "QEMU 11.0.50 is newer than 10.0, the newest that was tried:"
+        " running guests, and the plugin of conform and matrix, may not work",
+        "mine: compiler": "gcc 11.4.0 is older than 12, the oldest that was tried:"
+        " building guests may not work",
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        ("QEMU", "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)"),
+        ("QEMU", "QEMU emulator version 10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)"),
+        ("gdb", "GNU gdb (Debian 13.1-3) 13.1"),
+        ("gdb", "GNU gdb (GDB) Fedora Linux 16.3-1.fc42"),
+        ("gcc", "mips64-linux-gnuabi64-gcc (Debian 12.2.0-14) 12.2.0"),
+        ("gcc", "aarch64-linux-gnu-gcc-14 (Debian 14.2.0-19) 14.2.0"),
+        ("trace-cmd", "trace-cmd version 3.1.6 (not-a-git-repo)"),
+        ("trace-cmd", "trace-cmd, built by somebody"),
+    ],
+)
+def test_what_was_tried_needs_no_note(program: str, printed: str) -> None:
+    assert TRIED[program].note(program, printed) == ""
+
+
+def test_a_python_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.version_info", (3, 10, 4, "final", 0))
+    check = checks.check_python()
+    assert not check.ok
+    assert check.detail == "3.10.4 is too old: 3.11 or newer is needed"
+
+
+def test_a_qemu_without_plugins(install: Install, config: MachineConfig) -> None:
+    refusal = '{"error": {"class": "GenericError", "desc": "invalid option name: plugin"}}'
+    install("qemu-fake", f"test $1 = --version && echo QEMU 8.0 || echo '{refusal}'")
+    check = checks.check_machine(config)
+    assert check.ok
+    assert check.note == "qemu-fake is built without TCG plugins: conform and matrix cannot run"
+
+
+def test_this_qemu_says_whether_it_has_plugins() -> None:
+    """The question is understood: an option that is not there is refused, this one is not."""
+    config = load_config("mips-malta")
+    if shutil.which(config.qemu.binary) is None:
+        pytest.skip("needs QEMU")
+    check = checks.check_machine(config)
+    assert check.ok
+    assert "plugins" not in check.note
+
+
+def test_the_command_says_each_note_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Check("a", True, "QEMU 11.0", note="new"), Check("b", True, "QEMU 11.0", note="new")]
+    monkeypatch.setattr("harness.doctor.check_all", lambda: found)
+    result = CliRunner().invoke(doctor)
+    assert result.exit_code == 0
+    assert result.output.splitlines() == [
+        "ok      a  QEMU 11.0",
+        "ok      b  QEMU 11.0",
+        "note    new",
+    ]
 
 
 def test_a_compiler_that_refuses_the_flags(install: Install, config: MachineConfig) -> None:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The versions of other programs that the harness was tried with."""
+
+import re
+from dataclasses import dataclass
+
+Version = tuple[int, ...]
+
+_VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+")
+_PACKAGE = re.compile(r"\([^()]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The oldest and the newest version of a program, and what depends on it."""
+
+    oldest: str
+    newest: str
+    use: str
+
+    def note(self, program: str, text: str) -> str:
+        """What to say of the version in ``text``, as a program prints it; empty if it was tried."""
+        version = version_in(text)
+        if not version:
+            return ""
+        shown = f"{program} {'.'.join(map(str, version))}"
+        if _begins(version, self.oldest) < _numbers(self.oldest):
+            return f"{shown} is older than {self.oldest}, the oldest that was tried: {self._risk}"
+        if _begins(version, self.newest) > _numbers(self.newest):
+            return f"{shown} is newer than {self.newest}, the newest that was tried: {self._risk}"
+        return ""
+
+    @property
+    def _risk(self) -> str:
+        return f"{self.use} may not work"
+
+
+TRIED = {
+    "QEMU": Tried("7.2", "10.0", "running guests, and the plugin of conform and matrix,"),
+    "gdb": Tried("13", "16", "running guests"),
+    "gcc": Tried("12", "14", "building guests"),
+    "Python": Tried("3.11", "3.13", "all of the harness"),
+    "trace-cmd": Tried("3.1", "3.3", "reading recordings with trace-cmd"),
+}
+"""By the programs' own names.  README.rst shows the same."""
+
+
+def version_in(text: str) -> Version:
+    """The version in a program's first line; what stands in parentheses is its package's."""
+    found = _VERSION.search(_PACKAGE.sub("", text))
+    return _numbers(found[0]) if found else ()
+
+
+def _begins(version: Version, other: str) -> Version:
+    """As much of a version as ``other`` has: 10.0.2 is a 10.0."""
+    return version[: len(_numbers(other))]
+
+
+def _numbers(text: str) -> Version:
+    return tuple(map(int, text.split(".")))
