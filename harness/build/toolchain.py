@@ -17,10 +17,10 @@ def toolchain_identity(config: MachineConfig) -> list[str]:
     package = config.build.package
     find_program("make", "make")
     answers = []
-    if config.build.compiler == "clang":
-        find_program("clang", "clang")
-        answers.append(_answer("clang", "--version"))
-    for program, argument in (("gcc", "-v"), ("as", "--version"), ("ld", "--version")):
+    compiler = config.build.compiler_program
+    find_program(compiler, config.build.compiler_package)
+    answers.append(_answer(compiler, "-v"))
+    for program, argument in (("as", "--version"), ("ld", "--version")):
         find_program(prefix + program, package)
         answers.append(_answer(prefix + program, argument))
     return answers

@@ -18,6 +18,8 @@ from harness.isa import Form
 FLAG = re.compile(r"-[\w./=,+:@-]+", re.ASCII)
 PROGRAM = re.compile(r"[\w./+-]+", re.ASCII)
 
+COMPILER = "(gcc|clang)(-[1-9][0-9]{0,2})?"
+
 # Word of a QEMU command line.  There is no shell in between; a leading dash would be an option.
 _QEMU_WORD = r"^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"
@@ -73,6 +75,8 @@ def _argument(text: str) -> str:
 
 Word = Annotated[str, StringConstraints(pattern=_QEMU_WORD, max_length=200)]
 Program = Annotated[str, StringConstraints(pattern=f"^{PROGRAM.pattern}$", max_length=200)]
+CompilerName = Annotated[str, StringConstraints(pattern=f"^{COMPILER}$")]
+COMPILERS = '"gcc" or "clang", or a version of one, such as "gcc-13"'
 Package = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9+.-]+)?$", max_length=100)]
 Argument = Annotated[
     str,
@@ -122,9 +126,22 @@ class BuildConfig(Model):
         str, StringConstraints(pattern=f"^({PROGRAM.pattern})?$", max_length=200)
     ] = Field(description='what stands before "gcc", such as "mips-linux-gnu-"; may be empty')
     package: Package = Field(default="", description="the Debian package that has the compiler")
-    compiler: Literal["gcc", "clang"] = Field(default="gcc", description='"gcc" or "clang"')
+    compiler: CompilerName = Field(default="gcc", description=COMPILERS)
     cflags: tuple[Flag, ...] = Field(default=(), description='strings, such as ["-mabi=32"]')
     form: ConfigForm = Field(description=one_of(ConfigForm))
+
+    @property
+    def compiler_program(self) -> str:
+        """What is called: gcc has the prefix, clang is one program for every target."""
+        prefix = "" if self.compiler.startswith("clang") else self.cross_compile
+        return f"{prefix}{self.compiler}"
+
+    @property
+    def compiler_package(self) -> str:
+        """The Debian package of that; gcc-13-mips-linux-gnu has another than the default."""
+        if self.compiler.startswith("clang"):
+            return self.compiler
+        return self.package.replace("gcc", self.compiler, 1)
 
 
 class ConfigFile(Model):
