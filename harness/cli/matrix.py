@@ -5,7 +5,8 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,19 @@ own_port_option = click.option(
     metavar="DIR",
     help="The port under test, on all configs that it is for; the declaration says otherwise.",
 )
+qemu_option = click.option(
+    "--qemu",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The directory with QEMU's programs; those in PATH otherwise.",
+)
+compiler_option = click.option(
+    "--compiler",
+    "compilers",
+    multiple=True,
+    metavar="PROGRAM",
+    help="A version in place of the matrix's gcc or clang, such as gcc-13 or clang-19.",
+)
 history_option = click.option(
     "--history",
     type=_file,
@@ -45,6 +59,27 @@ history_option = click.option(
     " which each port has for itself.",
 )
 globs_argument = click.argument("globs", nargs=-1, metavar="[CELL-GLOB...]")
+
+
+def declaration_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say which cells there are; the command gets `Declared` for them."""
+
+    @wraps(command)
+    def with_declared(
+        *,
+        file: Path | None,
+        port: Path | None,
+        qemu: Path | None,
+        compilers: tuple[str, ...],
+        **others: object,
+    ) -> None:
+        from harness.matrix.declared import Declared
+
+        command(declared=Declared(file, port, qemu, compilers), **others)
+
+    for option in (compiler_option, qemu_option, own_port_option, matrix_option):
+        with_declared = option(with_declared)
+    return with_declared
 
 
 @click.group()
@@ -59,17 +94,18 @@ def matrix() -> None:
 
 @matrix.command("list")
 @globs_argument
-@matrix_option
-@own_port_option
+@declaration_options
 @click.option("--excluded", is_flag=True, help="Show what is not run, and why.")
 @json_option
 def list_(
-    globs: tuple[str, ...], file: Path | None, port: Path | None, excluded: bool, as_json: bool
+    globs: tuple[str, ...],
+    declared: "Declared",
+    excluded: bool,
+    as_json: bool,
 ) -> None:
     """List the cells of the matrix, or, with --excluded, what is not one of them and why."""
     import json
 
-    declared = _declared(file, port)
     every = declared.expand()
     if excluded:
         from fnmatch import fnmatchcase
@@ -100,9 +136,12 @@ def list_(
 @matrix.command()
 @click.argument("part", metavar="I/N")
 @globs_argument
-@matrix_option
-@own_port_option
-def shard(part: str, globs: tuple[str, ...], file: Path | None, port: Path | None) -> None:
+@declaration_options
+def shard(
+    part: str,
+    globs: tuple[str, ...],
+    declared: "Declared",
+) -> None:
     """Print the names of the cells of part I, from 1, of N parts: a part for each CI job.
 
     harness matrix shard 2/5 | harness matrix run -o part2 -
@@ -112,14 +151,13 @@ def shard(part: str, globs: tuple[str, ...], file: Path | None, port: Path | Non
     index, _, count = part.partition("/")
     if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}", part):
         raise UsageError(f"{part!r} is no part", "Write I/N with 1 <= I <= N, such as 2/5.")
-    for cell in deal(_pick(_declared(file, port).expand(), globs), int(index), int(count)):
+    for cell in deal(_pick(declared.expand(), globs), int(index), int(count)):
         click.echo(cell.name)
 
 
 @matrix.command()
 @click.argument("name", metavar="CELL")
-@matrix_option
-@own_port_option
+@declaration_options
 @click.option(
     "-o",
     "output",
@@ -128,12 +166,16 @@ def shard(part: str, globs: tuple[str, ...], file: Path | None, port: Path | Non
     show_default=True,
     help="The directory for what it makes.",
 )
-def cell(name: str, file: Path | None, port: Path | None, output: Path) -> None:
+def cell(
+    name: str,
+    declared: "Declared",
+    output: Path,
+) -> None:
     """Run one cell here, without limits: what a report prints to see a failure again."""
     from harness.matrix.__main__ import main
     from harness.matrix.result import write_json
 
-    chosen = [one for one in _declared(file, port).expand().cells if one.name == name]
+    chosen = [one for one in declared.expand().cells if one.name == name]
     if not chosen:
         raise UsageError(f"no cell of the matrix is called {name!r}", "See: harness matrix list")
     try:
@@ -150,8 +192,7 @@ def cell(name: str, file: Path | None, port: Path | None, output: Path) -> None:
 
 @matrix.command()
 @globs_argument
-@matrix_option
-@own_port_option
+@declaration_options
 @click.option(
     "-j", "jobs", type=click.IntRange(1, 1024), help="Cells at a time; as many as CPUs otherwise."
 )
@@ -184,8 +225,7 @@ def cell(name: str, file: Path | None, port: Path | None, output: Path) -> None:
 @history_option
 def run(
     globs: tuple[str, ...],
-    file: Path | None,
-    port: Path | None,
+    declared: "Declared",
     jobs: int | None,
     time_limit: float | None,
     memory_limit: int | None,
@@ -206,7 +246,6 @@ def run(
     from harness.matrix.versions import revision as current_revision
     from harness.units import MIB
 
-    declared = _declared(file, port)
     limits = declared.matrix.limits
     chosen = _pick(declared.expand(), globs)
     tested = tested_port(chosen)

@@ -27,8 +27,9 @@ class Cell:
 
     ``config_file`` is where the config lies, empty for one of the harness's own; ``port`` a name
     or a directory.  ``features`` are those of the port that the guest is built with, ``cflags``
-    what comes behind the config's own flags, ``program`` is gcc or clang, ``subject`` the workload,
-    or the mutants with commas between.
+    what comes behind the config's own flags, ``program`` is gcc, clang or a version of one,
+    ``qemu`` the directory of QEMU's programs, empty for those in ``PATH``, ``subject`` the
+    workload, or the mutants with commas between.
     """
 
     config: str
@@ -36,6 +37,7 @@ class Cell:
     mode: str
     compiler: str
     program: str
+    qemu: str
     optimise: str
     frame: str
     work: str
@@ -53,10 +55,14 @@ class Cell:
 
     @property
     def machine(self) -> MachineConfig:
-        """The config, around the port under test and with the cell's compiler."""
+        """The config, around the port under test and with the cell's compiler and QEMU."""
         config = load_config(self.config_file or self.config)
         build = config.build.model_copy(update={"compiler": self.program})
-        return config.model_copy(update={"port": self.port, "build": build})
+        qemu = config.qemu
+        if self.qemu:
+            binary = str(Path(self.qemu, Path(qemu.binary).name))
+            qemu = qemu.model_copy(update={"binary": binary})
+        return config.model_copy(update={"port": self.port, "build": build, "qemu": qemu})
 
     @property
     def tracer(self) -> str:
@@ -123,6 +129,7 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     mode=mode,
                     compiler=compiler,
                     program=matrix.compiler[compiler].program,
+                    qemu=matrix.qemu or "",
                     optimise=optimise,
                     frame=frame,
                     work=work,

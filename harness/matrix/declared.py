@@ -1,28 +1,41 @@
 # SPDX-License-Identifier: MIT
 """The matrix that a command line asks for."""
 
+import re
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from harness.config.models import COMPILER, COMPILERS
+from harness.errors import UsageError
 from harness.matrix.cells import Cell, Expansion, expand
 from harness.matrix.history import default_file
-from harness.matrix.model import DEFAULT, MatrixFile, load_matrix
+from harness.matrix.model import DEFAULT, Compiler, MatrixFile, load_matrix
+from harness.units import escape
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A declaration, the harness's own if None, and a port in place of that which it names."""
+    """A declaration, the harness's own if None, and what stands in place of what it names.
+
+    That is a port, the directory of QEMU's programs, and versions of compilers, such as gcc-13 in
+    place of every gcc.
+    """
 
     file: Path | None
     port: Path | None
+    qemu: Path | None = None
+    compilers: tuple[str, ...] = ()
 
     @cached_property
     def matrix(self) -> MatrixFile:
-        """What the file says, and the port."""
-        own = {"port": str(self.port.resolve())} if self.port else {}
-        return load_matrix(self.file or DEFAULT).model_copy(update=own)
+        """What the file says, and what stands in its place."""
+        matrix = load_matrix(self.file or DEFAULT)
+        own: dict[str, object] = {"compiler": self._chosen(matrix)}
+        for name, path in (("port", self.port), ("qemu", self.qemu)):
+            own |= {name: str(path.resolve())} if path else {}
+        return matrix.model_copy(update=own)
 
     def expand(self) -> Expansion:
         """All cells, and what is none."""
@@ -37,6 +50,32 @@ class Declared:
     def repeat(self, cell: Cell) -> str:
         """The command that runs a cell again."""
         command = ["harness", "matrix", "cell"]
-        for option, path in (("--matrix", self.file), ("--port", self.port)):
+        for option, path in (("--matrix", self.file), ("--port", self.port), ("--qemu", self.qemu)):
             command += [option, str(path.resolve())] if path else []
+        for compiler in self.compilers:
+            command += ["--compiler", compiler]
         return shlex.join([*command, cell.name])
+
+    def _chosen(self, matrix: MatrixFile) -> dict[str, Compiler]:
+        """The matrix's compilers, each in the version that is asked for."""
+        found = dict(matrix.compiler)
+        for wanted in self.compilers:
+            if not re.fullmatch(COMPILER, wanted):
+                raise UsageError(
+                    f"{escape(repr(wanted), 100)} is no compiler", f"Allowed: {COMPILERS}."
+                )
+            of_family = [
+                name for name, one in found.items() if _family(one.program) == _family(wanted)
+            ]
+            if not of_family:
+                raise UsageError(
+                    f"the matrix has no compiler that {escape(wanted, 100)} is a version of",
+                    f"Its compilers are: {', '.join(one.program for one in found.values())}.",
+                )
+            found |= {name: Compiler(program=wanted) for name in of_family}
+        return found
+
+
+def _family(program: str) -> str:
+    """Such as gcc for gcc-13."""
+    return program.partition("-")[0]

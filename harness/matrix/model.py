@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from harness.config.loading import read_toml, validated
-from harness.config.models import FLAG, Model
+from harness.config.models import COMPILERS, FLAG, CompilerName, Model
 from harness.config.names import is_path
 from harness.errors import UsageError
 
@@ -47,7 +47,7 @@ Reason = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{10,}$", ma
 class Compiler(Model):
     """A compiler of the matrix."""
 
-    program: Literal["gcc", "clang"] = Field(description='"gcc" or "clang"')
+    program: CompilerName = Field(description=COMPILERS)
 
 
 class Work(Model):
@@ -96,6 +96,9 @@ class MatrixFile(Model):
         description='globs of machine configs, or paths of some, such as ["mips*", "./board.toml"]',
     )
     port: FilePath | None = Field(default=None, description="the path of a port's directory")
+    qemu: FilePath | None = Field(
+        default=None, description="the path of a directory with programs of QEMU"
+    )
     modes: tuple[Mode, ...] = Field(
         default=MODES, min_length=1, description='"static", "dynamic", "graph"'
     )
@@ -137,6 +140,7 @@ def load_matrix(file: Path = DEFAULT) -> MatrixFile:
         update={
             "configs": tuple(configs),
             "port": meant(found.port) if found.port else None,
+            "qemu": meant(found.qemu) if found.qemu else None,
             "work": {**found.work, **works},
         }
     )

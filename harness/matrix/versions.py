@@ -74,10 +74,12 @@ def versions(cell: Cell) -> Mapping[str, str]:
     found = {
         "harness": __version__,
         "python": sys.version.split()[0],
-        config.qemu.binary: _first_line(config.qemu.binary),
+        # By its name alone: another directory has another version of the same program.
+        Path(config.qemu.binary).name: _first_line(config.qemu.binary),
     }
-    compiler = cell.program if cell.program == "clang" else f"{config.build.cross_compile}gcc"
-    found[compiler] = _first_line(compiler)
+    prefix = "" if cell.program.startswith("clang") else config.build.cross_compile
+    # And gcc-13 is another version of gcc.
+    found[prefix + cell.program.split("-")[0]] = _first_line(config.build.compiler_program)
     return {name: text for name, text in found.items() if text}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.matrix import expand, load_matrix
+from harness.matrix.declared import Declared
 from harness.matrix.result import read_findings
 from harness.matrix.work import do_cell
 from matrix_drafts import AXES
@@ -52,6 +53,22 @@ def test_a_cell_passes_and_takes_the_same_instructions_again(tmp_path, name):
     assert f"FORM={cell(name).machine.build.form}" in make
     assert f"-cpu {cell(name).machine.qemu.cpu}" in qemu
     assert (tmp_path / "trace.dat").stat().st_size > 0
+
+
+def test_a_cell_of_another_version(tmp_path):
+    """The one that is installed, by its full name and from its own directory."""
+    machine = cell(NAMES[0]).machine
+    qemu = Path(shutil.which(machine.qemu.binary)).parent
+    prefix = machine.build.cross_compile
+    version = subprocess.check_output([f"{prefix}gcc", "-dumpversion"], text=True).split(".")[0]
+    gcc = f"gcc-{version.strip()}"
+    if shutil.which(prefix + gcc) is None:
+        pytest.skip(f"there is no {prefix}{gcc}")
+    chosen = {one.name: one for one in Declared(None, None, qemu, (gcc,)).expand().cells}
+    assert do_cell(chosen[NAMES[0]], tmp_path)
+    make, command = (tmp_path / "guest.txt").read_text().splitlines()
+    assert f" COMPILER={gcc} " in make
+    assert command.startswith(f"{qemu / machine.qemu.binary} ")
 
 
 def test_instructions_that_do_not_repeat_are_not_told(tmp_path):

@@ -24,6 +24,7 @@ CELL = Cell(
     mode="dynamic",
     compiler="gcc",
     program="gcc",
+    qemu="",
     optimise="O2",
     frame="nofp",
     work="calls",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """From the declaration to cells, their names, and parts of them."""
 
+import os
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.config import list_configs, resources
+from harness.config import list_configs, load_config, resources
 from harness.errors import UsageError
 from harness.matrix import Cell, expand, load_matrix, pick, shard
 from harness.matrix.changed import concerned, concerned_elsewhere
+from harness.matrix.declared import Declared
+from harness.matrix.versions import versions
 from matrix_drafts import AXES, CELL, cells, declared
 
 WHY = "a reason that says enough"
@@ -162,6 +166,49 @@ def test_ports_and_configs_of_ones_own_that_do_not_go(mine, text, message):
     shutil.copytree(mine / "port", mine / "sub" / "port")
     with pytest.raises(UsageError, match=message):
         own_matrix(mine, text)
+
+
+def test_versions_of_tools_are_chosen_and_cells_keep_their_names(tmp_path):
+    own, chosen = Declared(None, None), Declared(None, None, tmp_path, ("gcc-13", "clang-19"))
+    every = chosen.expand().cells
+    assert names(every) == names(own.expand().cells)
+    machines = {cell.compiler: cell.machine for cell in every}
+    assert set(machines) == {"gcc", "clang"}
+    assert machines["clang"].build.compiler_program == "clang-19"
+    assert machines["gcc"].build.compiler_program.endswith("-linux-gnu-gcc-13")
+    assert Path(machines["gcc"].qemu.binary).parent == tmp_path
+    assert shlex.split(chosen.repeat(every[0]))[3:-1] == [
+        *("--qemu", str(tmp_path)),
+        *("--compiler", "gcc-13", "--compiler", "clang-19"),
+    ]
+    one = own.expand().cells[0].machine
+    assert one.qemu.binary == load_config(one.name).qemu.binary
+
+
+def test_what_a_run_records_is_called_as_ever(tmp_path):
+    """Or no report could say that it is the version that is another."""
+    for program in ("qemu-system-mips", "mips-linux-gnu-gcc-13"):
+        (tmp_path / program).write_text(f"#!/bin/sh\necho {program} 1.2\n")
+        (tmp_path / program).chmod(0o755)
+    cell = replace(CELL, qemu=str(tmp_path), program="gcc-13")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+        found = versions(cell)
+    assert found["qemu-system-mips"] == "qemu-system-mips 1.2"
+    assert found["mips-linux-gnu-gcc"] == "mips-linux-gnu-gcc-13 1.2"
+
+
+def test_a_declaration_may_name_the_directory_of_qemu(mine, monkeypatch):
+    monkeypatch.chdir("/")
+    assert {cell.qemu for cell in own_matrix(mine, 'qemu = "bin"').cells} == {str(mine / "bin")}
+
+
+@pytest.mark.parametrize("name", ["tcc", "gcc-", "gcc-13; rm", "../gcc", "clang-19"])
+def test_a_compiler_that_is_none_of_the_matrix(tmp_path, name):
+    file = tmp_path / "matrix.toml"
+    file.write_text(f'{AXES}c = {{ kind = "conform" }}\n')
+    with pytest.raises(UsageError, match="no compiler"):
+        Declared(file, None, None, (name,)).expand()
 
 
 def test_a_rule_about_everything_is_refused(tmp_path):
