@@ -10,12 +10,21 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.errors import HostError, UsageError
-from harness.matrix.result import Outcome, Result, Verdict, all_verdicts
+from harness.matrix.result import (
+    CLOSED,
+    Name,
+    Result,
+    Revision,
+    Seconds,
+    all_verdicts,
+    checked,
+)
 
 APPLICATION = 0x66746D78  # "ftmx"
 
@@ -61,9 +70,11 @@ PATIENCE = 30.0
 class Session:
     """A run: when its first attempt began (seconds since 1970), and of which revision it is."""
 
-    id: str
-    revision: str
-    started: float
+    __pydantic_config__ = CLOSED
+
+    id: Name
+    revision: Revision
+    started: Seconds
 
 
 def default_file(port: Path | None = None) -> Path:
@@ -87,13 +98,14 @@ class History:
         """Open or make it.
 
         Raises:
-            UsageError: it is something else, or of a newer version.
+            UsageError: it is something else, damaged, or of a newer version.
             HostError: it cannot be read or written.
         """
         self.file = file
         with _errors(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
+            self._base.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
         try:
             with _errors(file):
                 self._migrate()
@@ -138,26 +150,29 @@ class History:
         return new
 
     def sessions(self) -> list[Session]:
-        """All runs, oldest first."""
+        """All runs, oldest first by the clocks of their machines; FormatError for what is none."""
         with _errors(self.file):
+            rows = self._base.execute(
+                "SELECT run AS id, revision, min(started) AS started FROM attempt"
+                " GROUP BY run, revision ORDER BY min(started), run"
+            )
             return [
-                Session(*row)
-                for row in self._base.execute(
-                    "SELECT run, revision, min(started) AS began FROM attempt"
-                    " GROUP BY run, revision ORDER BY began, run"
-                )
+                checked(Session, one, f"{self.file} has a run that is none") for one in _dicts(rows)
             ]
 
     def attempts(self, *, revision: str | None = None, run: str | None = None) -> list[Result]:
-        """The attempts of a revision, a run, or all, oldest first."""
+        """The attempts of a revision, a run, or all, oldest first; FormatError for what is none."""
         with _errors(self.file):
-            rows = self._base.execute(
-                "SELECT id, cell, run, revision, outcome, message, started, seconds, peak, command,"
-                " instructions FROM attempt WHERE (?1 IS NULL OR revision = ?1)"
-                " AND (?2 IS NULL OR run = ?2) ORDER BY started, id",
-                (revision, run),
-            ).fetchall()
-            verdicts: dict[str, list[Verdict]] = {}
+            rows = _dicts(
+                self._base.execute(
+                    "SELECT id, cell, run, revision, outcome, message, started, seconds, peak,"
+                    " command, instructions FROM attempt WHERE (?1 IS NULL OR revision = ?1)"
+                    " AND (?2 IS NULL OR run = ?2) ORDER BY started, id",
+                    (revision, run),
+                )
+            )
+            # Another process may add some before the next query.
+            found = {one["id"]: one | {"versions": {}, "verdicts": []} for one in rows}
             for attempt, name, verdict, message in self._base.execute(
                 "SELECT v.attempt, v.name, v.verdict, v.message FROM verdict v"
                 " JOIN attempt a ON a.id = v.attempt WHERE v.name <> ''"
@@ -165,31 +180,19 @@ class History:
                 " ORDER BY v.attempt, v.name",
                 (revision, run),
             ):
-                verdicts.setdefault(attempt, []).append(Verdict(name, verdict, message))
-            versions: dict[str, dict[str, str]] = {}
+                said = {"name": name, "verdict": verdict, "message": message}
+                if attempt in found:
+                    found[attempt]["verdicts"].append(said)
             for attempt, program, text in self._base.execute(
                 "SELECT attempt, program, version FROM version JOIN attempt a ON a.id = attempt"
                 " WHERE (?1 IS NULL OR a.revision = ?1) AND (?2 IS NULL OR a.run = ?2)",
                 (revision, run),
             ):
-                versions.setdefault(attempt, {})[program] = text
+                if attempt in found:
+                    found[attempt]["versions"][program] = text
         return [
-            Result(
-                id=row[0],
-                cell=row[1],
-                run=row[2],
-                revision=row[3],
-                outcome=Outcome(row[4]),
-                message=row[5],
-                started=row[6],
-                seconds=row[7],
-                peak=row[8],
-                command=row[9],
-                versions=versions.get(row[0], {}),
-                verdicts=tuple(verdicts.get(row[0], ())),
-                instructions=row[10],
-            )
-            for row in rows
+            checked(Result, one, f"{self.file} has an attempt that is none")
+            for one in found.values()
         ]
 
     def _migrate(self) -> None:
@@ -197,8 +200,8 @@ class History:
         with self._transaction():
             version = self._number("user_version")
             application = self._number("application_id")
-            tables = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if application != APPLICATION and (application or version or tables):
+            schema = _schema(self._base)
+            if application != APPLICATION and (application or version or schema):
                 raise UsageError(
                     f"{self.file} is a database of something else", "Choose another file."
                 )
@@ -207,9 +210,13 @@ class History:
                     f"{self.file} is of version {version}, this harness knows {len(MIGRATIONS)}",
                     "Use the newer harness that wrote it, or another file.",
                 )
+            if version < 0 or schema != _schema_of(version):
+                raise UsageError(
+                    f"{self.file} is no history: its tables are not those of version {version}",
+                    "Name another --history.",
+                )
             for script in MIGRATIONS[version:]:
-                for statement in script.split(";"):
-                    self._base.execute(statement)
+                _execute(self._base, script)
             if version < len(MIGRATIONS):
                 self._base.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._base.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -230,6 +237,33 @@ class History:
             raise
 
 
+def _dicts(rows: sqlite3.Cursor) -> list[dict[str, Any]]:
+    names = [column[0] for column in rows.description]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _execute(base: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";"):
+        base.execute(statement)
+
+
+def _schema(base: sqlite3.Connection) -> set[tuple[str, ...]]:
+    """Every table, index, view and trigger, but what SQLite makes by itself."""
+    return set(
+        base.execute(
+            "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        )
+    )
+
+
+def _schema_of(version: int) -> set[tuple[str, ...]]:
+    """What a file of this version has; with anything else a query may mean anything."""
+    with closing(sqlite3.connect(":memory:")) as base:
+        for script in MIGRATIONS[:version]:
+            _execute(base, script)
+        return _schema(base)
+
+
 @contextmanager
 def _errors(file: Path) -> Iterator[None]:
     try:
@@ -239,7 +273,7 @@ def _errors(file: Path) -> Iterator[None]:
             f"the history {file} cannot be used: {error}",
             "Make room or give permission there, or name another file with --history.",
         ) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeError) as error:
         raise UsageError(f"{file} is no history: {error}", "Name another --history.") from error
     except OSError as error:
         raise HostError(

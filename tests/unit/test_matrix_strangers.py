@@ -3,13 +3,14 @@
 
 import json
 import os
+import sqlite3
 from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import FormatError, UsageError
+from harness.errors import FormatError, HarnessError, UsageError
 from harness.matrix import DEFAULT, Result, expand, load_matrix, rundir
 from harness.matrix.cells import Cell
 from harness.matrix.history import History
@@ -225,3 +226,83 @@ def test_what_is_deep_is_refused(tmp_path, depth):
         Cell.from_json(data)
     with pytest.raises(UsageError, match="does not describe a cell"):
         Cell.from_json(data | {"features": [[]]})
+
+
+def changed(file, *statements):
+    """A history with one attempt, after these statements."""
+    with History(file) as base:
+        base.add([GOOD])
+    with sqlite3.connect(file) as raw:
+        raw.execute("PRAGMA writable_schema = ON")
+        for statement in statements:
+            raw.execute(statement)
+    return file
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE attempt SET outcome = 'great'",
+        "UPDATE attempt SET id = '../x'",
+        "UPDATE attempt SET cell = 'x'",
+        "UPDATE attempt SET run = '\x1b[31m'",
+        "UPDATE attempt SET revision = ''",
+        "UPDATE attempt SET revision = CAST(x'ff0a' AS TEXT)",
+        "UPDATE attempt SET started = 9e999",
+        "UPDATE attempt SET seconds = -1",
+        "UPDATE attempt SET peak = -9223372036854775808",
+        "UPDATE attempt SET instructions = -1",
+    ],
+)
+def test_a_history_that_lies_is_refused_in_a_sentence(tmp_path, statement):
+    file = changed(tmp_path / "h.sqlite", statement)
+    with History(file) as base, pytest.raises(FormatError, match="that is none"):
+        base.attempts()
+
+
+def test_bytes_that_are_no_text_are_shown_as_escapes(tmp_path):
+    lie = "UPDATE attempt SET message = CAST(x'61ff1b' AS TEXT)"
+    with History(changed(tmp_path / "h.sqlite", lie)) as base:
+        assert base.attempts()[0].message == "a\\xff\x1b"
+
+
+FOREVER = "WITH RECURSIVE n(x) AS (VALUES(1) UNION ALL SELECT x FROM n) SELECT x FROM n"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["DROP TABLE version"],
+        ["DROP INDEX attempt_run"],
+        ["ALTER TABLE attempt RENAME COLUMN peak TO most"],
+        ["ALTER TABLE attempt ADD COLUMN more TEXT"],
+        ["DROP TABLE attempt", f"CREATE VIEW attempt AS {FOREVER}"],
+        ["CREATE TRIGGER t AFTER INSERT ON attempt BEGIN DELETE FROM attempt; END"],
+        ["PRAGMA user_version = -1"],
+        ["PRAGMA user_version = 0"],
+        ["UPDATE sqlite_schema SET sql = 'nonsense' WHERE name = 'attempt'"],
+        ["UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '')"],
+        ["UPDATE sqlite_schema SET rootpage = 4711 WHERE name = 'attempt'"],
+    ],
+)
+def test_a_history_with_other_tables_is_refused_in_a_sentence(tmp_path, statements):
+    file = changed(tmp_path / "h.sqlite", *statements)
+    with pytest.raises(UsageError, match="is no history"), History(file) as base:
+        base.attempts()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_a_damaged_history_is_one_or_is_refused(tmp_path_factory, data):
+    file = changed(tmp_path_factory.mktemp("damaged") / "h.sqlite")
+    content = bytearray(file.read_bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    file.write_bytes(content)
+    try:
+        with History(file) as base:
+            base.sessions()
+            base.attempts()
+            base.add([replace(GOOD, id="a2")])
+    except HarnessError:
+        pass
