@@ -23,7 +23,7 @@ from harness.matrix.result import Outcome, Result
 from harness.matrix.rundir import attempt_directory
 from harness.matrix.runner import LOG
 from harness.matrix.trends import Night, nights
-from harness.units import escape
+from harness.units import KIB, escape
 
 ATTEMPTS = 60
 """Attempts that the page of a cell shows, the newest; nights that the first page shows."""
@@ -95,6 +95,7 @@ def write_pages(
         loader=PackageLoader("harness.matrix"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_fit,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -212,19 +213,19 @@ def _grids(states: Mapping[str, str], pages: Mapping[str, str]) -> dict[str, tup
 
 
 def _axes(cell: str) -> tuple[str, str, str, str]:
-    """Config, mode, flags and work of a cell.  A name in the history may be any text."""
+    """Config, mode, flags and work of a cell.  A name of another form has less."""
     parts = cell.split("/")
     parts += [""] * (4 - len(parts))
     return parts[0], parts[1], "/".join(parts[2:-1]), parts[-1]
 
 
 def _anchor(work: str) -> str:
-    return f"work-{quote(work, safe='')}"
+    return f"work-{quote(work, safe='', errors='replace')}"
 
 
 def _page(cell: str) -> str:
     """A file's name for a cell; nothing in it leaves the directory."""
-    return f"{quote(cell, safe='').replace('%2F', '~').replace('%', '_')}.html"
+    return f"{quote(cell, safe='', errors='replace').replace('%2F', '~').replace('%', '_')}.html"
 
 
 def _line(numbers: Sequence[float]) -> Line | None:
@@ -253,17 +254,27 @@ def _evidence(pages: Path, run: Path, attempts: Sequence[Result]) -> Evidence | 
     """Of the newest attempt that the directory has."""
     for one in reversed(attempts):
         where = attempt_directory(run, one.cell, one.id)
-        if (where / LOG).is_file():
+        if _is_own(where / LOG, run):
             break
     else:
         return None
     with (where / LOG).open("rb") as stream:
         stream.seek(max(0, where.joinpath(LOG).stat().st_size - LINES * 200))
         text = stream.read().decode(errors="replace")
-    files = sorted(path for path in where.iterdir() if path.is_file())
-    link = {path.name: quote(os.path.relpath(path, pages)) for path in files}
+    files = sorted(path for path in where.iterdir() if _is_own(path, run))
+    link = {path.name: quote(os.fsencode(os.path.relpath(path, pages))) for path in files}
     lines = tuple(escape(line, 400) for line in text.splitlines()[-LINES:])
     return Evidence(lines, tuple(link.items()))
+
+
+def _is_own(path: Path, run: Path) -> bool:
+    """Whether it is a file of the run; a link may lead to any other file of this machine."""
+    return path.is_file() and path.resolve().is_relative_to(run.resolve())
+
+
+def _fit(value: object) -> object:
+    """What strangers wrote has no control characters on a page; Markup is our own."""
+    return escape(value, 64 * KIB) if type(value) is str else value
 
 
 def _moment(seconds: float) -> str:

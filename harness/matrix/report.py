@@ -7,9 +7,9 @@ from xml.etree import ElementTree as Xml
 from harness.errors import UsageError
 from harness.matrix.compare import Change, Comparison, Slowdown, groups
 from harness.matrix.history import History, Session
-from harness.matrix.result import TEXT, Outcome, Result, all_verdicts
+from harness.matrix.result import Outcome, Result, all_verdicts, shown
 from harness.matrix.tools import split
-from harness.units import escape
+from harness.units import KIB, one_line
 
 SHOWN = 200
 """Entries of one list that Markdown shows."""
@@ -17,7 +17,8 @@ SHOWN = 200
 NAMED = 10
 """Cells that are named in a row: where one fails for a reason, a hundred others may."""
 
-NOT_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), "?")
+WIDEST = 64 * KIB
+"""Characters of a line, with the command that shows a failure again."""
 
 
 def choose(
@@ -86,7 +87,11 @@ def summary(found: Comparison) -> str:
 
 
 def lines(found: Comparison) -> Iterator[str]:
-    """For a terminal: what happened, and the command that shows it again."""
+    """For a terminal: what happened, and the command that shows it again; fit to print."""
+    yield from (one_line(line, WIDEST) for line in _lines(found))
+
+
+def _lines(found: Comparison) -> Iterator[str]:
     for title, entries in changes(found):
         for group in groups(entries):
             one, *others = group.changes
@@ -107,8 +112,7 @@ def lines(found: Comparison) -> Iterator[str]:
     if len(found.missing) > NAMED:
         yield f"not run: {len(found.missing) - NAMED} more"
     for tool in found.tools:
-        now, before = escape(tool.now, TEXT), escape(tool.before, TEXT)
-        yield f"changed: {escape(tool.program, TEXT)}: {now}; before: {before}"
+        yield f"changed: {shown(tool.program)}: {shown(tool.now)}; before: {shown(tool.before)}"
     yield summary(found)
 
 
@@ -154,14 +158,16 @@ def junit(results: Sequence[Result]) -> str:
     """A test suite for each cell, of its last attempt, with a test case for each verdict."""
     root = Xml.Element("testsuites")
     for result in sorted({result.cell: result for result in results}.values(), key=_cell):
-        suite = Xml.SubElement(root, "testsuite", name=result.cell, time=f"{result.seconds:.3f}")
+        suite = Xml.SubElement(
+            root, "testsuite", name=_xml(result.cell), time=f"{result.seconds:.3f}"
+        )
         counts = {"failure": 0, "error": 0, "skipped": 0}
         verdicts = list(all_verdicts(result))
         for at, one in enumerate(verdicts):
             case = Xml.SubElement(
                 suite,
                 "testcase",
-                classname=result.cell,
+                classname=_xml(result.cell),
                 name=_xml(one.name or "the cell"),
                 time=f"{result.seconds if at == 0 else 0:.3f}",
             )
@@ -172,7 +178,7 @@ def junit(results: Sequence[Result]) -> str:
             said = one.message or (result.outcome if not one.name else one.verdict)
             detail = Xml.SubElement(case, kind, message=_xml(f"{one.verdict}: {said}"))
             if kind != "skipped":
-                detail.text = _xml(f"{said}\nrepeat: {result.command}")
+                detail.text = f"{_xml(said)}\nrepeat: {_xml(result.command)}"
         suite.set("tests", str(len(verdicts)))
         suite.set("failures", str(counts["failure"]))
         suite.set("errors", str(counts["error"]))
@@ -210,7 +216,7 @@ def _title(change: Change) -> str:
 
 
 def _because(change: Change) -> str:
-    return f": {escape(change.message, TEXT)}" if change.message else ""
+    return f": {shown(change.message)}" if change.message else ""
 
 
 def _numbers(one: Slowdown) -> str:
@@ -224,13 +230,15 @@ def _rest(entries: Sequence[object]) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown, and HTML in it, leave as it is, on one line."""
-    flat = " ".join(text.split())
+    flat = one_line(" ".join(text.split()), WIDEST)
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|~&" else c for c in flat)
 
 
 def _code(text: str) -> str:
-    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+    flat = one_line(" ".join(text.split()), WIDEST)
+    return flat.replace("`", "'").replace("|", "\\|")
 
 
 def _xml(text: str) -> str:
-    return text.translate(NOT_XML).encode("utf-8", "replace").decode()
+    """XML 1.0 has no control characters, and none of what is no character."""
+    return one_line(text, WIDEST)
