@@ -334,6 +334,13 @@ def merge(
     metavar="DIR",
     help="The directory of the run, whose logs and traces the pages show.",
 )
+@click.option(
+    "--tree",
+    type=_directory,
+    metavar="DIR",
+    help="The git work tree that knows the order of revisions; that of the port, or the harness's"
+    " own, otherwise.",
+)
 def report(
     file: Path | None,
     port: Path | None,
@@ -345,24 +352,33 @@ def report(
     junit: Path | None,
     pages: Path | None,
     directory: Path | None,
+    tree: Path | None,
 ) -> None:
     """Say what broke, was mended, is flaky, or got slower in guest instructions.
 
-    Flaky is what passed and failed at one revision.  The exit status is 1 when something broke or
+    Revisions come in git's order, and where it does not know them in that of the clocks.  Flaky is
+    what passed and failed at one revision.  The exit status is 1 when something broke or
     got slower.
     """
     from harness.files import whole_file
     from harness.matrix import report as reports
     from harness.matrix.compare import compare
     from harness.matrix.history import History
+    from harness.matrix.order import timeline
     from harness.matrix.rundir import read_run
+    from harness.matrix.versions import work_tree
 
     if directory is not None and read_run(directory) is None:
         raise UsageError(f"{directory} holds no run", "Give what harness matrix run -o made.")
-    with History(history or _declared(file, port).history) as base:
-        (before, old), (now, new) = reports.choose(base, since, at)
+    declared = _declared(file, port)
+    tested = declared.matrix.port
+    tree = tree or work_tree(Path(tested) if tested else None)
+    with History(history or declared.history) as base:
+        order = timeline(base.sessions(), tree)
+        (before, old), (now, new) = reports.choose(base, since, at, order)
         past = base.attempts() if pages is not None else []
-    found = compare(old, new, names=(before, now), slower=slower / 100)
+    names = (before, now)
+    found = compare(old, new, names=names, slower=slower / 100, note=order.note)
     for path, text in ((markdown, reports.markdown(found)), (junit, reports.junit(new))):
         if path is not None:
             with whole_file(path) as stream:

@@ -145,7 +145,9 @@ def _source(repository: str, branch: str) -> list[Any]:
 
 
 def _night(root: Path, source: Sequence[Any], turn: Any) -> list[Any]:
-    report = ["matrix", "report", "--history", str(root / "history.sqlite")]
+    report: list[Any] = ["matrix", "report", "--history", str(root / "history.sqlite")]
+    if source:
+        report += ["--tree", util.Interpolate("%(prop:builddir)s/build")]
     report += ["--html", str(root / "report"), "--markdown", str(root / "report.md")]
     report += [
         "--junit",

@@ -65,7 +65,8 @@ class Comparison:
     ``failing`` is what failed before already, ``unjudged`` are cells that the host failed at, or
     what a cell had an answer to and does not ask any more; ``missing`` are cells that were run
     before and have not been now, ``new`` the reverse.  A cell that hangs or dies has no verdicts of
-    its own, so the cell itself is what broke.  ``tools`` are those that changed.
+    its own, so the cell itself is what broke.  ``tools`` are those that changed; ``note`` is what
+    there is to say of the order of revisions.
     """
 
     before: str
@@ -82,6 +83,7 @@ class Comparison:
     missing: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     tools: list[Tool] = field(default_factory=list)
+    note: str = ""
 
     @property
     def worse(self) -> bool:
@@ -113,6 +115,7 @@ def compare(
     *,
     names: tuple[str, str] = ("", ""),
     slower: float = SLOWER,
+    note: str = "",
 ) -> Comparison:
     """Compare attempts of one revision or run with those of another.
 
@@ -129,6 +132,7 @@ def compare(
         missing=sorted(old_cells - {result.cell for result in now}),
         new=sorted(now_cells - old_cells) if before else [],
         tools=changed(before, now),
+        note=note,
     )
     for key in sorted(new):
         seen = new[key]

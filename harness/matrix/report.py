@@ -7,6 +7,7 @@ from xml.etree import ElementTree as Xml
 from harness.errors import UsageError
 from harness.matrix.compare import Change, Comparison, Slowdown, groups
 from harness.matrix.history import History, Session
+from harness.matrix.order import Timeline, timeline
 from harness.matrix.result import Outcome, Result, all_verdicts, shown
 from harness.matrix.tools import split
 from harness.units import KIB, one_line
@@ -22,26 +23,28 @@ WIDEST = 64 * KIB
 
 
 def choose(
-    history: History, since: str | None = None, at: str | None = None
+    history: History,
+    since: str | None = None,
+    at: str | None = None,
+    past: Timeline | None = None,
 ) -> tuple[tuple[str, list[Result]], tuple[str, list[Result]]]:
     """What is compared: names and attempts of before and of now.
 
     ``since`` and ``at`` are a revision, the first characters of one, or a run.  Without ``at`` it
     is the last revision, or the last run where ``since`` is a run; without ``since`` it is the
-    revision in front of that; before the first is nothing.
+    revision in front of that; before the first is nothing.  ``past`` is their order, that of the
+    clocks unless given.
 
     Where tools changed while the revision stayed, before is that revision with the tools before.
 
     Raises:
         UsageError: there is no such revision or run, or no history at all.
     """
-    sessions = history.sessions()
+    past = past or timeline(history.sessions(), None)
+    sessions, order = past.sessions, past.revisions
     if not sessions:
         raise UsageError(f"the history {history.file} is empty", "Run: harness matrix run")
-    order = list(dict.fromkeys(session.revision for session in sessions))
-    last = sessions[-1].revision
-    # A revision that was run again lately is the newest one.
-    order = [revision for revision in order if revision != last] + [last]
+    last = order[-1]
     if at is None and any(session.id == since for session in sessions):
         at = sessions[-1].id
     name, attempts = (
@@ -113,12 +116,16 @@ def _lines(found: Comparison) -> Iterator[str]:
         yield f"not run: {len(found.missing) - NAMED} more"
     for tool in found.tools:
         yield f"changed: {shown(tool.program)}: {shown(tool.now)}; before: {shown(tool.before)}"
+    if found.note:
+        yield f"order: {found.note}"
     yield summary(found)
 
 
 def markdown(found: Comparison) -> str:
     """For a merge request or a mail."""
     parts = [f"# Matrix at `{_code(found.now)}`\n", f"{_plain(summary(found))}\n"]
+    if found.note:
+        parts.append(f"Order: {_plain(found.note)}\n")
     if found.tools:
         parts.append("| changed | before | now |\n|---|---|---|")
         parts += [

@@ -54,10 +54,11 @@ def revision(root: Path | None, port: Path | None = None) -> str:
     return f"{head}+{hashlib.sha256(changes.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
-def git(root: Path, *arguments: str) -> str:
-    """What git prints; UsageError when it fails."""
+def git(root: Path, *arguments: str, given: str = "") -> str:
+    """What git prints, ``given`` its standard input; UsageError when it fails."""
     try:
-        done = run(["git", "-C", str(root), "--no-optional-locks", *arguments], DEADLINE)
+        command = ["git", "-C", str(root), "--no-optional-locks", *arguments]
+        done = run(command, DEADLINE, given=given.encode() or None)
     except NotRun as error:
         raise UsageError(f"git cannot be run: {error}", "Name the revision: --revision.") from error
     if done.returncode != 0:

@@ -298,7 +298,7 @@ def test_control_characters_of_strangers_are_in_no_report(tmp_path):
         replace(slow, instructions=1, versions={CONTROL: "1"}),
         replace(bad, cell=f"m/{CONTROL}"),
     ]
-    found = compare(old, [bad, slow], names=(CONTROL, CONTROL))
+    found = compare(old, [bad, slow], names=(CONTROL, CONTROL), note=CONTROL)
     assert found.broke
     assert found.slower
     assert found.missing
@@ -316,7 +316,7 @@ def test_control_characters_of_strangers_are_in_no_report(tmp_path):
 
 def test_what_strangers_wrote_begins_no_line(tmp_path):
     bad = evil("x\nbroke: forged\n\n## forged")
-    found = compare([], [bad], names=("a\nbroke: forged", "b\n## forged"))
+    found = compare([], [bad], names=("a\nbroke: forged", "b\n## forged"), note="c\nforged: d")
     for text in (*lines(found), *markdown(found).splitlines()):
         assert not text.lstrip("- `#").startswith(("broke: forged", "## forged", "forged"))
         assert "\n" not in text

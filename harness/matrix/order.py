@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Which revision came after which: as git says where it knows them, else as the clocks say.
+
+The machines that run cells have clocks of their own, and one that is ahead would have its revision
+be the last for as long as it is.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.matrix.history import Session
+from harness.matrix.versions import git
+
+_COMMIT = re.compile(r"([0-9a-f]{7,64})(\+[0-9a-f]+)?")
+"""A revision as git has it, with a digest of what was not committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Runs and revisions, oldest first; ``note`` is what there is to say of their order."""
+
+    sessions: list[Session]
+    revisions: list[str]
+    note: str
+
+
+def timeline(sessions: Sequence[Session], tree: Path | None) -> Timeline:
+    """The order of runs that are sorted by their clocks; ``tree`` is a git work tree, if any.
+
+    A revision comes behind those that it descends from.  For all else the clocks count, and the
+    revision of the last run is the newest one.
+    """
+    first = {one.revision: one.started for one in reversed(sessions)}
+    last = sessions[-1].revision if sessions else ""
+    by_clock = [one for one in dict.fromkeys(s.revision for s in sessions) if one != last]
+    by_clock += [last] if sessions else []
+    try:
+        before = _ancestors(by_clock, tree) if tree else {}
+        note = _disagreement(by_clock, before, first)
+    except HarnessError as error:
+        before, note = {}, f"revisions are in the order of clocks: {error.message}"
+    order = _behind_ancestors(by_clock, before)
+    place = {revision: at for at, revision in enumerate(order)}
+    return Timeline(sorted(sessions, key=lambda one: place[one.revision]), order, note)
+
+
+def _behind_ancestors(by_clock: Sequence[str], before: Mapping[str, set[str]]) -> list[str]:
+    order: list[str] = []
+    waiting = dict.fromkeys(by_clock)
+    while waiting:
+        ready = next(one for one in waiting if before.get(one, set()).isdisjoint(waiting))
+        del waiting[ready]
+        order.append(ready)
+    return order
+
+
+def _disagreement(
+    revisions: Iterable[str], before: Mapping[str, set[str]], first: Mapping[str, float]
+) -> str:
+    for one in revisions:
+        for ancestor in sorted(before.get(one, ())):
+            if first[ancestor] > first[one]:
+                return (
+                    f"by the clocks {one[:12]} was run before {ancestor[:12]}, from which it "
+                    "descends: revisions are in the order of git"
+                )
+    return ""
+
+
+def _ancestors(revisions: Sequence[str], tree: Path) -> dict[str, set[str]]:
+    """Of each revision that git knows those of the others that it descends from."""
+    named = {one: match[1] for one in revisions if (match := _COMMIT.fullmatch(one))}
+    asked = "".join(f"{name}^{{commit}}\n" for name in named.values())
+    answers = git(tree, "cat-file", "--batch-check", given=asked).splitlines() if named else []
+    commits = {
+        one: answer.split()[0]
+        for one, answer in zip(named, answers, strict=True)
+        if answer.split()[1:2] == ["commit"]
+    }
+    if len(set(commits.values())) < 2:
+        return {}
+    bits = {commit: 1 << at for at, commit in enumerate(sorted(set(commits.values())))}
+    told = git(tree, "rev-list", "--topo-order", "--parents", "--stdin", given="\n".join(bits))
+    reached: dict[str, int] = {}
+    for line in reversed(told.splitlines()):
+        commit, *parents = line.split()
+        reached[commit] = bits.get(commit, 0)
+        for parent in parents:
+            reached[commit] |= reached.get(parent, 0)
+    return {
+        one: {
+            other
+            for other, ancestor in commits.items()
+            if ancestor != commit and reached[commit] & bits[ancestor]
+        }
+        for one, commit in commits.items()
+    }
