@@ -316,7 +316,7 @@ class Debugger:
     def resume(self) -> None:
         """Let every CPU run; a breakpoint that it stands at is not hit again.
 
-        gdb would step over it only once, and QEMU 7.2 may end that step before it began
+        gdb would step over it only once, and QEMU may end that step before it began
         (`Threads.step`) where timers run.  To step by ourselves takes a conformance run 1.4 times
         as long, so it is done there only.
         """

@@ -8,7 +8,7 @@
 
 #include <asm/timer.h>
 
-#define COUNT_HZ	(1000000000 / 6)	/* QEMU 7.2: see asm/timer.h */
+#define COUNT_HZ	(1000000000 / 6)	/* see asm/timer.h */
 
 /* A quarter of the way round: the clock is read at least so often. */
 #define CLOCK_PERIOD	0x40000000u

@@ -12,7 +12,8 @@
  * The clock is a counter of 32 bits that is made wider.
  *
  * One CPU: Count. QEMU's Malta runs the CPU at 320 MHz and Count at half of that; QEMU 7.2 keeps
- * its period in whole nanoseconds: 6, not 6.25.
+ * its period in whole nanoseconds: 6, not 6.25. With QEMU 10.0 it is 6.25, and the clock here is slow
+ * by 4 per cent.
  *
  * Several: the counter that they share, in the interrupt controller (asm/cps.h), which QEMU runs
  * at 100 MHz. Each CPU's Count begins when the CPU is started, and how far two are apart
