@@ -106,6 +106,8 @@ def list_(
     """List the cells of the matrix, or, with --excluded, what is not one of them and why."""
     import json
 
+    from harness.units import one_line
+
     every = declared.expand()
     if excluded:
         from fnmatch import fnmatchcase
@@ -121,7 +123,7 @@ def list_(
             return
         for (rule, reason), number in Counter((o.rule, o.reason) for o in out).items():
             first = next(o.name for o in out if (o.rule, o.reason) == (rule, reason))
-            click.echo(f"{number} cells, such as {first}: {reason}")
+            click.echo(f"{number} cells, such as {first}: {one_line(reason)}")
         click.echo(f"{len(out)} cells are not run, {len(every.cells)} are")
         return
     cells = _pick(every, globs)
@@ -244,7 +246,7 @@ def run(
     from harness.matrix.report import outcomes
     from harness.matrix.versions import cells_changed_since, tested_port, versions, work_tree
     from harness.matrix.versions import revision as current_revision
-    from harness.units import MIB
+    from harness.units import MIB, one_line
 
     limits = declared.matrix.limits
     chosen = _pick(declared.expand(), globs)
@@ -253,11 +255,12 @@ def run(
     if changed_since:
         chosen = cells_changed_since(chosen, tree, changed_since)
     rev = revision or current_revision(tree, tested)
+    where = one_line(str(output))
     with orderly_end(), rundir.claimed(output):
         run_ = rundir.open_run(output, rev)
         done = rundir.results(output)
         todo = rundir.failed(chosen, done) if failed else rundir.unfinished(chosen, done)
-        click.echo(f"{len(todo)} of {len(chosen)} cells to run, revision {rev}, in {output}")
+        click.echo(f"{len(todo)} of {len(chosen)} cells to run, revision {rev}, in {where}")
         with shown(len(todo)) as tell:
             plan = runner.Plan(
                 directory=output,

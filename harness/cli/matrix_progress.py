@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def shown(total: int) -> Iterator[Callable[["Progress"], None]]:
     """A bar with what runs on a terminal, a line for each cell elsewhere; failures on both."""
     from harness.matrix.result import Outcome
+    from harness.units import KIB, one_line
 
     def said(result: "Result") -> Iterator[str]:
         yield f"{result.outcome} {result.cell} {result.seconds:.1f} s"
         if result.outcome is not Outcome.PASS:
-            yield f"    {result.message}"
-            yield f"    {result.command}"
+            yield f"    {one_line(result.message)}"
+            yield f"    {one_line(result.command, 64 * KIB)}"
 
     def plain(progress: "Progress") -> None:
         if progress.result is not None:

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as Xml
 
 from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
-from harness.units import escape
+from harness.units import KIB, one_line
 
 FORMAT = 1
 """Version of the JSON; it changes when a key changes its meaning or goes."""
+
+WIDEST = 64 * KIB
+"""Characters of a line, with the command that repeats a check."""
 
 MARKS = {
     Verdict.PASS: "pass",
@@ -25,6 +28,10 @@ def lines(report: Report, command: Sequence[str]) -> Iterator[str]:
 
     ``command`` repeats the run; ``--clause`` is put behind it.
     """
+    yield from (one_line(line, WIDEST) for line in _lines(report, command))
+
+
+def _lines(report: Report, command: Sequence[str]) -> Iterator[str]:
     yield f"{report.config}, port {report.port}:"
     for result in report.results:
         note = " (advised)" if result.advised else ""
@@ -43,12 +50,12 @@ def repeat(command: Sequence[str], report: Report, result: ClauseResult) -> str:
 
 
 def _failure(failure: Failure) -> Iterator[str]:
-    yield f"       {failure.check} ({failure.variant}): {escape(failure.message, 400)}"
+    yield f"       {failure.check} ({failure.variant}): {one_line(failure.message, 400)}"
     for title, value in failure.evidence.items():
         shown = list(_shown(value))
         if shown:
             yield f"         {title}:"
-            yield from (f"           {escape(line, 200)}" for line in shown)
+            yield from (f"           {one_line(line, 200)}" for line in shown)
 
 
 def _shown(value: object) -> Iterator[str]:
@@ -116,7 +123,7 @@ def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
         suite = Xml.SubElement(
             root,
             "testsuite",
-            name=report.config,
+            name=_xml(report.config),
             tests=str(len(report.results)),
             failures=str(len(report.failed)),
             skipped=str(report.count(Verdict.NOT_CLAIMED) + report.count(Verdict.NOT_OBSERVABLE)),
@@ -124,16 +131,21 @@ def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
         )
         for result in report.results:
             name = f"{result.clause} {result.title}"
-            case = Xml.SubElement(suite, "testcase", classname=report.config, name=name)
+            case = Xml.SubElement(suite, "testcase", classname=_xml(report.config), name=_xml(name))
             if result in report.failed:
-                text = "\n".join(line for failure in result.failures for line in _failure(failure))
-                failed = Xml.SubElement(
-                    case, "failure", message=escape(result.failures[0].message, 400)
-                )
-                failed.text = f"{text}\nrepeat: {repeat(command, report, result)}"
+                said = (line for failure in result.failures for line in _failure(failure))
+                text = "\n".join(map(_xml, said))
+                message = one_line(result.failures[0].message, 400)
+                failed = Xml.SubElement(case, "failure", message=message)
+                failed.text = f"{text}\nrepeat: {_xml(repeat(command, report, result))}"
             elif result.verdict is not Verdict.PASS:
                 reason = result.reason or "advised, not required"
-                Xml.SubElement(case, "skipped", message=f"{result.verdict}: {reason}")
+                Xml.SubElement(case, "skipped", message=_xml(f"{result.verdict}: {reason}"))
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
     )
+
+
+def _xml(text: str) -> str:
+    """XML 1.0 has no control characters."""
+    return one_line(text, WIDEST)

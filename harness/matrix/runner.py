@@ -119,7 +119,8 @@ def _start(cell: Cell, plan: Plan) -> _Running:
     directory = attempt_directory(plan.directory.resolve(), cell.name, attempt)
     try:
         directory.mkdir(parents=True)
-        (directory / "command.txt").write_text(f"{plan.repeat(cell)}\n", encoding="utf-8")
+        # A path may have bytes that are no text.
+        (directory / "command.txt").write_bytes(os.fsencode(f"{plan.repeat(cell)}\n"))
     except OSError as error:
         raise HostError(
             f"{directory} cannot be written: {error.strerror}", "Make room and run it again."

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a cell does: in a process of its own, with its directory for what it makes."""
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -130,7 +131,7 @@ def _boot(cell: Cell, plan: Build, directory: Path, **options: Any) -> Iterator[
     ) as guest:
         assert isinstance(guest.machine, Machine)
         commands = f"{plan.command_line}\n{shlex.join(guest.machine.command)}\n"
-        (directory / GUEST).write_text(commands, encoding="utf-8")
+        (directory / GUEST).write_bytes(os.fsencode(commands))
         yield guest
 
 

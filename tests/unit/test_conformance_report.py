@@ -105,3 +105,21 @@ def test_junit():
     assert "x1 changed" in cases["C1a"][0].get("message")
     assert cases["C3d"][0].tag == "skipped"
     assert len(cases["C2a"]) == 0
+
+
+EVIL = "a\x1b[31mb\x9bc\x00d\ufffee\udce9\nforged: f"
+
+
+def test_what_a_guest_or_a_port_says_is_fit_for_every_report():
+    lie = Failure(EVIL, EVIL, EVIL, {EVIL: {EVIL: EVIL}, "lines": [EVIL, EVIL]})
+    bad = report([Findings("dynamic", {"C1a": {"a"}}, {"C1a": [lie]}, EVIL)])
+    bad.config = bad.port = EVIL
+    command = ["harness", "conform", "--port", EVIL]
+    for line in lines(bad, command):
+        assert line.isprintable(), line
+        assert not line.startswith("forged")
+    root = ElementTree.fromstring(as_junit([bad], command))
+    for one in root.iter():
+        for text in (*one.attrib.values(), *(one.text or "").split("\n")):
+            assert text.isprintable(), text
+    json.loads(as_json([bad], command).encode())

@@ -2,6 +2,7 @@
 """harness matrix as a person uses it; cells are trivial here too."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -100,6 +101,24 @@ def test_a_run_its_resumption_and_what_the_report_says_of_the_next_one(use):
     assert "+10.0 %" in Path("pages/index.html").read_text()
     assert 'failures="0"' in Path("r.xml").read_text()
     assert use("report", "--slower", "20").splitlines()[-1].startswith("2222 against 1111: 2 of 2")
+
+
+def test_a_path_that_is_no_text_is_no_obstacle(use):
+    own = os.fsdecode(b"caf\xe9.toml")
+    Path(own).write_text(DECLARED)
+    said = use("run", "--matrix", own, "-o", os.fsdecode(b"on\xe9"), "*/bad", status=1)
+    assert "in on\\udce9" in said
+    (command,) = Path(os.fsdecode(b"on\xe9")).rglob("command.txt")
+    assert b"caf\xe9.toml" in command.read_bytes()
+    assert "caf\\udce9.toml" in use("report", status=1)
+
+
+@pytest.mark.parametrize("revision", ["a\x1b[31m", "a\nb", "", "x" * 201, "\udce9"])
+def test_a_revision_is_one_line_of_text(use, revision):
+    named = ("--revision", revision) if revision else ("--revision", "\n")
+    with pytest.raises(UsageError, match="revision cannot be"):
+        use("run", "-o", "one", *named)
+    assert not list(Path("one").rglob("*.json"))
 
 
 def test_shards_through_a_pipe_and_merged_are_the_whole(use):
