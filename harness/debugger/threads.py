@@ -17,8 +17,8 @@ QEMU 7.2 answers that it has stopped.  QEMU 10 says nothing, and gdb gives up at
 """
 
 STEP_TRIES = 3
-"""QEMU (7.2 to 10.0) has executed nothing, and says that the step is done, when an interrupt is raised
-just as the instruction is to begin.  What jumps to itself may be executed so often."""
+"""QEMU (7.2 to 10.0) has executed nothing, and says that the step is done, when an interrupt is
+raised just as the instruction is to begin.  What jumps to itself may be executed so often."""
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
