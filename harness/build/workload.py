@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.config import list_modules, list_workloads, resources
-from harness.config.names import unknown_name
+from harness.config.names import unknown_name, user_path
 from harness.errors import UsageError
 from harness.units import escape
 
@@ -77,7 +77,7 @@ def _find(kind: _Kind, name_or_file: str | Path, known: Sequence[str]) -> Path:
                 here=Path(f"{text}.c"),
             )
         return resources.guests_directory() / kind.directory / f"{text}.c"
-    file = Path(text).expanduser().absolute()
+    file = user_path(text).absolute()
     shown = escape(str(file), 500)
     if file.suffix != ".c":
         raise UsageError(f"The {kind.word} {shown} does not end in .c.", kind.meaning)

@@ -15,11 +15,12 @@ from pydantic_core import ErrorDetails
 
 from harness.config import resources
 from harness.config.models import ConfigFile, MachineConfig, Port, PortFile
-from harness.config.names import is_path, list_configs, list_ports, unknown_name
+from harness.config.names import is_path, list_configs, list_ports, unknown_name, user_path
 from harness.errors import UsageError
 from harness.units import KIB, escape
 
 FILE_LIMIT = 64 * KIB  # a config is a page of text; anything longer is not one
+DOTS_LIMIT = 200  # in one line
 PORT_FILES = ("port.toml", "mcount.S", "ftrace.c", "include/asm/ftrace.h")
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -30,7 +31,7 @@ def load_config(name_or_path: str | Path) -> MachineConfig:
     """See :func:`harness.config.load_config`."""
     text = str(name_or_path)
     if is_path(text):
-        file = Path(text).expanduser()
+        file = user_path(text)
     else:
         known = list_configs()
         if text not in known:
@@ -52,7 +53,7 @@ def load_config(name_or_path: str | Path) -> MachineConfig:
     fields: dict[str, Any] = dict(checked)
     if "/" in checked.port:
         # Meant from where the file lies, so that a config works from any directory.
-        fields["port"] = str((file.parent / Path(checked.port).expanduser()).resolve())
+        fields["port"] = os.path.realpath(file.parent / user_path(checked.port))
     return MachineConfig(name=file.stem, **fields)
 
 
@@ -60,7 +61,7 @@ def load_port(name_or_directory: str | Path) -> Port:
     """See :func:`harness.config.load_port`."""
     text = str(name_or_directory)
     if isinstance(name_or_directory, Path) or "/" in text or text in (".", ".."):
-        directory = Path(text).expanduser().resolve()
+        directory = Path(os.path.realpath(user_path(text)))
     else:
         known = list_ports()
         if text not in known:
@@ -101,6 +102,12 @@ def read_toml(file: Path) -> dict[str, Any]:
         ) from error
     if len(content) > FILE_LIMIT:
         raise UsageError(f"{shown} is longer than {FILE_LIMIT} bytes.", "This is not a config.")
+    for number, text in enumerate(content.split(b"\n"), 1):
+        # tomllib takes hours for a key of ten thousand parts.
+        if text.count(b".") > DOTS_LIMIT:
+            raise UsageError(
+                f"{shown}: line {number} has more than {DOTS_LIMIT} dots.", "This is not a config."
+            )
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
@@ -156,5 +163,9 @@ def _problem(detail: ErrorDetails, model: type[BaseModel]) -> str:
         return f"{key}: the key is missing; allowed: {allowed}"
     if detail["type"] == "value_error":
         allowed = str(detail["ctx"]["error"])
-    found = escape(json.dumps(detail["input"], default=str, ensure_ascii=False), 80)
+    try:
+        value = json.dumps(detail["input"], default=str, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        value = f"a {type(detail['input']).__name__} that is too large to be shown"
+    found = escape(value, 80)
     return f"{key}: found {found}; allowed: {allowed}"

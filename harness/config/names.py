@@ -2,6 +2,7 @@
 """Names of configs, ports, workloads and modules: which there are, and which was meant."""
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +36,14 @@ def list_modules() -> list[str]:
 def is_path(config: str) -> bool:
     """Whether it is the path of a config, and not the name of one in ``qemu-configs/``."""
     return "/" in config or config.endswith(".toml")
+
+
+def user_path(text: str | Path) -> Path:
+    """The path that a user means: a tilde stands for a home only where the text begins with it.
+
+    The tilde of a user that there is not stays a tilde, as in a shell.
+    """
+    return Path(os.path.expanduser(text))  # noqa: PTH111 (Path forgets a "./" in front)
 
 
 def near(word: str, known: Iterable[str]) -> str:

@@ -35,7 +35,13 @@ def cache_directory() -> Path:
     """Where what was built is kept, ``$XDG_CACHE_HOME/ftrace-harness``; perhaps not there yet."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The base directory specification has relative paths ignored.
-    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
+    try:
+        root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
+    except RuntimeError as error:
+        raise HostError(
+            "This user has no home directory to keep a cache in.",
+            "Set HOME, or XDG_CACHE_HOME to an absolute path.",
+        ) from error
     return root / "ftrace-harness"
 
 

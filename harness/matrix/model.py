@@ -5,6 +5,7 @@ A field's description is the text that an error shows after "allowed:".  docs/ma
 each key is for.
 """
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
@@ -12,7 +13,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from harness.config.loading import read_toml, validated
 from harness.config.models import COMPILERS, FLAG, CompilerName, Model
-from harness.config.names import is_path
+from harness.config.names import is_path, user_path
 from harness.errors import UsageError
 
 DEFAULT = Path(__file__).with_name("matrix.toml")
@@ -128,7 +129,7 @@ def load_matrix(file: Path = DEFAULT) -> MatrixFile:
 
     def meant(path: str) -> str:
         # From where the declaration lies, so that it works from any directory.
-        return str((file.parent / Path(path).expanduser()).resolve())
+        return os.path.realpath(file.parent / user_path(path))
 
     works = {
         name: work.model_copy(update={"workload": meant(work.workload)})

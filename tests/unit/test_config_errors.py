@@ -227,3 +227,52 @@ def test_an_installation_without_guests(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(resources, "root", lambda: tmp_path)
     with pytest.raises(HostError, match=r"installation is incomplete: .*qemu-configs is missing"):
         load_config("mips-malta")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"more = {'1' * 5000}",
+        f"more = 0x{'f' * 5000}",
+        f"smp = 0x{'f' * 5000}",
+        f"{'a.' * 100}a = 1",
+        f"{'a.' * 989}a = 1",
+        f"{'a.' * 30_000}a = 1",
+        f"more = {'{a=' * 990}1{'}' * 990}",
+        f"more = {'[' * 30_000}",
+        f"[{'a.' * 30_000}a]",
+    ],
+    ids=lambda line: f"{line[:12]}...{len(line)}",
+)
+def test_numbers_and_keys_beyond_all_measure(file: Path, line: str) -> None:
+    file.write_text(GOOD.replace('cpu = "24Kf"', f'cpu = "24Kf"\n{line}'))
+    assert len(refused(file)) < 1000
+
+
+@pytest.mark.parametrize("given", ["./~nobody-of-that-name.toml", "~nobody-of-that-name.toml"])
+def test_a_tilde_that_is_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_config(given)
+    Path("~nobody-of-that-name.toml").write_text(GOOD)
+    with pytest.raises(UsageError, match="the file's name is the config's name"):
+        load_config(given)
+
+
+def test_a_tilde_in_the_path_of_a_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="is not a port directory"):
+        load_port("./~nobody-of-that-name")
+    Path("loop").symlink_to("loop")
+    with pytest.raises(UsageError, match="is not a port directory"):
+        load_port("./loop")
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 123456)
+    with pytest.raises(HostError, match="no home directory"):
+        resources.cache_directory()
