@@ -10,8 +10,8 @@ from pathlib import Path
 from harness.build import build_guest
 from harness.config import MachineConfig, load_config
 from harness.debugger import Debugger
-from harness.errors import GdbError, UsageError, WrongGuest
-from harness.guest.guest import Guest
+from harness.errors import GdbError, HarnessError, HostError, UsageError, WrongGuest
+from harness.guest.guest import PARTING, Guest
 from harness.guest.modules import Build
 from harness.image import Image, RunningImage
 from harness.machine import Machine
@@ -111,10 +111,15 @@ def run_kernel(
         debugger.attend(machine.console.fileno(), machine.console.drain)
         debugger.load(kernel)
         debugger.forbid(config.qemu.unreadable)
-        debugger.connect(machine.gdb_socket)
-        debugger.map_linearly(image.isa.linear_address)
-        prove_memory(debugger, image, config)
-        prove_identity(debugger, image)
+        try:
+            debugger.connect(machine.gdb_socket)
+            debugger.map_linearly(image.isa.linear_address)
+            prove_memory(debugger, image, config)
+            prove_identity(debugger, image)
+        except HarnessError as error:
+            if machine.ended(PARTING):
+                raise HostError("QEMU ended at its start", "", machine.exit_report()) from error
+            raise
         # Not before somebody has it tick.
         debugger.interrupted = False
         yield Guest(config, image, machine, debugger, lane, build)

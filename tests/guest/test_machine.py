@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from harness import boot
 from harness.build import build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
@@ -147,6 +148,29 @@ with Machine(config, kernel) as machine, Debugger() as debugger:
         parent.kill()
         parent.wait()
         parent.stdout.close()
+
+
+@pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
+@pytest.mark.parametrize("step", ["connect", "map_linearly"])
+def test_qemu_that_dies_at_its_start_is_said_to_be_dead(name, step, monkeypatch):
+    """Before gdb is connected, and behind that: no memory and no stub is none of the guest's."""
+    started = []
+    start, do = Machine.start, getattr(Debugger, step)
+
+    def kill_and_do(debugger, *arguments):
+        os.kill(started[0].pid, 9)
+        assert started[0].ended(30)
+        return do(debugger, *arguments)
+
+    def begin(machine):
+        started.append(machine)
+        start(machine)
+
+    monkeypatch.setattr(Machine, "start", begin)
+    monkeypatch.setattr(Debugger, step, kill_and_do)
+    with pytest.raises(HostError, match="QEMU ended at its start") as caught, boot(name):
+        raise AssertionError("the guest was started")
+    assert "was killed by SIGKILL" in caught.value.evidence
 
 
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
