@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The command ``harness``."""
 
+import os
 import sys
+
+STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def main() -> None:
     """Run the command line.  What it needs is imported late: Ctrl-C may come in the meantime."""
+    _open_closed_streams()
     try:
         from harness.cli.command import run
 
@@ -13,3 +17,17 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("harness: interrupted\n")
         sys.exit(130)
+
+
+def _open_closed_streams() -> None:
+    """Have the null device in place of each standard stream that is closed.
+
+    Otherwise Python has no such stream, and the first file that is opened gets its number.
+    """
+    for number, (name, mode) in enumerate(STREAMS):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115 (for good)

@@ -9,7 +9,6 @@ from harness.cli.options import (
     module_option,
     port_option,
     progress,
-    words,
     workload_option,
 )
 
@@ -26,7 +25,7 @@ def build(
     workload: str,
     port: str | None,
     cflags: tuple[str, ...],
-    features: str | None,
+    features: tuple[str, ...] | None,
     modules: tuple[str, ...],
 ) -> None:
     """Build the guests of machine configs, or find them in the cache.
@@ -40,7 +39,7 @@ def build(
     with progress() as tell:
         for name in configs:
             config = load_config(name)
-            plan = plan_build(config, workload, port, cflags, words(features), modules)
+            plan = plan_build(config, workload, port, cflags, features, modules)
             click.echo(plan.command_line)
             image = plan.run(tell)
             click.echo(f"{config.name}: {image}")

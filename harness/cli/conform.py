@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """harness conform"""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -137,7 +138,7 @@ def _outputs(*files: str | None) -> Iterator[list[Callable[[str], None]]]:
     They appear when the block ends well.
     """
     named = [file for file in files if file is not None]
-    places = [file if file == "-" else str(Path(file).resolve()) for file in named]
+    places = [file if file == "-" else os.path.realpath(file) for file in named]
     if len(set(places)) < len(places):
         raise UsageError(f"two reports would be written to {named[0]}", "Give each a file.")
     with ExitStack() as stack:

@@ -14,7 +14,6 @@ from harness.cli.options import (
     port_option,
     print_table,
     progress,
-    words,
     workload_option,
 )
 from harness.errors import UsageError
@@ -58,7 +57,7 @@ def list_(
     config: str | None,
     workload: str,
     port: str | None,
-    features: str | None,
+    features: tuple[str, ...] | None,
     modules: tuple[str, ...],
     as_built: bool,
     as_json: bool,
@@ -71,7 +70,7 @@ def list_(
     of the specification; with -c those that apply to the config, and whether the tests of the
     harness check them there.
     """
-    header, rows = TABLES[what](Wanted(config, workload, port, words(features), modules, as_built))
+    header, rows = TABLES[what](Wanted(config, workload, port, features, modules, as_built))
     print_table(header, rows, as_json)
 
 

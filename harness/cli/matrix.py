@@ -406,7 +406,7 @@ def _pick(every: "Expansion", globs: Sequence[str]) -> list["Cell"]:
 
     if "-" not in globs:
         return pick(every.cells, globs)
-    names = [line.strip() for line in sys.stdin or ()]
+    names = [line.strip() for line in sys.stdin]
     wanted = [*(glob for glob in globs if glob != "-"), *filter(None, names)]
     # A part of a small matrix may be empty; that is not the whole of it.
     return pick(every.cells, wanted) if wanted else []

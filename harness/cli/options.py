@@ -13,11 +13,23 @@ from typing import TextIO
 import click
 
 
-def _split_flags(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r}: {error}.") from error
+def _split_flags(
+    context: click.Context, parameter: click.Parameter, texts: Sequence[str]
+) -> tuple[str, ...]:
+    flags: list[str] = []
+    for text in texts:
+        try:
+            flags += shlex.split(text)
+        except ValueError as error:
+            raise click.BadParameter(f"{text!r}: {error}.") from error
+    return tuple(flags)
+
+
+def _split_words(
+    context: click.Context, parameter: click.Parameter, texts: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The words of lists with commas; None where there is no list."""
+    return tuple(word for text in texts for word in text.split(",") if word) if texts else None
 
 
 config_option = click.option(
@@ -35,15 +47,18 @@ port_option = click.option(
 )
 cflags_option = click.option(
     "--cflags",
-    default="",
+    multiple=True,
     callback=_split_flags,
     metavar="FLAGS",
-    help="More compiler flags for the guest; paths in them must be absolute.",
+    help="More compiler flags for the guest; paths in them must be absolute.  Repeat it for more.",
 )
 features_option = click.option(
     "--features",
+    multiple=True,
+    callback=_split_words,
     metavar="WORDS",
-    help="What of the port is built in, in Kconfig's words with commas; all that it has otherwise.",
+    help="What of the port is built in, in Kconfig's words with commas; all that it has otherwise."
+    "  Repeat it for more.",
 )
 module_option = click.option(
     "--module",
@@ -68,15 +83,10 @@ def finite(context: click.Context, parameter: click.Parameter, value: float | No
     return value
 
 
-def words(text: str | None) -> tuple[str, ...] | None:
-    """The words of a list with commas; None stays None."""
-    return None if text is None else tuple(word for word in text.split(",") if word)
-
-
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """Say what takes long: a live line on a terminal, plain lines elsewhere, both on stderr."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield _tell
         return
     from rich.console import Console

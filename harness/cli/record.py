@@ -16,7 +16,6 @@ from harness.cli.options import (
     port_option,
     progress,
     tick_option,
-    words,
     workload_option,
 )
 from harness.cli.signals import orderly_end
@@ -104,7 +103,7 @@ def record(
     workload: str,
     port: str | None,
     cflags: tuple[str, ...],
-    features: str | None,
+    features: tuple[str, ...] | None,
     modules: tuple[str, ...],
     duration: float | None,
     events: int | None,
@@ -130,6 +129,7 @@ def record(
     from harness.record.recording import END
 
     began = time.monotonic()
+    printed = _Printed()
     request = Request(
         config=config,
         output=output,
@@ -144,7 +144,7 @@ def record(
         workload=workload,
         port=port,
         cflags=cflags,
-        features=words(features),
+        features=features,
         modules=modules,
         duration=duration,
         events=events,
@@ -153,7 +153,7 @@ def record(
         overwrite=overwrite,
         timeout=timeout,
         lane=lane,
-        live=click.echo if live else None,
+        live=printed if live else None,
         tick=tick,
     )
     with orderly_end() as wake, progress() as tell:
@@ -162,6 +162,22 @@ def record(
         f"{recording.path}: {recording.events} events, {recording.lost} lost, "
         f"ended by {recording.ended}, {time.monotonic() - began:.1f} s"
     )
+    if printed.error is not None:
+        raise printed.error
     if recording.workload_status:
         click.echo(f"harness: workload() returned {recording.workload_status}", err=True)
         raise click.exceptions.Exit(1)
+
+
+class _Printed:
+    """Prints lines while somebody takes them; the recording goes on when nobody does."""
+
+    def __init__(self) -> None:
+        self.error: OSError | None = None
+
+    def __call__(self, line: str) -> None:
+        if self.error is None:
+            try:
+                click.echo(line)
+            except OSError as error:
+                self.error = error

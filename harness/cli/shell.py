@@ -18,7 +18,6 @@ from harness.cli.options import (
     port_option,
     progress,
     tick_option,
-    words,
     workload_option,
 )
 from harness.errors import UsageError
@@ -51,7 +50,7 @@ def shell(
     workload: str,
     port: str | None,
     cflags: tuple[str, ...],
-    features: str | None,
+    features: tuple[str, ...] | None,
     modules: tuple[str, ...],
     tick: int | None,
     script: Path | None,
@@ -74,7 +73,7 @@ def shell(
                     workload,
                     port=port,
                     cflags=cflags,
-                    features=words(features),
+                    features=features,
                     modules=modules,
                     tick=tick,
                     progress=tell,

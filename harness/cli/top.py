@@ -15,7 +15,6 @@ from harness.cli.options import (
     finite,
     port_option,
     progress,
-    words,
     workload_option,
 )
 from harness.cli.signals import orderly_end
@@ -62,7 +61,7 @@ def top(
     workload: str,
     port: str | None,
     cflags: tuple[str, ...],
-    features: str | None,
+    features: tuple[str, ...] | None,
     interval: float,
     count: int | None,
     functions: int,
@@ -79,9 +78,7 @@ def top(
 
     with (
         progress() as tell,
-        boot(
-            config, workload, port=port, cflags=cflags, features=words(features), progress=tell
-        ) as guest,
+        boot(config, workload, port=port, cflags=cflags, features=features, progress=tell) as guest,
     ):
         guest.tracer.set_filter(*filters)
         guest.tracer.set_notrace(*notrace)

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 
 from command import HARNESS, harness
+from harness.cli.build import build
+from trace_files import function_trace
 
 
 def shell(script):
@@ -14,6 +16,7 @@ def shell(script):
         ["bash", "-c", script, "bash", HARNESS],
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=120,
         check=False,
     )
@@ -34,6 +37,33 @@ def test_a_full_output_is_the_hosts_fault_and_not_the_harnesss():
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_error(closed):
     assert shell(f'"$1" list configs {closed}').returncode == 0
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["report", "stat", "report -f perfetto", "report -o x.json"])
+def test_a_report_with_closed_streams(tmp_path, command, closed):
+    """What is closed is nobody's: no file gets its number, and nothing is printed into one."""
+    trace = function_trace(("big", 4), 5)
+    (tmp_path / "trace.dat").write_bytes(trace)
+    done = shell(f'cd {tmp_path} && "$1" {command} {closed}')
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "trace.dat").read_bytes() == trace
+
+
+@pytest.mark.parametrize("name", ["--config ./~x.toml", "--workload ./~x.c", "--port ./~x"])
+def test_a_file_whose_name_begins_with_a_tilde(name):
+    config = "" if "config" in name else "-c mips-malta"
+    done = shell(f'"$1" record {config} {name}')
+    assert done.returncode == 2
+    assert "~x" in done.stderr
+    assert "fault of the harness" not in done.stderr
+
+
+def test_flags_and_features_that_are_given_twice_are_joined():
+    flags = ["--cflags", "-DONE", "--cflags", "-DTWO '-DTHREE'"]
+    context = build.make_context("build", ["x", *flags, "--features", "A,B", "--features", "C"])
+    assert context.params["cflags"] == ("-DONE", "-DTWO", "-DTHREE")
+    assert context.params["features"] == ("A", "B", "C")
 
 
 @pytest.mark.parametrize("what", ["configs", "tracers", "events", "workloads"])
