@@ -205,8 +205,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(directory, monkeypatch):
     real = os.fsync
 
     def full(descriptor):
-        name = Path(f"/proc/self/fd/{descriptor}").readlink().name
-        if RESULT in name:
+        if b'"outcome"' in os.pread(descriptor, 4096, 0):  # it is a result
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(descriptor)
 
