@@ -17,7 +17,9 @@ def read_threads(image: Image, debugger: Debugger) -> list[GuestThread]:
         return []
     read = debugger.read_memory
     try:
-        table = ThreadTable.parse(read(where, TABLE_SIZE), image.byteorder)
+        table = ThreadTable.parse(
+            read(where, TABLE_SIZE), image.byteorder, image.size_of("threads")
+        )
     except FormatError as error:
         raise GuestError(f"the guest's threads cannot be read: {error.message}") from error
     address = image.address_of("threads")

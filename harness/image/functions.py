@@ -35,8 +35,8 @@ def functions_of(elf: Elf) -> "FunctionTable":
     return FunctionTable(Function(s.name, s.address, s.size) for s in best.values())
 
 
-def addresses_of(elf: Elf) -> dict[str, int]:
-    """Each symbol's address by its name; of several with one name, the most public, then lowest.
+def symbols_of(elf: Elf) -> dict[str, Symbol]:
+    """Each symbol by its name; of several with one name, the most public, then the lowest.
 
     Labels of compilers and assemblers (``$...``, ``.L...``, which are no functions) and names of
     files and sections are left out.
@@ -53,7 +53,12 @@ def addresses_of(elf: Elf) -> dict[str, int]:
         held = best.get(symbol.name)
         if held is None or (_rank(symbol), symbol.address) < (_rank(held), held.address):
             best[symbol.name] = symbol
-    return {name: symbol.address for name, symbol in best.items()}
+    return best
+
+
+def addresses_of(elf: Elf) -> dict[str, int]:
+    """The address of each of `symbols_of`."""
+    return {name: symbol.address for name, symbol in symbols_of(elf).items()}
 
 
 class FunctionTable:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
-from harness.image.functions import Function, addresses_of, functions_of
+from harness.image.functions import Function, functions_of, symbols_of
 from harness.image.text import isa_of, words_around
 from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
@@ -41,7 +41,11 @@ class Image:
         self.bits = elf.bits
         self.byteorder: ByteOrder = elf.byteorder
         self.entry = elf.entry
-        self.symbols: Mapping[str, int] = MappingProxyType(addresses_of(elf))
+        own = symbols_of(elf)
+        self.symbols: Mapping[str, int] = MappingProxyType(
+            {name: symbol.address for name, symbol in own.items()}
+        )
+        self._sizes = {name: symbol.size for name, symbol in own.items()}
         self._functions = functions_of(elf)
         self.functions: list[Function] = self._functions.all
 
@@ -51,6 +55,20 @@ class Image:
             return self.symbols[name]
         except KeyError:
             raise GuestError(f"{self.name} has no symbol {name}") from None
+
+    def size_of(self, name: str) -> int:
+        """The bytes of the object ``name``; GuestError when the guest has no such object."""
+        if not self._sizes.get(name):
+            raise GuestError(f"{self.name} has no object {name} of any size")
+        return self._sizes[name]
+
+    @property
+    def memory(self) -> range:
+        """The addresses that the linker laid out, ``_text`` to ``_end``: all that is the guest's.
+
+        What a guest describes of itself lies there, and is no more than that.
+        """
+        return range(self.address_of("_text"), self.address_of("_end"))
 
     def function_at(self, address: int) -> Function | None:
         """The function whose bytes hold ``address``; None in a gap between functions."""

@@ -75,7 +75,8 @@ def find_threads(image: Image) -> ThreadWatch:
         # The guest writes the magic number when the rest is complete; all else is there already.
         magic = THREAD_TABLE_MAGIC.to_bytes(4, image.byteorder)
         raw = image.read(symbols["thread_table"], TABLE_SIZE)
-        table = ThreadTable.parse(magic + raw[len(magic) :], image.byteorder)
+        room = image.size_of("threads")
+        table = ThreadTable.parse(magic + raw[len(magic) :], image.byteorder, room)
     except HarnessError:
         return ThreadWatch()
     if switch is None:

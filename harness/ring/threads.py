@@ -85,8 +85,13 @@ class ThreadTable:
     offsets: dict[str, int]
 
     @classmethod
-    def parse(cls, data: bytes, byteorder: ByteOrder) -> "ThreadTable":
-        """Decode `TABLE_SIZE` bytes, read at the symbol ``thread_table``; FormatError if wrong."""
+    def parse(
+        cls, data: bytes, byteorder: ByteOrder, room: int = _MAX_THREADS * _MAX_ENTRY
+    ) -> "ThreadTable":
+        """Decode `TABLE_SIZE` bytes, read at the symbol ``thread_table``; FormatError if wrong.
+
+        ``room`` is how many bytes there are for the entries.
+        """
         if len(data) < TABLE_SIZE:
             raise FormatError(f"a table of threads has {TABLE_SIZE} bytes, not {len(data)}")
         fields = struct.unpack_from((">" if byteorder == "big" else "<") + _TABLE, data)
@@ -114,6 +119,12 @@ class ThreadTable:
         )
         if not good:
             raise FormatError("the table of threads has numbers that cannot be right", _ADVICE)
+        if nr_threads * entry_size > room:
+            raise FormatError(
+                f"the table of threads has {nr_threads} entries of {entry_size} bytes, "
+                f"and there are {room} bytes for them",
+                _ADVICE,
+            )
         return cls(byteorder, nr_threads, entry_size, long_size, ret_stack_size, comm_size, offsets)
 
     @property

@@ -28,7 +28,7 @@ class ThreadControl:
     def _table(self) -> ThreadTable:
         data = self._memory.dump_memory(self._image.address_of("thread_table"), TABLE_SIZE)
         try:
-            return ThreadTable.parse(data, self._image.byteorder)
+            return ThreadTable.parse(data, self._image.byteorder, self._image.size_of("threads"))
         except FormatError as error:
             raise GuestError(f"the guest's threads cannot be read: {error.message}") from error
 

@@ -82,6 +82,12 @@ def test_a_table_that_cannot_be_right(change, message):
     assert message in f"{caught.value.message} {caught.value.advice}"
 
 
+def test_a_table_of_more_than_there_is_room_for():
+    assert ThreadTable.parse(table(), "big", 3 * ENTRY).nr_threads == 3
+    with pytest.raises(FormatError, match="3 entries of 96 bytes, and there are 287 bytes"):
+        ThreadTable.parse(table(), "big", 3 * ENTRY - 1)
+
+
 def test_a_table_cut_short():
     with pytest.raises(FormatError, match=f"has {TABLE_SIZE} bytes"):
         ThreadTable.parse(table()[:-1], "big")
