@@ -63,6 +63,9 @@ RUN_ON = 5.0
 SETTLE_STEPS = 1000
 """More instructions than one event takes from its reserve to its commit."""
 
+SETTLING = 5.0
+"""Seconds that they may take: many times what they do."""
+
 
 class Outcome(StrEnum):
     """Why ``run`` came back."""
@@ -118,6 +121,7 @@ class Guest:
             self.image.address_of("ring_buffer"),
             self.image.byteorder,
             self.machine.directory,
+            self.image.memory,
         )
 
     @cached_property
@@ -315,14 +319,17 @@ class Guest:
 
     def settle(self) -> None:
         """Finish the event that each CPU is writing, so that counters and pages agree."""
+        end = time.monotonic() + SETTLING
         for _ in range(SETTLE_STEPS):
             writing = self.collector.writing()
             if not writing:
                 return
+            if time.monotonic() > end:
+                break
             for cpu in writing:
                 self.cpus.step(cpu)
         raise DeadlineMissed(
-            f"an event is still being written after {SETTLE_STEPS} instructions",
+            f"an event is still being written after {SETTLE_STEPS} instructions or {SETTLING:g} s",
             "The guest's ring buffer is damaged, or the guest hangs inside it.",
             self.describe(),
         )

@@ -23,6 +23,10 @@ COUNTER_MASK = 0xFFFFFFFF
 """The guest's counters and sequence numbers are 32 bits wide and wrap."""
 
 
+ANYWHERE = range(1 << 64)
+"""The memory of a guest of which nobody knows how much it has."""
+
+
 @dataclass(slots=True)
 class Counts:
     """The guest's own counters of one CPU, extended beyond their 32 bits."""
@@ -118,12 +122,20 @@ class SpoolState:
 
 
 class Collector:
-    """Reads the ring buffer that a guest describes at ``address`` of its memory."""
+    """Reads the ring buffer that a guest describes at ``address``, and that lies in ``memory``."""
 
-    def __init__(self, lane: Lane, address: int, byteorder: ByteOrder, directory: Path) -> None:
+    def __init__(
+        self,
+        lane: Lane,
+        address: int,
+        byteorder: ByteOrder,
+        directory: Path,
+        memory: range = ANYWHERE,
+    ) -> None:
         self._lane = lane
         self._address = address
         self._byteorder: ByteOrder = byteorder
+        self._memory = memory
         self._snapshot: int | None = None
         header = self.header()
         self.format = header.page_format
@@ -139,7 +151,9 @@ class Collector:
         try:
             fixed = self._lane.read(address, FIXED_SIZE)
             size = header_length(fixed, self._byteorder)
-            return RingHeader.parse(self._lane.read(address, size), self._byteorder)
+            header = RingHeader.parse(self._lane.read(address, size), self._byteorder)
+            header.check_within(self._memory)
+            return header
         except FormatError as error:
             raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
 

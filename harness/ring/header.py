@@ -145,6 +145,33 @@ class RingHeader:
         """Whether a full buffer overwrites its oldest page instead of refusing new events."""
         return bool(self.flags & OVERWRITE)
 
+    def check_within(self, memory: range) -> None:
+        """FormatError where a CPU's pages lie outside of ``memory``, or more are unread than fit.
+
+        Nothing else of them can be read: there may be devices, or nothing at all.
+        """
+        size = self.page_format.page_size
+        for cpu in self.cpus:
+            for what, start, length in (
+                ("pages", cpu.pages, cpu.max_pages * size),
+                ("first_entry", cpu.first_entry, cpu.max_pages * 4),
+            ):
+                if not memory.start <= start <= start + length <= memory.stop:
+                    raise FormatError(
+                        f"the ring buffer header has cpu[{cpu.index}].{what} {start:#x} to "
+                        f"{start + length:#x}; the guest has only {memory.start:#x} to "
+                        f"{memory.stop:#x}",
+                        _ADVICE,
+                    )
+        unread = sum((cpu.tail - cpu.head + 1) & _SEQUENCE_MASK for cpu in self.cpus) * size
+        held = memory.stop - memory.start
+        if unread > held:
+            raise FormatError(
+                f"the ring buffer header tells of {unread} bytes of unread pages in {held} bytes "
+                "of memory",
+                _ADVICE,
+            )
+
     def cpu(self, index: int) -> RingCpu:
         """The part of one CPU."""
         return self.cpus[index]

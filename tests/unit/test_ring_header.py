@@ -176,3 +176,34 @@ def test_garbage_behind_the_magic_is_refused(garbage, byteorder):
     except FormatError:
         return
     assert all(len(cpu.unread_pages) <= cpu.nr_pages for cpu in header.cpus)
+
+
+MEMORY = range(0x80200000, 0x82000000)
+
+
+@pytest.mark.parametrize("cpus", [({}, {}), ({"head": 8}, {"tail": 900})])
+def test_pages_within_memory(cpus):
+    RingHeader.parse(encode("big", cpus=cpus), "big").check_within(MEMORY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"pages": 0x10000000}, "pages 0x10000000 to 0x11000000; the guest has only 0x80200000 to"),
+        ({"pages": MEMORY.stop - 4096}, "pages 0x81fff000"),
+        ({"max_pages": 1 << 18}, "pages 0x80400000 to 0xc0400000"),
+        ({"first_entry": 8}, "first_entry 0x8 to 0x4008"),
+        ({"first_entry": MEMORY.stop - 4}, "first_entry 0x81fffffc"),
+    ],
+)
+def test_pages_outside_of_memory(changes, says):
+    header = RingHeader.parse(encode("big", cpus=({}, changes)), "big")
+    with pytest.raises(FormatError, match=rf"cpu\[1\]\.{says}"):
+        header.check_within(MEMORY)
+
+
+def test_more_unread_pages_than_there_is_memory():
+    full = {"nr_pages": 4096, "head": 0, "tail": 4095}
+    header = RingHeader.parse(encode("big", cpus=(full, full)), "big")
+    with pytest.raises(FormatError, match="33554432 bytes of unread pages in 31457280 bytes"):
+        header.check_within(MEMORY)
