@@ -63,7 +63,7 @@ class EventControl:
     def syscalls(self) -> list[Syscall]:
         """The system calls that have events of their own; none if the port has no tracepoints."""
         control = self._control.read()
-        count, size = control["nr_syscalls"], control["metadata_size"]
+        count, size = self._count, control["metadata_size"]
         try:
             if count > _MAX_SYSCALLS or size > _MAX_SYSCALL_SIZE:
                 raise FormatError(f"{count} system calls of {size} bytes are too many")
@@ -74,6 +74,11 @@ class EventControl:
                 f"the guest's table of system calls is damaged: {error.message}"
             ) from error
         return sorted((one for one in parsed if one.number >= 0), key=lambda one: one.number)
+
+    @cached_property
+    def _count(self) -> int:
+        """How many there are in the guest's table: read once, for they do not become more."""
+        return self._control.read()["nr_syscalls"]
 
     @property
     def available(self) -> list[str]:
@@ -116,7 +121,7 @@ class EventControl:
         control = self._control.read()
         chosen = {name for name, bit in _BITS.items() if control["enabled"] & bit}
         if control["enabled"] & _SINGLE and self.syscalls:
-            wanted = self._memory.dump_memory(control["syscalls"], control["nr_syscalls"])
+            wanted = self._memory.dump_memory(control["syscalls"], self._count)
             for call in self.syscalls:
                 for bit, way in ((_ENTER, "enter"), (_EXIT, "exit")):
                     if wanted[call.index] & bit:
@@ -136,7 +141,7 @@ class EventControl:
     def _write(self, chosen: Iterable[str]) -> None:
         bits = sum(bit for name, bit in _BITS.items() if name in chosen)
         if self.syscalls:
-            wanted = bytearray(self._control.read()["nr_syscalls"])
+            wanted = bytearray(self._count)
             for call in self.syscalls:
                 wanted[call.index] = _ENTER * (
                     f"{_SYSCALLS}:sys_enter_{call.name}" in chosen

@@ -7,7 +7,7 @@ The guest must be stopped where its kernel could be interrupted by a call: not i
 
 from typing import Protocol
 
-from harness.errors import UsageError
+from harness.errors import GuestError, UsageError
 from harness.image import THIS_MODULE, RunningImage
 from harness.isa import CallSite
 
@@ -78,6 +78,11 @@ class PortCalls:
             count = self._word_at(module + _MODULE_RECORD_COUNT * word)
         else:
             start, count = self._word("ftrace_records"), self._word("ftrace_record_count")
+        if not 0 < size * count <= len(self._image.memory):
+            raise GuestError(
+                f"the guest tells of {count} records of call sites of {size} bytes",
+                "Its memory is damaged.",
+            )
         records = self._caller.read_memory(start, size * count)
         ip = site.address.to_bytes(word, self._image.byteorder)
         for offset in range(0, len(records), size):

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""A guest that says of itself what cannot be: it is at fault, at once, and little is read of it."""
+
+import resource
+
+import pytest
+
+from command import harness
+from harness import boot
+from harness.errors import GuestError
+
+CONFIGS = ("mips-malta", "mips64-malta", "aarch64-virt-smp")
+LIMIT = 1 << 30
+"""Bytes that the harness may write to a file while a guest wants more written."""
+
+WORKLOAD = """\
+#include <stdint.h>
+#include <linux/ring_buffer.h>
+__attribute__((noipa)) int step(int x) {{ return x + 1; }}
+int workload(void)
+{{
+        struct ring_buffer_per_cpu *cpu = &ring_buffer.cpu[0];
+        int x = 0;
+
+        (void)cpu;
+        for (int i = 0; i < 20; i++)
+                x = step(x);
+        {lie}
+        for (;;)
+                __asm__ volatile("");
+}}
+"""
+LIES = {
+    "many-pages": (
+        "cpu->max_pages = cpu->nr_pages = 1 << 18; cpu->tail = cpu->head + (1 << 18) - 1;",
+        "the ring buffer header has cpu[0].pages",
+    ),
+    "device": (
+        "cpu->pages = sizeof(long) == 8 ? 0x08000000 : 0xb8000000; cpu->tail = cpu->head + 3;",
+        "the ring buffer header has cpu[0].pages",
+    ),
+    "nowhere": (
+        "cpu->pages = 0xffffffffff000000ull & (unsigned long)-1;",
+        "the ring buffer header has cpu[0].pages",
+    ),
+    "entries": ("cpu->first_entry = 8;", "the ring buffer header has cpu[0].first_entry"),
+}
+
+
+@pytest.fixture
+def workload(tmp_path):
+    def write(lie):
+        path = tmp_path / "lies.c"
+        path.write_text(WORKLOAD.format(lie=lie))
+        return path
+
+    return write
+
+
+def within_limit():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_lie_about_where_and_how_much_is_the_guests_fault(tmp_path, workload, name, lie):
+    code, said = LIES[lie]
+    done = harness(
+        *("record", "-c", name, "--workload", workload(code), "-o", tmp_path / "x.dat"),
+        *("--timeout", "20"),
+        preexec_fn=within_limit,
+    )
+    assert done.returncode == 1, done.stderr
+    assert said in done.stderr
+    assert "did not reach" not in done.stderr
+    assert (tmp_path / "x.dat").exists()
+
+
+def test_a_guest_that_never_ends_an_event_is_not_stepped_for_ever(tmp_path, workload):
+    done = harness(
+        *("record", "-c", "mips-malta", "--workload", workload("cpu->writing = 1;")),
+        *("--duration", "0.5", "-o", tmp_path / "x.dat"),
+    )
+    assert done.returncode == 1
+    assert "an event is still being written" in done.stderr
+
+
+def test_the_timeout_is_for_booting_too(tmp_path):
+    done = harness("record", "-c", "mips-malta", "--timeout", "0.001", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "did not reach workload within 0.001 s" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_threads_that_has_no_room():
+    with boot("mips-malta") as guest:
+        known = guest.threads()
+        table = guest.image.symbols["thread_table"]
+        for number, size in ((len(known) + 1000, 0), (65536, 65536)):
+            for offset, value in ((8, number), (12, size)):
+                if value:
+                    data = value.to_bytes(4, guest.image.byteorder)
+                    guest.debugger.write_memory(table + offset, data)
+            with pytest.raises(GuestError, match="the table of threads has"):
+                guest.threads()
+            with pytest.raises(GuestError, match="the table of threads has"):
+                guest.tracer.remember_names()
+
+
+def test_words_of_a_guest_that_say_how_much_there_is_to_read():
+    with boot("mips-malta") as guest:
+        site = guest.image.sites[0]
+        for size, count in ((0, 3), (1 << 16, 1 << 16)):
+            for symbol, value in (("ftrace_record_size", size), ("ftrace_record_count", count)):
+                data = value.to_bytes(4, guest.image.byteorder)
+                guest.debugger.write_memory(guest.image.symbols[symbol], data)
+            with pytest.raises(GuestError, match="records of call sites"):
+                guest.port.record_of(site)
+
+
+def test_a_number_of_system_calls_that_grows_is_not_believed():
+    with boot("mips-malta") as guest:
+        events = guest.tracer.event_control
+        known = events.available
+        guest.debugger.write_memory(
+            guest.image.symbols["trace_event_control"] + 8, b"\x7f" + bytes(3)
+        )
+        events.set_event("*:*")
+        assert events.enabled == known
