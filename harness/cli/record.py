@@ -79,7 +79,7 @@ from harness.units import KIB
     callback=finite,
     default=60.0,
     show_default=True,
-    help="Seconds after which a guest that has not come to its end counts as hung.",
+    help="Seconds after which a guest that has not booted, or not come to its end, counts as hung.",
 )
 @click.option("--live", is_flag=True, help="Print events as they come; what was too many is said.")
 @click.option(

@@ -11,7 +11,7 @@ from harness.build import build_guest
 from harness.config import MachineConfig, load_config
 from harness.debugger import Debugger
 from harness.errors import GdbError, HarnessError, HostError, UsageError, WrongGuest
-from harness.guest.guest import PARTING, Guest
+from harness.guest.guest import PARTING, TIMEOUT, Guest
 from harness.guest.modules import Build
 from harness.image import Image, RunningImage
 from harness.machine import Machine
@@ -37,6 +37,7 @@ def boot(
     plugins: Sequence[str] = (),
     lane: str = "auto",
     tick: int | None = None,
+    timeout: float = TIMEOUT,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Guest]:
     """Build a guest (or take it from the cache), start it and stop it in front of its workload.
@@ -56,6 +57,7 @@ def boot(
             has QEMU itself write large parts to a file.
         tick: timer interrupts a second, on each CPU; 0 for ticks only while threads wait for a
             CPU; None for what the environment variable HARNESS_TICK says, or 0.
+        timeout: seconds that the guest may take to come to ``until``.
         progress: told in one line what takes long.
 
     When the ``with`` block ends, however it ends, QEMU and gdb are gone.
@@ -82,7 +84,7 @@ def boot(
     ) as guest:
         set_tick(guest, _default_tick() if tick is None else tick)
         if until is not None:
-            guest.run(until=until)
+            guest.run(until=until, timeout=timeout)
             for module in guest.modules.find(*modules):
                 guest.load_module(module)
         yield guest

@@ -94,6 +94,7 @@ def record(
             modules=request.modules,
             lane=request.lane,
             tick=request.tick,
+            timeout=request.timeout,
             progress=progress,
         ) as guest,
     ):
