@@ -36,6 +36,9 @@ LIMIT = 64 * MIB
 TEXT = 400
 """Characters of a message that are kept."""
 
+LONGEST = 16 * KIB
+"""Characters of any text."""
+
 YEAR_10000 = 253402300800
 """In seconds since 1970: no calendar of ours goes so far."""
 
@@ -53,7 +56,7 @@ def _storable(value: object) -> object:
     """JSON can have half a character, which no file and no database takes."""
     if not isinstance(value, str):
         return value
-    return value[: 16 * KIB].encode("utf-8", "backslashreplace").decode()
+    return value[:LONGEST].encode("utf-8", "backslashreplace").decode()[:LONGEST]
 
 
 def _printable(text: str) -> str:
