@@ -25,6 +25,8 @@ START = 30.0
 QUIT = 3.0
 """Seconds that QEMU may take to go when it is asked to."""
 
+_REFUSED_PLUGIN = "Could not load plugin"
+
 
 class Machine:
     """A QEMU that is started paused, dies with this process, and leaves nothing behind.
@@ -212,7 +214,11 @@ class Machine:
             self._monitor.connect(START)
         except MonitorLost:
             self._child.wait(1.0)
-            raise HostError("QEMU did not start", "", self.exit_report()) from None
+            message, advice = "QEMU did not start", ""
+            if self._plugins and _REFUSED_PLUGIN in self._child.stderr_tail():
+                message = "this QEMU does not load the plugin of the execution oracle"
+                advice = "`harness doctor` names the versions of QEMU that were tried."
+            raise HostError(message, advice, self.exit_report()) from None
 
     def _quit(self, child: Child) -> bool:
         """Ask QEMU to quit and wait for its end, with the console read: QEMU may wait for that."""

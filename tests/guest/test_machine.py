@@ -79,6 +79,18 @@ def test_life(config):
     machine.stop()
 
 
+def test_a_plugin_that_qemu_refuses_is_named(tmp_path):
+    """As that of the oracle, by a QEMU with an interface that came later."""
+    plugin = tmp_path / "later.so"
+    source = "int qemu_plugin_version = 1000000; int qemu_plugin_install(void) { return 0; }"
+    compiler = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", plugin]
+    subprocess.run(compiler, input=source, text=True, check=True)
+    config = load_config("mips-malta")
+    with pytest.raises(HostError, match="does not load the plugin") as caught:
+        Machine(config, build_guest(config), plugins=[str(plugin)]).start()
+    assert "API version 1000000" in str(caught.value)
+
+
 def test_failed_start_is_told_in_full():
     config = load_config("mips-malta")
     kernel = build_guest(config)
