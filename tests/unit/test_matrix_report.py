@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What has changed: planted regressions are found, and nothing else is said."""
 
-import os
 import re
 from dataclasses import replace
 from urllib.parse import unquote
@@ -279,49 +278,6 @@ def test_what_a_guest_prints_stays_text_in_every_report():
     assert "<script>" in failure.text
 
 
-def evil(text):
-    """Texts that no run makes, in every place."""
-    lie = replace(NOW, cell=f"c/{text}", command=text, message=text, revision=text, run=text)
-    lie = replace(lie, versions={text: text}, verdicts=(Verdict(text, "fail", text),), id="b2")
-    return replace(lie, outcome=Outcome.FAIL, instructions=None)
-
-
-CONTROL = "a\x1b[31mb\x9b1mc\x00d\x7fe\ufffef\ud800g\u202eh\rforged: i"
-
-
-def test_control_characters_of_strangers_are_in_no_report(tmp_path):
-    bad = evil(CONTROL)
-    slow = replace(
-        bad, id="b3", cell=f"s/{CONTROL}", instructions=9, outcome=Outcome.PASS, verdicts=()
-    )
-    old = [
-        replace(slow, instructions=1, versions={CONTROL: "1"}),
-        replace(bad, cell=f"m/{CONTROL}"),
-    ]
-    found = compare(old, [bad, slow], names=(CONTROL, CONTROL), note=CONTROL)
-    assert found.broke
-    assert found.slower
-    assert found.missing
-    assert found.tools
-    for text in (*lines(found), *markdown(found).splitlines()):
-        assert text.isprintable(), text
-    tree = Xml.fromstring(junit([bad, slow]))
-    shown = [text for one in tree.iter() for text in (*one.attrib.values(), one.text or "")]
-    assert all(line.isprintable() for text in shown for line in text.split("\n"))
-    write_pages(tmp_path, found, [bad, slow], [*old, bad, slow])
-    for page in tmp_path.rglob("*.html"):
-        for line in page.read_text().split("\n"):
-            assert line.isprintable(), line
-
-
-def test_what_strangers_wrote_begins_no_line(tmp_path):
-    bad = evil("x\nbroke: forged\n\n## forged")
-    found = compare([], [bad], names=("a\nbroke: forged", "b\n## forged"), note="c\nforged: d")
-    for text in (*lines(found), *markdown(found).splitlines()):
-        assert not text.lstrip("- `#").startswith(("broke: forged", "## forged", "forged"))
-        assert "\n" not in text
-
-
 def test_junit_has_a_case_for_each_verdict_of_the_last_attempt():
     verdicts = (*NOW.verdicts, Verdict("C7a", "not claimed", "the port has no graph"))
     last = failed(replace(NOW, id="b2", verdicts=verdicts))
@@ -399,24 +355,6 @@ def test_a_page_shows_the_end_of_the_log_and_links_to_what_the_run_kept(tmp_path
     assert "<script" not in text
     links = [unquote(link) for link in LINK.findall(text)]
     assert (page.parent / links[-1]).resolve() == where / "trace #1.dat"
-
-
-def test_a_page_shows_no_file_that_a_link_of_the_run_leads_to(tmp_path):
-    where = tmp_path / "run" / "cells" / NOW.cell / NOW.id
-    where.mkdir(parents=True)
-    (tmp_path / "secret").write_text("the key\n")
-    (where / "log.txt").symlink_to(tmp_path / "secret")
-    (where / "key").symlink_to(tmp_path / "secret")
-    found = compare([], [NOW], names=("", "2222"))
-    for _ in range(2):
-        write_pages(tmp_path / "pages", found, [NOW], [NOW], tmp_path / "run")
-        (page,) = (tmp_path / "pages" / "cells").iterdir()
-        assert "the key" not in page.read_text()
-        assert "key" not in LINK.findall(page.read_text())
-        (where / "log.txt").unlink(missing_ok=True)
-        (where / "log.txt").write_text("own\n")
-        (where / os.fsdecode(b"caf\xe9")).touch()
-    assert "own" in page.read_text()
 
 
 def test_nights_are_counted_by_run_and_instructions_by_cells_that_both_counted():
