@@ -158,9 +158,11 @@ def record(
     )
     with orderly_end() as wake, progress() as tell:
         recording = run(request, wake=wake, progress=tell)
+    uncounted = "; none was recorded or counted while record_disabled was set"
     click.echo(
         f"{recording.path}: {recording.events} events, {recording.lost} lost, "
         f"ended by {recording.ended}, {time.monotonic() - began:.1f} s"
+        f"{uncounted if recording.disabled else ''}"
     )
     if printed.error is not None:
         raise printed.error

@@ -141,6 +141,8 @@ class Collector:
         self.format = header.page_format
         self.cleared = 0
         """How often the spools have been emptied."""
+        self.disabled = False
+        """Whether the guest was seen to refuse events, uncounted, since the spools were emptied."""
         self.spools = [Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus]
 
     def header(self) -> RingHeader:
@@ -223,6 +225,7 @@ class Collector:
                 "the guest's ring buffer is damaged: its header now tells of "
                 f"{len(header.cpus)} CPUs and pages of {header.page_format.page_size} bytes"
             )
+        self.disabled |= bool(header.record_disabled)
         for cpu, spool in zip(header.cpus, self.spools, strict=True):
             unread = cpu.unread_pages
             if snapshot is not None:
@@ -267,6 +270,7 @@ class Collector:
 
     def _forget(self) -> None:
         self.cleared += 1
+        self.disabled = False
         for spool in self.spools:
             spool.clear()
 

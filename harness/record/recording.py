@@ -56,7 +56,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded: events in the file, those lost, those the guest wrote; why it ended."""
+    """What was recorded: events in the file, those lost, those the guest wrote; why it ended.
+
+    ``disabled`` says that the guest was seen with ``record_disabled`` set: what it refused
+    meanwhile is in none of the numbers.
+    """
 
     path: Path
     events: int
@@ -64,6 +68,7 @@ class Recording:
     written: int
     ended: str
     workload_status: int | None
+    disabled: bool = False
 
 
 def record(
@@ -129,7 +134,7 @@ def record(
             keep_first(spools, form, request.events)
             events = min(events, request.events)
         write_trace_dat(stream, guest.tracer.description(ask=failure is None), spools)
-        counts = guest.collector.counts
+        counts, disabled = guest.collector.counts, guest.collector.disabled
         reached_end = outcome is Outcome.REACHED and request.until == END
         status = guest.workload_status if reached_end else None
     if failure is not None:
@@ -150,7 +155,7 @@ def record(
         )
     ended = request.until if outcome is Outcome.REACHED else str(outcome)
     written = counts.entries + counts.dropped
-    return Recording(request.output, events, counts.lost, written, ended, status)
+    return Recording(request.output, events, counts.lost, written, ended, status, disabled)
 
 
 def _switch_on(guest: Guest, request: Request) -> None:

@@ -29,6 +29,7 @@ from harness.trace.writer import (
     OPTION_TRACECLOCK,
     OPTION_UNAME,
     OPTION_VERSION,
+    RECORD_DISABLED,
     CpuStatistics,
 )
 from harness.units import escape
@@ -253,6 +254,7 @@ class TraceDatReader:
                     overrun=counted.get("overrun", 0),
                     dropped=counted.get("dropped events", 0),
                     left=counted.get("entries", 0),
+                    disabled=bool(counted.get(RECORD_DISABLED, 0)),
                 )
             )
 

@@ -42,12 +42,14 @@ class CpuTotals:
 
     ``lost`` counts what the pages say is missing between events, or is `LOST_UNKNOWN`;
     ``overrun`` and ``dropped`` are the kernel's own counters, 0 where the file has none.
+    ``disabled`` says that its buffer was switched off at times, when nothing was counted.
     """
 
     events: int = 0
     lost: int = 0
     overrun: int = 0
     dropped: int = 0
+    disabled: bool = False
 
 
 @dataclass(slots=True)
@@ -93,7 +95,9 @@ def trace_statistics(reader: TraceDatReader, *, keep: Predicate | None = None) -
     for number in range(reader.cpu_count):
         sums.cpus[number] = CpuTotals()
     for number, counted in enumerate(reader.statistics[: reader.cpu_count]):
-        sums.cpus[number].overrun, sums.cpus[number].dropped = counted.overrun, counted.dropped
+        cpu = sums.cpus[number]
+        cpu.overrun, cpu.dropped = counted.overrun, counted.dropped
+        cpu.disabled = counted.disabled
     add_events(sums, reader.events(), keep)
     return sums
 

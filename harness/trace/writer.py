@@ -39,18 +39,24 @@ _HEADER_EVENT = """\
 """
 
 
+RECORD_DISABLED = "record disabled"
+"""A line of CPUSTAT that only the harness writes."""
+
+
 @dataclass(frozen=True, slots=True)
 class CpuStatistics:
     """What became of the events of one CPU.
 
     They were read (and are in the file), overwritten before they were read (``overrun``), refused
     because the buffer was full (``dropped``), or still in the buffer at the end (``left``).
+    ``disabled`` says that the buffer was seen switched off: then events were not even counted.
     """
 
     read: int
     overrun: int = 0
     dropped: int = 0
     left: int = 0
+    disabled: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,8 @@ def _options(description: TraceDescription, cpus: int, cpu_count: bytes) -> list
             f"CPU: {cpu}\nentries: {counted.left}\noverrun: {counted.overrun}\n"
             f"dropped events: {counted.dropped}\nread events: {counted.read}\n"
         )
+        if counted.disabled:
+            text += f"{RECORD_DISABLED}: 1\n"
         options.append((OPTION_CPUSTAT, text.encode()))
     return options
 

@@ -241,6 +241,7 @@ class Tracer(TracerControl):
                     read=counts.entries - counts.overrun,
                     overrun=counts.overrun,
                     dropped=counts.dropped,
+                    disabled=self._collector.disabled,
                 )
                 for counts in (spool.counts for spool in self._collector.spools)
             ],

@@ -127,3 +127,17 @@ def test_a_number_of_system_calls_that_grows_is_not_believed():
         )
         events.set_event("*:*")
         assert events.enabled == known
+
+
+def test_events_that_a_guest_refuses_uncounted_are_spoken_of(tmp_path):
+    source = WORKLOAD.format(lie="ring_buffer.header.record_disabled = 1; step(x); return 0;")
+    (tmp_path / "off.c").write_text(source)
+    done = harness("record", "-c", "mips-malta", "--workload", "off.c", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith(
+        "none was recorded or counted while record_disabled was set"
+    )
+    said = harness("stat", cwd=tmp_path).stdout
+    assert "record_disabled was set on CPU 0: nothing was counted then" in said
+    counted = harness("record", "-c", "mips-malta", cwd=tmp_path)
+    assert "record_disabled" not in counted.stdout + harness("stat", cwd=tmp_path).stdout

@@ -8,7 +8,14 @@ import pytest
 
 from graph_files import NESTED, back, call, graph_trace
 from harness.cli.report import VIEWS as OFFERED
-from harness.trace import VIEWS, TraceDatReader, stat_json, stat_text, trace_statistics
+from harness.trace import (
+    VIEWS,
+    CpuStatistics,
+    TraceDatReader,
+    stat_json,
+    stat_text,
+    trace_statistics,
+)
 from trace_files import FORMATS, function_trace
 
 FORM = FORMATS[0]
@@ -52,6 +59,15 @@ def test_the_page_and_the_json_say_the_same():
     assert document["events"] == sums.events
     for function in document["functions"]:
         assert function["function"] in text
+
+
+@pytest.mark.parametrize("disabled", [True, False])
+def test_a_buffer_that_was_off_is_told(disabled):
+    counted = [CpuStatistics(3), CpuStatistics(2, disabled=disabled)]
+    sums = sums_of(function_trace(FORM, 3, 2, statistics=counted))
+    said = "record_disabled was set on CPU 1: nothing was counted then"
+    assert (said in list(stat_text(sums))) is disabled
+    assert [cpu["disabled"] for cpu in json.loads(stat_json(sums))["cpus"]] == [False, disabled]
 
 
 def test_the_command_offers_every_view():

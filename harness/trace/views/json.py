@@ -12,6 +12,7 @@ from harness.trace.filter import Predicate
 from harness.trace.kernel_events import KernelStackEvent
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.kept import kept_events
+from harness.trace.writer import CpuStatistics
 
 VERSION = 1
 
@@ -28,7 +29,7 @@ def report_json(reader: TraceDatReader, *, keep: Predicate | None = None) -> Ite
         "clock": reader.clock,
         "machine": reader.machine,
         "cpus": reader.cpu_count,
-        "statistics": [asdict(counted) for counted in reader.statistics],
+        "statistics": [_counted(one) for one in reader.statistics],
     }
     yield from document(head, "events", map(_object, kept_events(reader.events(), keep)))
 
@@ -44,6 +45,13 @@ def document(head: dict[str, object], key: str, items: Iterable[object]) -> Iter
     if before:
         yield before
     yield "]}"
+
+
+def _counted(one: CpuStatistics) -> dict[str, object]:
+    made = asdict(one)
+    if not one.disabled:
+        del made["disabled"]
+    return made
 
 
 def _object(event: TraceEvent) -> dict[str, object]:

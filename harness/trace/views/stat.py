@@ -20,6 +20,9 @@ def stat_text(sums: Statistics, *, functions: int = HOTTEST) -> Iterator[str]:
     yield f"{'CPU':>5} {'events':>12} {'lost':>12} {'overrun':>12} {'dropped':>12}"
     for number, cpu in sorted(sums.cpus.items()):
         yield f"{number:>5} {cpu.events:>12} {_lost(cpu):>12} {cpu.overrun:>12} {cpu.dropped:>12}"
+    disabled = [str(number) for number, cpu in sorted(sums.cpus.items()) if cpu.disabled]
+    if disabled:
+        yield f"record_disabled was set on CPU {', '.join(disabled)}: nothing was counted then"
     yield ""
     for kind, count in sums.kinds.most_common():
         yield f"{count:>18} {kind}"
@@ -55,6 +58,7 @@ def stat_json(sums: Statistics) -> str:
                     "lost": None if cpu.lost == LOST_UNKNOWN else cpu.lost,
                     "overrun": cpu.overrun,
                     "dropped": cpu.dropped,
+                    "disabled": cpu.disabled,
                 }
                 for number, cpu in sorted(sums.cpus.items())
             ],
