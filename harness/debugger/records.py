@@ -15,7 +15,7 @@ from pygdbmi import gdbmiparser
 
 MAX_DEPTH = 32
 
-_MEMORY = re.compile(rb"(\d*)\^done,memory=\[")
+_MEMORY = re.compile(rb"(\d{0,18})\^done,memory=\[")
 _BLOCK = re.compile(
     rb'\{begin="0x([0-9a-f]{1,16})",offset="0x[0-9a-f]{1,16}",end="0x([0-9a-f]{1,16})",contents="'
 )

@@ -21,7 +21,7 @@ STEP_TRIES = 3
 raised just as the instruction is to begin.  What jumps to itself may be executed so often."""
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
-_TARGET_ID = re.compile(r"Thread (?:(\d+)\.)?(\d+)")
+_TARGET_ID = re.compile(r"Thread (?:(\d{1,18})\.)?(\d{1,18})")
 _STEPPED = re.compile(r'received: "[TS]05')
 _STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
 _UNANSWERED = "error while fetching packet"

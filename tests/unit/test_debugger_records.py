@@ -203,3 +203,8 @@ def test_no_line_raises(line):
     parse_record(line)
     parse_record(b"1^done,a=" + line)
     parse_record(b"1^done,memory=[" + line)
+
+
+@pytest.mark.parametrize("line", [MEMORY, REGISTERS, FRAMES, STOPPED])
+def test_a_token_of_more_digits_than_any_number_has(line):
+    assert parse_record(b"9" * 5000 + line).token is None
