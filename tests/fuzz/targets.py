@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""Everything that reads what a stranger wrote, each with inputs that are right to begin with."""
+
+import io
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from graph_files import NESTED, graph_trace
+from guest_drafts import KINDS, Draft
+from harness.config import load_config, load_port, resources
+from harness.debugger.records import parse_record
+from harness.image import Image
+from harness.image.recordmcount import assembly, recordmcount
+from harness.matrix.history import History
+from harness.matrix.model import DEFAULT, load_matrix
+from harness.matrix.result import (
+    Findings,
+    read_findings,
+    read_result,
+    write_findings,
+    write_result,
+)
+from harness.matrix.rundir import open_run, read_run
+from harness.record.limit import keep_first, total_events
+from harness.ring import (
+    FIXED_SIZE,
+    PageFormat,
+    RingHeader,
+    ThreadTable,
+    header_length,
+    mark_lost,
+    rest_of_page,
+)
+from harness.trace import (
+    VIEWS,
+    EventFormat,
+    TraceDatReader,
+    event_formats,
+    parse_filters,
+    parse_syscalls,
+    report_bytes,
+    stat_json,
+    stat_text,
+    trace_statistics,
+)
+from matrix_drafts import RESULT
+from ring_model import RingModel
+from test_ring_threads import table
+from test_trace_syscalls import SIZE, entry
+from trace_files import FORMATS, function_trace
+
+Look = Callable[[bytes, random.Random, Path], object]
+"""Read an input to its end; the directory is for files of its own."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader and inputs that it reads; ``begins`` tells files of a corpus that are for it."""
+
+    name: str
+    seeds: tuple[bytes, ...]
+    look: Look
+    begins: bytes = b""
+
+
+TRACES = tuple(
+    made
+    for form in FORMATS
+    for made in (function_trace(form, 5), graph_trace(form, NESTED), function_trace(form, 3, 3))
+)
+FILTERS = (
+    b"function: ip == do_work && CPU == 0",
+    b"func*,funcgraph_exit: (duration > 1000 || !(depth < 2)) && COMM ~ 'w*'",
+    b'sched/sched_switch: prev_comm == "task" && next_pid & 0x10',
+)
+
+
+READER = TraceDatReader(io.BytesIO(TRACES[1]))
+FORMATS_OF_FILTERS = list(READER.formats.values())
+EVENTS_OF_FILTERS = list(READER.events())
+
+
+def look_at_trace(data: bytes, chance: random.Random, directory: Path) -> None:
+    """One view of a trace.dat, or its statistics, or what a filter lets through."""
+    reader = TraceDatReader(io.BytesIO(data))
+    view = chance.choice((*VIEWS, "stat"))
+    if view == "stat":
+        sums = trace_statistics(reader)
+        assert stat_json(sums)
+        assert list(stat_text(sums))
+        return
+    filters = ["func*: pid == 1"] if chance.random() < 0.1 else []
+    for line in report_bytes(reader, view, filters):
+        assert view == "perfetto" or all(part.isprintable() for part in line.decode().split("\n"))
+
+
+def look_at_filter(data: bytes, chance: random.Random, directory: Path) -> None:
+    keep = parse_filters([data.decode("utf-8", "surrogateescape")], FORMATS_OF_FILTERS)
+    assert keep is not None
+    for event in EVENTS_OF_FILTERS:
+        keep(event)
+
+
+def look_at_format(data: bytes, chance: random.Random, directory: Path) -> None:
+    form = EventFormat.parse(data.decode("utf-8", "backslashreplace"), "system")
+    EventFormat.parse(form.text, "system")
+
+
+def look_at_page(data: bytes, chance: random.Random, directory: Path) -> None:
+    """All that is done with the pages of a guest before they are a file."""
+    form = PageFormat(*chance.choice(FORMATS))
+    page = data[:4096].ljust(4096, b"\xa5")
+    for change in (lambda: mark_lost(page, form, 3), lambda: rest_of_page(page, form, 0)):
+        change()
+    streams = [io.BytesIO(page + data), io.BytesIO(page)]
+    events, _ = total_events(streams, form)
+    keep_first(streams, form, events // 2)
+
+
+def look_at_header(data: bytes, chance: random.Random, directory: Path) -> None:
+    size = header_length(data[:FIXED_SIZE], "big")
+    for cpu in RingHeader.parse(data[:size], "big").cpus:
+        assert len(cpu.unread_pages) <= cpu.nr_pages
+
+
+def look_at_threads(data: bytes, chance: random.Random, directory: Path) -> None:
+    found = ThreadTable.parse(data, "big")
+    entries = data[80:] * 4
+    for thread in found.threads(entries, 0x1000):
+        assert all(part.isprintable() for part in re.split("[\n\t]", str(thread)))
+    found.names(entries)
+
+
+def look_at_image(data: bytes, chance: random.Random, directory: Path) -> None:
+    image = Image(data, "vmlinux")
+    assert all(line.isprintable() for line in image.kallsyms().splitlines())
+    assert all(image.symbolize(one.address).isprintable() for one in image.functions)
+    looks = (lambda: image.sites, lambda: image.build_id, lambda: image.read(image.entry, 64))
+    chance.choice(looks)()
+
+
+def look_at_link(data: bytes, chance: random.Random, directory: Path) -> None:
+    assert assembly(recordmcount(data, "vmlinux"), "vmlinux").isascii()
+
+
+def look_at_syscalls(data: bytes, chance: random.Random, directory: Path) -> None:
+    for call in parse_syscalls(data, max(1, len(data) // SIZE), SIZE, "little"):
+        assert call.formats(4)
+
+
+def look_at_answer(data: bytes, chance: random.Random, directory: Path) -> None:
+    parse_record(data)
+
+
+def look_at_config(data: bytes, chance: random.Random, directory: Path) -> None:
+    file = directory / "board.toml"
+    file.write_bytes(data)
+    load_config(file)
+
+
+def look_at_port(data: bytes, chance: random.Random, directory: Path) -> None:
+    (directory / "include" / "asm").mkdir(parents=True, exist_ok=True)
+    for name in ("mcount.S", "ftrace.c", "include/asm/ftrace.h"):
+        (directory / name).touch()
+    (directory / "port.toml").write_bytes(data)
+    load_port(directory)
+
+
+def look_at_matrix(data: bytes, chance: random.Random, directory: Path) -> None:
+    file = directory / "matrix.toml"
+    file.write_bytes(data)
+    load_matrix(file)
+
+
+def look_at_result(data: bytes, chance: random.Random, directory: Path) -> None:
+    (directory / "result.json").write_bytes(data)
+    found = read_result(directory)
+    history = directory / "new.sqlite"
+    history.unlink(missing_ok=True)
+    with History(history) as kept:
+        kept.add([found])
+        kept.attempts()
+
+
+def look_at_findings(data: bytes, chance: random.Random, directory: Path) -> None:
+    (directory / "findings.json").write_bytes(data)
+    read_findings(directory)
+
+
+def look_at_run(data: bytes, chance: random.Random, directory: Path) -> None:
+    (directory / "run.json").write_bytes(data)
+    read_run(directory)
+
+
+def look_at_history(data: bytes, chance: random.Random, directory: Path) -> None:
+    file = directory / "history.sqlite"
+    for left in directory.glob("history.sqlite*"):
+        left.unlink()
+    file.write_bytes(data)
+    with History(file) as history:
+        history.sessions()
+        history.attempts()
+        history.add([replace(RESULT, id="new")])
+
+
+def _written(directory: Path, write: Callable[[Path], object], name: str) -> bytes:
+    write(directory)
+    return (directory / name).read_bytes()
+
+
+def _history(directory: Path) -> None:
+    with History(directory / "history.sqlite") as history:
+        history.add([RESULT, replace(RESULT, id="a2", cell="other/dynamic/gcc-O2/calls")])
+
+
+def _answers() -> tuple[bytes, ...]:
+    return (
+        b'12^done,stack=[frame={level="0",addr="0x80100000",func="main",args=[]}]',
+        b'*stopped,reason="breakpoint-hit",bkptno="1",frame={addr="0x1"},thread-id="1"',
+        b'7^done,memory=[{begin="0x0",offset="0x0",end="0x4",contents="00010203"}]',
+        b'~"text\\n"',
+    )
+
+
+def targets(directory: Path) -> list[Target]:
+    """All of them; ``directory`` is for making inputs."""
+    drafts = []
+    for kind in KINDS:
+        draft = Draft(kind)
+        if kind.form == "mcount":
+            draft.relocate(draft.first, draft.second, draft.gap)
+        drafts.append(draft.elf.build())
+    elf = tuple(drafts)
+    ring = RingModel()
+    for ip in range(3):
+        ring.event(ip)
+    pages = tuple(trace[-4096:] for trace in TRACES)
+    configs = tuple(f.read_bytes() for f in sorted(resources.configs_directory().glob("*.toml")))
+    ports = (resources.guests_directory() / "ports").glob("*/port.toml")
+    texts = tuple(form.text.encode() for size in (4, 8) for form in event_formats(size))
+    calls = (entry("sys_write", "int fd, const char * buf, size_t count", count=3),)
+    findings = Findings(RESULT.verdicts, 12)
+    return [
+        Target("trace.dat", TRACES, look_at_trace, b"\x17\x08D"),
+        Target("filter", FILTERS, look_at_filter),
+        Target("format", texts, look_at_format, b"name: "),
+        Target("page", pages, look_at_page),
+        Target("ring-header", (bytes(ring.memory[:400]),), look_at_header),
+        Target("threads", (table() + bytes(4096),), look_at_threads),
+        Target("elf", elf, look_at_image, b"\x7fELF"),
+        Target("recordmcount", elf, look_at_link, b"\x7fELF"),
+        Target("syscalls", calls, look_at_syscalls),
+        Target("gdb-answer", _answers(), look_at_answer),
+        Target("config", configs, look_at_config),
+        Target("port", tuple(file.read_bytes() for file in ports), look_at_port),
+        Target("matrix", (DEFAULT.read_bytes(),), look_at_matrix),
+        Target(
+            "result",
+            (_written(directory, lambda at: write_result(at, RESULT), "result.json"),),
+            look_at_result,
+        ),
+        Target(
+            "findings",
+            (_written(directory, lambda at: write_findings(at, findings), "findings.json"),),
+            look_at_findings,
+        ),
+        Target(
+            "run", (_written(directory, lambda at: open_run(at, "1111"), "run.json"),), look_at_run
+        ),
+        Target("history", (_written(directory, _history, "history.sqlite"),), look_at_history),
+    ]
