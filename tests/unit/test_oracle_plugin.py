@@ -189,6 +189,7 @@ def image(code):
         functions=[function, *jumps],
         function_at=lambda address: {BASE: function, at(SWITCH): switch}.get(address),
         read=lambda address, size: memory[address],
+        size_of={"threads": NR_THREADS * THREAD_SIZE}.__getitem__,
     )
 
 
