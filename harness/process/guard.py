@@ -21,7 +21,10 @@ def find_program(name: str, package: str) -> str:
     """The path of a program; HostError names the Debian package that holds a missing one."""
     found = shutil.which(name)
     if found is None:
-        raise _missing(name, package)
+        raise HostError(
+            f"{name} is not installed",
+            f"Install it: apt-get install {package}" if package else "See `harness doctor`.",
+        )
     return found
 
 
@@ -31,27 +34,25 @@ def dying_with_us() -> list[str]:
     The kernel kills the process when the thread that made it ends; one that is made in the moment
     in which this process ends does not become the command at all.
     """
-    return _guard("KILL", UNLESS_ORPHANED)
+    return _guard(find_program("setpriv", "util-linux"), "KILL", UNLESS_ORPHANED)
+
+
+def program_dying_with_us() -> list[str]:
+    """The same for a program that is asked something, on a search path that may have it alone."""
+    return _guard(_system_setpriv(), "KILL", UNLESS_ORPHANED)
 
 
 def group_dying_with_us() -> list[str]:
-    """The same for a command that starts others, all in one process group of their own.
+    """As `program_dying_with_us`, for one that starts others, all in a process group of their own.
 
     The kernel tells a shell in that group, which kills the group.
     """
-    return _guard("USR1", GROUP)
+    return _guard(_system_setpriv(), "USR1", GROUP)
 
 
-def _guard(signal: str, script: str) -> list[str]:
-    # The system's own: the user's search path may be one that has a toolchain only.
-    setpriv = shutil.which("setpriv", path=os.defpath) or shutil.which("setpriv")
-    if setpriv is None:
-        raise _missing("setpriv", "util-linux")
+def _system_setpriv() -> str:
+    return shutil.which("setpriv", path=os.defpath) or find_program("setpriv", "util-linux")
+
+
+def _guard(setpriv: str, signal: str, script: str) -> list[str]:
     return [setpriv, "--pdeathsig", signal, "--", "/bin/sh", "-c", script, str(os.getpid())]
-
-
-def _missing(name: str, package: str) -> HostError:
-    return HostError(
-        f"{name} is not installed",
-        f"Install it: apt-get install {package}" if package else "See `harness doctor`.",
-    )

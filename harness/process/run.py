@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from harness.process.guard import dying_with_us, group_dying_with_us
+from harness.process.guard import group_dying_with_us, program_dying_with_us
 
 LINE_LIMIT = 1000  # characters
 PATIENCE = 5.0  # seconds that killed processes may take to go
@@ -45,7 +45,7 @@ def run(
         Late: it did not end within ``deadline`` seconds.
     """
     # What a shell runs in the background has no standard input.
-    guard = group_dying_with_us() if given is None else dying_with_us()
+    guard = group_dying_with_us() if given is None else program_dying_with_us()
     stdin = subprocess.DEVNULL if given is None else subprocess.PIPE
     stderr = subprocess.PIPE
     with _group(guard, command, environment, stdin=stdin, stderr=stderr) as process:
@@ -114,14 +114,14 @@ def _group(
     that raise one wait so long.  They stay blocked in the group, which SIGKILL ends.
     """
     path = None if environment is None else environment.get("PATH")
-    program = shutil.which(command[0], path=path)
-    if program is None:
+    if shutil.which(command[0], path=path) is None:
         raise NotRun(f"{command[0]} is not installed")
     waiting = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
     try:
         try:
             process = subprocess.Popen(
-                [*guard, program, *command[1:]],
+                # By the name that it was asked for: gcc -v tells the path otherwise.
+                [*guard, *command],
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
