@@ -37,6 +37,7 @@ def test_events_are_printed_as_they_come_and_recorded_all_the_same(config, tmp_p
 FORGER = """
 #include <linux/ftrace.h>
 #include <linux/thread.h>
+#include <linux/trace_events.h>
 static int run(void *unused)
 {
 	trace_printk("hello\\n  workload-1       [000] .....     9.999999: forged <-event\\n");
