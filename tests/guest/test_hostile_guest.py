@@ -16,19 +16,22 @@ LIMIT = 1 << 30
 WORKLOAD = """\
 #include <stdint.h>
 #include <linux/ring_buffer.h>
-__attribute__((noipa)) int step(int x) {{ return x + 1; }}
+#ifndef LIE
+#define LIE (void)cpu
+#endif
+__attribute__((noipa)) int step(int x) { return x + 1; }
 int workload(void)
-{{
+{
         struct ring_buffer_per_cpu *cpu = &ring_buffer.cpu[0];
         int x = 0;
 
         (void)cpu;
         for (int i = 0; i < 20; i++)
                 x = step(x);
-        {lie}
+        LIE;
         for (;;)
                 __asm__ volatile("");
-}}
+}
 """
 LIES = {
     "many-pages": (
@@ -51,7 +54,7 @@ LIES = {
 def workload(tmp_path):
     def write(lie):
         path = tmp_path / "lies.c"
-        path.write_text(WORKLOAD.format(lie=lie))
+        path.write_text(f"#define LIE {lie}\n{WORKLOAD}")
         return path
 
     return write
@@ -129,10 +132,9 @@ def test_a_number_of_system_calls_that_grows_is_not_believed():
         assert events.enabled == known
 
 
-def test_events_that_a_guest_refuses_uncounted_are_spoken_of(tmp_path):
-    source = WORKLOAD.format(lie="ring_buffer.header.record_disabled = 1; step(x); return 0;")
-    (tmp_path / "off.c").write_text(source)
-    done = harness("record", "-c", "mips-malta", "--workload", "off.c", cwd=tmp_path)
+def test_events_that_a_guest_refuses_uncounted_are_spoken_of(tmp_path, workload):
+    off = workload("ring_buffer.header.record_disabled = 1; step(x); return 0")
+    done = harness("record", "-c", "mips-malta", "--workload", off, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith(
         "none was recorded or counted while record_disabled was set"
