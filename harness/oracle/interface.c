@@ -12,6 +12,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 
 static struct qemu_plugin_scoreboard *scoreboard;
 static int version;		/* what QEMU has; qemu_plugin_version is the least that fits */
+static unsigned int nr_threads;	/* of the host, that execute CPUs */
+static unsigned int nr_cpus;
 static void (*block_translated)(struct qemu_plugin_tb *tb);
 
 static __attribute__((constructor)) void choose_version(void)
@@ -22,11 +24,50 @@ static __attribute__((constructor)) void choose_version(void)
 		qemu_plugin_version = interface_counts_each_cpu() ? 2 : 1;
 }
 
-void interface_init(const qemu_info_t *info)
+static void cpu_begins(void)
+{
+	static _Thread_local bool known;
+
+	__atomic_fetch_add(&nr_cpus, 1, __ATOMIC_RELAXED);
+	if (!known)
+		__atomic_fetch_add(&nr_threads, 1, __ATOMIC_RELAXED);
+	known = true;
+}
+
+static void cpu_begins_with_id(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	(void)vcpu;
+	cpu_begins();
+}
+
+static void cpu_begins_with_userdata(unsigned int vcpu, void *userdata)
+{
+	(void)vcpu;
+	(void)userdata;
+	cpu_begins();
+}
+
+void interface_init(qemu_plugin_id_t id, const qemu_info_t *info)
 {
 	version = info->version.cur;
 	if (interface_counts_each_cpu())
 		scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+	if (version < 7)
+		qemu_plugin_register_vcpu_init_cb_with_id(id, cpu_begins_with_id);
+	else
+		qemu_plugin_register_vcpu_init_cb_with_userdata(id, cpu_begins_with_userdata,
+								NULL);
+}
+
+/*
+ * With -icount one thread executes all CPUs in turn.  QEMU 10 then takes the CPU that a block is
+ * translated for as a constant, although another may execute the block; and an inline operation
+ * multiplies that constant in place, which changes it for the guest's own code in the block.
+ */
+bool interface_confuses_cpus(void)
+{
+	return interface_counts_each_cpu() && nr_cpus > 1 && nr_threads == 1;
 }
 
 static void translated_with_id(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

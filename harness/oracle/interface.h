@@ -6,10 +6,16 @@
 #include "qemu_plugin_api.h"
 
 /* Look at the QEMU that has loaded the plugin. */
-void interface_init(const qemu_info_t *info);
+void interface_init(qemu_plugin_id_t id, const qemu_info_t *info);
 
 /* Have @translated called with each block that QEMU has translated. */
 void interface_on_translation(qemu_plugin_id_t id, void (*translated)(struct qemu_plugin_tb *tb));
+
+/*
+ * Whether callbacks are told a wrong CPU: the one for which the block was translated, not the one
+ * that executes it.  Known when the guest's first block is translated.
+ */
+bool interface_confuses_cpus(void);
 
 /* Whether each CPU counts by itself: where not, instructions are counted for one CPU only. */
 bool interface_counts_each_cpu(void);

@@ -9,7 +9,7 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 5
+VERSION = 6
 MAX_CPUS = 64
 MAX_THREADS = 4096
 
@@ -53,6 +53,7 @@ class Control(ctypes.Structure):
         ("capacity", ctypes.c_uint64),
         ("count", ctypes.c_uint64),
         ("lost_frames", ctypes.c_uint64),
+        ("confused", ctypes.c_uint64),
         ("nr_threads", ctypes.c_uint64),
         ("threads", ctypes.c_uint64 * MAX_THREADS),
         ("instructions", ctypes.c_uint64 * MAX_CPUS),

@@ -35,7 +35,7 @@
 #include "interface.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	5
+#define ORACLE_VERSION	6
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
@@ -115,6 +115,7 @@ struct control {
 	uint64_t capacity;
 	uint64_t count;			/* more than capacity: so many records found no room */
 	uint64_t lost_frames;		/* calls too deep for the shadow stack, threads too many */
+	uint64_t confused;		/* set by the plugin: which CPU executes is not known */
 	uint64_t nr_threads;
 	uint64_t threads[MAX_THREADS];	/* address of the structure; 0 until it is known */
 	uint64_t instructions[MAX_CPUS];
@@ -162,6 +163,7 @@ static const uint64_t *marks;
 static struct record *records;
 static struct thread *running[MAX_CPUS];	/* by each CPU */
 static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
+static bool single_cpu;
 static bool count_instructions;		/* each of them; otherwise blocks */
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
@@ -551,6 +553,8 @@ static void block_translated(struct qemu_plugin_tb *tb)
 	size_t count = qemu_plugin_tb_n_insns(tb);
 	qemu_plugin_vcpu_udata_cb_t begins = block_begins;
 
+	control->confused = interface_confuses_cpus();
+	count_instructions = single_cpu || (interface_counts_each_cpu() && !control->confused);
 	if (contains(vectors, control->nr_vectors, address))
 		begins = exception_begins;
 	else if (control->thread_entry && address == control->thread_entry)
@@ -627,8 +631,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 
 	for (int i = 0; i < info->system.max_vcpus; i++)
 		running[i] = new_thread(0);
-	interface_init(info);
-	count_instructions = interface_counts_each_cpu() || info->system.max_vcpus == 1;
+	interface_init(id, info);
+	single_cpu = info->system.max_vcpus == 1;
 	control->attached = info->system.max_vcpus;
 	interface_on_translation(id, block_translated);
 	return 0;

@@ -69,6 +69,15 @@ void qemu_plugin_register_vcpu_tb_trans_cb_with_userdata(qemu_plugin_id_t id,
 								    void *userdata),
 							 void *userdata)
 	__asm__("qemu_plugin_register_vcpu_tb_trans_cb");
+/* Likewise; called once for each CPU, in the thread of the host that executes it. */
+void qemu_plugin_register_vcpu_init_cb_with_id(qemu_plugin_id_t id,
+					       void (*cb)(qemu_plugin_id_t id, unsigned int vcpu))
+	__asm__("qemu_plugin_register_vcpu_init_cb");
+void qemu_plugin_register_vcpu_init_cb_with_userdata(qemu_plugin_id_t id,
+						     void (*cb)(unsigned int vcpu, void *userdata),
+						     void *userdata)
+	__asm__("qemu_plugin_register_vcpu_init_cb");
+
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,

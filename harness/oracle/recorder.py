@@ -183,8 +183,9 @@ class Oracle:
 
     @property
     def busy_cpus(self) -> list[int]:
-        """The CPUs that have executed any.
+        """The CPUs that have executed any, or for which QEMU has translated what others executed.
 
+        The latter is QEMU 9.0 and later with ``-icount`` and several CPUs.
         When there are several, how long each waits for another depends on the host, and the number
         of instructions is another each time.
         """
@@ -224,6 +225,11 @@ class Oracle:
                 than the plugin follows.
         """
         self._require_plugin()
+        if self._control.confused:
+            raise HostError(
+                "this QEMU does not tell which CPU executes a block, with -icount and several CPUs",
+                "Let the machine count no instructions, or take QEMU 7.2 to 8.2.",
+            )
         if self.dropped:
             raise HostError(
                 f"the oracle had no room for {self.dropped} of {self._control.count} records",

@@ -59,6 +59,35 @@ bool qemu_plugin_set_pc(uint64_t vaddr)
 }
 #endif
 
+#if INTERFACE < 7
+static void (*cpu_begins)(qemu_plugin_id_t id, unsigned int vcpu);
+
+void qemu_plugin_register_vcpu_init_cb_with_id(qemu_plugin_id_t id,
+					       void (*cb)(qemu_plugin_id_t id, unsigned int vcpu))
+{
+	cpu_begins = cb;
+}
+#else
+static void (*cpu_begins)(unsigned int vcpu, void *userdata);
+
+void qemu_plugin_register_vcpu_init_cb_with_userdata(qemu_plugin_id_t id,
+						     void (*cb)(unsigned int vcpu, void *userdata),
+						     void *userdata)
+{
+	cpu_begins = cb;
+}
+#endif
+
+/* CPU @vcpu begins, in the thread of the host that calls this. */
+QEMU_PLUGIN_EXPORT void fake_begin(unsigned int vcpu)
+{
+#if INTERFACE < 7
+	cpu_begins(1, vcpu);
+#else
+	cpu_begins(vcpu, NULL);
+#endif
+}
+
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata)
 {

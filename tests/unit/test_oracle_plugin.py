@@ -6,6 +6,7 @@ import mmap
 import shutil
 import struct
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -656,6 +657,31 @@ def test_cpus_do_not_mix(machine):
     assert [call.cpu for call in oracle.records()] == [0, 1]
     assert [call.instructions for call in oracle.records()] == [2, 2]
     assert oracle.instructions == 6
+
+
+def test_cpus_that_take_turns_in_one_thread(machine, request):
+    """As with -icount: from interface 2 on it is not known which of them executes a block."""
+    (first, second), oracle = machine(cpus=2)
+    for cpu in (first, second):
+        cpu.library.fake_begin(cpu.number)
+    second.call(200)
+    second.site()
+    assert oracle.instructions == 3
+    if "interface-1" in request.node.name:
+        assert [call.cpu for call in oracle.records()] == [1]
+    else:
+        with pytest.raises(HostError, match="which CPU executes"):
+            oracle.records()
+
+
+def test_cpus_with_threads_of_their_own(machine):
+    (first, second), oracle = machine(cpus=2)
+    for cpu in (first, second):
+        thread = threading.Thread(target=cpu.library.fake_begin, args=(cpu.number,))
+        thread.start()
+        thread.join()
+    second.site()
+    assert [call.cpu for call in oracle.records()] == [1]
 
 
 def test_count_does_not_include_the_site(machine):
