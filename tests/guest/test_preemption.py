@@ -122,7 +122,7 @@ def test_a_cpu_at_every_word_while_others_run(name, tmp_path):
     """One is parked there, the others go on for a while, then the tracer is switched."""
     workload = tmp_path / "two.c"
     # The second thread on the second CPU.
-    workload.write_text(TWO_THREADS.replace("_on(0, worker, &", "_on(1, worker, &"))
+    workload.write_text(TWO_THREADS.replace("_on(0, worker, (void", "_on(1, worker, (void"))
     with boot(name, workload) as guest:
         guest.run(until="second_turn")
         for address, tracer in states(guest, "leaf"):
