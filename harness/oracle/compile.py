@@ -15,10 +15,10 @@ _HERE = Path(__file__).parent
 _SOURCES = ("plugin.c", "interface.c")
 _HEADERS = ("interface.h", "qemu_plugin_api.h")
 _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-std=gnu11")
+_WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
 DEADLINE = 120.0
 """Seconds that the compiler may take."""
-
-_WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 def build_plugin() -> Path:

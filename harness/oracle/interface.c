@@ -12,16 +12,23 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 
 static struct qemu_plugin_scoreboard *scoreboard;
 static int version;		/* what QEMU has; qemu_plugin_version is the least that fits */
+static bool single_cpu;
 static unsigned int nr_threads;	/* of the host, that execute CPUs */
-static unsigned int nr_cpus;
+static unsigned int nr_cpus;	/* that have begun */
 static void (*block_translated)(struct qemu_plugin_tb *tb);
+
+/* Up to version 1 CPUs in threads of their own race for one counter. */
+static bool each_cpu_has_a_counter(void)
+{
+	return qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu;
+}
 
 static __attribute__((constructor)) void choose_version(void)
 {
 	if (qemu_plugin_set_pc)
 		qemu_plugin_version = 7;
 	else
-		qemu_plugin_version = interface_counts_each_cpu() ? 2 : 1;
+		qemu_plugin_version = each_cpu_has_a_counter() ? 2 : 1;
 }
 
 static void cpu_begins(void)
@@ -51,7 +58,8 @@ static void cpu_begins_with_userdata(unsigned int vcpu, void *userdata)
 void interface_init(qemu_plugin_id_t id, const qemu_info_t *info)
 {
 	version = info->version.cur;
-	if (interface_counts_each_cpu())
+	single_cpu = info->system.max_vcpus == 1;
+	if (each_cpu_has_a_counter())
 		scoreboard = qemu_plugin_scoreboard_new(sizeof(uint64_t));
 	if (version < 7)
 		qemu_plugin_register_vcpu_init_cb_with_id(id, cpu_begins_with_id);
@@ -67,7 +75,7 @@ void interface_init(qemu_plugin_id_t id, const qemu_info_t *info)
  */
 bool interface_confuses_cpus(void)
 {
-	return interface_counts_each_cpu() && nr_cpus > 1 && nr_threads == 1;
+	return each_cpu_has_a_counter() && nr_cpus > 1 && nr_threads == 1;
 }
 
 static void translated_with_id(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -92,9 +100,9 @@ void interface_on_translation(qemu_plugin_id_t id, void (*translated)(struct qem
 								    NULL);
 }
 
-bool interface_counts_each_cpu(void)
+bool interface_counts_instructions(void)
 {
-	return qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu;
+	return single_cpu || (each_cpu_has_a_counter() && !interface_confuses_cpus());
 }
 
 /*
@@ -104,7 +112,7 @@ bool interface_counts_each_cpu(void)
  */
 void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters)
 {
-	if (interface_counts_each_cpu()) {
+	if (each_cpu_has_a_counter()) {
 		char *elements = qemu_plugin_scoreboard_find(scoreboard, 0);
 		qemu_plugin_u64 entry = { scoreboard, (uintptr_t)counters - (uintptr_t)elements };
 

@@ -17,8 +17,8 @@ void interface_on_translation(qemu_plugin_id_t id, void (*translated)(struct qem
  */
 bool interface_confuses_cpus(void);
 
-/* Whether each CPU counts by itself: where not, instructions are counted for one CPU only. */
-bool interface_counts_each_cpu(void);
+/* Whether interface_count() can be used; known as early. */
+bool interface_counts_instructions(void);
 
 /* Have @insn add 1 to @counters[number of the CPU] each time that it is executed. */
 void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters);

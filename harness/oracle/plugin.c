@@ -163,8 +163,6 @@ static const uint64_t *marks;
 static struct record *records;
 static struct thread *running[MAX_CPUS];	/* by each CPU */
 static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
-static bool single_cpu;
-static bool count_instructions;		/* each of them; otherwise blocks */
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
 
@@ -425,7 +423,7 @@ static void transfer_executed(unsigned int vcpu, void *userdata)
 	running[vcpu]->pending.kind = value & FLOW_KIND_MASK;
 }
 
-/* For CPUs that would race for one counter. A block that an exception ends early counts as a whole. */
+/* Where instructions are not counted. A block that an exception ends early counts as a whole. */
 static void block_counted(unsigned int vcpu, void *userdata)
 {
 	control->instructions[vcpu] += from_userdata(userdata);
@@ -543,7 +541,7 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 	if (is_in(address, control->switch_begin, control->switch_end))
 		watch_memory(insn, switch_accesses);
 	jump_translated(insn, address, kind);
-	if (count_instructions)
+	if (interface_counts_instructions())
 		interface_count(insn, control->instructions);
 }
 
@@ -554,7 +552,6 @@ static void block_translated(struct qemu_plugin_tb *tb)
 	qemu_plugin_vcpu_udata_cb_t begins = block_begins;
 
 	control->confused = interface_confuses_cpus();
-	count_instructions = single_cpu || (interface_counts_each_cpu() && !control->confused);
 	if (contains(vectors, control->nr_vectors, address))
 		begins = exception_begins;
 	else if (control->thread_entry && address == control->thread_entry)
@@ -563,7 +560,7 @@ static void block_translated(struct qemu_plugin_tb *tb)
 					     to_userdata(address));
 	for (size_t i = 0; i < count; i++)
 		instruction_translated(qemu_plugin_tb_get_insn(tb, i));
-	if (!count_instructions)
+	if (!interface_counts_instructions())
 		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), block_counted,
 						       QEMU_PLUGIN_CB_NO_REGS, to_userdata(count));
 }
@@ -632,7 +629,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	for (int i = 0; i < info->system.max_vcpus; i++)
 		running[i] = new_thread(0);
 	interface_init(id, info);
-	single_cpu = info->system.max_vcpus == 1;
 	control->attached = info->system.max_vcpus;
 	interface_on_translation(id, block_translated);
 	return 0;
