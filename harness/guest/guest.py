@@ -43,6 +43,9 @@ DYING = 2.0
 DRAIN_EVERY = 0.5
 """Seconds between two drains of a running guest, so that a killed QEMU takes little with it."""
 
+DRAIN_ON = 5.0
+"""Seconds that a drain may go on when the time of the run is over."""
+
 INTERRUPT = 10.0
 """Seconds that QEMU may take to stop the guest."""
 
@@ -265,10 +268,13 @@ class Guest:
                 with suppress(HarnessError):
                     self.debugger.delete_breakpoint(number)
 
-    def drain(self) -> None:
-        """Read what is new in every buffer, if anybody has asked for events; full ones are free."""
+    def drain(self, give_up: Callable[[], bool] = lambda: False) -> None:
+        """Read what is new in every buffer, if anybody has asked for events; full ones are free.
+
+        ``give_up`` is that of `Collector.drain`.
+        """
         if "collector" in vars(self):
-            self.collector.drain(full=self._full_cpus())
+            self.collector.drain(self._full_cpus(), give_up)
 
     def check_panic(self, stop: Stop) -> None:
         """GuestDied if the guest stopped at the end of a panic."""
@@ -365,6 +371,7 @@ class Guest:
         return self.debugger.insert_breakpoint(address)
 
     def _run(self, numbers: Sequence[int], deadline: float, wake: int | None) -> Outcome:
+        late = deadline + DRAIN_ON
         while True:
             self.debugger.resume()
             stop = self._wait(deadline, wake)
@@ -378,7 +385,7 @@ class Guest:
                 return Outcome.STOPPED
             # Nobody has asked for events before the collector was.  Before the deadline is looked
             # at: the guest goes on from a watermark that it has been stopped at.
-            self.drain()
+            self.drain(lambda: time.monotonic() >= late or (wake is not None and _readable(wake)))
             if time.monotonic() >= deadline:
                 raise _Elapsed
             if not self.on_drain():

@@ -7,21 +7,27 @@ written is read up to its ``commit`` and read again the next time.  The guest mu
 during every call.
 """
 
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from harness.errors import FormatError, GuestError, HostError, UsageError
+from harness.errors import DeadlineMissed, FormatError, GuestError, HostError, UsageError
 from harness.readout.lanes import Lane
 from harness.ring import FIXED_SIZE, RingCpu, RingHeader, header_length, mark_lost
 from harness.ring.header import OVERWRITE
-from harness.units import KIB, ByteOrder
+from harness.units import KIB, MIB, ByteOrder
 
 COUNTER_MASK = 0xFFFFFFFF
 """The guest's counters and sequence numbers are 32 bits wide and wrap."""
 
+PORTION = MIB
+"""Bytes of pages that are read at once."""
+
+DRAINING = 30.0
+"""Seconds that one drain may take: many times what all buffers of a guest of ours need."""
 
 ANYWHERE = range(1 << 64)
 """The memory of a guest of which nobody knows how much it has."""
@@ -212,12 +218,20 @@ class Collector:
     def recording(self, on: bool) -> None:
         self._store(RingHeader.field_offset("record_disabled"), int(not on))
 
-    def drain(self, full: Collection[int] = ()) -> None:
-        """Read what is new on every CPU.
+    def drain(
+        self, full: Collection[int] = (), give_up: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Read what is new on every CPU; whether all of it was.
 
         ``full`` names the CPUs that stand in ``ring_buffer_watermark()``: their tail page is
-        finished too.
+        finished too.  ``give_up`` is asked after every `PORTION`: it is the guest that says how
+        much there is to read.  The next drain reads what is left then.
+
+        Raises:
+            GuestError: the header or a page cannot be one.
+            DeadlineMissed: there was more than can be read in `DRAINING`.
         """
+        end = time.monotonic() + DRAINING
         snapshot = self._snapshot
         header = self.header() if snapshot is None else self._header(snapshot)
         if (header.page_format, len(header.cpus)) != (self.format, len(self.spools)):
@@ -227,18 +241,30 @@ class Collector:
             )
         self.disabled |= bool(header.record_disabled)
         for cpu, spool in zip(header.cpus, self.spools, strict=True):
-            unread = cpu.unread_pages
             if snapshot is not None:
                 spool.clear()
-            pages = self._read_pages(cpu, unread)
-            finished = unread if cpu.index in full else cpu.complete_pages
-            if finished and snapshot is None:
-                self._store(cpu.field_offset("head"), (finished[-1] + 1) & COUNTER_MASK)
+            unread = cpu.unread_pages
+            finished = len(unread if cpu.index in full else cpu.complete_pages)
             overwritten = spool.counts.advance(cpu)
-            if overwritten:
-                pages = self._mark(pages, overwritten)
-            boundary = len(finished) * self.format.page_size
-            spool.append(pages[:boundary], pages[boundary:])
+            portion = max(1, PORTION // self.format.page_size)
+            for first in range(0, max(1, len(unread)), portion):
+                pages = self._read_pages(cpu, unread[first : first + portion])
+                complete = min(finished - first, portion)
+                if complete > 0 and snapshot is None:
+                    head = unread[first + complete - 1] + 1
+                    self._store(cpu.field_offset("head"), head & COUNTER_MASK)
+                if overwritten and first == 0:
+                    pages = self._mark(pages, overwritten)
+                boundary = max(0, complete) * self.format.page_size
+                spool.append(pages[:boundary], pages[boundary:])
+                if give_up():
+                    return False
+                if time.monotonic() > end:
+                    raise DeadlineMissed(
+                        f"the ring buffer was not read to its end within {DRAINING:g} s",
+                        "The guest says that it has much to read, or QEMU answers slowly.",
+                    )
+        return True
 
     def writing(self) -> list[int]:
         """The CPUs that stand between the reserve and the commit of an event."""

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import GuestError, HostError, UsageError
+from harness.errors import DeadlineMissed, GuestError, HostError, UsageError
 from harness.readout import Collector
+from harness.readout import collector as collector_module
 from harness.ring import PageFormat, decode_page, page_header
 from ring_model import BASE, PAGES, RingModel
 
@@ -242,3 +243,33 @@ def test_a_snapshot_is_read_as_a_whole_and_anew(directory):
     model.event(79)
     collector.drain()
     assert ips(collector) == [79]
+
+
+def test_a_drain_that_is_broken_off_goes_on_with_the_next(directory, monkeypatch):
+    """Neither twice nor lost: what was read is given back to the guest portion by portion."""
+    monkeypatch.setattr(collector_module, "PORTION", 4096)
+    model = RingModel(nr_pages=4)
+    collector = collect(model, directory)
+    count = 3 * PER_PAGE + 2
+    for ip in range(count):
+        model.event(ip)
+    assert not collector.drain(give_up=lambda: True)
+    assert ips(collector) == list(range(PER_PAGE))
+    asked = iter([False, True])
+    assert not collector.drain(give_up=lambda: next(asked))
+    assert ips(collector) == list(range(3 * PER_PAGE))
+    assert collector.drain()
+    assert ips(collector) == list(range(count))
+    assert (collector.counts.entries, collector.counts.lost) == (count, 0)
+
+
+def test_a_drain_does_not_go_on_for_ever(directory, monkeypatch):
+    monkeypatch.setattr(collector_module, "PORTION", 4096)
+    monkeypatch.setattr(collector_module, "DRAINING", 0.0)
+    model = RingModel(nr_pages=4)
+    collector = collect(model, directory)
+    for ip in range(3 * PER_PAGE):
+        model.event(ip)
+    with pytest.raises(DeadlineMissed, match="was not read to its end"):
+        collector.drain()
+    assert ips(collector) == list(range(PER_PAGE))
