@@ -12,7 +12,6 @@ Only masters import this: it needs the extra ``buildbot`` of the package.
 """
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,8 +19,9 @@ from typing import Any
 
 from buildbot.plugins import schedulers, steps, util, worker
 
-from harness.errors import UsageError
+from harness.errors import HostError, UsageError
 from harness.matrix.rundir import new_id
+from harness.process import NotRun, run
 
 NIGHT = "matrix"
 """The builder of a whole night."""
@@ -29,8 +29,11 @@ NIGHT = "matrix"
 HERE = "master"
 """The worker, inside the master, that nights occupy."""
 
-HARNESS = (sys.executable, "-c", "from harness.cli import main; main()")
+HARNESS = (sys.executable, "-P", "-c", "from harness.cli import main; main()")
 """The harness that the master itself runs: the one that this is a part of."""
+
+LISTING = 60.0
+"""Seconds that it may take to list the matrix."""
 
 KEEPALIVE = 60
 """Seconds between two questions whether a worker is there: one may vanish without a word."""
@@ -74,7 +77,7 @@ def configuration(
             without it.
 
     Raises:
-        UsageError: the matrix cannot be listed.
+        UsageError: the matrix cannot be listed; HostError when that takes too long.
     """
     root = Path(directory).resolve()
     declared = ["--matrix", matrix] if matrix else []
@@ -125,16 +128,14 @@ def configuration(
 
 
 def cell_names(declared: Iterable[str] = ()) -> list[str]:
-    """What ``harness matrix list --json`` lists; UsageError when it fails."""
-    done = subprocess.run(
-        [*HARNESS, "matrix", "list", "--json", *declared],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """What ``harness matrix list --json`` lists; UsageError when it fails, HostError when late."""
+    try:
+        done = run([*HARNESS, "matrix", "list", "--json", *declared], LISTING)
+    except NotRun as error:
+        raise HostError(f"the matrix cannot be listed: {error}") from error
     if done.returncode != 0:
-        raise UsageError(f"the matrix cannot be listed: {done.stderr.strip()}")
+        printed = done.stderr.decode(errors="replace").strip()
+        raise UsageError(f"the matrix cannot be listed: {printed}")
     return [cell["name"] for cell in json.loads(done.stdout)]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The matrix that a command line asks for."""
 
+import os
 import re
 import shlex
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Declared:
         matrix = load_matrix(self.file or DEFAULT)
         own: dict[str, object] = {"compiler": self._chosen(matrix)}
         for name, path in (("port", self.port), ("qemu", self.qemu)):
-            own |= {name: str(path.resolve())} if path else {}
+            own |= {name: os.path.realpath(path)} if path else {}
         return matrix.model_copy(update=own)
 
     def expand(self) -> Expansion:
@@ -51,7 +52,7 @@ class Declared:
         """The command that runs a cell again."""
         command = ["harness", "matrix", "cell"]
         for option, path in (("--matrix", self.file), ("--port", self.port), ("--qemu", self.qemu)):
-            command += [option, str(path.resolve())] if path else []
+            command += [option, os.path.realpath(path)] if path else []
         for compiler in self.compilers:
             command += ["--compiler", compiler]
         return shlex.join([*command, cell.name])

@@ -86,8 +86,9 @@ def default_file(port: Path | None = None) -> Path:
     root = Path(base) if Path(base).is_absolute() else Path("~/.local/state").expanduser()
     own = ""
     if port is not None:
-        digest = hashlib.sha256(os.fsencode(port.resolve())).hexdigest()[:12]
-        own = f"-{re.sub('[^A-Za-z0-9._-]', '_', port.resolve().name)[:60]}-{digest}"
+        real = Path(os.path.realpath(port))
+        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
+        own = f"-{re.sub('[^A-Za-z0-9._-]', '_', real.name)[:60]}-{digest}"
     return root / "ftrace-harness" / f"matrix{own}.sqlite"
 
 

@@ -5,7 +5,6 @@
 ``cells/<cell>/<id>/``, which is over when its ``result.json`` is there.
 """
 
-import fcntl
 import os
 import shutil
 import stat
@@ -16,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from harness.errors import FormatError, HostError, UsageError
+from harness.files import busy, hold
 from harness.matrix.cells import Cell
 from harness.matrix.result import (
     CLOSED,
@@ -56,18 +56,16 @@ def claimed(directory: Path) -> Iterator[None]:
     """Be the only run in the directory; UsageError when another one is there."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = hold(directory / "lock", busy)
+    except BlockingIOError:
+        raise UsageError(
+            f"another run uses {directory}", "Wait for its end, or choose another with -o."
+        ) from None
     except OSError as error:
         raise UsageError(
             f"{directory} cannot be used for a run: {error.strerror}", "Choose another with -o."
         ) from error
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(
-                f"another run uses {directory}", "Wait for its end, or choose another with -o."
-            ) from None
         yield
     finally:
         os.close(lock)

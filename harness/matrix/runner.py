@@ -39,7 +39,7 @@ Command = Callable[[Path, Path], Sequence[str]]
 
 def cell_command(file: Path, directory: Path) -> Sequence[str]:
     """What a cell runs."""
-    return [sys.executable, "-m", "harness.matrix", str(file), str(directory)]
+    return [sys.executable, "-P", "-m", "harness.matrix", str(file), str(directory)]
 
 
 @dataclass(frozen=True, slots=True)

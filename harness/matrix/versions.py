@@ -30,7 +30,8 @@ def work_tree(port: Path | None = None) -> Path | None:
     if port is None:
         root = resources.root()
         return root if (root / ".git").exists() else None
-    every = (port.resolve(), *port.resolve().parents)
+    real = Path(os.path.realpath(port))
+    every = (real, *real.parents)
     return next((directory for directory in every if (directory / ".git").exists()), None)
 
 

@@ -219,3 +219,10 @@ def test_the_command_that_repeats_a_cell_names_the_port(use, port):
     assert command[-1] == CELL.format("good")
     with pytest.raises(UsageError, match="not a port directory"):
         use("list", "--port", "mine")
+
+
+@pytest.mark.parametrize("command", ["list", "run", "report"])
+def test_a_port_that_is_a_loop_of_links_is_none(use, command):
+    Path("loop").symlink_to("loop")
+    with pytest.raises(UsageError):
+        use(command, "--port", "./loop")

@@ -389,3 +389,13 @@ def test_attempts_of_one_moment_have_names_of_their_own():
     now = time.time()
     assert len({rundir.new_id() for _ in range(1000)}) == 1000
     assert rundir.new_id()[:4] == time.strftime("%Y", time.gmtime(now))
+
+
+def test_a_cell_imports_nothing_from_where_it_is_started(tmp_path):
+    """The directory of a run is a stranger's as often as not."""
+    (tmp_path / "harness").mkdir()
+    (tmp_path / "harness" / "__init__.py").write_text("raise SystemExit('the wrong one')")
+    command = runner.cell_command(tmp_path / "missing.json", tmp_path)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "missing.json" in done.stdout + done.stderr
