@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial
 from importlib import metadata
 
+from packaging.requirements import Requirement
+
 from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
 from harness.doctor.result import Check
@@ -25,20 +27,7 @@ TOOLS = (
     ("gcc", ("gcc", "--version"), "gcc"),
 )
 
-# Import names of the Python packages, by the names under which they are installed.
-PYTHON_PACKAGES = (
-    "capstone",
-    "click",
-    "jinja2",
-    "perfetto",
-    "pexpect",
-    "prompt_toolkit",
-    "pydantic",
-    "pyelftools",
-    "pygdbmi",
-    "qemu.qmp",
-    "rich",
-)
+DISTRIBUTION = "ftrace-harness"
 
 # Malta looks for a boot ROM, which Debian does not package, unless it is given one.
 _QEMU_PROOF = ("-nodefaults", "-display", "none", "-bios", "/dev/null", "-S", "-qmp", "stdio")
@@ -126,18 +115,25 @@ def check_python() -> Check:
 
 
 def check_python_packages() -> Check:
-    """Whether the Python packages that the harness imports are installed."""
-    missing = []
-    for package in PYTHON_PACKAGES:
-        try:
-            metadata.version(package)
-        except metadata.PackageNotFoundError:
-            missing.append(package)
-    if missing:
-        return Check(
-            "Python packages", False, f"missing: {', '.join(missing)}; pip install ftrace-harness"
-        )
-    return Check("Python packages", True, f"{len(PYTHON_PACKAGES)} found")
+    """Whether the Python packages that the harness declares are installed, in versions it takes."""
+    name, advice = "Python packages", f"pip install {DISTRIBUTION}"
+    try:
+        declared = [Requirement(line) for line in metadata.requires(DISTRIBUTION) or ()]
+    except metadata.PackageNotFoundError:
+        return Check(name, False, f"{DISTRIBUTION} itself is not installed; {advice}")
+    needed = [one for one in declared if one.marker is None or one.marker.evaluate({"extra": ""})]
+    wrong = list(filter(None, map(_wrong_package, needed)))
+    if wrong:
+        return Check(name, False, f"{'; '.join(wrong)}; {advice}")
+    return Check(name, True, f"{len(needed)} found")
+
+
+def _wrong_package(needed: Requirement) -> str:
+    try:
+        version = metadata.version(needed.name)
+    except metadata.PackageNotFoundError:
+        return f"{needed.name} is missing"
+    return "" if needed.specifier.contains(version, True) else f"{needed} is needed, not {version}"
 
 
 def check_cache() -> Check:
