@@ -48,11 +48,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "guest(config, workload, port, ...): boot this guest for the fixture `guest`"
     )
-    config.addinivalue_line(
-        "markers",
-        "clause(id, ..., builds=[...], configs=[...]): "
-        "the test checks these clauses of the specification (docs/clauses.rst)",
-    )
 
 
 @pytest.fixture

@@ -159,8 +159,8 @@ def _modules(wanted: Wanted) -> Table:
 
 
 def _clauses(wanted: Wanted) -> Table:
-    from harness.config import load_config
-    from harness.conformance import covered, load_catalogue, load_checks
+    from harness.config import load_config, load_port
+    from harness.conformance import load_catalogue
 
     header = ["id", "feature", "source", "title"]
     rows = [
@@ -169,9 +169,13 @@ def _clauses(wanted: Wanted) -> Table:
     ]
     if wanted.config is None:
         return header, rows
-    machine, checks = load_config(wanted.config), load_checks()
+    from harness.conformance.coverage import covered, judged
+
+    machine = load_config(wanted.config)
+    port = load_port(machine.port)
+    by_checks = judged(machine, port)
     rows = [
-        [*row, covered(one, machine, checks)]
+        [*row, covered(one, machine, port, by_checks)]
         for one, row in zip(load_catalogue().clause, rows, strict=True)
         if one.applies_to(machine)
     ]

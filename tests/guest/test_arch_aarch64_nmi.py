@@ -74,7 +74,6 @@ def test_an_nmi_from_outside_comes_where_interrupts_are_masked(name):
         assert counter == bytes(4)
 
 
-@pytest.mark.clause("C17a", configs=["aarch64-virt", "aarch64-virt-bti-pac-patchable"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_port_hears_of_an_nmi_first_and_last(name):
     order = ["ftrace_nmi_enter", "nmi_work", "ftrace_nmi_exit", "workload_done"]
@@ -92,7 +91,6 @@ def test_the_port_hears_of_an_nmi_first_and_last(name):
         assert met == order
 
 
-@pytest.mark.clause("C17b", configs=["aarch64-virt", "aarch64-virt-bti-pac-patchable"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_an_nmi_at_each_instruction_of_a_patch_meets_old_or_new_text(name):
     """Its handler calls the function that is being patched: traced from some instruction on."""

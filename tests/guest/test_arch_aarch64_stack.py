@@ -85,9 +85,6 @@ class Walker:
         return found == expected[: len(found)] and last.name == "return_to_handler"
 
 
-@pytest.mark.clause(
-    "C14a", "C14b", configs=["aarch64-virt", "aarch64-virt-patchable", "aarch64-virt-bti-pac"]
-)
 @pytest.mark.parametrize(("name", "flags", "tracer"), CASES)
 def test_a_walk_from_any_instruction(name, flags, tracer):
     with boot(name, workload=WORKLOAD, cflags=[flags]) as guest:

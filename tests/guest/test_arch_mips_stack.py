@@ -83,7 +83,6 @@ class Walker:
                 pass
 
 
-@pytest.mark.clause("C12b", "C14a", "C14b", configs=["mips-malta", "mipsel-malta", "mips64-malta"])
 @pytest.mark.parametrize(
     ("name", "tracer", "level"),
     [

@@ -22,7 +22,6 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache/ftrace-harness/guests"
 
 
-@pytest.mark.clause("C8c", configs=["*"])
 @pytest.mark.parametrize("name", list_configs())
 def test_a_config_builds_once(name: str, empty_cache: Path) -> None:
     config = load_config(name)

@@ -34,7 +34,6 @@ def text(guest):
     return guest.debugger.dump_memory(where.start, len(where))
 
 
-@pytest.mark.clause("C5g")
 def test_what_is_hijacked_when_the_tracer_goes_returns(config, guest):
     before = text(guest)
     guest.tracer.current = "function_graph"
@@ -48,7 +47,6 @@ def test_what_is_hijacked_when_the_tracer_goes_returns(config, guest):
     assert traced(guest) == entries
 
 
-@pytest.mark.clause("C5a", "C5b")
 @pytest.mark.guest(workload="returns")
 def test_results_survive_a_handler_that_uses_every_register(config, guest):
     """The guest's own handler has no use for floating point; another one may."""
@@ -74,7 +72,6 @@ def test_results_survive_a_handler_that_uses_every_register(config, guest):
     assert guest.workload_status == 0
 
 
-@pytest.mark.clause("C6c")
 def test_a_wrong_frame_pointer_stops_the_guest(config, guest):
     guest.tracer.set_filter("do_inner")
     guest.tracer.current = "function_graph"
@@ -128,7 +125,6 @@ def test_wrong_values_are_refused(guest):
     assert (graph.max_graph_depth, graph.tracing_thresh) == (0, 0)
 
 
-@pytest.mark.clause("C4m")
 def test_a_guest_without_it_says_so(config):
     with boot(config, features=FEATURES) as guest:
         assert guest.tracer.available_tracers == ["nop", "function", "irqsoff"]
@@ -142,7 +138,6 @@ def test_a_guest_without_it_says_so(config):
         assert ("function", "leaf") in traced(guest)
 
 
-@pytest.mark.clause("C4m")
 @pytest.mark.parametrize(
     "more",
     [[], ["FUNCTION_GRAPH_FP_TEST"], ["FUNCTION_GRAPH_RET_ADDR_PTR"], OPTIONS],

@@ -33,12 +33,10 @@ def text(guest):
     return guest.debugger.dump_memory(where.start, len(where))
 
 
-@pytest.mark.clause("C8a", "C8g", "C8h", "C9a", "M4a", "M4b")
 def test_every_site_is_a_nop_after_boot(config, guest):
     assert site_states(guest) == {SiteState.NOP}
 
 
-@pytest.mark.clause("C9h")
 def test_a_filter_traces_only_what_it_matches(config, guest):
     guest.tracer.set_filter("do_*", "leaf")
     guest.tracer.current = "function"

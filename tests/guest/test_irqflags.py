@@ -44,7 +44,6 @@ def stretches(steps):
     ]
 
 
-@pytest.mark.clause("C15b")
 def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     guest.run(until="sections")
     end = guest.debugger.read_register(guest.image.isa.return_register) & guest.image.isa.mask
@@ -57,7 +56,6 @@ def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     ]
 
 
-@pytest.mark.clause("C15b")
 @pytest.mark.guest(workload=WORKLOAD, tick=0)
 def test_an_interrupt_and_its_return_are_announced(config, guest):
     """Without ticks: the interrupt that is followed is the one that was raised."""

@@ -39,7 +39,6 @@ def stacks(guest):
     ]
 
 
-@pytest.mark.clause("C14a", "C14b")
 @pytest.mark.guest(workload="modules", modules=["callbacks"])
 def test_every_function_of_a_module(config, guest):
     guest.tracer.set_filter(":mod:callbacks")

@@ -88,7 +88,6 @@ def functions(events):
     return [event.function.split()[0] for event in events]
 
 
-@pytest.mark.clause("C7f", "C9a", "C9b", "C9c", "M1a", "M1c", "M1d", "M2b")
 def test_inside_and_outside_leave_the_same_text(config, guest):
     off = text(guest)
     assert set(records(guest)) == {site.address for site in sites_of(guest)}
@@ -105,7 +104,6 @@ def test_inside_and_outside_leave_the_same_text(config, guest):
     assert set(patch(guest, "ftrace_make_nop")) == {EINVAL}
 
 
-@pytest.mark.clause("M1a", "M1c", configs=["mips*"])
 @pytest.mark.parametrize("machine", MIPS)
 def test_switched_on_a_long_call_is_what_the_linker_made(machine):
     with boot(machine, "modules", modules=MODULES) as guest:
@@ -117,7 +115,6 @@ def test_switched_on_a_long_call_is_what_the_linker_made(machine):
             assert words == (0x10000000 + len(words) - 1, *site.as_built[1:])
 
 
-@pytest.mark.clause("C9p", configs=["aarch64*"])
 @pytest.mark.parametrize("machine", AARCH64)
 def test_a_site_goes_through_a_trampoline_of_its_module(machine):
     with boot(machine, "modules", modules=MODULES) as guest:
@@ -138,7 +135,6 @@ def test_a_site_goes_through_a_trampoline_of_its_module(machine):
             assert word(guest, load.operands[1].imm) == caller
 
 
-@pytest.mark.clause("C9b", "C9f")
 def test_a_target_that_the_site_cannot_call_is_refused(config, guest):
     off = text(guest)
     for far in (guest.address_of("ftrace_caller") + 8, guest.address_of("run_modules")):
@@ -147,7 +143,6 @@ def test_a_target_that_the_site_cannot_call_is_refused(config, guest):
     assert text(guest) == off
 
 
-@pytest.mark.clause("C9e", "C7f")
 def test_a_module_whose_sites_are_not_what_they_must_be_is_not_loaded(config):
     """One bad word in the last of its sites, before the guest sees it."""
     with boot(config, "modules") as guest:
@@ -173,8 +168,6 @@ def put(guest, image):
         guest.debugger.restore_memory(address, data)
 
 
-@pytest.mark.clause("M1b", configs=["mips*"])
-@pytest.mark.clause("C9a")
 def test_switched_off_a_site_goes_on_behind_itself(config, guest):
     """Each site that the workload comes to, step by step; sp must not move (B06)."""
     stack = guest.image.isa.stack_register
@@ -203,7 +196,6 @@ def test_switched_off_a_site_goes_on_behind_itself(config, guest):
     assert guest.workload_status == 0
 
 
-@pytest.mark.clause("C9i")
 def test_a_site_may_change_under_a_cpu_at_any_of_its_words(config, guest):
     """A site of several words, and a function that is called often enough."""
     (site,) = sites_of(guest, "mod_compare")
@@ -219,7 +211,6 @@ def test_a_site_may_change_under_a_cpu_at_any_of_its_words(config, guest):
     assert guest.workload_status == 0
 
 
-@pytest.mark.clause("C2a", "C5a", "M2a", "M2c", builds=["static", "dynamic"])
 @pytest.mark.parametrize("build", ["dynamic", "static"])
 def test_events_of_a_module(config, build):
     if build == "static" and load_config(config).build.form == Form.PATCHABLE_ENTRY:
@@ -265,7 +256,6 @@ def check_events(guest):
     assert guest.workload_status == 0
 
 
-@pytest.mark.clause("M1b", "M2a", "M2b", "M2c", "M3a", configs=["mips64*"])
 @pytest.mark.parametrize("machine", N64)
 def test_long_calls_with_addresses_of_64_bits(machine, tmp_path):
     """-mno-sym32: eight words in front of the delay slot, and a module where only they reach."""
@@ -288,7 +278,6 @@ def test_long_calls_with_addresses_of_64_bits(machine, tmp_path):
         check_events(guest)
 
 
-@pytest.mark.clause("M2a", configs=["mips*"])
 @pytest.mark.parametrize("machine", MIPS[:1])
 def test_a_module_without_long_calls_does_not_link(machine, tmp_path):
     """B14: better no module than one whose calls go astray."""

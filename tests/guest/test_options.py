@@ -21,7 +21,6 @@ def recorded(guest):
     return list(guest.tracer.events())
 
 
-@pytest.mark.clause("C14b")
 def test_a_stack_behind_every_function(config, guest):
     guest.tracer.set_filter("leaf", "middle")
     guest.tracer.set_option("func_stack_trace")

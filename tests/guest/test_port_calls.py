@@ -23,8 +23,6 @@ def site_of(guest, function):
     return guest.tracer.sites_of(function)[0]
 
 
-@pytest.mark.clause("C9a", "C9b", "C9c", "C10a", "C10b", "M4a", "M4b", "M5c")
-@pytest.mark.clause("M4c", configs=["mips-malta", "mips-malta-ra", "mipsel-malta"])
 def test_inside_and_outside_leave_the_same_text(config, guest):
     off = text(guest)
     guest.tracer.current = "function"
@@ -54,7 +52,6 @@ def bytes_of(guest, sites):
     }
 
 
-@pytest.mark.clause("C9d")
 def test_only_the_words_of_the_site_change(config, guest):
     """Each call is followed by a look at all text, at the sites of the workload's functions."""
     off = text(guest)
@@ -66,8 +63,6 @@ def test_only_the_words_of_the_site_change(config, guest):
         assert text(guest) == off
 
 
-@pytest.mark.clause("C9d")
-@pytest.mark.clause("M4d", configs=["mips64*"])
 def test_after_boot_all_text_but_the_sites_is_as_built(config, guest):
     where = guest.image.text
     built = guest.image.read(where.start, len(where))
@@ -82,7 +77,6 @@ def ignored(guest):
     return {at - start + byte for at in guest.image.ignored_words for byte in range(4)}
 
 
-@pytest.mark.clause("M5a", "M5b", configs=["mips*"])
 @pytest.mark.parametrize("machine", MIPS)
 def test_mcount_and_ftrace_caller_are_one_gate(machine):
     with boot(machine) as guest:
@@ -103,8 +97,6 @@ def listed(guest, code, address):
     return [instruction.text for instruction in guest.image.isa.disassemble(code, address)]
 
 
-@pytest.mark.clause("M1a", "M1c", configs=["mips*"])
-@pytest.mark.clause("C9a", "C9b", "C9c", "C9d")
 def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
     module = guest.load_module("callbacks").image
     kernel = text(guest)
@@ -133,7 +125,6 @@ def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
         assert inside[: own.start] + inside[own.stop :] == off[: own.start] + off[own.stop :]
 
 
-@pytest.mark.clause("C11c", "C11d")
 def test_the_graph_caller_is_enabled_alike(config, guest):
     guest.tracer.set_filter("leaf")
     guest.tracer.current = "function_graph"
@@ -148,7 +139,6 @@ def test_the_graph_caller_is_enabled_alike(config, guest):
     assert text(guest) == off
 
 
-@pytest.mark.clause("C9e")
 def test_a_site_that_is_not_what_it_must_be_is_refused(config, guest):
     site = site_of(guest, "leaf")
     words = guest.image.isa.site_words(site, SiteState.NOP, 0)
@@ -160,7 +150,6 @@ def test_a_site_that_is_not_what_it_must_be_is_refused(config, guest):
     assert text(guest) == before
 
 
-@pytest.mark.clause("C9b", "C9f")
 def test_a_target_out_of_reach_is_refused(config, guest):
     site = site_of(guest, "leaf")
     before = text(guest)
@@ -169,7 +158,6 @@ def test_a_target_out_of_reach_is_refused(config, guest):
     assert text(guest) == before
 
 
-@pytest.mark.clause("C9e")
 def test_make_nop_of_a_nop_and_make_call_of_a_call_are_refused(config, guest):
     site = site_of(guest, "leaf")
     assert guest.port.make_nop(site) < 0

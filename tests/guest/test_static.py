@@ -67,18 +67,12 @@ def test_every_site_stays_a_call(guest):
         assert isa.bytes_to_words(found) == words
 
 
-@pytest.mark.clause(
-    "C3a", "C4b", builds=["static"], configs=["mips*", "aarch64-virt", "aarch64-virt-bti-pac"]
-)
 def test_nothing_is_recorded_while_off(guest):
     guest.run(until="workload_done")
     assert guest.workload_status == 0
     assert functions(guest) == []
 
 
-@pytest.mark.clause(
-    "C3b", builds=["static"], configs=["mips*", "aarch64-virt", "aarch64-virt-bti-pac"]
-)
 def test_every_function_is_traced_and_no_text_changes(guest):
     before = text(guest)
     guest.tracer.current = "function"
@@ -126,9 +120,6 @@ def test_on_and_off_in_the_middle(guest):
     assert guest.workload_status == 0
 
 
-@pytest.mark.clause(
-    "C4a", "C5g", builds=["static"], configs=["mips*", "aarch64-virt", "aarch64-virt-bti-pac"]
-)
 def test_what_is_hijacked_when_the_tracer_goes_returns(guest):
     guest.tracer.current = "function_graph"
     guest.run(until="do_inner")
@@ -171,9 +162,6 @@ def test_there_is_nothing_to_patch_with(guest):
         guest.port.update_ftrace_func("function_trace_call")
 
 
-@pytest.mark.clause(
-    "C16a", "C16b", builds=["static"], configs=["mips*", "aarch64-virt", "aarch64-virt-bti-pac"]
-)
 @pytest.mark.parametrize("tracer", ["function", "function_graph"])
 def test_function_trace_stop(machine, tracer):
     with boot(machine, features=[*FEATURES, "FUNCTION_TRACE_MCOUNT_TEST"]) as guest:
@@ -193,9 +181,6 @@ def test_function_trace_stop(machine, tracer):
         assert seen == ["do_nested", "do_middle"]
 
 
-@pytest.mark.clause(
-    "C4m", builds=["static"], configs=["mips*", "aarch64-virt", "aarch64-virt-bti-pac"]
-)
 @pytest.mark.parametrize("features", CHOICES, ids=lambda words: "+".join(words) or "function")
 def test_every_choice_of_features(machine, features):
     with boot(machine, "returns", features=["FUNCTION_TRACER", *features]) as guest:

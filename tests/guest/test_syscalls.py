@@ -22,7 +22,6 @@ def numbers(guest):
     return {call.name: call.number for call in guest.tracer.event_control.syscalls}
 
 
-@pytest.mark.clause("C13d", "C13e")
 def test_every_call_is_entered_and_left(config, guest):
     guest.tracer.set_event("raw_syscalls")
     events = recorded(guest)
@@ -43,7 +42,6 @@ def test_every_call_is_entered_and_left(config, guest):
     assert results == [ENOMEM, EINVAL, EBADF]
 
 
-@pytest.mark.clause("C13d")
 def test_all_six_arguments_are_those_of_the_program(config, guest):
     guest.tracer.set_event("sys_enter")
     mask = guest.image.isa.mask
@@ -54,7 +52,6 @@ def test_all_six_arguments_are_those_of_the_program(config, guest):
     assert given[2] == (0x10000, 0x2000, 3, 0x22, 5, 0)
 
 
-@pytest.mark.clause("C13e")
 def test_a_single_call_has_names_for_its_arguments(config, guest):
     guest.tracer.set_event("syscalls:sys_enter_write", "syscalls:sys_exit_write")
     events = recorded(guest)
@@ -68,7 +65,6 @@ def test_a_single_call_has_names_for_its_arguments(config, guest):
     assert leaves[0].message == "sys_write -> 0x1c"
 
 
-@pytest.mark.clause("C13b")
 def test_numbers_outside_the_table_have_no_event_of_their_own(config, guest):
     guest.tracer.set_event("syscalls", "raw_syscalls")
     events = recorded(guest)
@@ -83,7 +79,6 @@ def test_numbers_outside_the_table_have_no_event_of_their_own(config, guest):
             assert event.fields["__syscall_nr"] == numbers(guest)[name]
 
 
-@pytest.mark.clause("C13c")
 def test_only_threads_with_the_flag_are_traced(config, guest):
     guest.tracer.set_event("raw_syscalls")
     # The program's thread begins with the flag; it is taken away at its first call.
@@ -93,7 +88,6 @@ def test_only_threads_with_the_flag_are_traced(config, guest):
     assert event.name == "sys_enter"
 
 
-@pytest.mark.clause("C13c")
 def test_the_flag_goes_with_the_last_event(config, guest):
     guest.tracer.set_event("syscalls:sys_enter_write")
     guest.tracer.set_event()
@@ -101,7 +95,6 @@ def test_the_flag_goes_with_the_last_event(config, guest):
     assert not any(thread.flags & 0x100 for thread in guest.threads())
 
 
-@pytest.mark.clause("C13f", "C13g")
 def test_every_call_is_matched_with_its_number_and_name(config, guest):
     calls = guest.tracer.event_control.syscalls
     assert {"write", "exit", "getpid", "gettid", "mmap", "nanosleep"} <= {c.name for c in calls}

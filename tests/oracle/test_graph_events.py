@@ -30,8 +30,6 @@ def of_workload(events):
     return [event for event in events if event.pid == 1]
 
 
-@pytest.mark.clause("C4d", "C4e", "C4g", "C5c", "C11b")
-@pytest.mark.clause("C4j", configs=["aarch64-virt-bti-pac*"])
 @pytest.mark.parametrize("workload", PROGRAMS)
 def test_every_call_and_return_of_a_workload(watch, workload):
     with watch(workload) as watched:
@@ -41,7 +39,6 @@ def test_every_call_and_return_of_a_workload(watch, workload):
         assert len(check(watched)) > 60
 
 
-@pytest.mark.clause("C4f")
 def test_calls_that_are_too_deep_are_left_alone_and_counted(watch):
     with watch("returns") as watched:
         watched.switch("function_graph")
@@ -53,7 +50,6 @@ def test_calls_that_are_too_deep_are_left_alone_and_counted(watch):
         assert len(entries) == len(watched.oracle.records()) - model.too_deep - model.coming
 
 
-@pytest.mark.clause("C4g")
 def test_what_longjmp_leaves_never_returns_and_all_else_does(watch):
     with watch("jumps") as watched:
         watched.switch("function_graph")
@@ -74,7 +70,6 @@ def test_what_longjmp_leaves_never_returns_and_all_else_does(watch):
         assert places_taken(watched.guest) == 0
 
 
-@pytest.mark.clause("C4f", "C4g")
 @pytest.mark.parametrize("workload", ["recursion", "flow"])
 def test_jumps_and_tail_calls_on_both_sides_of_the_limit(watch, workload):
     with watch(workload) as watched:
@@ -98,7 +93,6 @@ def places_taken(guest):
     return thread.curr_ret_stack + 1
 
 
-@pytest.mark.clause("C9h")
 @pytest.mark.parametrize("globs", [["do_*", "leaf"], ["*_second"], ["do_middle", "workload"]])
 def test_through_a_filter(watch, globs):
     with watch("calls") as watched:
@@ -166,7 +160,6 @@ def test_a_threshold_that_nothing_reaches(watch):
         assert watched.guest.workload_status == 0
 
 
-@pytest.mark.clause("C5g")
 def test_switched_on_and_off_in_the_middle(watch):
     """What is hijacked when the tracer goes returns all the same; nothing is recorded of it."""
     with watch("calls") as watched:
@@ -220,7 +213,6 @@ def test_switched_on_again_while_a_call_finds_no_tracer(watch):
         assert model.given_up == 1
 
 
-@pytest.mark.clause("C11e")
 @pytest.mark.parametrize(
     "tracers", [("function", "function_graph"), ("function_graph", "function")]
 )

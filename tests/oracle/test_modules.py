@@ -11,8 +11,6 @@ from harness.oracle import Call, find_sites
 MODULES = ["callbacks", "numbers"]
 
 
-@pytest.mark.clause("C7b", "C7c")
-@pytest.mark.clause("M3a", configs=["mips*"])
 def test_disassembly_and_tables_agree(watch):
     with watch("modules") as watched:
         for module in watched.guest.modules.find(*MODULES):
@@ -20,8 +18,6 @@ def test_disassembly_and_tables_agree(watch):
             assert find_sites(module.image) == sites != []
 
 
-@pytest.mark.clause("C2a", "C2b", "C2c", "C9p")
-@pytest.mark.clause("M2a", "M2c", "C3f", configs=["mips*"])
 def test_every_event(watch):
     with watch("modules") as watched:
         images = watched.load(*MODULES)
@@ -34,7 +30,6 @@ def test_every_event(watch):
             assert len(seen & {site.address for site in image.sites}) > 5
 
 
-@pytest.mark.clause("C4d", "C4e", "C4g", "C5c")
 def test_every_call_and_return(watch):
     with watch("modules") as watched:
         watched.load(*MODULES)

@@ -6,7 +6,6 @@ import pytest
 from harness.oracle import find_sites
 
 
-@pytest.mark.clause("C7a", "C7b", "C7c")
 @pytest.mark.parametrize("workload", ["calls", "flow", "interpreter"])
 def test_disassembly_and_table_agree(image_of, workload):
     image = image_of(workload)

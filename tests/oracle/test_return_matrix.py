@@ -8,8 +8,6 @@ levels and both frame pointers occur; ``--full`` tests all of them.
 
 from itertools import product
 
-import pytest
-
 from harness.config import list_configs, load_config
 from harness.isa import Form
 from interrupts import outside
@@ -44,14 +42,6 @@ def frame_flags(config, frame):
     return [f"-f{frame}-frame-pointer"]
 
 
-@pytest.mark.clause("C1a", "C1b", "C1c", builds=["static", "dynamic"])
-@pytest.mark.clause("C4d", "C4e", "C4g", "C5a", "C5c", "C5d", builds=["static", "dynamic"])
-@pytest.mark.clause("C6a", "C6b", "C2a", builds=["static", "dynamic"])
-@pytest.mark.clause("C3b", "C3c", builds=["static"])
-@pytest.mark.clause("C4h", builds=["static", "dynamic"], configs=["mips-malta-ra"])
-@pytest.mark.clause(
-    "C4i", builds=["static", "dynamic"], configs=["mips-malta", "mipsel-malta", "mips64*"]
-)
 def test_every_answer_is_right(watch, config, static, level, frame):
     cflags = (level, *frame_flags(config, frame))
     with watch("returns", static=static, cflags=cflags) as watched:

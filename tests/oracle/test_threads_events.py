@@ -32,7 +32,6 @@ def test_function(watch, tick):
         check_clock(watched, found)
 
 
-@pytest.mark.clause("C4d", "C4e", "C5c")
 @pytest.mark.parametrize("tick", TICKS)
 def test_function_graph(watch, tick):
     with watch("threads", tick=tick) as watched:
@@ -45,7 +44,6 @@ def test_function_graph(watch, tick):
         assert model.given_up == model.left == 0
 
 
-@pytest.mark.clause("C5g")
 @pytest.mark.parametrize("tracer", ["function", "function_graph"])
 def test_switched_on_and_off_while_threads_run(watch, tracer):
     """At moments that nobody chose, on every CPU, and threads that wait in functions of before.

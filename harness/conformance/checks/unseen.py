@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Clauses that no check judges, and what would be needed to see them."""
 
-_KERNEL = "a property of the kernel that a port goes into, which is the harness's own here"
+_KERNEL = (
+    "a property of the kernel that a port goes into, which is the harness's own here, and which "
+    "its own tests look at"
+)
 
 UNSEEN: dict[str, str] = {
     "C4k": "a fault in prepare_ftrace_return ends in the panic of the guests' kernel, whatever the "

@@ -1,40 +1,39 @@
 # SPDX-License-Identifier: MIT
 """docs/support.rst: who looks at which clause on which machine config, and what nobody can see."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from textwrap import fill
 
-from harness.config import MachineConfig, list_configs, load_config, load_port
-from harness.conformance.catalogue import Catalogue, Clause, Judge
-from harness.conformance.checks.registry import VARIANTS
-from harness.conformance.combinations import CLAUSE as OF_COMBINATIONS
-from harness.conformance.combinations import combinations
-from harness.conformance.coverage import Check, Covered, covered
-from harness.conformance.engine import checks_for, why_unseen
-from harness.conformance.page import escaped
-from harness.conformance.workshop import features_of
+from clauses_page import escaped
+from harness.config import MachineConfig, Port, list_configs, load_config, load_port
+from harness.conformance.catalogue import Clause, Judge, load_catalogue
+from harness.conformance.coverage import Covered, covered, judged
+from harness.conformance.engine import why_unseen
 
 
 class Mark(StrEnum):
     """What stands in a field of the matrix."""
 
-    TESTED = "T"
-    PARTLY = "t"
     JUDGED = "J"
-    TESTED_JUDGED = "TJ"
-    PARTLY_JUDGED = "tJ"
     NOBODY = "o"
     NOT_CLAIMED = "n"
     UNSEEN = "x"
     NOT_FOR_IT = "."
 
 
+MARKS = {
+    Covered.YES: Mark.JUDGED,
+    Covered.NO: Mark.NOBODY,
+    Covered.NOT_CLAIMED: Mark.NOT_CLAIMED,
+    Covered.NOT_OBSERVABLE: Mark.UNSEEN,
+}
+
 HEAD = """\
 .. SPDX-License-Identifier: MIT
-.. Made by `python -m harness.conformance` from clauses, markers of tests and checks; do not edit.
+.. Made by `python tools/documents` from the clauses and the checks; do not edit.
 
 ==============
 Support matrix
@@ -43,18 +42,15 @@ Support matrix
 One row for each machine config (``docs/configs.rst``) with the port that it names, one column for
 each clause of the specification (``docs/clauses.rst``), in a table for each subject.
 
-======  ==========================================================================================
-field   meaning
-======  ==========================================================================================
-T       a test of this repository checks the clause there, in each build in which it has to hold
-t       a test checks it in some of these builds only: the dynamic or the static ones
-J       ``harness conform`` has a check of it there, so any port can be judged by it
-TJ, tJ  both
-o       nobody looks: no test, and no check; the reason stands below the table
-n       the port of the config does not claim what the clause is about
-x       nothing can be seen of it there; the reason stands below the table
-.       the clause is not about this architecture or form of call sites
-======  ==========================================================================================
+=====  ===========================================================================================
+field  meaning
+=====  ===========================================================================================
+J      ``harness conform`` has a check of the clause there, so any port can be judged by it
+o      it has none; the reason stands below the table
+n      the port of the config does not claim what the clause is about
+x      nothing can be seen of it there; the reason stands below the table
+.      the clause is not about this architecture or form of call sites
+=====  ===========================================================================================
 
 What QEMU cannot show
 =====================
@@ -81,22 +77,22 @@ Snapshots
 
 WIDTH = 100
 
-NO_CHECK = "neither a test nor a check has been written"
+NO_CHECK = "no check has been written"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A config, what its port has, and the clauses that `harness conform` has a check of there."""
+    """A config, its port, and the clauses that `harness conform` has a check of there."""
 
     config: MachineConfig
-    features: frozenset[str]
+    port: Port
     judged: frozenset[str]
 
 
-def render_support(catalogue: Catalogue, tested: Iterable[Check]) -> str:
+def support_page() -> str:
     """The page as reStructuredText, for the configs that come with the harness."""
-    tested = tuple(tested)
-    rows = [_row(load_config(name), catalogue) for name in list_configs()]
+    catalogue = load_catalogue()
+    rows = [_row(load_config(name)) for name in list_configs()]
     maintained = [one.id for one in catalogue.clause if Judge.MAINTENANCE in one.judges]
     lacking = [row.config.name for row in rows if not row.config.qemu.snapshots]
     lines = [
@@ -106,47 +102,29 @@ def render_support(catalogue: Catalogue, tested: Iterable[Check]) -> str:
         )
     ]
     for stem, clauses in groupby(catalogue.clause, key=lambda clause: clause.stem):
-        lines += _family(stem, tuple(clauses), rows, tested)
+        lines += _family(stem, tuple(clauses), rows)
     return "\n".join(lines) + "\n"
 
 
-def mark(clause: Clause, row: Row, tested: Iterable[Check]) -> Mark:
+def mark(clause: Clause, row: Row) -> Mark:
     """What is known of a clause on a config; the reason of ``x`` and ``o`` is :func:`why`'s."""
     if not clause.applies_to(row.config):
         return Mark.NOT_FOR_IT
-    if clause.why_not_observable(row.config):
-        return Mark.UNSEEN
-    if not row.features.issuperset(clause.features):
-        return Mark.NOT_CLAIMED
-    how = covered(clause, row.config, tested)
-    if clause.id in row.judged:
-        return {Covered.YES: Mark.TESTED_JUDGED, Covered.NO: Mark.JUDGED}.get(
-            how, Mark.PARTLY_JUDGED
-        )
-    return {Covered.YES: Mark.TESTED, Covered.NO: Mark.NOBODY}.get(how, Mark.PARTLY)
+    return MARKS[covered(clause, row.config, row.port, row.judged)]
 
 
-def why(clause: Clause, row: Row) -> str:
+def why(clause: Clause, config: MachineConfig) -> str:
     """Why nobody looks at a clause on a config, or can."""
-    return why_unseen(clause, row.config) or NO_CHECK
+    return why_unseen(clause, config) or NO_CHECK
 
 
-def _row(config: MachineConfig, catalogue: Catalogue) -> Row:
+def _row(config: MachineConfig) -> Row:
     port = load_port(config.port)
-    applying = [clause for clause in catalogue.clause if clause.applies_to(config)]
-    judged = {OF_COMBINATIONS} if any(combinations(config, port)) else set()
-    for variant in VARIANTS:
-        features = features_of(config, port, variant)
-        if features is not None:
-            for check in checks_for(config, variant, features, applying):
-                judged |= set(check.clauses)
-    return Row(config, frozenset(port.features), frozenset(judged))
+    return Row(config, port, judged(config, port))
 
 
-def _family(
-    stem: str, clauses: Sequence[Clause], rows: Sequence[Row], tested: Sequence[Check]
-) -> Iterator[str]:
-    marks = {(c.id, row.config.name): mark(c, row, tested) for c in clauses for row in rows}
+def _family(stem: str, clauses: Sequence[Clause], rows: Sequence[Row]) -> Iterator[str]:
+    marks = {(c.id, row.config.name): mark(c, row) for c in clauses for row in rows}
     yield from (stem, "=" * len(stem), "")
     yield from _table(
         ["config", *(clause.id for clause in clauses)],
@@ -162,7 +140,7 @@ def _family(
     for clause in clauses:
         for row in rows:
             if (sign := marks[clause.id, row.config.name]) in (Mark.UNSEEN, Mark.NOBODY):
-                of_clause = reasons.setdefault((sign, why(clause, row)), {})
+                of_clause = reasons.setdefault((sign, why(clause, row.config)), {})
                 of_clause.setdefault(clause.id, []).append(row.config.name)
     if reasons:
         yield ""

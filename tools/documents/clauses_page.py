@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Iterator
 from textwrap import fill, indent
 
-from harness.conformance.catalogue import Catalogue, Clause, Judge
+from harness.conformance.catalogue import Catalogue, Clause, Judge, load_catalogue
 from harness.isa import Form
 
 HEAD = """\
 .. SPDX-License-Identifier: MIT
-.. Made by `python -m harness.conformance` from harness/conformance/clauses.toml; do not edit.
+.. Made by `python tools/documents` from harness/conformance/clauses.toml; do not edit.
 
 =======
 Clauses
@@ -18,24 +18,19 @@ Clauses
 
 What a port of ftrace has to do, one requirement an entry. Two texts of others are the
 specification; what is said of them here is said in words of our own. An id is the subject's, C1 to
-C17 and M1 to M5, with a letter for each requirement. Ids stay: verdicts, mutants and markers of
-tests name them.
+C17 and M1 to M5, with a letter for each requirement. Ids stay: verdicts and mutants name them.
 
 ``harness list clauses`` lists them all. With ``-c CONFIG`` it lists those that apply to a machine
-config, and says of each whether the tests of this repository check it there:
+config, and says of each whether ``harness conform`` judges it there:
 
 ================  ================================================================================
 covered           meaning
 ================  ================================================================================
-yes               a test checks it, in each build in which it has to hold
-dynamic only      a test checks it with dynamic ftrace, none without
-static only       the other way round
-no                no test checks it
+yes               a check of the suite judges it
+no                none does
+not claimed       the port of the config does not have what it is about
 not observable    nothing can be seen of it from outside on this config
 ================  ================================================================================
-
-A test says what it checks with ``@pytest.mark.clause("C2a")``; ``builds`` and ``configs`` narrow
-that down. The table in ``harness/conformance/coverage.toml`` is made from these markers.
 
 Entries
 =======
@@ -69,9 +64,9 @@ JUDGES = {
 }
 
 
-def render(catalogue: Catalogue) -> str:
-    """The page as reStructuredText."""
-    return "\n".join(_lines(catalogue)) + "\n"
+def clauses_page(catalogue: Catalogue | None = None) -> str:
+    """The page as reStructuredText; the harness's own catalogue unless given."""
+    return "\n".join(_lines(catalogue or load_catalogue())) + "\n"
 
 
 def _lines(catalogue: Catalogue) -> Iterator[str]:
