@@ -3,7 +3,8 @@
 
 This is the border to pyelftools: here its dictionaries become types of ours, a file that lies
 becomes a FormatError, whatever pyelftools raises over it, and the work that it can cause is bounded
-by its size.  Debug information is left to assembly.py.
+by its size.  Debug information is left to assembly.py
+and dwarf.py.
 """
 
 import io
@@ -18,7 +19,7 @@ from harness.errors import FormatError, HarnessError, HostError
 from harness.image.assembly import assembled
 from harness.units import ByteOrder, align_up, escape
 
-_SHF_ALLOC, _SHF_EXECINSTR = 2, 4
+_SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 2, 4, 0x800
 
 _LIMIT = 4096  # bytes of a name, and of whatever is read at once
 
@@ -84,6 +85,31 @@ class Elf:
         """See `harness.image.assembly.assembled`."""
         with self._reading("its debug information"):
             return assembled(self.data)
+
+    @cached_property
+    def debug_sections(self) -> dict[str, bytes]:
+        """The sections of DWARF by name; FormatError if there are none that can be read."""
+        with self._reading("its list of sections"):
+            headers = {
+                section.name: section.header
+                for section in self._sections
+                if section.name.startswith(".debug_")
+            }
+        if not {".debug_info", ".debug_abbrev"} <= headers.keys():
+            raise FormatError(
+                f"{self.name} has no debug information, which says how its structures are laid out",
+                "Compile all of it with -g, and do not strip it.",
+            )
+        if any(header["sh_flags"] & _SHF_COMPRESSED for header in headers.values()):
+            raise FormatError(
+                f"the debug information of {self.name} is compressed",
+                "Link with -gz=none, or use objcopy --decompress-debug-sections.",
+            )
+        return {
+            name: self.data[header["sh_offset"] : header["sh_offset"] + header["sh_size"]]
+            for name, header in headers.items()
+            if header["sh_type"] != "SHT_NOBITS"
+        }
 
     @cached_property
     def segments(self) -> list[Segment]:

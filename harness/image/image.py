@@ -9,6 +9,7 @@ from types import MappingProxyType
 from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
 from harness.image.functions import Function, functions_of, symbols_of
+from harness.image.structures import Structures
 from harness.image.text import isa_of, words_around
 from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
@@ -100,6 +101,11 @@ class Image:
             raise GuestError(f"{self.name} holds no {size} bytes at {self._hex(address)}")
         start = segment.offset + address - segment.address
         return self._elf.data[start : start + size]
+
+    @cached_property
+    def structures(self) -> Structures:
+        """The C types of the guest; FormatError if it has no debug information."""
+        return Structures(self._elf.debug_sections, self.byteorder, self.name, self.bits)
 
     @property
     def build_id(self) -> bytes:

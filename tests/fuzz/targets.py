@@ -8,12 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dwarf_builder import sample
 from graph_files import NESTED, graph_trace
 from guest_drafts import KINDS, Draft
 from harness.config import load_config, load_port, resources
 from harness.debugger.records import parse_record
 from harness.image import Image
+from harness.image.layout import Structure
 from harness.image.recordmcount import assembly, recordmcount
+from harness.image.structures import MAX_SIZE, Structures
 from harness.matrix.history import History
 from harness.matrix.model import DEFAULT, load_matrix
 from harness.matrix.result import (
@@ -142,6 +145,24 @@ def look_at_image(data: bytes, chance: random.Random, directory: Path) -> None:
     chance.choice(looks)()
 
 
+def look_at_structures(data: bytes, chance: random.Random, directory: Path) -> None:
+    """Sections in a row; where one ends the input says."""
+    first, second = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
+    rest = data[4:]
+    sections = {
+        ".debug_info": rest[:first],
+        ".debug_abbrev": rest[first : first + second],
+        ".debug_str": rest[first + second :],
+    }
+    types = Structures(sections, chance.choice(("big", "big", "little")), "vmlinux", 32)
+    looks = (lambda: types.struct("sample"), lambda: types.typedef("color_t"))
+    found = chance.choice(looks)()
+    assert found.size <= MAX_SIZE
+    for member in found.members.values() if isinstance(found, Structure) else ():
+        assert member.name.replace("\t", "").isprintable()
+        assert len(member.raw(bytes(found.size))) == member.size
+
+
 def look_at_link(data: bytes, chance: random.Random, directory: Path) -> None:
     assert assembly(recordmcount(data, "vmlinux"), "vmlinux").isascii()
 
@@ -216,6 +237,13 @@ def _history(directory: Path) -> None:
         history.add([RESULT, replace(RESULT, id="a2", cell="other/dynamic/gcc-O2/calls")])
 
 
+def _sections() -> bytes:
+    info, abbrev, strings = sample().sections().values()
+    return b"".join(
+        (len(info).to_bytes(2, "big"), len(abbrev).to_bytes(2, "big"), info, abbrev, strings)
+    )
+
+
 def _answers() -> tuple[bytes, ...]:
     return (
         b'12^done,stack=[frame={level="0",addr="0x80100000",func="main",args=[]}]',
@@ -251,6 +279,7 @@ def targets(directory: Path) -> list[Target]:
         Target("ring-header", (bytes(ring.memory[:400]),), look_at_header),
         Target("threads", (table() + bytes(4096),), look_at_threads),
         Target("elf", elf, look_at_image, b"\x7fELF"),
+        Target("structures", (_sections(),), look_at_structures),
         Target("recordmcount", elf, look_at_link, b"\x7fELF"),
         Target("syscalls", calls, look_at_syscalls),
         Target("gdb-answer", _answers(), look_at_answer),

@@ -13,8 +13,9 @@ from tests.fuzz.targets import Target, targets
 from tests.fuzz.worker import Sums, fuzz, make_input
 
 NAMES = (
-    *("trace.dat", "filter", "format", "page", "ring-header", "threads", "elf", "recordmcount"),
-    *("syscalls", "gdb-answer", "config", "port", "matrix", "result", "findings", "run", "history"),
+    *("trace.dat", "filter", "format", "page", "ring-header", "threads", "elf", "structures"),
+    *("recordmcount", "syscalls", "gdb-answer", "config", "port", "matrix", "result", "findings"),
+    *("run", "history"),
 )
 
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Find a type by its name in debug information that has no index of names, as gcc leaves it.
+
+The name is looked for among the strings, then what refers to it among the bytes of the entries.
+Only a unit in which an entry of such a type seems to begin with that name is gone through.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from harness.image.dwarf import STRING_INDEX, DebugInfo, Entry, Unit
+
+
+def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | None:
+    """The first definition with this name and one of these tags on the top level of a unit."""
+    wanted = name.encode()
+    for unit in _units_with(debug, wanted, tags) if wanted else ():
+        for entry in debug.children(debug.top(unit)):
+            if (
+                entry.tag in tags
+                and "DW_AT_declaration" not in entry.attributes
+                and debug.name(entry) == wanted
+            ):
+                return entry
+    return None
+
+
+def _units_with(debug: DebugInfo, name: bytes, tags: frozenset[str]) -> Iterator[Unit]:
+    """The units that may define it, in the file's order."""
+    text = name + b"\0"
+    # A linker has strings end in one another: the name may be the end of a longer one.
+    offsets = [place.to_bytes(4, debug.byteorder) for place in _places(debug.strings, text)]
+    forms = {"DW_FORM_string": [text], "DW_FORM_strp": offsets}
+    patterns = [pattern for form in forms.values() for pattern in form]
+    indices = [place for one in offsets for place in _places(debug.string_offsets, one)]
+    places = sorted(place for one in patterns for place in _places(debug.info, one))
+    for unit in debug.units:
+        mentioned = bisect_left(places, unit.first) < bisect_left(places, unit.end)
+        if (mentioned or indices) and _may_define(debug, unit, tags, forms, indices):
+            yield unit
+
+
+def _may_define(
+    debug: DebugInfo,
+    unit: Unit,
+    tags: frozenset[str],
+    forms: dict[str, list[bytes]],
+    indices: list[int],
+) -> bool:
+    """Whether the unit has the bytes that such an entry, if no declaration, would begin with."""
+    for code, abbreviation in debug.table(unit).items():
+        attributes = [attribute for attribute, _, _ in abbreviation.attributes]
+        if abbreviation.tag not in tags or "DW_AT_declaration" in attributes or not attributes:
+            continue
+        form = abbreviation.attributes[0][1]
+        if attributes[0] != "DW_AT_name" or not (form in forms or form in STRING_INDEX):
+            return True
+        names = forms[form] if form in forms else _encoded(debug, unit, form, indices)
+        if any(debug.info.find(_uleb(code) + one, unit.first, unit.end) >= 0 for one in names):
+            return True
+    return False
+
+
+def _encoded(debug: DebugInfo, unit: Unit, form: str, indices: list[int]) -> list[bytes]:
+    """The numbers of strings at these places of .debug_str_offsets, as a form writes them."""
+    base = debug.string_base(unit)
+    numbers = [(place - base) // 4 for place in indices if place >= base]
+    if form == "DW_FORM_strx":
+        return [_uleb(number) for number in numbers]
+    size = int(form[-1])
+    return [
+        number.to_bytes(size, debug.byteorder) for number in numbers if number < 1 << (8 * size)
+    ]
+
+
+def _places(data: bytes, pattern: bytes) -> Iterator[int]:
+    """Where a pattern is in some bytes."""
+    at = data.find(pattern)
+    while at >= 0:
+        yield at
+        at = data.find(pattern, at + 1)
+
+
+def _uleb(number: int) -> bytes:
+    """A number as an unsigned LEB128."""
+    data = bytearray()
+    while number > 0x7F:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*data, number])
