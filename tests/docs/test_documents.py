@@ -14,7 +14,7 @@ from harness.cli.command import harness
 from harness.doctor.versions import TRIED
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("docs/*.rst"), ROOT / "README.rst"])
+DOCUMENTS = sorted([*ROOT.glob("docs/*.rst"), *ROOT.glob("*.rst")])
 
 
 def name(path):
