@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import boot
-from harness.build import build_guest
+from harness.build import GuestSpec, build_guest
 from harness.config import list_configs, load_config, resources
 from harness.errors import HarnessError
 from harness.image import Image
@@ -143,7 +143,7 @@ class Bench:
                 module = Path(directory, "program.c")
                 module.write_text(MODULE.format(source=program))
             build = {"cflags": cflags, "features": self._features}
-            kernel = build_guest(load_config(self._config), str(workload), **build)
+            kernel = build_guest(GuestSpec.of(self._config, str(workload), **build))
             image = Image(kernel.read_bytes(), str(kernel))
             with (
                 Oracle(image, Path(directory)) as oracle,

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.build import build_guest
+from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.image import Image
@@ -126,7 +126,7 @@ def main() -> None:
     """Print the figures of each config."""
     for name in sys.argv[1:] or CONFIGS:
         config = load_config(name)
-        kernel = build_guest(config, "events")
+        kernel = build_guest(GuestSpec.of(config, "events"))
         image = Image(kernel.read_bytes(), str(kernel))
         with (
             tempfile.TemporaryDirectory() as directory,

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from harness import boot
+from harness.build import GuestSpec
 from harness.config import list_configs
 from harness.record import Request, record
 
@@ -37,7 +38,7 @@ def main() -> None:
             for workload in WORKLOADS:
                 own = own_time(config, workload)
                 began = time.perf_counter()
-                done = record(Request(config, Path(directory, "trace.dat"), workload=workload))
+                done = record(Request(GuestSpec.of(config, workload), Path(directory, "trace.dat")))
                 total = time.perf_counter() - began
                 unaccounted = done.written - done.events - done.lost
                 print(

@@ -21,8 +21,8 @@ from pathlib import Path
 import pexpect
 
 from harness import boot
-from harness.build import build_guest
-from harness.config import list_configs, load_config
+from harness.build import GuestSpec, build_guest
+from harness.config import list_configs
 from harness.shell import Session
 
 STARTS, TIMES = 5, 7
@@ -70,7 +70,7 @@ def show(name: str, measure: Callable[[], float], times: int) -> None:
 def main() -> None:
     """Print a table for each config."""
     for config in sys.argv[1:] or list_configs():
-        build_guest(load_config(config))
+        build_guest(GuestSpec.of(config))
         print(f"{config:36}{'median':>10}{'worst':>10}")
         show("prompt", partial(prompt, config), STARTS)
         session = Session(partial(boot, config))

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Guest kernels: built by make, kept by content, so that nothing is built twice."""
 
-from harness.build.guest import Build, build_guest, module_beside, plan_build
-from harness.build.make import MakeResult, run_make
-from harness.build.toolchain import toolchain_identity
-from harness.config.names import list_modules, list_ports, list_workloads
+from harness.build.build import Build, build_guest, module_beside, plan_build
+from harness.build.cache import MUTANTS
+from harness.build.sources import find_modules
+from harness.build.spec import GuestSpec
 
 __all__ = [
+    "MUTANTS",
     "Build",
-    "MakeResult",
+    "GuestSpec",
     "build_guest",
-    "list_modules",
-    "list_ports",
-    "list_workloads",
+    "find_modules",
     "module_beside",
     "plan_build",
-    "run_make",
-    "toolchain_identity",
 ]

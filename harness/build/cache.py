@@ -2,11 +2,12 @@
 """What was built, by key: published whole, checked when used, one builder a key, so many at most.
 
 ``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux``, its modules (``<name>.ko``),
-and ``vmlinux.sha256`` with the digests of them all; ``kernels/<key>/`` holds ``kernel.a`` in the
-same way.  ``<key>.lock`` is locked by a builder and all that it runs, and ``<key>.build`` is where
-it works; what a killed builder has left of these goes when something is asked for next.  The
-directory's time of change is when it was last used: with more than ``most`` of them, those that
-nobody has used for longest go.  Everything may be deleted at any time when nothing builds.
+and ``vmlinux.sha256`` with the digests of them all; so do ``mutants/<key>/``, and
+``kernels/<key>/`` holds ``kernel.a``.  ``<key>.lock`` is locked by a builder and all that it runs,
+and ``<key>.build`` is where it works; what a killed builder has left of these goes when something
+is asked for next.  The directory's time of change is when it was last used: with more than ``most``
+of them, those that nobody has used for longest go.  Everything may be deleted at any time when
+nothing builds.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.build.unused import unused
+from harness.build.unused import IN_USE, unused
 from harness.config import resources
 from harness.errors import HostError, UsageError
 from harness.files import busy, hold, sweep
@@ -36,6 +37,8 @@ class Cache:
     """The file that each entry has, whatever lies beside it."""
     most: int
     """Entries that are kept."""
+    in_use: float = IN_USE
+    """Seconds that one is kept at least after it was last asked for."""
 
     @property
     def directory(self) -> Path:
@@ -142,7 +145,7 @@ class Cache:
                 for entry in os.scandir(self.directory)
                 if entry.is_dir() and "." not in entry.name and entry.name != keep
             }
-            for key in unused(used, self.most - 1):
+            for key in unused(used, self.most - 1, self.in_use):
                 with suppress(OSError):
                     self.remove(key, used[key])
 
@@ -189,6 +192,9 @@ def _sweep_once(kept: Cache) -> None:
 
 GUESTS = Cache("guests", "vmlinux", 2000)
 """A guest takes some 150 KB."""
+
+MUTANTS = Cache("mutants", "vmlinux", 200, in_use=3600.0)
+"""Guests around ports with a planted fault: thousands, and few are asked for twice."""
 
 KERNELS = Cache("kernels", "kernel.a", 300)
 """What guests with one config, one choice of features and one of flags share; some 1 MB each."""

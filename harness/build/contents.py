@@ -9,6 +9,7 @@ from pathlib import Path
 
 import elftools
 
+from harness.build.spec import GuestSpec
 from harness.config import resources
 from harness.errors import UsageError
 from harness.units import escape
@@ -44,70 +45,65 @@ class Digest:
         return self._sha.hexdigest()[:32]
 
 
-def guest_key(
-    *,
-    architecture: str,
-    port: Path,
-    workload: Path,
-    modules: Sequence[Path] = (),
-    flags: Sequence[str],
-    settings: Sequence[str],
-    unique: bytes,
-) -> str:
+def guest_key(spec: GuestSpec, tools: Sequence[str], unique: bytes) -> str:
     """The key of a build.
 
-    ``flags`` are all compiler flags (an include directory among them is searched); ``settings``
-    is whatever else decides over the result: the form, the identity of the toolchain.  ``modules``
-    are built in their order, which decides where they lie.  Files
-    enter with their content, not with their path, so that a moved source finds its guest again.
-    ``unique`` makes a key like no other; it enters when a source cannot be followed to all that
-    it includes.
+    ``tools`` is what the toolchain says of itself.  Files enter with their content, not with their
+    path, so that a moved source finds its guest again.  ``unique`` makes a key like no other; it
+    enters when a source cannot be followed to all that it includes.
     """
-    digest = _of_kernel(architecture, flags, settings)
-    guests = resources.guests_directory()
+    digest = _of_kernel(spec, tools)
+    guests, port = resources.guests_directory(), spec.port.directory
     _add_tree(digest, "port", port, port)
     for pattern in _PYTHON_INPUTS:
         for path in sorted(resources.PACKAGE.glob(pattern)):
             digest.add(f"python/{path.relative_to(resources.PACKAGE)}", _read(path))
     digest.add("pyelftools", elftools.__version__)
     # The file's name reaches the image through debug information and __FILE__.
-    digest.add(f"workload/{workload.name}", _read(workload))
+    digest.add(f"workload/{spec.workload.name}", _read(spec.workload))
+    modules = spec.module_sources
     if modules:
         digest.add("modules", _read(guests / "modules" / "Makefile"))
     for module in modules:
         digest.add(f"module/{module.name}", _read(module))
-    if not _add_included(digest, [workload, *modules, *_files(port)], flags):
+    if not _add_included(digest, [spec.workload, *modules, *_files(port)], _flags(spec)):
         digest.add("unique", unique)
     return digest.hex()
 
 
-def kernel_key(
-    *, architecture: str, port: Path, flags: Sequence[str], settings: Sequence[str], unique: bytes
-) -> str:
+def kernel_key(spec: GuestSpec, tools: Sequence[str], unique: bytes) -> str:
     """The key of what guests have in common that differ in workload, modules and port.
 
     Of the port, the kernel includes headers and no more.  See `guest_key` for the arguments.
     """
-    digest = _of_kernel(architecture, flags, settings)
-    headers = port / "include"
-    _add_tree(digest, "port", port, headers)
-    if not _add_included(digest, _files(headers), flags):
+    digest = _of_kernel(spec, tools)
+    headers = spec.port.directory / "include"
+    _add_tree(digest, "port", spec.port.directory, headers)
+    if not _add_included(digest, _files(headers), _flags(spec)):
         digest.add("unique", unique)
     return digest.hex()
 
 
-def _of_kernel(architecture: str, flags: Sequence[str], settings: Sequence[str]) -> Digest:
-    digest = Digest()
-    for setting in settings:
+def _of_kernel(spec: GuestSpec, tools: Sequence[str]) -> Digest:
+    digest, config = Digest(), spec.config
+    for setting in (
+        *(config.architecture, config.build.form, f"smp={config.qemu.smp}"),
+        *(spec.compiler, *spec.features, *tools),
+    ):
         digest.add("setting", setting)
-    for flag in flags:
+    for flag in _flags(spec):
         digest.add("flag", flag)
     guests = resources.guests_directory()
     for path in sorted(guests.iterdir()):
         if path.name not in _CHOICES:
             _add_tree(digest, "guests", guests, path)
-    _add_tree(digest, "arch", guests / "arch", guests / "arch" / architecture)
+    _add_tree(digest, "arch", guests / "arch", guests / "arch" / config.architecture)
     return digest
+
+
+def _flags(spec: GuestSpec) -> list[str]:
+    """All compiler flags; which of them are the config's matters to where they stand."""
+    return [*spec.config.build.cflags, "", *spec.cflags]
 
 
 def _files(directory: Path) -> list[Path]:

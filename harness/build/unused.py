@@ -11,10 +11,11 @@ IN_USE = 24 * 3600.0
 _Key = TypeVar("_Key")
 
 
-def unused(used: Mapping[_Key, float], most: int) -> list[_Key]:
+def unused(used: Mapping[_Key, float], most: int, in_use: float = IN_USE) -> list[_Key]:
     """Those that are more than ``most`` and not in use, the oldest first.
 
-    ``used`` says when each was last asked for, in seconds since 1970.
+    ``used`` says when each was last asked for, in seconds since 1970; it counts as used for
+    ``in_use`` seconds.
     """
     oldest = sorted(used, key=lambda key: used[key])[: max(0, len(used) - most)]
-    return [key for key in oldest if used[key] < time.time() - IN_USE]
+    return [key for key in oldest if used[key] < time.time() - in_use]

@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.files import whole_file
 
 if TYPE_CHECKING:
-    from harness.config import MachineConfig
+    from harness.build import GuestSpec
     from harness.conformance.verdict import Report
 
 
@@ -58,7 +58,7 @@ def conform(
     from harness.conformance.run import conform as judge
 
     _check_clauses(clauses)
-    chosen = _configs(configs, port, clauses)
+    chosen = _judged(configs, port, clauses, cflags)
     if mutants:
         sys.exit(_kill(chosen, mutants, json_file, port or cflags or clauses or junit_file))
     command = ["harness", "conform", *(["--port", port] if port else [])]
@@ -66,7 +66,7 @@ def conform(
     reports: list[Report] = []
     with _outputs(json_file, junit_file) as (write_json, write_junit):
         with progress() as tell:
-            for report in judge(chosen, lambda config: _port(config, port), clauses, tell, cflags):
+            for report in judge(chosen, clauses, tell):
                 reports.append(report)
                 if "-" not in (json_file, junit_file):
                     click.echo("\n".join(lines(report, command)))
@@ -76,7 +76,7 @@ def conform(
 
 
 def _kill(
-    configs: Sequence["MachineConfig"],
+    specs: Sequence["GuestSpec"],
     mutants: Sequence[str],
     json_file: str | None,
     others: object,
@@ -90,7 +90,7 @@ def _kill(
         )
     with _outputs(json_file) as [write_json]:
         with progress() as tell:
-            outcomes = kill_table(configs, mutants, tell)
+            outcomes = kill_table(specs, mutants, tell)
         if json_file != "-":
             click.echo("\n".join(table_lines(outcomes)))
         write_json(table_json(outcomes))
@@ -106,29 +106,21 @@ def _check_clauses(wanted: Sequence[str]) -> None:
             raise UsageError(f"there is no clause {name!r}", "See: harness list clauses")
 
 
-def _configs(
-    names: Sequence[str], port: str | None, clauses: Sequence[str]
-) -> list["MachineConfig"]:
-    """Those that are named, or all on which one of the clauses can be kept or broken."""
+def _judged(
+    names: Sequence[str], port: str | None, clauses: Sequence[str], cflags: Sequence[str]
+) -> list["GuestSpec"]:
+    """On the configs that are named, or all on which one of the clauses can be kept or broken."""
     from harness.config import list_configs, load_config, load_port
     from harness.conformance.engine import select
+    from harness.conformance.variants import suite_spec
 
-    if names:
-        return [load_config(name) for name in dict.fromkeys(names)]
-    every = [config for config in map(load_config, list_configs()) if select(config, clauses)]
-    if port is None:
-        return every
-    own = load_port(port)
-    fitting = [config for config in every if own.fits(config)]
-    if not fitting:
+    own = None if port is None else load_port(port)
+    chosen = [load_config(name) for name in dict.fromkeys(names or list_configs())]
+    if not names:
+        chosen = [one for one in chosen if select(one, clauses) and (own is None or own.fits(one))]
+    if own is not None and not chosen:
         raise UsageError(f"there is no config for the port {own.name}", "Name one: -c CONFIG.")
-    return fitting
-
-
-def _port(config: "MachineConfig", port: str | None):  # type: ignore[no-untyped-def]
-    from harness.config import load_port
-
-    return load_port(config.port if port is None else port)
+    return [suite_spec(config, own, cflags) for config in chosen]
 
 
 @contextmanager

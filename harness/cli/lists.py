@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import (
+    GuestOptions,
     features_option,
+    guest_options,
     json_option,
     module_option,
     port_option,
@@ -19,7 +21,7 @@ from harness.cli.options import (
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.config import MachineConfig
+    from harness.build import GuestSpec
     from harness.image import RunningImage
     from harness.isa import CallSite
 
@@ -31,10 +33,7 @@ class Wanted:
     """The options of ``harness list``."""
 
     config: str | None
-    workload: str
-    port: str | None
-    features: tuple[str, ...] | None
-    modules: tuple[str, ...]
+    guest: GuestOptions
     as_built: bool
 
 
@@ -46,19 +45,13 @@ class Wanted:
     ),
 )
 @click.option("-c", "--config", metavar="CONFIG", help="The machine config, where it matters.")
-@workload_option
-@port_option
-@features_option
-@module_option
+@guest_options(workload_option, port_option, features_option, module_option)
 @click.option("--as-built", is_flag=True, help="sites: as the image has them; no guest is started.")
 @json_option
 def list_(
     what: str,
     config: str | None,
-    workload: str,
-    port: str | None,
-    features: tuple[str, ...] | None,
-    modules: tuple[str, ...],
+    guest: GuestOptions,
     as_built: bool,
     as_json: bool,
 ) -> None:
@@ -70,7 +63,7 @@ def list_(
     of the specification; with -c those that apply to the config, and whether the tests of the
     harness check them there.
     """
-    header, rows = TABLES[what](Wanted(config, workload, port, features, modules, as_built))
+    header, rows = TABLES[what](Wanted(config, guest, as_built))
     print_table(header, rows, as_json)
 
 
@@ -96,7 +89,7 @@ def _functions(wanted: Wanted) -> Table:
 
 
 def _sites(wanted: Wanted) -> Table:
-    from harness.guest import boot
+    from harness.guest import start
     from harness.isa import SiteState
 
     header = ("address", "function", "form", "state", "disassembly")
@@ -105,14 +98,7 @@ def _sites(wanted: Wanted) -> Table:
         return header, [_site(image, s, SiteState.BOOT, s.as_built) for s in image.sites]
     with (
         progress() as tell,
-        boot(
-            _config(wanted),
-            wanted.workload,
-            port=wanted.port,
-            features=wanted.features,
-            modules=wanted.modules,
-            progress=tell,
-        ) as guest,
+        start(_spec(wanted), progress=tell) as guest,
     ):
         return header, [
             _site(guest.image, now.site, now.state, now.words) for now in guest.tracer.sites()
@@ -147,19 +133,18 @@ def _events(wanted: Wanted) -> Table:
 
 
 def _workloads(wanted: Wanted) -> Table:
-    from harness.build import list_workloads
+    from harness.config import list_workloads
 
     return ("workload",), [(name,) for name in list_workloads()]
 
 
 def _modules(wanted: Wanted) -> Table:
-    from harness.build import list_modules
+    from harness.config import list_modules
 
     return ("module",), [(name,) for name in list_modules()]
 
 
 def _clauses(wanted: Wanted) -> Table:
-    from harness.config import load_config, load_port
     from harness.conformance import load_catalogue
 
     header = ["id", "feature", "source", "title"]
@@ -170,14 +155,14 @@ def _clauses(wanted: Wanted) -> Table:
     if wanted.config is None:
         return header, rows
     from harness.conformance.coverage import covered, judged
+    from harness.conformance.variants import suite_spec
 
-    machine = load_config(wanted.config)
-    port = load_port(machine.port)
-    by_checks = judged(machine, port)
+    spec = suite_spec(wanted.config)
+    by_checks = judged(spec)
     rows = [
-        [*row, covered(one, machine, port, by_checks)]
+        [*row, covered(one, spec.config, spec.port, by_checks)]
         for one, row in zip(load_catalogue().clause, rows, strict=True)
-        if one.applies_to(machine)
+        if one.applies_to(spec.config)
     ]
     return [*header, "covered"], rows
 
@@ -194,30 +179,22 @@ TABLES: dict[str, Callable[[Wanted], Table]] = {
 }
 
 
-def _config(wanted: Wanted) -> "MachineConfig":
+def _spec(wanted: Wanted) -> "GuestSpec":
     if wanted.config is None:
         raise UsageError("which guest? functions and sites are those of one", "Name it: -c CONFIG.")
-    from harness.config import load_config
-
-    return load_config(wanted.config)
+    return wanted.guest.spec(wanted.config)
 
 
 def _image(wanted: Wanted) -> "RunningImage":
     """The guest's image as if its modules were loaded."""
-    from harness.build import module_beside, plan_build
+    from harness.build import build_guest, module_beside
     from harness.image import Image, RunningImage
 
-    plan = plan_build(
-        _config(wanted),
-        wanted.workload,
-        wanted.port,
-        features=wanted.features,
-        modules=wanted.modules,
-    )
+    spec = _spec(wanted)
     with progress() as tell:
-        kernel = plan.run(tell)
+        kernel = build_guest(spec, tell)
     image = RunningImage(kernel.read_bytes(), str(kernel))
-    for source in plan.modules:
-        path = module_beside(kernel, source.stem)
+    for source in spec.modules:
+        path = module_beside(kernel, source.stem) if source in spec.module_sources else source
         image.add_module(source.stem, Image(path.read_bytes(), str(path)))
     return image

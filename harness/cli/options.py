@@ -8,9 +8,14 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+
+if TYPE_CHECKING:
+    from harness.build import GuestSpec
 
 
 def _split_flags(
@@ -67,6 +72,54 @@ module_option = click.option(
     metavar="NAME|FILE.c",
     help="A module of the guest: one of the harness, or a C file of yours.  Repeat it for more.",
 )
+
+
+@dataclass(frozen=True)
+class GuestOptions:
+    """The options that say which guest is meant, as they were given."""
+
+    workload: str = "calls"
+    port: str | None = None
+    cflags: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+    modules: tuple[str, ...] = ()
+
+    def spec(self, config: str) -> "GuestSpec":
+        """The guest for a machine config, which is a name or a path."""
+        from harness.build import GuestSpec
+
+        return GuestSpec.of(
+            config,
+            self.workload,
+            port=self.port,
+            cflags=self.cflags,
+            features=self.features,
+            modules=self.modules,
+        )
+
+
+def guest_options(
+    *options: Callable[[Callable[..., None]], Callable[..., None]],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options, or all, and in their place an argument ``guest``."""
+
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_guest(**values: Any) -> None:
+            given = {
+                one.name: values.pop(one.name) for one in fields(GuestOptions) if one.name in values
+            }
+            command(guest=GuestOptions(**given), **values)
+
+        for option in reversed(options or ALL_OF_GUEST):
+            with_guest = option(with_guest)
+        return with_guest
+
+    return with_options
+
+
+ALL_OF_GUEST = (workload_option, port_option, cflags_option, features_option, module_option)
+
 tick_option = click.option(
     "--tick",
     type=click.IntRange(0, 100_000),

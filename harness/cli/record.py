@@ -8,15 +8,12 @@ from pathlib import Path
 import click
 
 from harness.cli.options import (
-    cflags_option,
+    GuestOptions,
     config_option,
-    features_option,
     finite,
-    module_option,
-    port_option,
+    guest_options,
     progress,
     tick_option,
-    workload_option,
 )
 from harness.cli.signals import orderly_end
 from harness.units import KIB
@@ -48,11 +45,7 @@ from harness.units import KIB
 @click.option(
     "--max-graph-depth", type=click.IntRange(min=0), default=0, help="function_graph: deepest call."
 )
-@workload_option
-@port_option
-@cflags_option
-@features_option
-@module_option
+@guest_options()
 @click.option(
     "--duration",
     type=click.FloatRange(min=0, min_open=True),
@@ -100,11 +93,7 @@ def record(
     options: tuple[str, ...],
     pids: tuple[int, ...],
     max_graph_depth: int,
-    workload: str,
-    port: str | None,
-    cflags: tuple[str, ...],
-    features: tuple[str, ...] | None,
-    modules: tuple[str, ...],
+    guest: GuestOptions,
     duration: float | None,
     events: int | None,
     until: str | None,
@@ -131,7 +120,7 @@ def record(
     began = time.monotonic()
     printed = _Printed()
     request = Request(
-        config=config,
+        spec=guest.spec(config),
         output=output,
         tracer=tracer or ("nop" if events_on else "function"),
         filters=filters,
@@ -141,11 +130,6 @@ def record(
         options=options,
         pids=pids,
         max_graph_depth=max_graph_depth,
-        workload=workload,
-        port=port,
-        cflags=cflags,
-        features=features,
-        modules=modules,
         duration=duration,
         events=events,
         until=END if until is None else until,

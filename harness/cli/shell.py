@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from harness.cli.options import (
-    cflags_option,
+    GuestOptions,
     config_option,
-    features_option,
-    module_option,
-    port_option,
+    guest_options,
     progress,
     tick_option,
-    workload_option,
 )
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.config import MachineConfig
+    from harness.build import GuestSpec
     from harness.guest import Guest
     from harness.shell.session import Judge
 
@@ -38,20 +35,12 @@ script_option = click.option(
 
 @click.command()
 @config_option
-@workload_option
-@port_option
-@cflags_option
-@features_option
-@module_option
+@guest_options()
 @tick_option
 @script_option
 def shell(
     config: str,
-    workload: str,
-    port: str | None,
-    cflags: tuple[str, ...],
-    features: tuple[str, ...] | None,
-    modules: tuple[str, ...],
+    guest: GuestOptions,
     tick: int | None,
     script: Path | None,
 ) -> None:
@@ -62,41 +51,27 @@ def shell(
 
     Example: harness shell -c mips-malta
     """
-    from harness.guest import boot
+    from harness.guest import start
 
     @contextmanager
-    def start(name: str) -> "Iterator[Guest]":
+    def boot(name: str) -> "Iterator[Guest]":
         with ExitStack() as stack:
             with progress() as tell:
-                guest = boot(
-                    name,
-                    workload,
-                    port=port,
-                    cflags=cflags,
-                    features=features,
-                    modules=modules,
-                    tick=tick,
-                    progress=tell,
-                )
-                started = stack.enter_context(guest)
+                started = stack.enter_context(start(guest.spec(name), tick=tick, progress=tell))
             yield started
 
-    _run(partial(start, config), script, restart=start, judge=partial(_judge, port))
+    _run(partial(boot, config), script, restart=boot, judge=partial(_judge, guest.port))
 
 
 def _judge(
-    port: str | None,
-    config: "MachineConfig",
-    clauses: Sequence[str],
-    show: Callable[[str], None],
+    port: str | None, spec: "GuestSpec", clauses: Sequence[str], show: Callable[[str], None]
 ) -> None:
-    from harness.config import load_port
     from harness.conformance.report import lines
     from harness.conformance.run import conform
+    from harness.conformance.variants import suite_spec
 
     command = ["harness", "conform", *(["--port", port] if port else [])]
-    own = load_port(config.port if port is None else port)
-    for report in conform([config], lambda _: own, clauses):
+    for report in conform([suite_spec(spec.config, spec.port)], clauses):
         for line in lines(report, command):
             show(line)
 

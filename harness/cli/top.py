@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import (
+    GuestOptions,
     cflags_option,
     config_option,
     features_option,
     finite,
+    guest_options,
     port_option,
     progress,
     workload_option,
@@ -37,10 +39,7 @@ TRACERS = ("function", "function_graph")
 )
 @click.option("-l", "filters", multiple=True, metavar="GLOB", help="Count only these functions.")
 @click.option("-n", "notrace", multiple=True, metavar="GLOB", help="Do not count these functions.")
-@workload_option
-@port_option
-@cflags_option
-@features_option
+@guest_options(workload_option, port_option, cflags_option, features_option)
 @click.option(
     "--interval",
     type=click.FloatRange(min=0, min_open=True),
@@ -58,10 +57,7 @@ def top(
     tracer: str,
     filters: tuple[str, ...],
     notrace: tuple[str, ...],
-    workload: str,
-    port: str | None,
-    cflags: tuple[str, ...],
-    features: tuple[str, ...] | None,
+    guest: GuestOptions,
     interval: float,
     count: int | None,
     functions: int,
@@ -73,27 +69,27 @@ def top(
 
     Example: harness top -c mips-malta --workload sort
     """
-    from harness.guest import Outcome, boot
+    from harness.guest import Outcome, start
     from harness.record.live import Rates
 
     with (
         progress() as tell,
-        boot(config, workload, port=port, cflags=cflags, features=features, progress=tell) as guest,
+        start(guest.spec(config), progress=tell) as running,
     ):
-        guest.tracer.set_filter(*filters)
-        guest.tracer.set_notrace(*notrace)
-        guest.tracer.current = tracer
-        rates = Rates(guest)
-        guest.on_drain = rates.drained
+        running.tracer.set_filter(*filters)
+        running.tracer.set_notrace(*notrace)
+        running.tracer.current = tracer
+        rates = Rates(running)
+        running.on_drain = rates.drained
         with orderly_end() as arm, _screen() as show:
             wake, shown = arm(), 0
             while count is None or shown < count:
-                outcome = guest.run("workload_done", seconds=interval, wake=wake)
+                outcome = running.run("workload_done", seconds=interval, wake=wake)
                 if outcome is Outcome.REACHED:
-                    guest.drain()
+                    running.drain()
                     rates.drained()
                 sums, lost = rates.take()
-                show(_lines(guest.name, sums, lost, functions))
+                show(_lines(running.name, sums, lost, functions))
                 shown += 1
                 if outcome is not Outcome.ELAPSED:
                     break

@@ -4,11 +4,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from harness.config import MachineConfig
+from harness.build import GuestSpec, module_beside
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.patience import Patience
 from harness.conformance.registers import RegisterFile
@@ -41,11 +41,16 @@ class Enough(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to build a port."""
+    """One way to build a port, and the image."""
 
     name: str
-    features: tuple[str, ...]
+    spec: GuestSpec
     kernel: Path
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What the port is built with."""
+        return self.spec.features
 
 
 class Bench:
@@ -57,17 +62,16 @@ class Bench:
 
     def __init__(
         self,
-        config: MachineConfig,
         variant: Variant,
         enough: Callable[[str], bool] = lambda _clause: False,
     ) -> None:
         """``enough``: whether there is nothing left to ask when this clause has failed."""
-        self.config = config
+        self.config = variant.spec.effective_config
         self.variant = variant
         self._enough = enough
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
-        self.form: Form = config.build.form
+        self.form: Form = self.config.build.form
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
         self._check = ""
@@ -148,11 +152,11 @@ class Bench:
     def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
         """Another guest, at its very first instruction."""
         self.close()
-        config = self.config
+        spec = self.variant.spec
         if memory:
-            machine = config.qemu.model_copy(update={"memory": memory})
-            config = config.model_copy(update={"qemu": machine})
-        self._running = run_kernel(config, self.variant.kernel, plugins=plugins)
+            machine = spec.config.qemu.model_copy(update={"memory": memory})
+            spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
+        self._running = run_kernel(spec, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
         # What was learnt of the guest before holds no more.
         vars(self).pop("registers", None)
@@ -163,7 +167,7 @@ class Bench:
 
         GuestError when the guest refuses it.
         """
-        path = self.variant.kernel.with_name("modules") / f"{name}.ko"
+        path = module_beside(self.variant.kernel, name)
         module = ModuleImage(path.read_bytes(), str(path))
         for address, data in module.segments:
             self.guest.debugger.restore_memory(address, data)

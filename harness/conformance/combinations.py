@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Every combination of features that a port claims: it compiles, links, boots and traces (C4m)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
-from harness.config import MachineConfig, Port
+from harness.build import GuestSpec
 from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.engine import Findings
 from harness.conformance.switch import Switch
+from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import Failure
-from harness.conformance.workshop import Edits, build_variant, features_of
 from harness.errors import GdbError, GuestError, UsageError
 
 CLAUSE = "C4m"
@@ -19,41 +20,38 @@ OPTIONAL = ("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_R
 OF_GRAPH = OPTIONAL[1:]
 
 
-def combinations(config: MachineConfig, port: Port) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Variant and features, for each combination but the one with all, which all checks use."""
+def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
+    """Variant and guest, for each combination but the one with all, which all checks use."""
     for variant in (DYNAMIC, STATIC):
-        features = features_of(config, port, variant)
-        if features is None or OPTIONAL[0] not in features:
+        built = variant_of(spec, variant)
+        if built is None or OPTIONAL[0] not in built.features:
             continue
-        base = tuple(feature for feature in features if feature not in OPTIONAL)
-        yield variant, base
-        options = [feature for feature in OF_GRAPH if feature in features]
+        base = tuple(feature for feature in built.features if feature not in OPTIONAL)
+        yield variant, replace(built, features=base)
+        options = [feature for feature in OF_GRAPH if feature in built.features]
         for number in range(2 ** len(options) - 1):
             chosen = [one for at, one in enumerate(options) if number >> at & 1]
-            yield variant, (*base, OPTIONAL[0], *chosen)
+            yield variant, replace(built, features=(*base, OPTIONAL[0], *chosen))
 
 
-def try_combinations(
-    config: MachineConfig, port: Port, edits: Edits, cflags: Sequence[str] = ()
-) -> Findings:
+def try_combinations(spec: GuestSpec, edits: Edits) -> Findings:
     """Build, boot and trace each of them; what goes wrong fails the clause."""
     failures: list[Failure] = []
     judged: dict[str, set[str]] = {}
-    for variant, features in combinations(config, port):
+    for variant, combined in combinations(spec):
         judged[CLAUSE] = {NAME}
         try:
-            with build_variant(config, port, variant, features, edits, cflags) as built:
-                _trace(config, built)
+            _trace(build_variant(combined, variant, edits))
         except (UsageError, GuestError, GdbError) as error:
-            without = [feature for feature in OPTIONAL if feature not in features]
+            without = [feature for feature in OPTIONAL if feature not in combined.features]
             message = f"{variant} without {', '.join(without)}: {error.message}"
             failures.append(Failure(NAME, variant, message, {"guest": error.evidence}))
     return Findings("builds", judged, {CLAUSE: failures} if failures else {})
 
 
-def _trace(config: MachineConfig, variant: Variant) -> None:
+def _trace(variant: Variant) -> None:
     """Run the workload under the tracers that are there; GuestError when it is not right."""
-    bench = Bench(config, variant)
+    bench = Bench(variant)
     bench.begin(NAME, (CLAUSE,))
     try:
         for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:

@@ -3,13 +3,14 @@
 
 from enum import StrEnum
 
+from harness.build import GuestSpec
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.combinations import CLAUSE as OF_COMBINATIONS
 from harness.conformance.combinations import combinations
 from harness.conformance.engine import checks_for
-from harness.conformance.workshop import features_of
+from harness.conformance.variants import variant_of
 
 
 class Covered(StrEnum):
@@ -21,14 +22,15 @@ class Covered(StrEnum):
     NOT_OBSERVABLE = "not observable"
 
 
-def judged(config: MachineConfig, port: Port) -> frozenset[str]:
-    """The ids of the clauses that some build of the port has a check of on this config."""
+def judged(spec: GuestSpec) -> frozenset[str]:
+    """The ids of the clauses that some build of the guest's port has a check of."""
+    config = spec.effective_config
     applying = [clause for clause in load_catalogue().clause if clause.applies_to(config)]
-    found = {OF_COMBINATIONS} if any(combinations(config, port)) else set()
+    found = {OF_COMBINATIONS} if any(combinations(spec)) else set()
     for variant in VARIANTS:
-        features = features_of(config, port, variant)
-        if features is not None:
-            for check in checks_for(config, variant, features, applying):
+        built = variant_of(spec, variant)
+        if built is not None:
+            for check in checks_for(config, variant, built.features, applying):
                 found |= set(check.clauses)
     return frozenset(found)
 

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from harness.build import GuestSpec
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Hang, Variant
 from harness.conformance.catalogue import Build, Clause, load_catalogue
@@ -40,12 +41,6 @@ def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
     ]
 
 
-def with_cflags(config: MachineConfig, cflags: Sequence[str]) -> MachineConfig:
-    """A config as clauses look at it where guests are built with more compiler flags."""
-    build = config.build.model_copy(update={"cflags": (*config.build.cflags, *cflags)})
-    return config.model_copy(update={"build": build})
-
-
 def checks_for(
     config: MachineConfig, variant: str, features: Sequence[str], clauses: Sequence[Clause]
 ) -> list[Check]:
@@ -62,7 +57,6 @@ STATIC_MISSES = ("DYNAMIC_FTRACE",)
 
 
 def run_checks(
-    config: MachineConfig,
     variant: Variant,
     checks: Sequence[Check],
     enough: Callable[[str], bool] = lambda _clause: False,
@@ -71,7 +65,7 @@ def run_checks(
 
     They end where a clause fails of which one failure is ``enough``.
     """
-    bench = Bench(config, variant, enough)
+    bench = Bench(variant, enough)
     try:
         for check in checks:
             _run(bench, check)
@@ -97,10 +91,11 @@ def about(
 
 
 def verdicts(
-    config: MachineConfig, port: Port, clauses: Sequence[Clause], findings: Sequence[Findings]
+    spec: GuestSpec, clauses: Sequence[Clause], findings: Sequence[Findings]
 ) -> list[ClauseResult]:
     """What the findings of all builds mean for each clause."""
-    return [_result(clause, config, port, findings) for clause in clauses]
+    config = spec.effective_config
+    return [_result(clause, config, spec.port, findings) for clause in clauses]
 
 
 def _run(bench: Bench, check: Check) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from harness.config import MachineConfig, Port, load_port
+from harness.build import GuestSpec, build_guest, plan_build
 from harness.conformance.assembly import Statement, statements
 from harness.conformance.checks import Check
 from harness.conformance.checks.registry import (
@@ -21,7 +21,7 @@ from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
 from harness.conformance.mutants import Collection, Stub, load, matching
 from harness.conformance.systematic import PROOFS, faults
-from harness.conformance.workshop import Edits, build_variant, features_of, preprocessed
+from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import Isa
@@ -47,8 +47,7 @@ OF_CALLS = frozenset({*FIRST.values(), "events-of-modules"})
 class Task:
     """One mutant on one config; without ``clauses`` it may be caught for any."""
 
-    config: MachineConfig
-    port: Port
+    spec: GuestSpec
     name: str
     about: str
     clauses: tuple[str, ...]
@@ -96,13 +95,14 @@ class Outcome:
 
 
 def kill_table(
-    configs: Sequence[MachineConfig], names: Sequence[str], tell: Tell = lambda _line: None
+    specs: Sequence[GuestSpec], names: Sequence[str], tell: Tell = lambda _line: None
 ) -> list[Outcome]:
-    """Judge mutants, ``all`` or those that match globs, of the configs' reference ports."""
-    tasks = [task for config in configs for task in _tasks(config, names, tell)]
+    """Judge mutants, ``all`` or those that match globs, of guests with reference ports."""
+    tasks = [task for spec in specs for task in _tasks(spec, names, tell)]
     if not tasks:
+        configs = ", ".join(spec.config.name for spec in specs)
         raise UsageError(
-            f"there is no mutant {', '.join(names)} for {', '.join(c.name for c in configs)}",
+            f"there is no mutant {', '.join(names)} for {configs}",
             "Mutants are in tests/mutants; all names all of them.",
         )
     outcomes = []
@@ -115,36 +115,35 @@ def kill_table(
                 tell(line(outcome))
             if done % 25 == 0 or done == len(tasks):
                 tell(f"{done} of {len(tasks)} mutants")
-    order = {(task.config.name, task.name): at for at, task in enumerate(tasks)}
+    order = {(task.spec.config.name, task.name): at for at, task in enumerate(tasks)}
     return sorted(outcomes, key=lambda outcome: order[outcome.config, outcome.name])
 
 
-def _tasks(config: MachineConfig, names: Sequence[str], tell: Tell) -> Iterator[Task]:
-    port = load_port(config.port)
-    collection = load(port.name)
+def _tasks(spec: GuestSpec, names: Sequence[str], tell: Tell) -> Iterator[Task]:
+    config = spec.effective_config
+    collection = load(spec.port.name)
     for mutant in collection.mutants:
         if matching(names, mutant.id) and mutant.applies_to(config):
-            variants = tuple(v for v in mutant.variants if features_of(config, port, v))
+            variants = tuple(v for v in mutant.variants if variant_of(spec, v))
             if variants:
-                about, clauses, edits = mutant.about, mutant.clauses, mutant.edits(port)
-                yield Task(config, port, mutant.id, about, clauses, variants, edits)
+                about, clauses, edits = mutant.about, mutant.clauses, mutant.edits(spec.port)
+                yield Task(spec, mutant.id, about, clauses, variants, edits)
     if any(name == "all" or "/" in name for name in names):
         tell(f"{config.name}: planting faults")
-        yield from _systematic(config, port, names, collection)
+        yield from _systematic(spec, names, collection)
 
 
-def _systematic(
-    config: MachineConfig, port: Port, names: Sequence[str], collection: Collection
-) -> Iterator[Task]:
+def _systematic(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
     """Every instruction of every stub; what two builds have in common is planted in one."""
+    config = spec.effective_config
     known: dict[str, dict[str, list[list[str]]]] = {}
     stale = [one for one in collection.equivalents if one.applies_to(config)]
     for variant in VARIANTS:
-        features = features_of(config, port, variant)
-        if features is None:
+        built = variant_of(spec, variant)
+        if built is None:
             continue
-        isa = isa_of(config, port, variant, features)
-        for file, text in preprocessed(config, port, variant, features).items():
+        isa = isa_of(built)
+        for file, text in plan_build(built).preprocess().items():
             found = statements(text)
             new = _new_statements(found, known.setdefault(file, {}))
             for fault in faults(found, isa):
@@ -156,8 +155,8 @@ def _systematic(
                         stale = [one for one in stale if one is not record]
                     stub = collection.stub(found[fault.at])
                     clauses = stub.clauses_on(config) if stub else ()
-                    builds = _builds(config, port, variant, stub)
-                    task = Task(config, port, name, fault.about, clauses, builds, {}, why)
+                    builds = _builds(spec, variant, stub)
+                    task = Task(spec, name, fault.about, clauses, builds, {}, why)
                     yield task if fault.equivalent else replace(task, edits={file: fault.source})
     if "all" in names and stale:
         raise UsageError(
@@ -166,16 +165,16 @@ def _systematic(
         )
 
 
-def isa_of(config: MachineConfig, port: Port, variant: str, features: Sequence[str]) -> Isa:
-    """What guests with this port, built so, are made of."""
-    with build_variant(config, port, variant, features) as built:
-        return Image(built.kernel.read_bytes(), str(built.kernel)).isa
+def isa_of(spec: GuestSpec) -> Isa:
+    """What a guest is made of."""
+    kernel = build_guest(spec)
+    return Image(kernel.read_bytes(), str(kernel)).isa
 
 
-def _builds(config: MachineConfig, port: Port, variant: str, stub: Stub | None) -> tuple[str, ...]:
+def _builds(spec: GuestSpec, variant: str, stub: Stub | None) -> tuple[str, ...]:
     """Where a fault of a build can be seen: there, and where the calls of modules come to it."""
     with_modules = OF_MODULES.get(variant, "")
-    if not with_modules or features_of(config, port, with_modules) is None:
+    if not with_modules or variant_of(spec, with_modules) is None:
         return (variant,)
     return (with_modules,) if stub and stub.modules else (variant, with_modules)
 
@@ -205,12 +204,12 @@ def judge_mutant(task: Task) -> Outcome:
     What has been proved to change nothing has no edits and is not run.
     """
     outcome = Outcome(
-        task.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
+        task.spec.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
     )
     if not task.edits:
         return outcome
     if task.clauses == (CLAUSE,):
-        failures = try_combinations(task.config, task.port, task.edits).failures.get(CLAUSE)
+        failures = try_combinations(task.spec, task.edits).failures.get(CLAUSE)
         if failures:
             first = failures[0]
             return replace(
@@ -225,12 +224,12 @@ def judge_mutant(task: Task) -> Outcome:
     # What is recorded as equivalent is not asked what other stubs are for.
     for own in (True,) if task.equivalent and task.clauses else (True, False):
         for variant in task.variants:
-            features = features_of(task.config, task.port, variant)
-            checks = _checks(task, variant, features or (), own)
-            if features is None or not checks:
+            spec = variant_of(task.spec, variant)
+            checks = _checks(task, variant, spec.features, own) if spec else []
+            if spec is None or not checks:
                 continue
             try:
-                found = _failure(task, variant, features, checks)
+                found = _failure(task, variant, spec, checks)
             except UsageError as error:
                 return replace(outcome, variant=variant, message=error.message, built=False)
             if found is None:
@@ -249,10 +248,11 @@ def _checks(task: Task, variant: str, features: Sequence[str], own: bool) -> lis
     Those of the stub with the fault come first, then those that find most.
     """
     stub = next(part for part in FIRST if part in task.name)
+    config = task.spec.effective_config
     return sorted(
         (
             check
-            for check in checks_for(task.config, variant, features, select(task.config))
+            for check in checks_for(config, variant, features, select(config))
             if own == any(clause in task.clauses for clause in check.clauses)
         ),
         key=lambda check: (check.name != FIRST[stub], check.name not in OF_CALLS),
@@ -260,15 +260,15 @@ def _checks(task: Task, variant: str, features: Sequence[str], own: bool) -> lis
 
 
 def _failure(
-    task: Task, variant: str, features: Sequence[str], checks: Sequence[Check]
+    task: Task, variant: str, spec: GuestSpec, checks: Sequence[Check]
 ) -> tuple[str, str, str] | None:
     """Clause, check and message of the first failure of a clause of the task's, else of another."""
 
     def enough(clause: str) -> bool:
         return not task.clauses or clause in task.clauses
 
-    with build_variant(task.config, task.port, variant, features, task.edits) as built:
-        found = run_checks(task.config, built, checks, enough).failures
+    built = build_variant(spec, variant, task.edits)
+    found = run_checks(built, checks, enough).failures
     for clause in sorted(found, key=enough, reverse=True):
         return clause, found[clause][0].check, found[clause][0].message
     return None

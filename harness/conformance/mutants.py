@@ -22,7 +22,7 @@ from harness.conformance.assembly import Statement
 from harness.conformance.catalogue import Line, Text, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.engine import select
-from harness.conformance.workshop import Edits
+from harness.conformance.variants import Edits
 from harness.errors import UsageError
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=80)]

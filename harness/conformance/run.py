@@ -4,9 +4,9 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from harness.config import MachineConfig, Port
+from harness.build import GuestSpec
 from harness.conformance.catalogue import Clause
 from harness.conformance.checks.registry import (
     DYNAMIC,
@@ -22,16 +22,9 @@ from harness.conformance.engine import (
     run_checks,
     select,
     verdicts,
-    with_cflags,
 )
+from harness.conformance.variants import Edits, build_variant, check_claims, variant_of
 from harness.conformance.verdict import Report
-from harness.conformance.workshop import (
-    BuiltVariant,
-    Edits,
-    build_variant,
-    check_claims,
-    features_of,
-)
 from harness.errors import UsageError
 from harness.process import workers
 
@@ -49,92 +42,72 @@ WITHOUT_MODULES = {MODULES: DYNAMIC, STATIC_MODULES: STATIC}
 class Job:
     """One build of a port, with the clauses to judge on it."""
 
-    config: MachineConfig
-    port: Port
+    spec: GuestSpec
     variant: str
-    features: tuple[str, ...]
     clauses: tuple[Clause, ...]
     edits: Edits
-    cflags: tuple[str, ...] = ()
 
 
-def jobs_for(
-    config: MachineConfig,
-    port: Port,
-    wanted: Sequence[str],
-    edits: Edits | None = None,
-    cflags: Sequence[str] = (),
-) -> list[Job]:
+def jobs_for(spec: GuestSpec, wanted: Sequence[str], edits: Edits | None = None) -> list[Job]:
     """The builds that say something of the clauses wanted; UsageError when there are none."""
+    config, port = spec.effective_config, spec.port
     check_claims(port)
-    clauses = tuple(select(with_cflags(config, cflags), wanted))
+    clauses = tuple(select(config, wanted))
     if not clauses:
         raise UsageError(
             f"none of the clauses {', '.join(wanted)} applies to {config.name}",
             f"See: harness list clauses -c {config.name}",
         )
     jobs = []
-    builds = {variant: features_of(config, port, variant) for variant in VARIANTS}
+    builds = {variant: variant_of(spec, variant) for variant in VARIANTS}
     if not any(builds.values()):
         raise UsageError(
             f"the port {port.name} cannot be built for {config.name}: call sites of the form "
             f"{config.build.form} are for DYNAMIC_FTRACE, which it does not claim",
             "Choose a config of another form, or add the feature to port.toml.",
         )
-    for variant, features in builds.items():
-        if features is not None and checks_for(config, variant, features, clauses):
-            jobs.append(Job(config, port, variant, features, clauses, edits or {}, tuple(cflags)))
-    if any(clause.id == CLAUSE for clause in clauses) and any(combinations(config, port)):
+    for variant, built in builds.items():
+        if built is not None and checks_for(config, variant, built.features, clauses):
+            jobs.append(Job(built, variant, clauses, edits or {}))
+    if any(clause.id == CLAUSE for clause in clauses) and any(combinations(spec)):
         # First all checks of the first build, then this: nothing takes longer, if all is compiled.
-        jobs.insert(1, Job(config, port, BUILDS, (), clauses, edits or {}, tuple(cflags)))
+        jobs.insert(1, Job(spec, BUILDS, clauses, edits or {}))
     return jobs
 
 
 def do(job: Job) -> Findings:
     """Build and check; UsageError when the port does not build."""
     if job.variant == BUILDS:
-        return try_combinations(job.config, job.port, job.edits, job.cflags)
+        return try_combinations(job.spec, job.edits)
     try:
-        built = _build(job, job.variant)
+        built = build_variant(job.spec, job.variant, job.edits)
     except UsageError as error:
         if job.variant not in WITHOUT_MODULES:
             raise
         # If that does not build either, it is the port itself that does not.
-        _build(job, WITHOUT_MODULES[job.variant]).close()
+        build_variant(replace(job.spec, modules=()), WITHOUT_MODULES[job.variant], job.edits)
         complaint = error.message.splitlines()[1:2] or [error.message]
         return Findings(job.variant, {}, {}, f"no module builds with this port: {complaint[0]}")
-    with built as variant:
-        checks = checks_for(job.config, job.variant, job.features, job.clauses)
-        return run_checks(with_cflags(job.config, job.cflags), variant, checks)
-
-
-def _build(job: Job, variant: str) -> BuiltVariant:
-    return build_variant(job.config, job.port, variant, job.features, job.edits, job.cflags)
+    config = job.spec.effective_config
+    checks = checks_for(config, job.variant, job.spec.features, job.clauses)
+    return run_checks(built, checks)
 
 
 def conform(
-    configs: Sequence[MachineConfig],
-    port_of: Callable[[MachineConfig], Port],
-    wanted: Sequence[str] = (),
-    tell: Tell = lambda _line: None,
-    cflags: Sequence[str] = (),
+    specs: Sequence[GuestSpec], wanted: Sequence[str] = (), tell: Tell = lambda _line: None
 ) -> Iterator[Report]:
-    """A report for each config, in their order, as soon as it is there.
-
-    ``cflags`` are compiler flags for every build, behind the config's.
-    """
+    """A report for each guest that `suite_spec` made, in their order, as soon as it is there."""
     with workers() as pool:
         started = time.monotonic()
         waiting = []
-        for config in configs:
-            jobs = jobs_for(config, port_of(config), wanted, cflags=cflags)
-            waiting.append((config, jobs, [pool.submit(do, job) for job in jobs]))
-        for config, jobs, futures in waiting:
+        for spec in specs:
+            jobs = jobs_for(spec, wanted)
+            waiting.append((spec, [pool.submit(do, job) for job in jobs]))
+        for spec, futures in waiting:
+            name = spec.config.name
             for done, future in enumerate(as_completed(futures), 1):
-                tell(f"{config.name}: {future.result().variant}, {done} of {len(futures)} builds")
-            port = jobs[0].port if jobs else port_of(config)
+                tell(f"{name}: {future.result().variant}, {done} of {len(futures)} builds")
             findings = [future.result() for future in futures]
-            built = with_cflags(config, cflags)
-            results = verdicts(built, port, select(built, wanted), findings)
-            yield Report(config.name, port.name, results, time.monotonic() - started)
+            results = verdicts(spec, select(spec.effective_config, wanted), findings)
+            yield Report(name, spec.port.name, results, time.monotonic() - started)
             started = time.monotonic()

@@ -4,7 +4,7 @@
 from harness.guest.attached import attach
 from harness.guest.guest import TIMEOUT, Guest, Outcome
 from harness.guest.modules import Module, Modules
-from harness.guest.start import boot, prove_identity, run_kernel
+from harness.guest.start import boot, prove_identity, run_kernel, start
 
 __all__ = [
     "TIMEOUT",
@@ -16,4 +16,5 @@ __all__ = [
     "boot",
     "prove_identity",
     "run_kernel",
+    "start",
 ]

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
+from harness.build import GuestSpec
 from harness.config import MachineConfig
 from harness.debugger import Debugger, Stop
 from harness.errors import (
@@ -25,7 +26,7 @@ from harness.errors import (
 from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.guest.injection import inject
-from harness.guest.modules import Build, Module, Modules
+from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import Snapshots
 from harness.guest.threads import read_threads
 from harness.image import Image, RunningImage
@@ -82,19 +83,18 @@ class Outcome(StrEnum):
 class Guest:
     """One guest, stopped whenever no method of this class is running.
 
-    ``config`` is None for a guest that somebody else has started.
+    ``spec`` is None for a guest that somebody else has started.
     """
 
     def __init__(
         self,
-        config: MachineConfig | None,
+        spec: GuestSpec | None,
         image: RunningImage,
         machine: Machine | AttachedMachine,
         debugger: Debugger,
         lane: str = "auto",
-        build: Build | None = None,
     ) -> None:
-        self.config = config
+        self.spec = spec
         self.image = image
         self.machine = machine
         self.debugger = debugger
@@ -102,10 +102,15 @@ class Guest:
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
-        self.modules = Modules(self, build)
+        self.modules = Modules(self)
         self._snapshots = Snapshots(self)
         self._own_breakpoints: dict[str, int] = {}
         self.keep_breakpoints()
+
+    @property
+    def config(self) -> MachineConfig | None:
+        """The machine config, if the harness has started the guest."""
+        return None if self.spec is None else self.spec.config
 
     @property
     def name(self) -> str:

@@ -6,13 +6,13 @@ the call sites known to its port and switches them off, and its ``unload_module(
 module out.  From then on, or until then, it is a part of the guest's image.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.build import module_beside
+from harness.build import build_guest, find_modules, module_beside
 from harness.errors import (
     FormatError,
     GdbError,
@@ -26,9 +26,6 @@ from harness.units import escape
 
 if TYPE_CHECKING:
     from harness.guest.guest import Guest
-
-Build = Callable[[Sequence[str]], Path]
-"""Builds the guest once more with these modules, in these places; the kernel beside them."""
 
 MEANINGS = {
     -1: "it does not want to be loaded (EPERM)",
@@ -55,10 +52,10 @@ class Module:
 class Modules:
     """The modules of one guest; the guest must be stopped for whatever is done with them."""
 
-    def __init__(self, guest: "Guest", build: Build | None = None) -> None:
+    def __init__(self, guest: "Guest") -> None:
         self._guest = guest
-        self._build = build
-        self._sources: list[str] = []  # in the order of the places that they are linked to
+        # In the order of the places that they are linked to.
+        self._sources = guest.spec.module_sources if guest.spec else ()
         self._loaded: dict[str, Module] = {}
 
     @property
@@ -73,15 +70,13 @@ class Modules:
             UsageError: there is no such module, it does not compile, or it was linked against
                 another kernel.
         """
-        sources = [str(one) for one in wanted if Path(one).suffix != ".ko"]
+        paths = find_modules(wanted)
+        sources = [path for path in paths if path.suffix == ".c"]
         kernel = self._built(sources) if sources else None
-        found = []
-        for one in wanted:
-            path = Path(one)
-            if kernel is not None and path.suffix != ".ko":
-                path = module_beside(kernel, path.name.removesuffix(".c"))
-            found.append(self._read(path))
-        return found
+        return [
+            self._read(module_beside(kernel, path.stem) if kernel and path in sources else path)
+            for path in paths
+        ]
 
     def load(self, wanted: str | Path | Module) -> Module:
         """Load a module; errors as of `find`, and:
@@ -138,14 +133,15 @@ class Modules:
                 self._add(module)
         self._loaded = wanted
 
-    def _built(self, sources: Sequence[str]) -> Path:
-        if self._build is None:
+    def _built(self, sources: Sequence[Path]) -> Path:
+        """The kernel, built once more with these modules beside it."""
+        if self._guest.spec is None:
             raise UsageError(
                 "modules cannot be built for a guest that the harness has not built",
                 "Give the ELF file of the module: NAME.ko.",
             )
-        every = list(dict.fromkeys([*self._sources, *sources]))
-        kernel = self._build(every)
+        every = tuple(dict.fromkeys([*self._sources, *sources]))
+        kernel = build_guest(replace(self._guest.spec, modules=find_modules(every)))
         found = Image(kernel.read_bytes(), str(kernel))
         if found.build_id != self._guest.image.build_id:
             raise UsageError(

@@ -3,16 +3,15 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TypedDict, Unpack
 
-from harness.build import build_guest
-from harness.config import MachineConfig, load_config
+from harness.build import GuestSpec, build_guest
+from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import GdbError, HarnessError, HostError, UsageError, WrongGuest
 from harness.guest.guest import PARTING, TIMEOUT, Guest
-from harness.guest.modules import Build
 from harness.image import Image, RunningImage
 from harness.machine import Machine
 
@@ -23,15 +22,60 @@ MAX_TICK = 100_000
 TICK_VARIABLE = "HARNESS_TICK"
 
 
-@contextmanager
+class Started(TypedDict, total=False):
+    """How a guest is started: the keyword arguments of `start`."""
+
+    until: str | None
+    deterministic: bool
+    plugins: Sequence[str]
+    lane: str
+    tick: int | None
+    timeout: float
+    progress: Callable[[str], None] | None
+
+
 def boot(
-    config: str | MachineConfig,
-    workload: str = "calls",
+    config: str | Path | MachineConfig,
+    workload: str | Path = "calls",
     *,
-    port: str | None = None,
-    cflags: Sequence[str] = (),
-    features: Sequence[str] | None = None,
+    port: str | Path | None = None,
     modules: Sequence[str | Path] = (),
+    features: Sequence[str] | None = None,
+    cflags: Sequence[str] = (),
+    compiler: str | None = None,
+    **started: Unpack[Started],
+) -> AbstractContextManager[Guest]:
+    """Build a guest (or take it from the cache), start it and stop it in front of its workload.
+
+    Args:
+        config: the name of a machine config, a path to one, or one already loaded.
+        workload: the name of a workload of the harness, or a C file that defines ``workload()``.
+        port: the name of a port of the harness, or a port directory; None for the config's own.
+        modules: what to load when the guest has stopped: names in ``guests/modules/``, or files.
+        features: what of the port is built in, in Kconfig's words; None for all that it has.
+            Without ``DYNAMIC_FTRACE`` the guest is a static one.
+        cflags: compiler flags that come behind the config's.
+        compiler: another than the config's: ``gcc``, ``clang``, or a version such as ``gcc-13``.
+        started: what `start` takes.
+
+    When the ``with`` block ends, however it ends, QEMU and gdb are gone.
+    """
+    spec = GuestSpec.of(
+        config,
+        workload,
+        port=port,
+        modules=modules,
+        features=features,
+        cflags=cflags,
+        compiler=compiler,
+    )
+    return start(spec, **started)
+
+
+@contextmanager
+def start(
+    spec: GuestSpec,
+    *,
     until: str | None = "workload",
     deterministic: bool = False,
     plugins: Sequence[str] = (),
@@ -40,15 +84,9 @@ def boot(
     timeout: float = TIMEOUT,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Guest]:
-    """Build a guest (or take it from the cache), start it and stop it in front of its workload.
+    """A live guest, built or taken from the cache; QEMU and gdb end with the block.
 
     Args:
-        config: the name of a machine config, a path to one, or one already loaded.
-        workload: the name of a workload of the harness, or a C file that defines ``workload()``.
-        port: the name of a port of the harness, or a port directory; None for the config's own.
-        features: what of the port is built in, in Kconfig's words; None for all that it has.
-            Without ``DYNAMIC_FTRACE`` the guest is a static one.
-        modules: what to load when the guest has stopped: names in ``guests/modules/``, or files.
         until: the function to stop at; None leaves the guest at its very first instruction, and
             its modules for `Guest.load_module`.
         deterministic: count guest instructions instead of host time, so that runs repeat exactly.
@@ -59,51 +97,28 @@ def boot(
             CPU; None for what the environment variable HARNESS_TICK says, or 0.
         timeout: seconds that the guest may take to come to ``until``.
         progress: told in one line what takes long.
-
-    When the ``with`` block ends, however it ends, QEMU and gdb are gone.
     """
-    if not isinstance(config, MachineConfig):
-        config = load_config(config)
-    build = partial(
-        build_guest,
-        config,
-        workload,
-        port=port,
-        cflags=cflags,
-        features=features,
-        progress=progress,
-    )
-    sources = [module for module in modules if Path(module).suffix != ".ko"]
-    with run_kernel(
-        config,
-        build(modules=sources),
-        deterministic=deterministic,
-        plugins=plugins,
-        lane=lane,
-        build=lambda modules: build(modules=modules),
-    ) as guest:
+    kernel = build_guest(spec, progress)
+    with run_kernel(spec, kernel, deterministic=deterministic, plugins=plugins, lane=lane) as guest:
         set_tick(guest, _default_tick() if tick is None else tick)
         if until is not None:
             guest.run(until=until, timeout=timeout)
-            for module in guest.modules.find(*modules):
+            for module in guest.modules.find(*spec.modules):
                 guest.load_module(module)
         yield guest
 
 
 @contextmanager
 def run_kernel(
-    config: MachineConfig,
+    spec: GuestSpec,
     kernel: Path,
     *,
     deterministic: bool = False,
     plugins: Sequence[str] = (),
     lane: str = "auto",
-    build: Build | None = None,
 ) -> Iterator[Guest]:
-    """A guest from an image that is already built, stopped at its very first instruction.
-
-    ``build`` builds modules for it.
-    """
+    """A guest from an image that is already built, stopped at its very first instruction."""
+    config = spec.config
     image = RunningImage(kernel.read_bytes(), str(kernel))
     with (
         Machine(config, kernel, deterministic=deterministic, plugins=plugins) as machine,
@@ -124,7 +139,7 @@ def run_kernel(
             raise
         # Not before somebody has it tick.
         debugger.interrupted = False
-        yield Guest(config, image, machine, debugger, lane, build)
+        yield Guest(spec, image, machine, debugger, lane)
 
 
 def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:

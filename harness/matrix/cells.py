@@ -9,11 +9,12 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from harness.build.workload import find_workload
+from harness.build import GuestSpec
+from harness.build.sources import find_workload
 from harness.config import MachineConfig, Port, list_configs, load_config, load_port
 from harness.config.names import is_path
 from harness.conformance.checks.registry import DYNAMIC, STATIC
-from harness.conformance.workshop import features_of
+from harness.conformance.variants import WORKLOAD, features_of
 from harness.errors import UsageError
 from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
@@ -63,6 +64,12 @@ class Cell:
             binary = str(Path(self.qemu, Path(qemu.binary).name))
             qemu = qemu.model_copy(update={"binary": binary})
         return config.model_copy(update={"port": self.port, "build": build, "qemu": qemu})
+
+    @property
+    def spec(self) -> GuestSpec:
+        """The guest that it is about; for the suite, the one that all variants are made of."""
+        workload = self.subject if self.kind in ("workload", "soak") else WORKLOAD
+        return GuestSpec.of(self.machine, workload, features=self.features, cflags=self.cflags)
 
     @property
     def tracer(self) -> str:

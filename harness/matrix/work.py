@@ -7,18 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
-from harness.build import Build, plan_build
-from harness.config import load_port
-from harness.conformance.engine import with_cflags
+from harness.build import GuestSpec, build_guest, plan_build
 from harness.conformance.kill import kill_table, table_json
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
 from harness.conformance.verdict import Verdict as Clause
 from harness.errors import GuestError
 from harness.files import whole_file
-from harness.guest import Guest, boot
+from harness.guest import Guest, start
+from harness.guest.start import Started
 from harness.image import RunningImage
 from harness.machine import Machine
 from harness.matrix.cells import Cell
@@ -76,13 +75,13 @@ def _workload(cell: Cell, directory: Path) -> Findings:
 
     Its instructions repeat exactly, or, where several CPUs work, are not told.
     """
-    plan = _plan(cell)
-    kernel = plan.run(_tell)
+    spec = cell.spec
+    kernel = build_guest(spec, _tell)
     image = RunningImage(kernel.read_bytes(), str(kernel))
     with (
         Oracle(image, directory, counting=True) as oracle,
-        _boot(
-            cell, plan, directory, deterministic=True, plugins=[oracle.argument], tick=0
+        _start(
+            spec, directory, deterministic=True, plugins=[oracle.argument], tick=0, progress=_tell
         ) as guest,
     ):
         oracle.reset()
@@ -97,7 +96,7 @@ def _workload(cell: Cell, directory: Path) -> Findings:
 
 def _soak(cell: Cell, directory: Path) -> Findings:
     """Switch the tracer on and off under a workload that runs; every event is accounted for."""
-    with _boot(cell, _plan(cell), directory) as guest:
+    with _start(cell.spec, directory, progress=_tell) as guest:
         changes = 0
         over = False
         while not over and changes < SOAK_CHANGES:
@@ -114,23 +113,12 @@ def _soak(cell: Cell, directory: Path) -> Findings:
     return Findings((_answer(status), *_events(trace)))
 
 
-def _plan(cell: Cell) -> Build:
-    return plan_build(cell.machine, cell.subject, cflags=cell.cflags, features=cell.features)
-
-
 @contextmanager
-def _boot(cell: Cell, plan: Build, directory: Path, **options: Any) -> Iterator[Guest]:
-    """The cell's guest in front of its workload; what it is built and run with is written down."""
-    with boot(
-        cell.machine,
-        cell.subject,
-        cflags=cell.cflags,
-        features=cell.features,
-        progress=_tell,
-        **options,
-    ) as guest:
+def _start(spec: GuestSpec, directory: Path, **started: Unpack[Started]) -> Iterator[Guest]:
+    """A guest in front of its workload; what it is built and run with is written down."""
+    with start(spec, **started) as guest:
         assert isinstance(guest.machine, Machine)
-        commands = f"{plan.command_line}\n{shlex.join(guest.machine.command)}\n"
+        commands = f"{plan_build(spec).command_line}\n{shlex.join(guest.machine.command)}\n"
         (directory / GUEST).write_bytes(os.fsencode(commands))
         yield guest
 
@@ -169,8 +157,7 @@ def _events(trace: Trace) -> Sequence[Verdict]:
 def _conform(cell: Cell, directory: Path) -> Findings:
     """Judge the config's port by every clause."""
     command = ["harness", "conform"]
-    config = with_cflags(cell.machine, cell.cflags)
-    reports = list(conform([config], lambda one: load_port(one.port), (), _tell))
+    reports = list(conform([cell.spec], (), _tell))
     (directory / "conform.json").write_text(as_json(reports, command), encoding="utf-8")
     return Findings(
         tuple(
@@ -187,7 +174,7 @@ def _conform(cell: Cell, directory: Path) -> Findings:
 
 def _mutants(cell: Cell, directory: Path) -> Findings:
     """Judge ports with a planted fault, all of which have to be found."""
-    outcomes = kill_table([with_cflags(cell.machine, cell.cflags)], cell.subject.split(","), _tell)
+    outcomes = kill_table([cell.spec], cell.subject.split(","), _tell)
     (directory / "mutants.json").write_text(table_json(outcomes), encoding="utf-8")
     named: dict[str, Verdict] = {}
     for one in outcomes:

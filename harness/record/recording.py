@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.build import GuestSpec
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.files import whole_file
-from harness.guest import TIMEOUT, Guest, Outcome, boot
+from harness.guest import TIMEOUT, Guest, Outcome, start
 from harness.record.limit import keep_first, total_events
 from harness.record.live import LiveEvents
 from harness.trace import write_trace_dat
@@ -22,13 +23,13 @@ END = "workload_done"
 
 @dataclass(frozen=True)
 class Request:
-    """What to record; the fields are the options of ``harness record``.
+    """What to record of which guest; the fields are the options of ``harness record``.
 
     ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU, ``tick`` in Hz.
     ``live`` is given the events as lines while they come.
     """
 
-    config: str
+    spec: GuestSpec
     output: Path
     tracer: str = "function"
     filters: tuple[str, ...] = ()
@@ -38,11 +39,6 @@ class Request:
     options: tuple[str, ...] = ()
     pids: tuple[int, ...] = ()
     max_graph_depth: int = 0
-    workload: str = "calls"
-    port: str | None = None
-    cflags: tuple[str, ...] = ()
-    features: tuple[str, ...] | None = None
-    modules: tuple[str, ...] = ()
     duration: float | None = None
     events: int | None = None
     until: str = END
@@ -90,13 +86,8 @@ def record(
     failure: HarnessError | None = None
     with (
         whole_file(request.output) as stream,
-        boot(
-            request.config,
-            request.workload,
-            port=request.port,
-            cflags=request.cflags,
-            features=request.features,
-            modules=request.modules,
+        start(
+            request.spec,
             lane=request.lane,
             tick=request.tick,
             timeout=request.timeout,

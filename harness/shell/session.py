@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from harness.config import MachineConfig
+from harness.build import GuestSpec
 from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import Guest
 from harness.shell import gdb
@@ -24,8 +24,8 @@ WIDEST = 1 << 20
 Start = Callable[[], AbstractContextManager[Guest]]
 """Makes a guest, and again another one like it."""
 
-Judge = Callable[[MachineConfig, Sequence[str], Callable[[str], None]], None]
-"""Judges clauses of the session's port on a config, and gives the lines of the report."""
+Judge = Callable[[GuestSpec, Sequence[str], Callable[[str], None]], None]
+"""Judges clauses of a guest's port, and gives the lines of the report."""
 
 
 REMAINS = (

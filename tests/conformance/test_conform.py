@@ -10,11 +10,12 @@ import shutil
 import pytest
 
 from command import harness
-from harness.config import load_config, load_port
+from harness.config import load_port
 from harness.conformance.checks.registry import STATIC_STOP, VARIANTS
 from harness.conformance.kill import kill_table
 from harness.conformance.report import lines
-from harness.conformance.run import Job, conform, do, jobs_for
+from harness.conformance.run import conform, do, jobs_for
+from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict
 from rewriting import rewritten
 
@@ -23,7 +24,7 @@ CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_the_reference_port_passes_every_clause(config):
-    [report] = conform([load_config(config)], lambda config: load_port(config.port))
+    [report] = conform([suite_spec(config)])
     assert not report.failed, "\n".join(lines(report, ["harness", "conform"]))
     assert report.count(Verdict.PASS) > 50
     unseen = [one for one in report.results if one.verdict is Verdict.NOT_OBSERVABLE]
@@ -33,11 +34,9 @@ def test_the_reference_port_passes_every_clause(config):
 @pytest.mark.parametrize("config", CONFIGS)
 def test_a_port_whose_stubs_are_written_otherwise_passes_too(config):
     """What the clauses ask for is what stubs do, and not what they look like."""
-    loaded = load_config(config)
-    port = load_port(loaded.port)
-    for job in jobs_for(loaded, port, ()):
+    for job in jobs_for(suite_spec(config), ()):
         if job.variant in VARIANTS:
-            edits = rewritten(loaded, port, job.variant, job.features)
+            edits = rewritten(job.spec)
             found = do(dataclasses.replace(job, edits=edits))
             # They have become too long for the clause that advises short ones.
             required = {clause.id for clause in job.clauses if not clause.advised}
@@ -52,7 +51,7 @@ def test_a_port_whose_stubs_are_written_otherwise_passes_too(config):
     ],
 )
 def test_mutants_are_caught_for_the_right_clause(config, ids):
-    outcomes = kill_table([load_config(config)], ids)
+    outcomes = kill_table([suite_spec(config)], ids)
     assert len(outcomes) == len(ids)
     for outcome in outcomes:
         assert outcome.killed, outcome
@@ -77,12 +76,11 @@ SAVE = "\t.macro\tsave_all\n"
     ids=["hangs", "loses its stack", "jumps to nowhere", "destroys the ring buffer"],
 )
 def test_the_suite_goes_on_behind_a_port_that_does_not(what, says):
-    config = load_config("mips-malta")
-    port = load_port(config.port)
-    source = (port.directory / "mcount.S").read_text()
-    job = jobs_for(config, port, ["C2a", "C8e", "C9h", "C7a", "C10a"])[0]
+    spec = suite_spec("mips-malta")
+    source = (spec.port.directory / "mcount.S").read_text()
+    job = jobs_for(spec, ["C2a", "C8e", "C9h", "C7a", "C10a"])[0]
     broken = {"mcount.S": source.replace(SAVE, SAVE + what)}
-    findings = do(Job(config, port, job.variant, job.features, job.clauses, broken))
+    findings = do(dataclasses.replace(job, edits=broken))
     assert set(findings.failures) & {"C2a", "C8e"}
     messages = [one.message for failures in findings.failures.values() for one in failures]
     assert any(says in message for message in messages), messages
@@ -91,13 +89,12 @@ def test_the_suite_goes_on_behind_a_port_that_does_not(what, says):
 
 
 def test_a_guest_that_dies_at_boot_fails_only_what_its_build_is_about():
-    config = load_config("mips-malta")
-    port = load_port(config.port)
-    source = (port.directory / "mcount.S").read_text()
+    spec = suite_spec("mips-malta")
+    source = (spec.port.directory / "mcount.S").read_text()
     begin = "\t/* C3, C4: free are"
     assert begin in source
     broken = {"mcount.S": source.replace(begin, f"\tli\t$3, 0x12345678\n\tjr\t$3\n\t nop\n{begin}")}
-    job = next(one for one in jobs_for(config, port, ()) if one.variant == STATIC_STOP)
+    job = next(one for one in jobs_for(spec, ()) if one.variant == STATIC_STOP)
     found = do(dataclasses.replace(job, edits=broken))
     assert {"C3c", "C16a", "C16b"} <= set(found.failures)
     # What dynamic builds are for is judged there.

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from command import harness
-from harness.build import list_workloads, plan_build
-from harness.config import list_configs, load_config, resources
+from harness.build import GuestSpec, plan_build
+from harness.config import list_configs, list_workloads, load_config, resources
 from harness.errors import UsageError
 from harness.image import Image
 
@@ -25,7 +25,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", list_configs())
 def test_a_config_builds_once(name: str, empty_cache: Path) -> None:
     config = load_config(name)
-    build = plan_build(config, "calls")
+    build = plan_build(GuestSpec.of(config, "calls"))
     lines: list[str] = []
     path = build.run(lines.append)
     assert lines[0] == build.command_line
@@ -35,7 +35,7 @@ def test_a_config_builds_once(name: str, empty_cache: Path) -> None:
     assert image.build_id
 
     lines.clear()
-    again = plan_build(config, "calls")
+    again = plan_build(GuestSpec.of(config, "calls"))
     assert again.cached
     assert again.run(lines.append) == path
     assert lines == []
@@ -45,7 +45,7 @@ def test_a_config_builds_once(name: str, empty_cache: Path) -> None:
 @pytest.mark.parametrize("name", ["mips64el-malta", "aarch64-virt"])
 def test_every_workload_builds_without_a_warning(name: str, workload: str) -> None:
     lines: list[str] = []
-    plan_build(load_config(name), workload).run(lines.append)
+    plan_build(GuestSpec.of(name, workload)).run(lines.append)
     assert not [line for line in lines if "warning" in line]
 
 
@@ -53,7 +53,7 @@ def test_every_workload_builds_without_a_warning(name: str, workload: str) -> No
 def test_the_line_works_by_hand_on_a_read_only_tree(
     name: str, empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = plan_build(load_config(name)).run().read_bytes()
+    expected = plan_build(GuestSpec.of(name)).run().read_bytes()
     shutil.rmtree(empty_cache)
 
     # A copy as the wheel has it: what the harness's Python needs is installed, not beside it.
@@ -64,7 +64,7 @@ def test_the_line_works_by_hand_on_a_read_only_tree(
     before = _snapshot(copy)
     _forbid_writing(copy)
     try:
-        build = plan_build(load_config(name))
+        build = plan_build(GuestSpec.of(name))
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(resources.PACKAGE.parent)}
         subprocess.run(
             ["sh", "-c", build.command_line], check=True, cwd="/", env=environment, timeout=300
@@ -112,13 +112,13 @@ def test_guests_without_the_harness_say_so(tmp_path: Path) -> None:
 def test_a_repository_in_a_directory_with_blanks(
     empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = plan_build(load_config("mips-malta")).run().read_bytes()
+    expected = plan_build(GuestSpec.of("mips-malta")).run().read_bytes()
     shutil.rmtree(empty_cache)
     copy = tmp_path / "my repository"
     shutil.copytree(resources.guests_directory(), copy / "guests")
     shutil.copytree(resources.configs_directory(), copy / "qemu-configs")
     monkeypatch.setattr(resources, "root", lambda: copy)
-    assert plan_build(load_config("mips-malta")).run().read_bytes() == expected
+    assert plan_build(GuestSpec.of("mips-malta")).run().read_bytes() == expected
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_workload_that_does_not_build(
     workload = tmp_path / "mine.c"
     workload.write_text(source)
     with pytest.raises(UsageError) as caught:
-        plan_build(load_config(name), workload).run()
+        plan_build(GuestSpec.of(name, workload)).run()
     assert caught.value.message.startswith(f"The workload {workload} does not ")
     assert said in caught.value.message
     assert {path.suffix for path in empty_cache.iterdir()} == {".lock"}
@@ -176,7 +176,7 @@ def test_flags_reach_the_workload(tmp_path: Path) -> None:
         "int workload(void) { return printf(TEXT) + FLAG; }\n"
     )
     (tmp_path / "mine.h").write_text('#define TEXT "a text that is found"\n')
-    image = plan_build(load_config("mipsel-malta"), workload, cflags=["-DFLAG=3", "-O0"]).run()
+    image = plan_build(GuestSpec.of("mipsel-malta", workload, cflags=["-DFLAG=3", "-O0"])).run()
     assert b"a text that is found" in image.read_bytes()
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from harness.build import build_guest
+from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
@@ -64,7 +64,7 @@ def live():
 
     def boot(name, workload="calls"):
         config = load_config(name)
-        kernel = build_guest(config, workload)
+        kernel = build_guest(GuestSpec.of(config, workload))
         machine = Machine(config, kernel)
         open_machines.append(machine)
         machine.start()
@@ -272,7 +272,7 @@ def test_steps_and_breakpoints(config, live):
 
 def test_step_moves_one_cpu_only():
     config = load_config("mips-malta")
-    kernel = build_guest(config)
+    kernel = build_guest(GuestSpec.of(config))
     config = config.model_copy(update={"qemu": config.qemu.model_copy(update={"smp": 2})})
     with Machine(config, kernel) as machine, Debugger() as debugger:
         debugger.load(kernel)
@@ -369,7 +369,7 @@ def test_leaving_and_coming_back(name, live):
     guest.debugger.disconnect(resume=True)
     guest.machine.console.expect("workload: returned 0", 30)
     with Debugger() as other:
-        other.load(build_guest(load_config(name)))
+        other.load(build_guest(GuestSpec.of(name)))
         other.connect(guest.machine.gdb_socket)
         assert other.stop is not None
         assert not other.running
@@ -384,7 +384,7 @@ def test_awkward_names_and_nothing_strange_is_run(tmp_path, monkeypatch):
     directory = tmp_path / "a \"b\" 'c' d:e,f\\g $h"
     directory.mkdir()
     kernel = directory / "vm linux"
-    shutil.copy(build_guest(config), kernel)
+    shutil.copy(build_guest(GuestSpec.of(config)), kernel)
     trap = tmp_path / "trap"
     for name in ("vm linux-gdb.gdb", ".gdbinit", "vm linux-gdb.py"):
         (directory / name).write_text(

@@ -3,8 +3,7 @@
 
 import pytest
 
-from harness.build import build_guest
-from harness.config import load_config
+from harness.build import GuestSpec, build_guest
 from harness.errors import SiteMismatch, UsageError, WrongGuest
 from harness.guest import prove_identity
 from harness.image import Image
@@ -132,6 +131,6 @@ def test_wrong_names_are_refused(guest):
 
 @pytest.mark.guest(config="mips-malta", workload="calls")
 def test_another_elf_is_not_taken_for_the_guest(guest):
-    other = build_guest(load_config("mips-malta"), "sort")
+    other = build_guest(GuestSpec.of("mips-malta", "sort"))
     with pytest.raises(WrongGuest, match="build id"):
         prove_identity(guest.debugger, Image(other.read_bytes(), other.name))

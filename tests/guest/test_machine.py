@@ -11,7 +11,7 @@ import time
 import pytest
 
 from harness import boot
-from harness.build import build_guest
+from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.errors import GuestDied, HostError
@@ -50,14 +50,14 @@ def kernel_of(tmp_path):
     def build(config, source):
         file = tmp_path / "mine.c"
         file.write_text(source)
-        return build_guest(config, file)
+        return build_guest(GuestSpec.of(config, file))
 
     return build
 
 
 def test_life(config):
     config = load_config(config)
-    machine = Machine(config, build_guest(config))
+    machine = Machine(config, build_guest(GuestSpec.of(config)))
     with machine:
         assert machine.alive
         assert machine.qmp("query-status")["status"] == "prelaunch"
@@ -87,13 +87,13 @@ def test_a_plugin_that_qemu_refuses_is_named(tmp_path):
     subprocess.run(compiler, input=source, text=True, check=True)
     config = load_config("mips-malta")
     with pytest.raises(HostError, match="does not load the plugin") as caught:
-        Machine(config, build_guest(config), plugins=[str(plugin)]).start()
+        Machine(config, build_guest(GuestSpec.of(config)), plugins=[str(plugin)]).start()
     assert "API version 1000000" in str(caught.value)
 
 
 def test_failed_start_is_told_in_full():
     config = load_config("mips-malta")
-    kernel = build_guest(config)
+    kernel = build_guest(GuestSpec.of(config))
     with pytest.raises(HostError, match="QEMU did not start") as caught:
         Machine(with_qemu(config, cpu="no such"), kernel).start()
     evidence = caught.value.evidence
@@ -110,13 +110,13 @@ def test_failed_start_is_told_in_full():
 def test_qemu_that_is_not_installed_names_the_package():
     config = load_config("aarch64-virt")
     with pytest.raises(HostError, match="qemu-nowhere is not installed") as caught:
-        Machine(with_qemu(config, binary="qemu-nowhere"), build_guest(config)).start()
+        Machine(with_qemu(config, binary="qemu-nowhere"), build_guest(GuestSpec.of(config))).start()
     assert "qemu-system-arm" in caught.value.advice
 
 
 def test_killed_qemu_is_noticed():
     config = load_config("mips-malta")
-    with Machine(config, build_guest(config)) as machine:
+    with Machine(config, build_guest(GuestSpec.of(config))) as machine:
         os.kill(machine.pid, 9)
         assert select.select([machine.process_fd], [], [], 30)[0]
         assert not machine.alive
@@ -129,7 +129,7 @@ def test_killed_qemu_is_noticed():
 def test_nothing_outlives_a_killed_harness(tmp_path):
     script = """\
 import time
-from harness.build import build_guest
+from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.machine import Machine
@@ -242,7 +242,7 @@ def _unread(machine):
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
 def test_deterministic_runs_are_the_same(name):
     config = load_config(name)
-    kernel = build_guest(config)
+    kernel = build_guest(GuestSpec.of(config))
     image = Image(kernel.read_bytes(), name)
 
     def run():

@@ -7,7 +7,7 @@ import pytest
 
 from command import harness
 from harness import boot
-from harness.build import build_guest, module_beside
+from harness.build import GuestSpec, build_guest, module_beside
 from harness.config import load_config
 from harness.errors import GuestDied, GuestError, SiteMismatch, UsageError
 from harness.trace import Symbols
@@ -139,10 +139,14 @@ def test_words_about_modules_that_are_wrong(guest):
 @pytest.mark.guest(config=ONE, workload="modules")
 def test_a_module_of_another_kernel_is_refused(guest, tmp_path):
     config = load_config(ONE)
-    other = module_beside(build_guest(config, "calls", modules=["callbacks"]), "callbacks")
+    other = module_beside(
+        build_guest(GuestSpec.of(config, "calls", modules=["callbacks"])), "callbacks"
+    )
     with pytest.raises(UsageError, match="linked against another kernel than the guest's"):
         guest.load_module(other)
-    same = module_beside(build_guest(config, "modules", modules=["callbacks"]), "callbacks")
+    same = module_beside(
+        build_guest(GuestSpec.of(config, "modules", modules=["callbacks"])), "callbacks"
+    )
     assert guest.load_module(same).name == "callbacks"
     with pytest.raises(UsageError, match="is not a module"):
         guest.load_module(kernel_as(tmp_path / "kernel.ko", other))
@@ -156,7 +160,7 @@ def kernel_as(path, module):
 
 
 def test_a_module_for_another_machine_is_refused():
-    other = build_guest(load_config("aarch64-virt"), "modules", modules=["callbacks"])
+    other = build_guest(GuestSpec.of("aarch64-virt", "modules", modules=["callbacks"]))
     with (
         boot(ONE, "modules") as guest,
         pytest.raises(UsageError, match="is a module for <Isa aarch64"),

@@ -7,7 +7,7 @@ import capstone
 import pytest
 
 from harness import boot
-from harness.build import plan_build
+from harness.build import GuestSpec, plan_build
 from harness.config import list_configs, load_config
 from harness.guest import run_kernel
 from harness.isa import Form, SiteState
@@ -260,7 +260,7 @@ def check_events(guest):
 def test_long_calls_with_addresses_of_64_bits(machine, tmp_path):
     """-mno-sym32: eight words in front of the delay slot, and a module where only they reach."""
     kernel = make(machine, tmp_path, "CFLAGS_MODULE=-mno-sym32")
-    with run_kernel(load_config(machine), kernel) as guest:
+    with run_kernel(GuestSpec.of(machine), kernel) as guest:
         guest.run(until="workload")
         for name in MODULES:
             guest.load_module(tmp_path / "modules" / f"{name}.ko")
@@ -288,8 +288,8 @@ def test_a_module_without_long_calls_does_not_link(machine, tmp_path):
 
 def make(config, directory, *variables):
     """Build by hand what the harness would, but for some variables of make; gives the kernel."""
-    plan = plan_build(load_config(config), "modules", modules=MODULES)
-    command = [*plan.command, f"O={directory}", *variables]
+    plan = plan_build(GuestSpec.of(config, "modules", modules=MODULES))
+    command = [*plan.command(directory), *variables]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return directory / "vmlinux"
 

@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from command import children, harness
-from harness.build import build_guest
+from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.machine import Machine
 from terminal import Terminal
@@ -203,7 +203,7 @@ class TestDeath:
     def test_of_the_guest(self, config, tmp_path):
         source = tmp_path / "dies.c"
         source.write_text(PANICS)
-        build_guest(load_config(config), str(source))
+        build_guest(GuestSpec.of(config, str(source)))
         command = ("shell", "-c", config, "--workload", str(source))
         with Terminal(*command, state_home=tmp_path) as terminal:
             terminal.wait(READY)
@@ -231,7 +231,7 @@ class TestDeath:
     def test_while_the_guest_runs(self, config, tmp_path, victim, line):
         source = tmp_path / "runs.c"
         source.write_text(RUNS)
-        build_guest(load_config(config), str(source))
+        build_guest(GuestSpec.of(config, str(source)))
         command = ("shell", "-c", config, "--workload", str(source))
         with Terminal(*command, state_home=tmp_path) as terminal:
             terminal.wait(READY)
@@ -308,7 +308,7 @@ class TestAttach:
     @pytest.fixture
     def machine(self, config):
         loaded = load_config(config)
-        with Machine(loaded, build_guest(loaded)) as started:
+        with Machine(loaded, build_guest(GuestSpec.of(loaded))) as started:
             yield started
 
     def test_the_guest_is_traced_and_adopted(self, machine):
@@ -339,7 +339,7 @@ class TestAttach:
         assert not re.search(r"  call  ", done.stdout)
 
     def test_another_build_is_refused(self, machine, config):
-        other = build_guest(load_config(config), "sort")
+        other = build_guest(GuestSpec.of(config, "sort"))
         done = harness("attach", "--elf", other, "--gdb", machine.gdb_socket, input="")
         assert done.returncode == 2
         assert "build id" in done.stderr
@@ -377,7 +377,7 @@ def absent(peer):
 
 @pytest.mark.parametrize("behaviour", [silent, garbage, polite, absent])
 def test_what_is_no_stub_is_refused(behaviour, tmp_path):
-    elf = build_guest(load_config("mips-malta"))
+    elf = build_guest(GuestSpec.of("mips-malta"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(tmp_path / "peer"))
     listener.listen()
@@ -402,8 +402,8 @@ def test_what_is_no_stub_is_refused(behaviour, tmp_path):
 
 def test_another_architecture_is_refused():
     mips, aarch64 = load_config("mips-malta"), load_config("aarch64-virt")
-    with Machine(mips, build_guest(mips)) as machine:
-        elf = build_guest(aarch64)
+    with Machine(mips, build_guest(GuestSpec.of(mips))) as machine:
+        elf = build_guest(GuestSpec.of(aarch64))
         done = harness("attach", "--elf", elf, "--gdb", machine.gdb_socket, input="")
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from harness import boot
-from harness.config import load_port
 from harness.conformance.run import conform
+from harness.conformance.variants import suite_spec
 from harness.errors import GdbError, HarnessError, UsageError
 from harness.shell import Session
 from harness.shell.verb import VERBS
@@ -100,9 +100,9 @@ def session(request, tmp_path_factory):
     started.close()
 
 
-def judge(config, clauses, show):
+def judge(spec, clauses, show):
     """As the command's own session judges."""
-    list(conform([config], lambda _: load_port(config.port), clauses))
+    list(conform([suite_spec(spec.config)], clauses))
 
 
 def state(session):

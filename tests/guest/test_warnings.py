@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import plan_build
+from harness.build import GuestSpec, plan_build
 from harness.config import list_modules, load_config
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def run(command: Sequence[str], directory: Path) -> str:
 def test_nothing_warns(name: str, compiler: str, tmp_path: Path) -> None:
     config = load_config(name)
     modules = list_modules()
-    make = [*plan_build(config, modules=modules).command, f"O={tmp_path}/out"]
+    make = [*plan_build(GuestSpec.of(config, modules=modules)).command(tmp_path / "out")]
     if compiler.startswith("clang"):
         target = config.build.cross_compile.removesuffix("-")
         make += ["COMPILER=clang", f"CC={compiler} --target={target}"]

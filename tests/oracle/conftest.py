@@ -11,8 +11,8 @@ import pytest
 import function_model
 import graph_model
 from harness import boot
-from harness.build import build_guest
-from harness.config import list_configs, load_config
+from harness.build import GuestSpec, build_guest
+from harness.config import list_configs
 from harness.guest import Guest
 from harness.image import Image
 from harness.oracle import Oracle
@@ -165,5 +165,5 @@ def _source(workload):
 
 
 def _image(config, workload, **build):
-    kernel = build_guest(load_config(config), _source(workload), **build)
+    kernel = build_guest(GuestSpec.of(config, _source(workload), **build))
     return Image(kernel.read_bytes(), str(kernel))

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Stubs written otherwise that do the same: what the suite must not complain of."""
 
+from harness.build import plan_build
 from harness.conformance.assembly import Statement, render, statements
 from harness.conformance.kill import isa_of
 from harness.conformance.systematic import JUMP, faults
-from harness.conformance.workshop import preprocessed
 
 LANDING_PAD = "hint #34"
 
 
-def rewritten(config, port, variant, features):
-    """The port's assembly files with all changes at once that are proved to change nothing.
+def rewritten(spec):
+    """The assembly of a guest's port with all changes at once that are proved to change nothing.
 
     Instructions have changed places or stand there twice, and a nop is in front of each where there
     may be one.  Gives the files' texts by their paths.
     """
-    isa = isa_of(config, port, variant, features)
-    files = preprocessed(config, port, variant, features)
+    isa = isa_of(spec)
+    files = plan_build(spec).preprocess()
     return {
         name: render(list(_padded(_changed(statements(text), isa), isa)))
         for name, text in files.items()

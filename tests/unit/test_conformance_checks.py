@@ -13,7 +13,7 @@ from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE
 from harness.conformance.engine import about, checks_for, select, why_unseen
-from harness.conformance.workshop import features_of
+from harness.conformance.variants import features_of
 
 CLAUSES = {clause.id: clause for clause in load_catalogue().clause}
 

@@ -3,6 +3,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from harness.conformance import kill
 from harness.conformance.assembly import Statement, statements
 from harness.conformance.mutants import Collection, Equivalent, Mutant, Stub, load
 from harness.conformance.systematic import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
+from harness.conformance.variants import suite_spec
 from harness.errors import UsageError
 from harness.isa import for_elf
 
@@ -221,12 +223,12 @@ SOURCE = "f:\n\tlw $4, 8($sp)\n.Llong_call:\n\tsw $4, 4($sp)\n\tjr $ra\n\tnop\n"
 
 def planted(monkeypatch, names, equivalents=()):
     """The tasks of a made-up assembly file, without a build."""
-    config, port = load_config("mips-malta"), load_port("mips")
     stub = Stub(labels=(".Llong_call",), clauses=("M2",), modules=True)
     collection = Collection((), (stub,), tuple(equivalents))
     monkeypatch.setattr(kill, "isa_of", lambda *_: MIPS)
-    monkeypatch.setattr(kill, "preprocessed", lambda *_: {"mcount.S": SOURCE})
-    return list(kill._systematic(config, port, names, collection))
+    assembly = SimpleNamespace(preprocess=lambda: {"mcount.S": SOURCE})
+    monkeypatch.setattr(kill, "plan_build", lambda _: assembly)
+    return list(kill._systematic(suite_spec("mips-malta"), names, collection))
 
 
 def test_what_only_modules_come_to_is_judged_with_modules(monkeypatch):

@@ -4,9 +4,10 @@
 import json
 from xml.etree import ElementTree
 
-from harness.config import load_config, load_port
+from harness.config import load_port
 from harness.conformance.engine import Findings, select, verdicts
 from harness.conformance.report import as_json, as_junit, lines
+from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Failure, Report, Verdict
 
 COMMAND = ["harness", "conform", "--port", "my port"]
@@ -20,12 +21,11 @@ FAILURE = Failure(
 
 
 def report(findings):
-    config = load_config("aarch64-virt")
     port = load_port("aarch64")
     claimed = tuple(word for word in port.features if word != "SYSCALL_TRACEPOINTS")
-    port = port.model_copy(update={"features": claimed})
-    clauses = select(config, ["C1a", "C2a", "C3d", "C13b", "C14a"])
-    return Report(config.name, port.name, verdicts(config, port, clauses, findings), 1.25)
+    spec = suite_spec("aarch64-virt", port.model_copy(update={"features": claimed}))
+    clauses = select(spec.config, ["C1a", "C2a", "C3d", "C13b", "C14a"])
+    return Report(spec.config.name, port.name, verdicts(spec, clauses, findings), 1.25)
 
 
 FOUND = report(

@@ -8,10 +8,11 @@ from itertools import groupby
 from textwrap import fill
 
 from clauses_page import escaped
-from harness.config import MachineConfig, Port, list_configs, load_config, load_port
+from harness.config import MachineConfig, Port, list_configs, load_config
 from harness.conformance.catalogue import Clause, Judge, load_catalogue
 from harness.conformance.coverage import Covered, covered, judged
 from harness.conformance.engine import why_unseen
+from harness.conformance.variants import suite_spec
 
 
 class Mark(StrEnum):
@@ -119,8 +120,8 @@ def why(clause: Clause, config: MachineConfig) -> str:
 
 
 def _row(config: MachineConfig) -> Row:
-    port = load_port(config.port)
-    return Row(config, port, judged(config, port))
+    spec = suite_spec(config)
+    return Row(config, spec.port, judged(spec))
 
 
 def _family(stem: str, clauses: Sequence[Clause], rows: Sequence[Row]) -> Iterator[str]:

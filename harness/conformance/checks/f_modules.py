@@ -5,7 +5,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.switch import Switch
-from harness.conformance.workshop import LOADED
+from harness.conformance.variants import LOADED
 from harness.image import THIS_MODULE, ModuleImage
 from harness.isa import CallSite, Form
 from harness.oracle import find_sites

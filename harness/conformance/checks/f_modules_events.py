@@ -4,13 +4,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from harness.build import module_beside
 from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.f_modules import RIGHT, RUN, both, length_of, load, sites_of
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.journey import GRAPH_ENTER
 from harness.conformance.switch import Switch
-from harness.conformance.workshop import LOADED
+from harness.conformance.variants import LOADED
 from harness.image import ModuleImage
 from harness.isa import CallSite
 from harness.oracle import Call
@@ -22,7 +23,7 @@ def _loaded_and_watched(bench: Bench) -> Iterator[tuple[Watched, list[ModuleImag
     with watch(bench) as watched:
         modules = []
         for name in LOADED:
-            path = bench.variant.kernel.with_name("modules") / f"{name}.ko"
+            path = module_beside(bench.variant.kernel, name)
             watched.oracle.add_module(ModuleImage(path.read_bytes(), str(path)))
             modules.append(bench.load_module(name))
         yield watched, modules

@@ -126,7 +126,7 @@ def lsmod(session: "Session", arguments: Arguments) -> None:
 @verb("CLAUSE...", most=1 << 16, completes="clauses", example="conform C9a", group=GROUP)
 def conform(session: "Session", arguments: Arguments) -> None:
     """Judge clauses of the specification on this port and config, in guests of their own."""
-    if session.judge is None or session.guest.config is None:
+    if session.judge is None or session.guest.spec is None:
         raise UsageError("a guest that was attached to names no port", "Use: harness conform")
     if not arguments.words:
         raise UsageError("which clauses?", "Example: conform C9a. See: harness list clauses")
@@ -134,7 +134,7 @@ def conform(session: "Session", arguments: Arguments) -> None:
     for word in arguments.words:
         if word not in known:
             raise UsageError(f"there is no clause {word!r}", "See: harness list clauses")
-    session.judge(session.guest.config, arguments.words, session.print)
+    session.judge(session.guest.spec, arguments.words, session.print)
 
 
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)

@@ -4,6 +4,7 @@
 import fcntl
 import multiprocessing
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,31 +13,34 @@ from typing import Any
 
 import pytest
 
-from harness.build import build_guest, plan_build
-from harness.config import MachineConfig, load_config, resources
+from harness.build import GuestSpec, build_guest, plan_build
+from harness.config import MachineConfig, resources
 from harness.errors import HostError
 
 
 def test_a_guest_is_built_once(sources: Any, config: MachineConfig, cache: Path) -> None:
     lines: list[str] = []
-    image = build_guest(config, progress=lines.append)
+    image = build_guest(GuestSpec.of(config), progress=lines.append)
     assert image.read_text().startswith("kernel\nmips\nftrace.c\ncalls\n")
     assert image.read_text().endswith(" fake- mcount -mabi=32 \n")
     assert image.name == "vmlinux"
     assert image.parent.parent == cache
-    assert lines[0] == plan_build(config).command_line
+    assert lines[0] == plan_build(GuestSpec.of(config)).command_line
     lines.clear()
-    assert build_guest(config, "calls", "plain", (), progress=lines.append) == image
+    assert (
+        build_guest(GuestSpec.of(config, "calls", port="plain", cflags=()), progress=lines.append)
+        == image
+    )
     assert lines == []
     assert sources.builds == 1
     assert not list(cache.glob("*.build"))
 
 
 def test_the_command_line_works_by_hand(sources: Any, config: MachineConfig) -> None:
-    build = plan_build(config, cflags=["-O1", "-DX=1"])
+    build = plan_build(GuestSpec.of(config, cflags=["-O1", "-DX=1"]))
     image = build.run()
     subprocess.run(["sh", "-c", build.command_line], check=True, cwd="/", capture_output=True)
-    out = next(word[2:] for word in build.command if word.startswith("O="))
+    out = next(word[2:] for word in shlex.split(build.command_line) if word.startswith("O="))
     assert Path(out, "vmlinux").read_bytes() == image.read_bytes()
     assert sources.builds == 2
 
@@ -74,9 +78,9 @@ def test_what_matters_makes_another_guest(
     sources: Any, config: MachineConfig, change: Callable[[Any], None], kernels: int
 ) -> None:
     """And another kernel, unless guests of one kernel may differ in it."""
-    first = build_guest(config)
+    first = build_guest(GuestSpec.of(config))
     change(sources)
-    assert build_guest(config) != first
+    assert build_guest(GuestSpec.of(config)) != first
     assert (sources.builds, sources.kernels) == (2, kernels)
 
 
@@ -92,20 +96,20 @@ def test_what_finds_the_call_sites_matters(
     for room in ("image", "isa"):
         shutil.copytree(resources.PACKAGE / room, package / room)
     monkeypatch.setattr(resources, "PACKAGE", package)
-    first = build_guest(config)
+    first = build_guest(GuestSpec.of(config))
     with (package / file).open("a") as changed:
         changed.write("# more\n")
-    assert build_guest(config) != first
+    assert build_guest(GuestSpec.of(config)) != first
     assert sources.builds == 2
 
 
 def test_what_does_not_matter_changes_nothing(sources: Any, config: MachineConfig) -> None:
-    first = build_guest(config)
+    first = build_guest(GuestSpec.of(config))
     sources.write("arch/aarch64/head.S", "other\n")
     sources.write("ports/other/ftrace.c", "other\n")
     sources.write("workloads/sort.c", "other\n")
     os.utime(sources.guests / "kernel/start.c", (0, 0))
-    assert build_guest(config) == first
+    assert build_guest(GuestSpec.of(config)) == first
     assert sources.builds == 1
 
 
@@ -114,11 +118,11 @@ def test_flags_and_form_make_other_guests(sources: Any, config: MachineConfig) -
         return config.model_copy(update={"build": config.build.model_copy(update=change)})
 
     images = {
-        build_guest(config),
-        build_guest(config, cflags=["-O1"]),
-        build_guest(config, cflags=["-mabi=32"]),
-        build_guest(variant(cflags=())),
-        build_guest(variant(cflags=("-mabi=32", "-mabi=32"))),
+        build_guest(GuestSpec.of(config)),
+        build_guest(GuestSpec.of(config, cflags=["-O1"])),
+        build_guest(GuestSpec.of(config, cflags=["-mabi=32"])),
+        build_guest(GuestSpec.of(variant(cflags=()))),
+        build_guest(GuestSpec.of(variant(cflags=("-mabi=32", "-mabi=32")))),
     }
     assert len(images) == sources.builds == 5
 
@@ -129,8 +133,8 @@ def test_a_moved_workload_finds_its_guest(
     for directory in ("a", "b"):
         (tmp_path / directory).mkdir()
         (tmp_path / directory / "mine.c").write_text("mine\n")
-    first = build_guest(config, tmp_path / "a/mine.c")
-    assert build_guest(config, tmp_path / "b/mine.c") == first
+    first = build_guest(GuestSpec.of(config, tmp_path / "a/mine.c"))
+    assert build_guest(GuestSpec.of(config, tmp_path / "b/mine.c")) == first
     assert sources.builds == 1
 
 
@@ -143,14 +147,14 @@ def test_what_a_workload_includes_matters(
     (tmp_path / "flag.h").write_text("1\n")
     workload = tmp_path / "mine.c"
     workload.write_text('#include <string.h>\n#include "include/deep.h"\n#include <flag.h>\n')
-    images = [build_guest(config, workload, cflags=[f"-I{tmp_path}"])]
+    images = [build_guest(GuestSpec.of(config, workload, cflags=[f"-I{tmp_path}"]))]
     for header in ("deeper.h", "flag.h"):
         (tmp_path / header).write_text("2\n")
-        images.append(build_guest(config, workload, cflags=[f"-I{tmp_path}"]))
+        images.append(build_guest(GuestSpec.of(config, workload, cflags=[f"-I{tmp_path}"])))
     assert len(set(images)) == 3
-    build_guest(config, "sort")
+    build_guest(GuestSpec.of(config, "sort"))
     sources.write("workloads/sort.h", "other\n")
-    build_guest(config, "sort")
+    build_guest(GuestSpec.of(config, "sort"))
     assert sources.builds == 5
 
 
@@ -159,7 +163,9 @@ def test_an_include_that_cannot_be_followed_is_built_each_time(
 ) -> None:
     workload = tmp_path / "mine.c"
     workload.write_text("#include WHATEVER\n")
-    assert build_guest(config, workload) != build_guest(config, workload)
+    assert build_guest(GuestSpec.of(config, workload)) != build_guest(
+        GuestSpec.of(config, workload)
+    )
 
 
 def test_headers_that_include_each_other_end(
@@ -168,7 +174,7 @@ def test_headers_that_include_each_other_end(
     (tmp_path / "a.h").write_text('#include "b.h"\n')
     (tmp_path / "b.h").write_text('#include "a.h"\n')
     (tmp_path / "mine.c").write_text('#include "a.h"\n#include "mine.c"\n')
-    assert build_guest(config, tmp_path / "mine.c").is_file()
+    assert build_guest(GuestSpec.of(config, tmp_path / "mine.c")).is_file()
 
 
 @pytest.mark.parametrize(
@@ -185,11 +191,11 @@ def test_headers_that_include_each_other_end(
 def test_a_damaged_entry_is_built_again(
     sources: Any, config: MachineConfig, damage: Callable[[Path], object]
 ) -> None:
-    image = build_guest(config)
+    image = build_guest(GuestSpec.of(config))
     content = image.read_bytes()
     image.chmod(0o644)
     damage(image.parent)
-    assert build_guest(config) == image
+    assert build_guest(GuestSpec.of(config)) == image
     assert image.read_bytes() == content
     assert sources.builds == 2
 
@@ -198,17 +204,17 @@ def test_work_that_a_killed_builder_left_is_not_used(
     sources: Any, config: MachineConfig, cache: Path
 ) -> None:
     sources.write("workloads/calls.c", "nothing\n")  # make ends well and leaves no image
-    left = cache / f"{plan_build(config).key}.build/out"
+    left = cache / f"{plan_build(GuestSpec.of(config)).key}.build/out"
     left.mkdir(parents=True)
     (left / "vmlinux").write_text("half")
     with pytest.raises(HostError):
-        build_guest(config)
+        build_guest(GuestSpec.of(config))
     assert not left.exists()
 
 
 def _build(start: "multiprocessing.synchronize.Barrier") -> None:
     start.wait(30)
-    build_guest(load_config("fake"))
+    build_guest(GuestSpec.of("fake"))
 
 
 def test_two_builders_build_once(sources: Any, config: MachineConfig) -> None:
@@ -226,7 +232,7 @@ def test_two_builders_build_once(sources: Any, config: MachineConfig) -> None:
 def test_who_waits_for_another_builder_says_so(
     sources: Any, config: MachineConfig, cache: Path
 ) -> None:
-    build = plan_build(config)
+    build = plan_build(GuestSpec.of(config))
     cache.mkdir(parents=True)
     lock = os.open(cache / f"{build.key}.lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -254,7 +260,7 @@ def test_paths_with_blanks_work(
     workload.write_text("mine\n")
     port = tmp_path / "it's #1: a port"
     (sources.guests / "ports/plain").rename(port)
-    build = plan_build(load_config("fake"), workload, port)
+    build = plan_build(GuestSpec.of("fake", workload, port=port))
     image = build.run()
     assert image.read_text().startswith("kernel\nmips\nftrace.c\nmine\n")
     subprocess.run(["sh", "-c", build.command_line], check=True, cwd="/", capture_output=True)

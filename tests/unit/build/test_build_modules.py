@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.build import build_guest, list_modules, module_beside, plan_build
-from harness.config import MachineConfig
+from harness.build import GuestSpec, build_guest, module_beside, plan_build
+from harness.config import MachineConfig, list_modules
 from harness.errors import HostError, UsageError
 
 
@@ -15,43 +15,43 @@ def test_modules_lie_beside_the_guest(sources: Any, config: MachineConfig, tmp_p
     (tmp_path / "mine.c").write_text("mine\n")
     modules = ["one", str(tmp_path / "mine.c")]
     assert list_modules() == ["one", "two"]
-    image = build_guest(config, modules=modules)
+    image = build_guest(GuestSpec.of(config, modules=modules))
     assert module_beside(image, "one").read_text() == '#include "one.h"\n'
     assert module_beside(image, "mine").read_text() == "mine\n"
     assert not module_beside(image, "two").exists()
-    assert build_guest(config, modules=modules) == image
+    assert build_guest(GuestSpec.of(config, modules=modules)) == image
     assert sources.builds == 1
 
 
 def test_what_matters_makes_another(sources: Any, config: MachineConfig) -> None:
-    seen = {build_guest(config), build_guest(config, modules=["one"])}
-    seen.add(build_guest(config, modules=["one", "two"]))
-    seen.add(build_guest(config, modules=["two", "one"]))
+    seen = {build_guest(GuestSpec.of(config)), build_guest(GuestSpec.of(config, modules=["one"]))}
+    seen.add(build_guest(GuestSpec.of(config, modules=["one", "two"])))
+    seen.add(build_guest(GuestSpec.of(config, modules=["two", "one"])))
     sources.write("modules/one.h", "other\n")
-    seen.add(build_guest(config, modules=["one"]))
+    seen.add(build_guest(GuestSpec.of(config, modules=["one"])))
     sources.write("modules/Makefile", "# other\n")
-    seen.add(build_guest(config, modules=["one"]))
+    seen.add(build_guest(GuestSpec.of(config, modules=["one"])))
     assert len(seen) == sources.builds == 6
 
 
 def test_a_module_does_not_matter_to_a_guest_without_it(
     sources: Any, config: MachineConfig
 ) -> None:
-    image = build_guest(config)
+    image = build_guest(GuestSpec.of(config))
     sources.write("modules/one.c", "other\n")
     sources.write("modules/new.c", "new\n")
-    assert build_guest(config) == image
+    assert build_guest(GuestSpec.of(config)) == image
 
 
 def test_a_damaged_module_is_built_again(sources: Any, config: MachineConfig) -> None:
-    image = build_guest(config, modules=["two"])
+    image = build_guest(GuestSpec.of(config, modules=["two"]))
     module = module_beside(image, "two")
     module.chmod(0o644)
     module.write_text("damaged")
-    assert build_guest(config, modules=["two"]) == image
+    assert build_guest(GuestSpec.of(config, modules=["two"])) == image
     assert module.read_text() == "two\n"
     module.unlink()
-    assert build_guest(config, modules=["two"]) == image
+    assert build_guest(GuestSpec.of(config, modules=["two"])) == image
     assert module.exists()
     assert sources.builds == 3
 
@@ -67,14 +67,14 @@ def test_a_damaged_module_is_built_again(sources: Any, config: MachineConfig) ->
 )
 def test_wrong_names(config: MachineConfig, modules: list[str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        plan_build(config, modules=modules)
+        plan_build(GuestSpec.of(config, modules=modules))
     assert said in str(caught.value)
 
 
 def test_a_name_that_is_no_word_of_c(config: MachineConfig, tmp_path: Path) -> None:
     (tmp_path / "my-module.c").write_text("")
     with pytest.raises(UsageError, match="cannot be called 'my-module'"):
-        plan_build(config, modules=[tmp_path / "my-module.c"])
+        plan_build(GuestSpec.of(config, modules=[tmp_path / "my-module.c"]))
 
 
 def test_too_many(config: MachineConfig, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_too_many(config: MachineConfig, tmp_path: Path) -> None:
     for file in files:
         file.write_text("")
     with pytest.raises(UsageError, match="room for 8 modules, not for 9"):
-        plan_build(config, modules=files)
+        plan_build(GuestSpec.of(config, modules=files))
 
 
 def test_a_module_that_does_not_compile_is_the_users(
@@ -90,10 +90,10 @@ def test_a_module_that_does_not_compile_is_the_users(
 ) -> None:
     (tmp_path / "mine.c").write_text("bad\n")
     with pytest.raises(UsageError, match=rf"The module {tmp_path}/mine.c does not build for fake"):
-        build_guest(config, modules=[tmp_path / "mine.c"])
+        build_guest(GuestSpec.of(config, modules=[tmp_path / "mine.c"]))
 
 
 def test_a_module_that_is_not_made(sources: Any, config: MachineConfig) -> None:
     sources.write("modules/two.c", "nothing\n")
     with pytest.raises(HostError, match="The guest does not build"):
-        build_guest(config, modules=["two"])
+        build_guest(GuestSpec.of(config, modules=["two"]))

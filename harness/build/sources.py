@@ -14,6 +14,9 @@ from harness.units import escape
 MAX_MODULES = 8
 """Modules that there is room for in a guest's memory."""
 
+BUILT = ".ko"
+"""How the file of a module ends that has been built."""
+
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -42,14 +45,15 @@ def find_workload(name_or_file: str | Path) -> Path:
 
 
 def find_modules(names_or_files: Sequence[str | Path]) -> tuple[Path, ...]:
-    """The absolute paths of modules: names in ``guests/modules/``, or C files, in this order.
+    """The absolute paths of modules: names in ``guests/modules/``, C or ELF files, in this order.
 
-    Raises UsageError as `find_workload` does, for a name that is no word of C, and for two modules
-    of one name.
+    An ELF file (``.ko``) is not looked at.  Raises UsageError as `find_workload` does, for a name
+    that is no word of C, and for two modules of one name.
     """
-    found = tuple(_find(_A_MODULE, one, list_modules()) for one in names_or_files)
-    names = [path.stem for path in found]
-    for path in found:
+    found = tuple(_find_module(one) for one in names_or_files)
+    sources = [path for path in found if path.suffix != BUILT]
+    names = [path.stem for path in sources]
+    for path in sources:
         if not _MODULE.fullmatch(path.stem):
             raise UsageError(
                 f"A module cannot be called {escape(repr(path.stem), 200)}.",
@@ -60,9 +64,14 @@ def find_modules(names_or_files: Sequence[str | Path]) -> tuple[Path, ...]:
                 f"There are two modules of the name {path.stem}.",
                 "A module is named after its file; give one of the files another name.",
             )
-    if len(found) > MAX_MODULES:
-        raise UsageError(f"A guest has room for {MAX_MODULES} modules, not for {len(found)}.")
+    if len(sources) > MAX_MODULES:
+        raise UsageError(f"A guest has room for {MAX_MODULES} modules, not for {len(sources)}.")
     return found
+
+
+def _find_module(name_or_file: str | Path) -> Path:
+    file = user_path(name_or_file).absolute()
+    return file if file.suffix == BUILT else _find(_A_MODULE, name_or_file, list_modules())
 
 
 def _find(kind: _Kind, name_or_file: str | Path, known: Sequence[str]) -> Path:

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""From a guest that is meant to its image: make's variables, and what the cache has of it."""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.build.cache import GUESTS, KERNELS, Cache, host_errors
+from harness.build.contents import guest_key, kernel_key
+from harness.build.failure import failure
+from harness.build.make import Progress, run_make
+from harness.build.plain_paths import PlainPaths
+from harness.build.spec import GuestSpec
+from harness.build.toolchain import toolchain_identity
+from harness.units import escape
+
+_NOT_OF_KERNEL = ("WORKLOAD", "MODULES")
+"""Variables that ``kernel.a`` does not depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A guest that can be built: every decision made, nothing run yet."""
+
+    spec: GuestSpec
+    key: str
+    variables: Mapping[str, str]
+    """make's, but for where the output goes."""
+    directory: Path
+    """Where make runs: the guests' sources."""
+    links: tuple[tuple[Path, Path], ...]
+    """(link, target): plain names for paths that make cannot take."""
+    kept: Cache
+    """Where the image goes."""
+    tools: tuple[str, ...]
+    """What the toolchain says of itself."""
+    unique: bytes
+
+    def current_key(self) -> str:
+        """The key that the sources have now."""
+        return guest_key(self.spec, self.tools, self.unique)
+
+    def current_kernel_key(self) -> str:
+        """The same, of what it shares with other guests."""
+        return kernel_key(self.spec, self.tools, self.unique)
+
+    def command(self, output: Path, *targets: str, **more: str) -> tuple[str, ...]:
+        """The run of make that builds it in a directory, or only some of make's targets there.
+
+        ``more`` are further variables, such as ``KERNEL``.
+        """
+        return self._make_command({**self.variables, **more, "O": str(output)}, targets)
+
+    def kernel_command(self, output: Path) -> tuple[str, ...]:
+        """The run of make for ``kernel.a``, which it shares with other guests."""
+        variables = {n: value for n, value in self.variables.items() if n not in _NOT_OF_KERNEL}
+        return self._make_command({**variables, "O": str(output)}, ["kernel"])
+
+    def _make_command(
+        self, variables: Mapping[str, str], targets: Sequence[str]
+    ) -> tuple[str, ...]:
+        jobs = len(os.sched_getaffinity(0))
+        words = (f"{name}={value}" for name, value in variables.items())
+        make = ("make", "--no-print-directory", "-C", str(self.directory), f"-j{jobs}")
+        return (*make, *words, *targets)
+
+    @property
+    def command_line(self) -> str:
+        """The shell line that builds the same image by hand, from any directory."""
+        steps: list[Sequence[str]] = [self.command(self._work / "out")]
+        if self.links:
+            steps = [
+                ("mkdir", "-p", *sorted({str(link.parent) for link, _ in self.links})),
+                *(("ln", "-sfn", str(target), str(link)) for link, target in self.links),
+                *steps,
+            ]
+        return " && ".join(shlex.join(step) for step in steps)
+
+    @property
+    def _work(self) -> Path:
+        return self.kept.work_directory(self.key)
+
+    @property
+    def cached(self) -> bool:
+        """Whether the image is there already."""
+        return self.kept.find(self.key) is not None
+
+    def run(self, progress: Progress | None = None) -> Path:
+        """The image, built if it is not there yet.  Modules lie beside it: `module_beside`.
+
+        ``progress`` gets the command line, each step of make (indented), and at the end, if all
+        went well, what the compiler had to say; nothing when there is nothing to do.  Raises
+        UsageError when what the user brought does not compile, and HostError when the toolchain,
+        the disk or the harness's own sources fail.
+        """
+        report = progress or _silent
+        return self.kept.obtain(
+            self.key,
+            self.current_key,
+            lambda: report("waiting for another build of the same guest"),
+            lambda work, lock: self._make_guest(work / "out", lock, report),
+        )
+
+    def preprocess(self) -> dict[str, str]:
+        """The port's assembly files as the preprocessor leaves them, by their paths in the port.
+
+        Those in directories below it are of modules.  Errors are those of `run`.
+        """
+        port = self.spec.port.directory
+        pattern = "**/*.S" if self.spec.module_sources else "*.S"
+        with self.kept.locked(self.key, lambda: None) as (work, lock):
+            targets = {
+                path.relative_to(port).as_posix(): work
+                / "out/port"
+                / path.relative_to(port).with_suffix(".s")
+                for path in sorted(port.glob(pattern))
+            }
+            for target in targets.values():
+                target.parent.mkdir(parents=True, exist_ok=True)
+            self._make_links()
+            command = self.command(work / "out", *map(str, targets.values()))
+            self._make(command, list(targets.values()), [lock], _silent)
+            return {name: target.read_text() for name, target in targets.items()}
+
+    def _make_links(self) -> None:
+        with host_errors(self._work):
+            for link, target in self.links:
+                link.parent.mkdir(exist_ok=True)
+                link.symlink_to(target)
+
+    def _make_guest(self, output: Path, lock: int, report: Progress) -> Sequence[Path]:
+        self._make_links()
+        report(self.command_line)
+        kernel = KERNELS.obtain(
+            self.current_kernel_key(),
+            self.current_kernel_key,
+            lambda: report("waiting for another build of the same kernel"),
+            lambda work, its_lock: self._make(
+                self.kernel_command(work), [work / "kernel.a"], [lock, its_lock], report
+            ),
+        )
+        image, modules = output / "vmlinux", output / "modules"
+        files = [image, *(modules / f"{path.stem}.ko" for path in self.spec.module_sources)]
+        return self._make(self.command(output, KERNEL=str(kernel)), files, [lock], report)
+
+    def _make(
+        self,
+        command: Sequence[str],
+        files: Sequence[Path],
+        locks: Sequence[int],
+        report: Progress,
+    ) -> Sequence[Path]:
+        """Run make, which holds the locks too; gives the files that it has to make."""
+        warnings: list[str] = []
+        result = run_make(
+            command, lambda line: _sort(line, report, warnings.append), pass_fds=locks
+        )
+        if result.status != 0 or not all(file.is_file() for file in files):
+            text = "\n".join(result.complaints) or f"make ended with status {result.status}"
+            for link, target in self.links:
+                text = text.replace(str(link), escape(str(target), 500))
+            raise failure(self.spec, text, self.command_line)
+        for line in warnings:
+            report(line)
+        return files
+
+
+def plan_build(spec: GuestSpec, kept: Cache = GUESTS) -> Build:
+    """Decide how to build a guest; UsageError for a path or a file that make cannot take."""
+    tools, unique = tuple(toolchain_identity(spec.config)), os.urandom(16)
+    key = guest_key(spec, tools, unique)
+    paths = PlainPaths(kept.work_directory(key))
+    config, directory = spec.config, paths.guests()
+    variables = {
+        "ARCH": config.architecture,
+        "CROSS_COMPILE": config.build.cross_compile,
+        "COMPILER": spec.compiler,
+        "CFLAGS_ABI": " ".join(config.build.cflags),
+        "CFLAGS_EXTRA": " ".join(spec.cflags),
+        "FORM": config.build.form,
+        "SMP": str(config.qemu.smp),
+        "FEATURES": " ".join(spec.features),
+        "PORT": str(paths.directory(spec.port.directory, "port")),
+        "WORKLOAD": str(paths.file(spec.workload, "workload")),
+    }
+    if spec.module_sources:
+        files = [paths.file(path, f"module{n}") for n, path in enumerate(spec.module_sources)]
+        variables["MODULES"] = " ".join(map(str, files))
+    variables["PYTHON"] = str(paths.python())
+    return Build(spec, key, variables, directory, paths.links, kept, tools, unique)
+
+
+def build_guest(spec: GuestSpec, progress: Progress | None = None) -> Path:
+    """The image (``vmlinux``, an ELF file) of a guest, built if it is not in the cache yet.
+
+    See :meth:`Build.run` for errors and ``progress``.
+    """
+    return plan_build(spec).run(progress)
+
+
+def module_beside(image: Path, name: str) -> Path:
+    """Where the module of that name lies that was built with an image."""
+    return image.with_name(f"{name}.ko")
+
+
+def _sort(line: str, step: Progress, other: Progress) -> None:
+    """The makefile indents its steps.  What else is said is the error's to say, if there is one."""
+    (step if line.startswith("  ") else other)(line)
+
+
+def _silent(_line: str) -> None:
+    pass

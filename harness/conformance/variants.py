@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The builds of a port that are judged, also with some of its files changed."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from harness.build import MUTANTS, GuestSpec, build_guest, find_modules, plan_build
+from harness.config import MachineConfig, Port
+from harness.conformance.bench import Variant
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    STATIC_STOP,
+)
+from harness.errors import HarnessError, UsageError
+from harness.files import PrivateDirectory
+from harness.isa import Form
+
+WORKLOAD = "returns"
+
+LOADED = ("callbacks", "numbers")
+"""The modules of the variants that have some."""
+
+WITH_MODULES = (MODULES, STATIC_MODULES)
+
+Edits = Mapping[str, str]
+"""New contents of a port's files, by their paths in the port."""
+
+
+def suite_spec(
+    config: str | MachineConfig, port: str | Port | None = None, cflags: Sequence[str] = ()
+) -> GuestSpec:
+    """What the suite builds around a port: the guest that all variants are made from."""
+    return GuestSpec.of(config, WORKLOAD, port=port, cflags=cflags)
+
+
+def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, ...] | None:
+    """What a port is built with in a variant; None where it cannot be built so."""
+    features = [feature for feature in port.features if feature != "FUNCTION_TRACE_MCOUNT_TEST"]
+    if variant in (DYNAMIC, MODULES):
+        return tuple(features) if "DYNAMIC_FTRACE" in features else None
+    if config.build.form is Form.PATCHABLE_ENTRY or "FUNCTION_TRACER" not in features:
+        return None
+    features.remove("DYNAMIC_FTRACE") if "DYNAMIC_FTRACE" in features else None
+    if variant in (STATIC, STATIC_MODULES):
+        return tuple(features)
+    assert variant == STATIC_STOP
+    if "FUNCTION_TRACE_MCOUNT_TEST" not in port.features:
+        return None
+    return (*features, "FUNCTION_TRACE_MCOUNT_TEST")
+
+
+def variant_of(spec: GuestSpec, variant: str) -> GuestSpec | None:
+    """The guest as one variant has it built; None where its port cannot be built so."""
+    features = features_of(spec.config, spec.port, variant)
+    if features is None:
+        return None
+    modules = find_modules(LOADED) if variant in WITH_MODULES else ()
+    return replace(spec, features=features, modules=modules)
+
+
+def build_variant(spec: GuestSpec, name: str, edits: Edits | None = None) -> Variant:
+    """Build a guest as `variant_of` gives it, with some files of its port changed.
+
+    Raises:
+        UsageError: it does not build, or not with what the port claims.
+    """
+    if not edits:
+        return Variant(name, spec, build_guest(spec))
+    with _edited(spec, edits) as changed:
+        return Variant(name, spec, plan_build(changed, MUTANTS).run())
+
+
+@contextmanager
+def _edited(spec: GuestSpec, edits: Edits) -> Iterator[GuestSpec]:
+    """The guest around a copy of its port in which some files are others.
+
+    The copy goes with the block; an error in it speaks of the port's own files.
+    """
+    with PrivateDirectory() as private:
+        own, copy = spec.port.directory, private.path / "port"
+        shutil.copytree(own, copy)
+        for name, text in edits.items():
+            (copy / name).write_text(text, encoding="utf-8")
+        try:
+            yield replace(spec, port=spec.port.model_copy(update={"directory": copy}))
+        except HarnessError as error:
+            error.message = error.message.replace(str(copy), str(own))
+            raise
+
+
+def check_claims(port: Port) -> None:
+    """UsageError for a port that there is nothing to judge of."""
+    if not port.features:
+        raise UsageError(
+            f"the port {port.name} claims nothing: port.toml lists no features",
+            "List what it has in Kconfig's words, such as FUNCTION_TRACER.",
+        )
+    if "FUNCTION_TRACER" not in port.features:
+        raise UsageError(
+            f"the port {port.name} does not claim FUNCTION_TRACER, on which all else rests",
+            "Add it to features in port.toml.",
+        )
