@@ -3,18 +3,32 @@
  * The clock and the ticks. Each CPU has a timer interrupt when its Count comes to Compare.
  */
 #include <linux/arch.h>
+#include <linux/bug.h>
 #include <linux/irqflags.h>
 #include <linux/ring_buffer.h>
 
+#include <asm/io.h>
 #include <asm/timer.h>
-
-#define COUNT_HZ	(1000000000 / 6)	/* see asm/timer.h */
 
 /* A quarter of the way round: the clock is read at least so often. */
 #define CLOCK_PERIOD	0x40000000u
 
 #define __entry		__section(".entry.text")
 
+/*
+ * The i8254 on the ISA bus. Its counter 0 counts down by two, 32768 times a round: as firmware has it,
+ * and QEMU after a reset. Its interrupt is masked.
+ */
+#define PIT_COUNTER_0	KSEG1ADDR(0x18000040)
+#define PIT_CONTROL	KSEG1ADDR(0x18000043)
+#define PIT_LATCH_0	0x00
+#define PIT_START_0	0x36		/* low byte, high byte; mode 3: a square wave */
+#define PIT_HZ		1193182
+
+/* Steps of Count that take less than a round of the i8254, 27 ms, if Count is above 80 MHz. */
+#define COUNTS_MOST	0x200000
+
+u32 four_counts_ns;
 u32 clock_high, clock_count[NR_CPUS];
 
 /* Count's ticks between two timer interrupts; 0: they are none of the kernel's, see idle_timer() */
@@ -52,8 +66,55 @@ static __always_inline void idle_timer(void)
 		write_c0_32(CP0_CAUSE, read_c0_32(CP0_CAUSE) | CAUSE_DC);
 }
 
+/* The i8254's counter, read while Count went from @before to @after. */
+struct pit_reading {
+	u32 before, after;
+	u16 counter;
+};
+
+static struct pit_reading read_pit(void)
+{
+	struct pit_reading reading;
+
+	reading.before = read_c0_32(CP0_COUNT);
+	writeb(PIT_LATCH_0, PIT_CONTROL);
+	reading.counter = readb(PIT_COUNTER_0);
+	reading.counter |= readb(PIT_COUNTER_0) << 8;
+	reading.after = read_c0_32(CP0_COUNT);
+	return reading;
+}
+
+/*
+ * Four steps of Count in nanoseconds: what a step of Count takes is a multiple of a quarter of one,
+ * and 2 per cent are enough to tell which. Half a millisecond of the i8254 is exact to 0.2 per cent.
+ * What the host took away between its counter and Count may be 1.6; if it is more, try again.
+ */
+static u32 measure_four_counts(void)
+{
+	struct pit_reading first, last;
+	u32 counts, doubt;
+	u16 ticks;
+
+	writeb(PIT_START_0, PIT_CONTROL);
+	writeb(0, PIT_COUNTER_0);
+	writeb(0, PIT_COUNTER_0);
+	do {
+		first = read_pit();
+		do {
+			last = read_pit();
+			ticks = (u16)(first.counter - last.counter) / 2;
+			counts = last.before - first.before;
+			if (!ticks && counts > COUNTS_MOST)
+				panic("the i8254 does not run");
+		} while (ticks < PIT_HZ / 2000);
+		doubt = first.after - first.before + last.after - last.before;
+	} while (doubt > counts / 64 || counts > COUNTS_MOST);
+	return ((u64)ticks * 4000000000u / PIT_HZ + counts / 2) / counts;
+}
+
 void arch_timer_init(void)
 {
+	four_counts_ns = measure_four_counts();
 #if NR_CPUS > 1
 	cps_init();
 #endif
@@ -62,12 +123,13 @@ void arch_timer_init(void)
 
 void arch_timer_start(u32 hz)
 {
+	u32 period = 4000000000u / four_counts_ns / hz;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	tick_period[current->cpu] = COUNT_HZ / hz;
+	tick_period[current->cpu] = period;
 	write_c0_32(CP0_CAUSE, read_c0_32(CP0_CAUSE) & ~CAUSE_DC);
-	start_timer(COUNT_HZ / hz);
+	start_timer(period);
 	raw_local_irq_restore(flags);
 }
 

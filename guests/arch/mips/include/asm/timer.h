@@ -11,22 +11,25 @@
 /*
  * The clock is a counter of 32 bits that is made wider.
  *
- * One CPU: Count. QEMU's Malta runs the CPU at 320 MHz and Count at half of that; QEMU 7.2 keeps
- * its period in whole nanoseconds: 6, not 6.25. With QEMU 10.0 it is 6.25, and the clock here is slow
- * by 4 per cent.
+ * One CPU: Count. How long a step of it is depends on the CPU and on QEMU, so it is measured at boot
+ * (timer.c). It may be quarters of a nanosecond: the clock moves every four steps, and the sum of
+ * many short times is the long one.
  *
  * Several: the counter that they share, in the interrupt controller (asm/cps.h), which QEMU runs
  * at 100 MHz. Each CPU's Count begins when the CPU is started, and how far two are apart
  * cannot be found out exactly enough for a clock that never runs backwards from CPU to CPU.
  */
 #if NR_CPUS == 1
-#define COUNT_NS	6
-#define read_counter()	read_c0_32(CP0_COUNT)
+#define read_counter()		(read_c0_32(CP0_COUNT) & ~3u)
+#define counter_ns(steps)	((steps) / 4 * four_counts_ns)
 #else
 #include <asm/cps.h>
-#define COUNT_NS	GIC_COUNT_NS
-#define read_counter()	gic_read(GIC_SH_COUNTERLO)
+#define read_counter()		gic_read(GIC_SH_COUNTERLO)
+#define counter_ns(steps)	((steps) * GIC_COUNT_NS)
 #endif
+
+/* Nanoseconds in four steps of Count; set by arch_timer_init(). */
+extern u32 four_counts_ns;
 
 /*
  * Bits 24 and up of the wide counter, when any CPU last read the clock. A pause of about 2^32 ticks
@@ -53,7 +56,7 @@ static __always_inline u64 sched_clock(void)
 	if (high != then)
 		WRITE_ONCE(clock_high, high);
 	clock_count[NR_CPUS == 1 ? 0 : current->cpu] = count;
-	return ((u64)(high >> 8) << 32 | count) * COUNT_NS;
+	return counter_ns((u64)(high >> 8) << 32 | count);
 }
 
 /**
@@ -70,7 +73,7 @@ static __always_inline u64 sched_clock(void)
 static __always_inline bool sched_clock_since(u32 then, u32 *count, u32 *ns)
 {
 	*count = read_counter();
-	*ns = (*count - then) * COUNT_NS;
+	*ns = counter_ns(*count - then);
 	/* 50 or 84 ms, which fit an event's 27 bits: a power of two takes no register to compare. */
 	return !((*count - then) >> 23);
 }
