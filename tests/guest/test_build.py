@@ -109,6 +109,28 @@ def test_guests_without_the_harness_say_so(tmp_path: Path) -> None:
     assert "No module named" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["MODULES=numbers"], "builds no modules: its long calls of _mcount do not keep ra"),
+        (["CFLAGS_ABI=-mabi=64 -march=mips64r2"], "has no -msym32 and builds no guests of n64"),
+        (["FORM=mcount-ra-address"], "has no -mmcount-ra-address"),
+    ],
+)
+def test_what_clang_cannot_do_on_mips_is_said(words: list[str], said: str, tmp_path: Path) -> None:
+    make = ["make", "-C", str(resources.guests_directory()), "ARCH=mips", "COMPILER=clang"]
+    done = subprocess.run(
+        [*make, f"O={tmp_path}/out", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode != 0
+    assert f"COMPILER=clang {said}" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_repository_in_a_directory_with_blanks(
     empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

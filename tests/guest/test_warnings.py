@@ -28,7 +28,7 @@ def compilers(name: str) -> Iterator[str]:
     """Every gcc with the config's prefix and every clang that is on the path, each once."""
     pattern = re.escape(load_config(name).build.cross_compile) + r"gcc(-\d+)?"
     if not name.startswith("mips64"):
-        pattern += r"|clang(-\d+)?"  # it has no -msym32, and so makes no guests of n64
+        pattern += r"|clang(-\d+)?"  # of n64 it builds no guests
     found: dict[Path, str] = {}
     for directory in map(Path, os.get_exec_path()):
         for path in sorted(directory.iterdir()) if directory.is_dir() else ():
@@ -70,7 +70,8 @@ def run(command: Sequence[str], directory: Path) -> str:
 )
 def test_nothing_warns(name: str, compiler: str, tmp_path: Path) -> None:
     config = load_config(name)
-    modules = list_modules()
+    # Of MIPS clang builds no modules.
+    modules = [] if compiler.startswith("clang") and name.startswith("mips") else list_modules()
     make = [*plan_build(GuestSpec.of(config, modules=modules)).command(tmp_path / "out")]
     if compiler.startswith("clang"):
         target = config.build.cross_compile.removesuffix("-")
@@ -84,10 +85,9 @@ def test_nothing_warns(name: str, compiler: str, tmp_path: Path) -> None:
     own_modules = write_texts(MODULE, tmp_path)
     assert len(workloads) > 40
     assert len(own_modules) > 4
-    for target, files in (
-        ("workload/calls.o", workloads),
-        (f"modules/{modules[0]}.o", own_modules),
-    ):
+    targets = [("workload/calls.o", workloads)]
+    targets += [(f"modules/{module}.o", own_modules) for module in modules[:1]]
+    for target, files in targets:
         shown = run([*make, "-nB", "V=1", "CCACHE=", f"{tmp_path}/out/{target}"], tmp_path)
         words = shlex.split(shown.splitlines()[-1])
         command = words[: words.index("-MMD")]

@@ -14,9 +14,10 @@ noinline void after_3_million(void)
 
 int workload(void)
 {
+	begin();
+#ifdef __mips__
 	unsigned int rounds = 1000000;
 
-	begin();
 	__asm__ volatile(
 		"	.set	push\n"
 		"	.set	noreorder\n"
@@ -25,6 +26,7 @@ int workload(void)
 		"	nop\n"
 		"	.set	pop\n"
 		: "+r"(rounds));
+#endif
 	after_3_million();
 	return 0;
 }
