@@ -5,13 +5,21 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.matrix_options import (
+    declaration_options,
+    directory_path,
+    file_path,
+    globs_argument,
+    history_option,
+    matrix_option,
+    own_port_option,
+)
 from harness.cli.matrix_progress import shown
 from harness.cli.options import finite, json_option
 from harness.cli.signals import orderly_end
@@ -21,65 +29,6 @@ if TYPE_CHECKING:
     from harness.matrix import Cell, Expansion
     from harness.matrix.declared import Declared
     from harness.matrix.result import Result
-
-_file = click.Path(dir_okay=False, path_type=Path)
-_directory = click.Path(file_okay=False, path_type=Path)
-
-matrix_option = click.option(
-    "--matrix",
-    "file",
-    type=_file,
-    metavar="FILE",
-    help="The TOML file that declares the matrix; the harness's own otherwise.",
-)
-own_port_option = click.option(
-    "--port",
-    type=_directory,
-    metavar="DIR",
-    help="The port under test, on all configs that it is for; the declaration says otherwise.",
-)
-qemu_option = click.option(
-    "--qemu",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="The directory with QEMU's programs; those in PATH otherwise.",
-)
-compiler_option = click.option(
-    "--compiler",
-    "compilers",
-    multiple=True,
-    metavar="PROGRAM",
-    help="A version in place of the matrix's gcc or clang, such as gcc-13 or clang-19.",
-)
-history_option = click.option(
-    "--history",
-    type=_file,
-    metavar="FILE",
-    help="The SQLite file with what all runs found; one in the XDG state directory otherwise,"
-    " which each port has for itself.",
-)
-globs_argument = click.argument("globs", nargs=-1, metavar="[CELL-GLOB...]")
-
-
-def declaration_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say which cells there are; the command gets `Declared` for them."""
-
-    @wraps(command)
-    def with_declared(
-        *,
-        file: Path | None,
-        port: Path | None,
-        qemu: Path | None,
-        compilers: tuple[str, ...],
-        **others: object,
-    ) -> None:
-        from harness.matrix.declared import Declared
-
-        command(declared=Declared(file, port, qemu, compilers), **others)
-
-    for option in (compiler_option, qemu_option, own_port_option, matrix_option):
-        with_declared = option(with_declared)
-    return with_declared
 
 
 @click.group()
@@ -163,7 +112,7 @@ def shard(
 @click.option(
     "-o",
     "output",
-    type=_directory,
+    type=directory_path,
     default=Path("matrix-cell"),
     show_default=True,
     help="The directory for what it makes.",
@@ -214,7 +163,7 @@ def cell(
 @click.option(
     "-o",
     "output",
-    type=_directory,
+    type=directory_path,
     default=Path("matrix-run"),
     show_default=True,
     help="The directory of the run.  Cells that are finished in it are not run again.",
@@ -281,8 +230,10 @@ def run(
 
 
 @matrix.command()
-@click.argument("directories", nargs=-1, required=True, type=_directory, metavar="DIR...")
-@click.option("-o", "output", required=True, type=_directory, help="The directory to merge into.")
+@click.argument("directories", nargs=-1, required=True, type=directory_path, metavar="DIR...")
+@click.option(
+    "-o", "output", required=True, type=directory_path, help="The directory to merge into."
+)
 @matrix_option
 @own_port_option
 @history_option
@@ -321,25 +272,25 @@ def merge(
     metavar="PERCENT",
     help="More guest instructions than that are worth saying.",
 )
-@click.option("--markdown", type=_file, metavar="FILE", help="Write the report as Markdown.")
-@click.option("--junit", type=_file, metavar="FILE", help="Write what was found as JUnit XML.")
+@click.option("--markdown", type=file_path, metavar="FILE", help="Write the report as Markdown.")
+@click.option("--junit", type=file_path, metavar="FILE", help="Write what was found as JUnit XML.")
 @click.option(
     "--html",
     "pages",
-    type=_directory,
+    type=directory_path,
     metavar="DIR",
     help="Write static pages: grids, trends, and a page a cell.",
 )
 @click.option(
     "--run",
     "directory",
-    type=_directory,
+    type=directory_path,
     metavar="DIR",
     help="The directory of the run, whose logs and traces the pages show.",
 )
 @click.option(
     "--tree",
-    type=_directory,
+    type=directory_path,
     metavar="DIR",
     help="The git work tree that knows the order of revisions; that of the port, or the harness's"
     " own, otherwise.",

@@ -2,7 +2,8 @@
 """A live guest in one object: boot it, run it, trace it, ask it where it is."""
 
 from harness.guest.attached import attach
-from harness.guest.guest import TIMEOUT, Guest, Outcome
+from harness.guest.control import TIMEOUT, Outcome
+from harness.guest.guest import Guest
 from harness.guest.modules import Module, Modules
 from harness.guest.start import boot, prove_identity, run_kernel, start
 

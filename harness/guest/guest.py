@@ -1,30 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""A live guest: run control over its machine, its debugger and its console together."""
+"""A live guest: its machine, its debugger, its tracer and its modules together."""
 
 import difflib
-import select
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
 from harness.build import GuestSpec
 from harness.config import MachineConfig
-from harness.debugger import Debugger, Stop
+from harness.debugger import Debugger
 from harness.errors import (
     DeadlineMissed,
-    DebuggerDied,
     GdbError,
-    GuestDied,
-    HarnessError,
-    HostError,
     UsageError,
 )
+from harness.guest.control import TIMEOUT, Outcome, RunControl
 from harness.guest.cpus import StubCpus
-from harness.guest.evidence import describe
 from harness.guest.injection import inject
 from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import Snapshots
@@ -34,26 +27,6 @@ from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, Lane, MonitorLane, StubLane
 from harness.ring import GuestThread
 from harness.tracer import PortCalls, Tracer
-
-TIMEOUT = 60.0
-"""Seconds that a guest may run without reaching what is waited for."""
-
-DYING = 2.0
-"""Seconds from a death string on the console to the end of ``panic()``."""
-
-DRAIN_EVERY = 0.5
-"""Seconds between two drains of a running guest, so that a killed QEMU takes little with it."""
-
-DRAIN_ON = 5.0
-"""Seconds that a drain may go on when the time of the run is over."""
-
-INTERRUPT = 10.0
-"""Seconds that QEMU may take to stop the guest."""
-
-PARTING = 1.0
-"""Seconds from the end of QEMU's first connection to the end of QEMU."""
-
-OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
 
 MOMENT = 0.001
 """Seconds that the guest runs where it only has to get on."""
@@ -69,15 +42,6 @@ SETTLE_STEPS = 1000
 
 SETTLING = 5.0
 """Seconds that they may take: many times what they do."""
-
-
-class Outcome(StrEnum):
-    """Why ``run`` came back."""
-
-    REACHED = "reached"
-    ELAPSED = "duration"
-    STOPPED = "stopped"
-    BREAKPOINT = "breakpoint"
 
 
 class Guest:
@@ -100,12 +64,11 @@ class Guest:
         self.debugger = debugger
         self.lane = lane
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
+        self.control = RunControl(image, machine, debugger, self.cpus)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self.modules = Modules(self)
         self._snapshots = Snapshots(self)
-        self._own_breakpoints: dict[str, int] = {}
-        self.keep_breakpoints()
 
     @property
     def config(self) -> MachineConfig | None:
@@ -176,14 +139,14 @@ class Guest:
         self._leave_delay_slot()
         if "collector" in vars(self):
             self.collector.drain()
-        watermark = self._own_breakpoints["ring_buffer_watermark"]
+        watermark = self.control.watermark
         # Who stops there is to drain the buffer, which nobody can in the middle of a call.
         self.debugger.command(f"-break-disable {watermark}")
         try:
             return self.debugger.call(self.address_of(function), *arguments)
         except GdbError:
             if self.image.symbols["panic_stop"] in self.cpus.program_counters().values():
-                raise self._died(f"the guest panicked in {function}()") from None
+                raise self.control.died(f"the guest panicked in {function}()") from None
             raise
         finally:
             self.debugger.command(f"-break-enable {watermark}")
@@ -223,7 +186,7 @@ class Guest:
 
     def describe(self) -> str:
         """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
-        return describe(self.debugger, self.image, self.machine.console, self.cpus)
+        return self.control.describe()
 
     def threads(self) -> list[GuestThread]:
         """The guest's threads, by their place in its table; none until the guest has set it up.
@@ -254,24 +217,26 @@ class Guest:
             HostError: QEMU or gdb died.
         """
         places = () if until is None else (until,) if isinstance(until, str | int) else until
-        numbers = [self._break_at(place) for place in places]
-        deadline = time.monotonic() + (timeout if seconds is None else seconds)
-        try:
-            return self._run(numbers, deadline, wake)
-        except (DebuggerDied, GdbError) as error:
-            raise self.cause(error) from error
-        except _Elapsed:
-            if seconds is not None:
-                return Outcome.ELAPSED
+        limit = timeout if seconds is None else seconds
+        outcome = self.control.run(
+            [place if isinstance(place, int) else self.address_of(place) for place in places],
+            time.monotonic() + limit,
+            wake,
+            self._drained,
+        )
+        if outcome is Outcome.ELAPSED and seconds is None:
+            names = " or ".join(str(place) for place in places)
             raise DeadlineMissed(
-                f"the guest did not reach {_names(places)} within {timeout:g} s",
+                f"the guest did not reach {names} within {timeout:g} s",
                 "It hangs, or needs longer: see where it is below, or raise the timeout.",
                 self.describe(),
-            ) from None
-        finally:
-            for number in numbers:
-                with suppress(HarnessError):
-                    self.debugger.delete_breakpoint(number)
+            )
+        return outcome
+
+    def _drained(self, give_up: Callable[[], bool]) -> bool:
+        """Read full buffers; whether the run goes on."""
+        self.drain(give_up)
+        return self.on_drain()
 
     def drain(self, give_up: Callable[[], bool] = lambda: False) -> None:
         """Read what is new in every buffer, if anybody has asked for events; full ones are free.
@@ -279,40 +244,7 @@ class Guest:
         ``give_up`` is that of `Collector.drain`.
         """
         if "collector" in vars(self):
-            self.collector.drain(self._full_cpus(), give_up)
-
-    def check_panic(self, stop: Stop) -> None:
-        """GuestDied if the guest stopped at the end of a panic."""
-        if stop.breakpoint == self._own_breakpoints["panic_stop"]:
-            raise self._died("the guest panicked")
-
-    def cause(self, error: HarnessError) -> HarnessError:
-        """What is behind an error of the debugger: the end of QEMU, or the error itself."""
-        if isinstance(error, DebuggerDied | GdbError) and self.machine.ended(patience=PARTING):
-            return self._machine_ended()
-        return error
-
-    def keep_breakpoints(self) -> bool:
-        """Set the breakpoints that the guest itself is stopped by, where somebody removed them.
-
-        Returns whether any had to be set.
-        """
-        numbers = self.debugger.enabled_breakpoints()
-        missing = [
-            place for place in OWN_BREAKPOINTS if self._own_breakpoints.get(place) not in numbers
-        ]
-        for place in missing:
-            self._own_breakpoints[place] = self._break_at(place)
-        return bool(missing)
-
-    @property
-    def own_breakpoints(self) -> set[int]:
-        """gdb's numbers of the breakpoints that the harness keeps in every guest."""
-        return set(self._own_breakpoints.values())
-
-    def is_own_stop(self, stop: Stop) -> bool:
-        """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
-        return stop.breakpoint in self.own_breakpoints
+            self.collector.drain(self.control.full_cpus(), give_up)
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
@@ -367,93 +299,5 @@ class Guest:
         Breakpoints are those of now.  `UsageError` when there is no snapshot of that name.
         """
         if self.debugger.running:
-            self._interrupt()
+            self.control.interrupt()
         self._snapshots.restore(name)
-
-    def _break_at(self, place: str | int) -> int:
-        """By address: gdb would move a breakpoint on a name behind the prologue."""
-        address = place if isinstance(place, int) else self.address_of(place)
-        return self.debugger.insert_breakpoint(address)
-
-    def _run(self, numbers: Sequence[int], deadline: float, wake: int | None) -> Outcome:
-        late = deadline + DRAIN_ON
-        while True:
-            self.debugger.resume()
-            stop = self._wait(deadline, wake)
-            if stop is not None:
-                self.check_panic(stop)
-                if stop.breakpoint in numbers:
-                    return Outcome.REACHED
-                if not self.is_own_stop(stop):
-                    return Outcome.BREAKPOINT
-            if wake is not None and _readable(wake):
-                return Outcome.STOPPED
-            # Nobody has asked for events before the collector was.  Before the deadline is looked
-            # at: the guest goes on from a watermark that it has been stopped at.
-            self.drain(lambda: time.monotonic() >= late or (wake is not None and _readable(wake)))
-            if time.monotonic() >= deadline:
-                raise _Elapsed
-            if not self.on_drain():
-                return Outcome.STOPPED
-
-    def _wait(self, deadline: float, wake: int | None) -> Stop | None:
-        """The next stop of the guest's own, or None: stopped because it is time to look."""
-        console = self.machine.console
-        watched = [self.machine.process_fd, *([] if wake is None else [wake])]
-        limit = min(deadline, time.monotonic() + DRAIN_EVERY)
-        dying = False
-        while True:
-            also = watched if console.hung_up else [console.fileno(), *watched]
-            stop = self.debugger.wait_stop(max(0.0, limit - time.monotonic()), also=also)
-            console.drain()
-            if stop is not None:
-                return stop
-            self._check_machine()
-            if console.died and not dying:
-                dying, limit = True, time.monotonic() + DYING
-            if time.monotonic() >= limit or (wake is not None and _readable(wake)):
-                stop = self._interrupt()
-                if dying:
-                    raise self._died(f"the guest printed {console.died!r} and went no further")
-                # The guest may have reached a breakpoint in that very moment, or stand in front of
-                # one that gdb would step over when it goes on.
-                number = stop.breakpoint or self._breakpoint_at(stop.address)
-                return None if number is None else replace(stop, breakpoint=number)
-
-    def _breakpoint_at(self, address: int) -> int | None:
-        by_address = {place: one for one, place in self.debugger.breakpoints().items()}
-        return by_address.get(address & self.image.isa.mask)
-
-    def _interrupt(self) -> Stop:
-        self.debugger.interrupt()
-        stop = self.debugger.wait_stop(INTERRUPT)
-        if stop is None:
-            raise HostError("QEMU did not stop the guest when it was asked to")
-        self.machine.console.drain()
-        return stop
-
-    def _check_machine(self) -> None:
-        if not self.machine.alive:
-            raise self._machine_ended()
-
-    def _machine_ended(self) -> HostError:
-        return HostError("QEMU ended while the guest ran", "", self.machine.exit_report())
-
-    def _died(self, what: str) -> GuestDied:
-        return GuestDied(what, "See the dump on its console below.", self.describe())
-
-    def _full_cpus(self) -> set[int]:
-        watermark = self.image.symbols["ring_buffer_watermark"]
-        return {cpu for cpu, pc in self.cpus.program_counters().items() if pc == watermark}
-
-
-class _Elapsed(Exception):
-    """The deadline of a run passed and the guest has been stopped."""
-
-
-def _names(places: Sequence[str | int]) -> str:
-    return " or ".join(str(place) for place in places)
-
-
-def _readable(descriptor: int) -> bool:
-    return bool(select.select([descriptor], [], [], 0)[0])

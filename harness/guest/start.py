@@ -11,7 +11,8 @@ from harness.build import GuestSpec, build_guest
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import GdbError, HarnessError, HostError, UsageError, WrongGuest
-from harness.guest.guest import PARTING, TIMEOUT, Guest
+from harness.guest.control import PARTING, TIMEOUT
+from harness.guest.guest import Guest
 from harness.image import Image, RunningImage
 from harness.machine import Machine
 

@@ -111,7 +111,7 @@ def record(
             guest.settle()
             guest.collector.drain()
         except HarnessError as error:
-            failure = guest.cause(error)
+            failure = guest.control.cause(error)
             if isinstance(failure, GuestError) and not failure.evidence:
                 failure.evidence = guest.describe()
             with suppress(HarnessError):

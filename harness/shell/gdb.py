@@ -62,7 +62,7 @@ def pass_through(session: "Session", line: str) -> None:
             return
     if not debugger.connected:
         session.left(f"gdb has left it ({words[0]})")
-    elif guest.keep_breakpoints():
+    elif guest.control.keep_breakpoints():
         session.say("(the breakpoints at ring_buffer_watermark and panic_stop stay)")
     session.remember_thread()
 
@@ -71,7 +71,7 @@ def run(session: "Session", until: str | int | None = None, seconds: float | Non
     """Let the guest run until something stops it; says what, in the words of the outcome."""
     guest = session.live
     # What stops the guest for the harness is not the user's to see.
-    mine = set(guest.debugger.breakpoints()) - guest.own_breakpoints
+    mine = set(guest.debugger.breakpoints()) - guest.control.own_breakpoints
     output = _Output(session, mine)
     try:
         with session.running(), output.listening():
@@ -153,18 +153,18 @@ def _wait(session: "Session") -> None:
             if stop is not None:
                 break
             if not guest.machine.alive:
-                raise guest.cause(DebuggerDied("QEMU ended while the guest ran"))
+                raise guest.control.cause(DebuggerDied("QEMU ended while the guest ran"))
     _after(session, stop)
 
 
 def _after(session: "Session", stop: Stop) -> None:
     guest = session.guest
     try:
-        guest.check_panic(stop)
+        guest.control.check_panic(stop)
     except GuestDied as error:
         session.died(error)
         return
-    if guest.is_own_stop(stop):
+    if guest.control.is_own_stop(stop):
         guest.drain()
         session.say("(the ring buffer was full and has been read; give the command again)")
     show_next(session)

@@ -137,7 +137,7 @@ class Session:
     def _lost(self, error: HarnessError) -> HarnessError:
         """An error of the host, with what is left if it took the guest away."""
         debugger = self.guest.debugger
-        cause = self.guest.cause(error)
+        cause = self.guest.control.cause(error)
         if debugger.connected and self.guest.machine.alive and not isinstance(error, DebuggerDied):
             return error
         if not self.gone:

@@ -2,18 +2,17 @@
 """Running to a place, whatever else stops the guest on the way."""
 
 from harness import boot
-from harness.guest import Outcome
-from harness.guest import guest as room
+from harness.guest import Outcome, control
 
 CONFIGS = ["mips-malta", "aarch64-virt"]
 
 
 def test_an_interrupt_right_in_front_of_the_place_is_an_arrival(config, monkeypatch):
     """gdb would step over the breakpoint that it has been stopped at by something else."""
-    monkeypatch.setattr(room, "DRAIN_EVERY", 0.0)
+    monkeypatch.setattr(control, "DRAIN_EVERY", 0.0)
     with boot(config, until="do_loop") as guest:
         place = guest.address_of("do_pointer")
-        interrupt = guest._interrupt
+        interrupt = guest.control.interrupt
 
         def stop_there():
             stop = interrupt()
@@ -21,7 +20,7 @@ def test_an_interrupt_right_in_front_of_the_place_is_an_arrival(config, monkeypa
                 stop = guest.debugger.step_instruction()
             return stop
 
-        monkeypatch.setattr(guest, "_interrupt", stop_there)
+        monkeypatch.setattr(guest.control, "interrupt", stop_there)
         assert guest.run(until=place) is Outcome.REACHED
         assert guest.cpus.program_counters()[0] == place
 
