@@ -9,6 +9,7 @@ from pathlib import Path
 
 import elftools
 
+from harness.build.includes import included
 from harness.build.spec import GuestSpec
 from harness.config import resources
 from harness.errors import UsageError
@@ -20,11 +21,6 @@ _CHOICES = ("arch", "ports", "workloads", "modules")
 # Python that has a part in a build: it finds the call sites.
 _PYTHON_INPUTS = ("image/**/*.py", "isa/*.py", "errors.py", "units.py")
 
-_INCLUDE = re.compile(
-    rb"^[ \t]*(?:#[ \t]*(?:include|include_next|import)\b[ \t]*|\.incbin[ \t]*)"
-    rb'(?:["<]([^">\n]+)[">]|(\S))?',
-    re.MULTILINE,
-)
 _SEARCH_FLAG = re.compile(r"-(?:I|iquote|isystem|idirafter|include|imacros)(.+)")
 
 
@@ -130,12 +126,11 @@ def _add_included(digest: Digest, sources: Iterable[Path], flags: Sequence[str])
     seen = {file.resolve() for file in waiting}
     while waiting:
         file = waiting.pop()
-        for match in _INCLUDE.finditer(_read(file)):
-            if match[2]:
+        for written in included(_read(file)):
+            if written is None:
                 followed = False
-            if not match[1]:
                 continue
-            name = os.fsdecode(match[1])
+            name = os.fsdecode(written)
             for directory in (file.parent, *search):
                 found = directory / name
                 if found.is_file() and found.resolve() not in seen:

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Which cells a change of sources can change.  When in doubt, all of them."""
 
-import re
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from harness.build.includes import included
+from harness.conformance.variants import WORKLOAD
 from harness.matrix.cells import Cell
-
-SUITE_WORKLOAD = "returns"
-"""The workload of the conformance suite."""
 
 Concerns = Callable[[Cell], bool]
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-
 
 def concerned(
-    cells: Iterable[Cell], files: Iterable[str], workloads: Mapping[str, str]
+    cells: Iterable[Cell], files: Iterable[str], workloads: Mapping[str, bytes]
 ) -> list[Cell]:
     """The cells that one of the harness's own files has a part in.
 
@@ -43,7 +40,7 @@ def _has_part(file: Path, cell: Cell) -> bool:
     return file.is_relative_to(cell.port) or str(file) in (cell.config_file, cell.subject)
 
 
-def _rule(path: PurePosixPath, workloads: Mapping[str, str]) -> Concerns:
+def _rule(path: PurePosixPath, workloads: Mapping[str, bytes]) -> Concerns:
     """What of the cells a file is about."""
     match path.parts:
         case ("guests", "arch", architecture, *_):
@@ -69,18 +66,19 @@ def _rule(path: PurePosixPath, workloads: Mapping[str, str]) -> Concerns:
 
 
 def _workload(cell: Cell) -> str:
-    return f"{cell.subject if cell.kind in ('workload', 'soak') else SUITE_WORKLOAD}.c"
+    return f"{cell.subject if cell.kind in ('workload', 'soak') else WORKLOAD}.c"
 
 
-def _includers(name: str, workloads: Mapping[str, str]) -> set[str]:
+def _includers(name: str, workloads: Mapping[str, bytes]) -> set[str]:
     """The workloads that a file is compiled into, itself among them."""
     found = {name}
     grown = True
     while grown:
         more = {
             file
-            for file, text in workloads.items()
-            if file not in found and not found.isdisjoint(_INCLUDE.findall(text))
+            for file, source in workloads.items()
+            if file not in found
+            and any(one is None or os.fsdecode(one) in found for one in included(source))
         }
         found |= more
         grown = bool(more)

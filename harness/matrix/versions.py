@@ -133,5 +133,5 @@ def cells_changed_since(cells: Sequence[Cell], root: Path | None, rev: str) -> l
     if root != resources.root():
         return concerned_elsewhere(cells, [root / name for name in files])
     sources = (resources.guests_directory() / "workloads").glob("*.c")
-    texts = {path.name: path.read_text(errors="replace") for path in sources}
+    texts = {path.name: path.read_bytes() for path in sources}
     return concerned(cells, files, texts)

@@ -5,10 +5,11 @@ import fcntl
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
-from harness.build.cache import Cache
+from harness.build.cache import MUTANTS, Cache
 from harness.files import busy, hold
 
 CACHE = Cache("guests", "vmlinux", 3)
@@ -54,6 +55,18 @@ def test_what_was_used_lately_stays_however_many_there_are(guests):
     for key in "abcdef":
         build(key)
     assert kept(guests) == set("abcdef")
+
+
+def test_guests_with_a_mutant_are_kept_for_a_shorter_time(guests):
+    brief = replace(CACHE, in_use=MUTANTS.in_use)
+    two_hours_ago = time.time() - 7200
+    for key in "abcd":
+        build(key)
+        os.utime(guests / key, (two_hours_ago, two_hours_ago))
+    build("e")
+    assert kept(guests) == set("abcde"), "those of ordinary guests are kept for a day"
+    brief.prune("e")
+    assert len(kept(guests)) == 3
 
 
 def test_what_somebody_builds_stays(guests):

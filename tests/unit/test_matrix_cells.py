@@ -285,9 +285,9 @@ EVERY = [CELL, ARM, CONFORM, MUTANTS, THREADS]
     ],
 )
 def test_a_change_concerns_what_it_has_a_part_in(file, expected):
-    texts = {"recursion_threads.c": '#define x\n#include "recursion.c"\n', "recursion.c": ""}
-    assert concerned(EVERY, [file], texts) == expected
-    assert concerned(EVERY, [], texts) == []
+    sources = {"recursion_threads.c": b'#define x\n#include "recursion.c"\n', "recursion.c": b""}
+    assert concerned(EVERY, [file], sources) == expected
+    assert concerned(EVERY, [], sources) == []
 
 
 OWN = replace(CELL, config="board", config_file="/x/board.toml", port="/x/port")
