@@ -11,6 +11,10 @@ NAME = "ftrace-harness"
 # One guest instruction is one nanosecond, and the clock begins at one date: two runs are the same.
 DETERMINISTIC = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01T00:00:00")
 
+# A thread for each CPU: by itself QEMU takes one for all where it has not been tried with many, as
+# on mips64.  Then CPUs take turns, and from QEMU 9.0 on no plugin can tell which one executes.
+PARALLEL = ("-accel", "tcg,thread=multi")
+
 
 def qemu_command(
     config: MachineConfig,
@@ -41,6 +45,8 @@ def qemu_command(
     command += ["-chardev", f"socket,id=gdb,fd={gdb_fd},server=on,wait=off", "-gdb", "chardev:gdb"]
     if deterministic:
         command += DETERMINISTIC
+    elif qemu.smp > 1:
+        command += PARALLEL
     for plugin in plugins:
         command += ["-plugin", plugin]
     return [*command, *qemu.arguments]

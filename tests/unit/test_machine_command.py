@@ -43,6 +43,13 @@ def test_deterministic():
     assert "clock=vm,base=2020-01-01T00:00:00" in words
 
 
+def test_each_cpu_has_a_thread_but_where_time_is_counted_in_instructions():
+    assert "-accel" not in command("mips-malta")
+    words = command("mips64-malta-smp")
+    assert words[words.index("-accel") + 1] == "tcg,thread=multi"
+    assert "-accel" not in command("mips64-malta-smp", deterministic=True)
+
+
 def test_plugins_and_more_arguments():
     config = load_config("mips-malta")
     config = config.model_copy(
