@@ -137,9 +137,12 @@ def finite(context: click.Context, parameter: click.Parameter, value: float | No
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Say what takes long: a live line on a terminal, plain lines elsewhere, both on stderr."""
-    if not sys.stderr.isatty():
+def progress(live: bool = True) -> Iterator[Callable[[str], None]]:
+    """Say what takes long, on stderr: a live line on a terminal, plain lines elsewhere.
+
+    ``live`` is False where other things are printed meanwhile, through which the line would go.
+    """
+    if not live or not sys.stderr.isatty():
         yield _tell
         return
     from rich.console import Console

@@ -140,7 +140,7 @@ def record(
         live=printed if live else None,
         tick=tick,
     )
-    with orderly_end() as wake, progress() as tell:
+    with orderly_end() as wake, progress(live=not live) as tell:
         recording = run(request, wake=wake, progress=tell)
     uncounted = "; none was recorded or counted while record_disabled was set"
     click.echo(

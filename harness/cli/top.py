@@ -3,7 +3,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -72,10 +72,9 @@ def top(
     from harness.guest import Outcome, start
     from harness.record.live import Rates
 
-    with (
-        progress() as tell,
-        start(guest.spec(config), progress=tell) as running,
-    ):
+    with ExitStack() as stack:
+        with progress() as tell:
+            running = stack.enter_context(start(guest.spec(config), progress=tell))
         running.tracer.set_filter(*filters)
         running.tracer.set_notrace(*notrace)
         running.tracer.current = tracer
