@@ -19,7 +19,7 @@ from harness.units import escape
 _CHOICES = ("arch", "ports", "workloads", "modules")
 
 # Python that has a part in a build: it finds the call sites.
-_PYTHON_INPUTS = ("image/**/*.py", "isa/*.py", "errors.py", "units.py")
+_PYTHON_INPUTS = ("image/**/*.py", "isa/**/*.py", "errors.py", "units.py")
 
 _SEARCH_FLAG = re.compile(r"-(?:I|iquote|isystem|idirafter|include|imacros)(.+)")
 

@@ -101,16 +101,13 @@ def _sites(wanted: Wanted) -> Table:
         start(_spec(wanted), progress=tell) as guest,
     ):
         return header, [
-            _site(guest.image, now.site, now.state, now.words) for now in guest.tracer.sites()
+            _site(guest.image, now.site, now.state, now.code) for now in guest.tracer.sites()
         ]
 
 
-def _site(
-    image: "RunningImage", site: "CallSite", state: str, words: Sequence[int]
-) -> Sequence[str]:
+def _site(image: "RunningImage", site: "CallSite", state: str, code: bytes) -> Sequence[str]:
     from harness.tracer import title
 
-    code = image.isa.words_to_bytes(words)
     text = "; ".join(one.text for one in image.isa.disassemble(code, site.address))
     return (f"{site.address:0{image.bits // 4}x}", title(image, site), site.form, state, text)
 

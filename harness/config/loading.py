@@ -17,10 +17,12 @@ from harness.config import resources
 from harness.config.models import ConfigFile, MachineConfig, Port, PortFile
 from harness.config.names import is_path, list_configs, list_ports, unknown_name, user_path
 from harness.errors import UsageError
+from harness.isa import machine_of
 from harness.units import KIB, escape
 
 FILE_LIMIT = 64 * KIB  # a config is a page of text; anything longer is not one
 DOTS_LIMIT = 200  # in one line
+CONFIG_ADVICE = "docs/configs.rst describes every key."
 PORT_FILES = ("port.toml", "mcount.S", "ftrace.c", "include/asm/ftrace.h")
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -50,6 +52,11 @@ def load_config(name_or_path: str | Path) -> MachineConfig:
             "Use letters, digits, dots, dashes, plus signs and underscores, and end in .toml.",
         )
     checked = validated(ConfigFile, data, file)
+    ways = machine_of(checked.architecture).injections
+    if checked.qemu.inject not in (None, *ways):
+        found, allowed = (", ".join(map(json.dumps, one)) for one in ([checked.qemu.inject], ways))
+        shown = escape(f"{file}: qemu.inject: found {found}; allowed: {allowed}", 1000)
+        raise UsageError(shown, CONFIG_ADVICE)
     fields: dict[str, Any] = dict(checked)
     if "/" in checked.port:
         # Meant from where the file lies, so that a config works from any directory.
@@ -124,7 +131,7 @@ def validated(
     model: type[_Model],
     data: dict[str, Any],
     file: Path,
-    advice: str = "docs/configs.rst describes every key.",
+    advice: str = CONFIG_ADVICE,
 ) -> _Model:
     """The data of a file as a model; UsageError with a line for each problem, then ``advice``."""
     try:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from harness.config import resources
-from harness.isa import Form
+from harness.isa import Form, Injection, Property, machine_of
 
 # make and its shell see these words without quotes, so nothing that either would act upon.
 FLAG = re.compile(r"-[\w./=,+:@-]+", re.ASCII)
@@ -36,11 +36,8 @@ Feature = Literal[
     "FTRACE_NMI_ENTER",
 ]
 
-Inject = Literal["cause", "message"]
-"""How the host raises an interrupt: harness/guest/injection.py has a function for each."""
-
 MAX_CPUS = 8
-"""What a GICv2 can tell apart; the memory of a guest grows with each CPU."""
+"""What every interrupt controller here can tell apart; a guest needs memory for each CPU."""
 
 # A guest's code passes through these; the long call is a form of modules, not of a whole guest.
 ConfigForm = Literal[Form.MCOUNT, Form.MCOUNT_RA_ADDRESS, Form.PATCHABLE_ENTRY]
@@ -107,7 +104,9 @@ class QemuConfig(Model):
     smp: int = Field(
         default=1, ge=1, le=MAX_CPUS, strict=True, description=f"a number from 1 to {MAX_CPUS}"
     )
-    inject: Inject | None = Field(default=None, description=one_of(Inject))
+    inject: Word | None = Field(
+        default=None, description='a way of the architecture, such as "cause"'
+    )
     unreadable: tuple[Addresses, ...] = Field(
         default=(), description='first and last address, such as ["0xbfbf8000-0xbfbfffff"]'
     )
@@ -162,6 +161,19 @@ class MachineConfig(ConfigFile):
     """A machine config: the file's keys, and its name (the file's, without ``.toml``)."""
 
     name: Annotated[str, StringConstraints(pattern=_NAME)]
+
+    @property
+    def injection(self) -> Injection | None:
+        """How the host raises an interrupt, if the config says so."""
+        name = self.qemu.inject
+        return None if name is None else machine_of(self.architecture).injections[name]
+
+    @property
+    def properties(self) -> frozenset[Property]:
+        """What its guests have, for clauses to be about."""
+        nmi = self.injection is not None and self.injection.nmi
+        of_machine = machine_of(self.architecture).properties(self.build.cflags)
+        return of_machine if nmi else of_machine | {Property.NO_NMI}
 
 
 class PortFile(Model):

@@ -50,7 +50,7 @@ def architectures() -> list[str]:
     return sorted(
         directory.name
         for directory in (guests_directory() / "arch").glob("*/")
-        if (PACKAGE / "isa" / f"{directory.name}.py").is_file()
+        if (PACKAGE / "isa" / directory.name / "__init__.py").is_file()
     )
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a check works with: a guest of one build of a port, and a place for what it finds."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -25,10 +24,6 @@ CALL_RETURNS = "workload_done"
 """A function that a call of the debugger's returns to: nothing runs there before the workload ends.
 """
 START = "workload"
-
-
-_CALL = re.compile(r"\w*l #?(0x[0-9a-f]+)")
-"""A branch that links, with an address: ``jal``, ``bl``, ``bal``."""
 
 
 class Hang(GuestDied):
@@ -225,7 +220,7 @@ class Bench:
                     raise GuestDied("the guest ended its machine", "", report) from error
                 raise
             if outcome is not Outcome.ELAPSED:
-                return guest.debugger.read_register(self.isa.pc_register) & self.isa.mask
+                return guest.debugger.read_register(self.isa.abi.pc_register) & self.isa.mask
             if patience.exhausted:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
@@ -252,16 +247,16 @@ class Bench:
         Gives the registers to put back after that.
         """
         isa, registers = self.isa, self.registers
-        kept = (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
+        kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
         before = registers.read(*(name for name in kept if name != "zero"))
         # Below what is in use, with room for the arguments' home area.
-        stack = (before[isa.stack_register] - 256) & -isa.abi.stack_alignment
+        stack = (before[isa.abi.stack_register] - 256) & -isa.abi.stack_alignment
         registers.write(
             {
-                **dict(zip(isa.argument_registers, arguments, strict=False)),
-                isa.stack_register: stack,
-                isa.return_register: self._address(CALL_RETURNS),
-                isa.pc_register: function & isa.mask,
+                **dict(zip(isa.abi.argument_registers, arguments, strict=False)),
+                isa.abi.stack_register: stack,
+                isa.abi.return_register: self._address(CALL_RETURNS),
+                isa.abi.pc_register: function & isa.mask,
             }
         )
         return before
@@ -294,19 +289,21 @@ class Bench:
         where = self.image.text
         return self.guest.debugger.dump_memory(where.start, len(where))
 
-    def words(self, address: int, count: int) -> tuple[int, ...]:
-        """Instructions as they are now."""
-        size = len(self.isa.words_to_bytes((0,) * count))
-        return self.isa.bytes_to_words(self.guest.debugger.dump_memory(address, size))
+    def code(self, site: CallSite) -> bytes:
+        """What a call site holds now."""
+        return self.guest.debugger.dump_memory(site.address, self.size(site))
 
-    def listing(self, address: int, words: Iterable[int]) -> list[str]:
-        """Disassembled words, one a line."""
-        code = self.isa.words_to_bytes(tuple(words))
+    def instruction(self, address: int) -> bytes:
+        """The instruction that is at an address now."""
+        return self.isa.split(self.guest.debugger.dump_memory(address, self.isa.longest))[0]
+
+    def listing(self, address: int, code: bytes) -> list[str]:
+        """Disassembled code, one instruction a line."""
         return [str(one) for one in self.isa.disassemble(code, address)]
 
     def changed(self, before: bytes, after: bytes) -> list[int]:
-        """Addresses of the words that differ in two copies of all text."""
-        size = len(self.isa.words_to_bytes([0]))
+        """Addresses of the units of instructions that differ in two copies of all text."""
+        size = self.isa.unit
         start = self.image.text.start
         if before == after:
             return []
@@ -317,24 +314,21 @@ class Bench:
         ]
 
     def difference(self, before: bytes, after: bytes) -> list[str]:
-        """The words that differ, old and new, disassembled; the first of them."""
+        """The instructions that differ, old and new, disassembled; the first of them."""
         lines = []
         for address in self.changed(before, after)[:16]:
             at = address - self.image.text.start
-            old, new = (self.isa.bytes_to_words(code[at : at + 4]) for code in (before, after))
-            was = self.listing(address, old)[0].partition(": ")[2]
-            now = self.listing(address, new)[0].partition(": ")[2]
+            was, now = (
+                self.isa.disassemble(code[at : at + self.isa.longest], address)[0].text
+                for code in (before, after)
+            )
             lines.append(f"{address:#x} {self.image.symbolize(address)}: {was} -> {now}")
         return lines
 
-    def calls(self, address: int, words: Iterable[int]) -> list[tuple[int, int]]:
-        """Direct calls among words, by capstone: where each stands, and what it calls."""
-        code = self.isa.words_to_bytes(tuple(words))
-        found = []
-        for one in self.isa.disassemble(code, address):
-            if match := _CALL.fullmatch(one.text):
-                found.append((one.address, int(match[1], 16)))
-        return found
+    def calls(self, address: int, code: bytes) -> list[tuple[int, int]]:
+        """Direct calls in code, by capstone: where each stands, and what it calls."""
+        listing = self.isa.disassemble(code, address)
+        return [(one.address, one.calls) for one in listing if one.calls is not None]
 
     # Its sites
 
@@ -351,7 +345,7 @@ class Bench:
         size = self.word("ftrace_record_size")
         real = self.guest.debugger.dump_memory(self.word("ftrace_records"), size)
         ip = site.address.to_bytes(self.isa.word_size, self.image.byteorder)
-        address = (self.registers.read()[self.isa.stack_register] - 0x4000) & -16
+        address = (self.registers.read()[self.isa.abi.stack_register] - 0x4000) & -16
         self.guest.debugger.restore_memory(address, ip + real[len(ip) :])
         return address
 
@@ -368,10 +362,28 @@ class Bench:
         """The call site of a function of the workload."""
         return next(site for site in self.image.sites if site.function == function)
 
+    def size(self, site: CallSite) -> int:
+        """The bytes of a call site."""
+        return self.isa.sites.size(site.form, site.as_built)
+
+    def places(self, site: CallSite) -> list[int]:
+        """The instructions of a call site at which a CPU can stand: not in a delay slot."""
+        found, at, delayed = [], site.address, False
+        for instruction in self.isa.split(site.as_built):
+            if not delayed:
+                found.append(at)
+            at += len(instruction)
+            delayed = self.isa.machine.has_delay_slot(instruction)
+        return found
+
+    def addresses_of(self, sites: Iterable[CallSite]) -> set[int]:
+        """The addresses of all bytes of call sites, and of entries that lie in no function."""
+        every = [range(site.address, site.address + self.size(site)) for site in sites]
+        return {at for place in (*every, *self.image.ignored_sites) for at in place}
+
     def behind(self, site: CallSite) -> int:
         """Where the traced function goes on when its call comes back."""
-        length = self.isa.site_length(site.form, site.as_built)
-        return site.address + max(4 * length, self.isa.call_return_offset)
+        return self.isa.sites.resumes(site)
 
     @contextmanager
     def stakes(self, *clauses: str) -> Iterator[None]:

@@ -12,13 +12,13 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from harness.config import MachineConfig
 from harness.config.models import Architecture, ConfigForm, Feature, Model
-from harness.isa import Form
+from harness.isa import Form, Property
 
 CLAUSES_FILE = Path(__file__).with_name("clauses.toml")
 
@@ -77,11 +77,12 @@ class Clause(Model):
     forms: tuple[Form, ...] = tuple(Form)
     architectures: tuple[Architecture, ...] = ()
     cflags: tuple[str, ...] = ()
+    properties: tuple[Property, ...] = ()
     advised: bool = False
     requires: Text
     judges: tuple[Judge, ...] = ()
     observed: Text | None = None
-    not_observable: dict[str, Text] = Field(default={})
+    not_observable: dict[Literal["*"] | Property, Text] = Field(default={})
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> Self:
@@ -105,6 +106,7 @@ class Clause(Model):
             (not self.architectures or config.architecture in self.architectures)
             and (config.build.form in self.forms or not any(map(is_of_guests, self.forms)))
             and (not self.cflags or matches_any(config.build.cflags, self.cflags))
+            and config.properties.issuperset(self.properties)
         )
 
     def builds_on(self, config: MachineConfig) -> frozenset[Build]:
@@ -115,8 +117,8 @@ class Clause(Model):
 
     def why_not_observable(self, config: MachineConfig) -> str:
         """Why nothing can be seen of the clause on this config; empty where something can."""
-        for pattern, reason in self.not_observable.items():
-            if fnmatchcase(config.architecture, pattern):
+        for where, reason in self.not_observable.items():
+            if where == "*" or where in config.properties:
                 return reason
         return ""
 

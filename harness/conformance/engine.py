@@ -131,7 +131,7 @@ def _result(
         result.verdict = Verdict.FAIL
     elif result.checks and lost:
         result.reason = DIED_LATER
-    elif result.checks:
+    elif result.checks and not clause.why_not_observable(config):
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in findings if found.reason)

@@ -74,9 +74,9 @@ def travel(bench: Bench, site: CallSite, *, home: bool) -> Journey:
     ``home``: go on until the function has returned to its caller.
     """
     isa, guest = bench.isa, bench.guest
-    if site.function_address != bench.guest.debugger.read_register(isa.pc_register) & isa.mask:
+    if site.function_address != bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask:
         bench.run_to(site.function_address)
-    caller = guest.debugger.read_register(isa.return_register) & isa.mask
+    caller = guest.debugger.read_register(isa.abi.return_register) & isa.mask
     if site.address != site.function_address:
         bench.run_to(site.address)
     journey = Journey(site, caller)
@@ -97,7 +97,7 @@ def free_registers(bench: Bench, site: CallSite) -> list[str]:
     A frame pointer that the function has set up already is as dear to it as its stack pointer.
     """
     isa, values = bench.isa, bench.registers.read()
-    pinned, stack = isa.at_site(site.form).pinned, values[isa.stack_register]
+    pinned, stack = isa.abi.at_site(site.form).pinned, values[isa.abi.stack_register]
     every = (*isa.abi.scratch, *isa.abi.saved)
     return [name for name in every if name not in pinned and values[name] != stack]
 
@@ -107,7 +107,7 @@ def _lay_out(bench: Bench, journey: Journey) -> None:
     general = free_registers(bench, journey.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
     journey.before = bench.registers.read()
-    stack = journey.before[isa.stack_register]
+    stack = journey.before[isa.abi.stack_register]
     bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
     journey.above = bench.guest.debugger.dump_memory(stack, ABOVE)
 
@@ -117,7 +117,7 @@ def _cross(bench: Bench, journey: Journey) -> None:
     behind = bench.behind(journey.site)
     _run(bench, journey, behind, CALLED)
     journey.behind = bench.registers.read()
-    stack = journey.before[bench.isa.stack_register]
+    stack = journey.before[bench.isa.abi.stack_register]
     journey.above_behind = bench.guest.debugger.dump_memory(stack, ABOVE)
 
 
@@ -131,12 +131,12 @@ def _go_home(bench: Bench, journey: Journey) -> None:
     if here == landing:
         bench.registers.fill(abi.results, abi.float_results, AT_LANDING)
         journey.landing = bench.registers.read()
-        stack = journey.landing[isa.stack_register]
+        stack = journey.landing[isa.abi.stack_register]
         debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
         journey.above_landing = debugger.dump_memory(stack, ABOVE)
         _run(bench, journey, journey.caller, (HANDLER,))
     journey.back = bench.registers.read()
-    stack = (journey.landing or journey.back)[isa.stack_register]
+    stack = (journey.landing or journey.back)[isa.abi.stack_register]
     journey.above_back = debugger.dump_memory(stack, ABOVE)
 
 
@@ -157,7 +157,7 @@ def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) ->
             if entries[here] == GRAPH_ENTER and journey.place is None:
                 journey.place = _word_at_place(bench, registers)
             journey.returns.setdefault(entries[here], _frame_records(bench, registers))
-            returns[registers[isa.return_register] & isa.mask] = entries[here]
+            returns[registers[isa.abi.return_register] & isa.mask] = entries[here]
         else:
             _clobber(bench, returns.pop(here))
 
@@ -166,25 +166,26 @@ def _word_at_place(bench: Bench, registers: Registers) -> int | None:
     """The word at retp, the fourth argument; None where there is no memory."""
     isa = bench.isa
     try:
-        value = bench.word_at(registers[isa.argument_registers[3]] & isa.mask)
+        value = bench.word_at(registers[isa.abi.argument_registers[3]] & isa.mask)
     except GdbError:
         return None
-    return value & (1 << isa.address_bits) - 1 & isa.mask
+    return isa.machine.plain_address(value)
 
 
 def _frame_records(bench: Bench, registers: Registers) -> list[int]:
     """Return addresses from frame records, where the ABI has such; as many as can be read."""
     isa, order = bench.isa, bench.image.byteorder
     found: list[int] = []
-    record = registers[isa.frame_register] if isa.frame_register else 0
-    while record and len(found) < 3:
+    head = isa.abi.frame_record
+    pointer = registers[head.register] if head else 0
+    while head and pointer and len(found) < 3:
         try:
-            data = bench.read_memory(record, 2 * isa.word_size)
+            data = bench.read_memory(pointer + head.offset, 2 * isa.word_size)
         except GdbError:
             break
-        record = int.from_bytes(data[: isa.word_size], order)
+        pointer = int.from_bytes(data[: isa.word_size], order)
         address = int.from_bytes(data[isa.word_size :], order)
-        found.append(address & (1 << isa.address_bits) - 1)
+        found.append(isa.machine.plain_address(address))
     return found
 
 
@@ -195,7 +196,7 @@ def _clobber(bench: Bench, function: str) -> None:
     # The kernel's C code has no floating point; what is called on the way out is not the kernel's.
     floats = abi.float_scratch if function == HANDLER else ()
     bench.registers.fill([name for name in abi.scratch if name not in kept], floats, IN_CALL)
-    stack = bench.registers.read()[isa.stack_register]
+    stack = bench.registers.read()[isa.abi.stack_register]
     below = 256
     debugger = bench.guest.debugger
     debugger.restore_memory(stack - below, _noise(bench, below + abi.home_area))

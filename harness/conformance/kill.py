@@ -24,7 +24,7 @@ from harness.conformance.systematic import PROOFS, faults
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.errors import UsageError
 from harness.image import Image
-from harness.isa import Isa
+from harness.isa import AsmSyntax
 from harness.process import workers
 
 Tell = Callable[[str], None]
@@ -142,11 +142,11 @@ def _systematic(spec: GuestSpec, names: Sequence[str], collection: Collection) -
         built = variant_of(spec, variant)
         if built is None:
             continue
-        isa = isa_of(built)
+        syntax = syntax_of(built)
         for file, text in plan_build(built).preprocess().items():
             found = statements(text)
             new = _new_statements(found, known.setdefault(file, {}))
-            for fault in faults(found, isa):
+            for fault in faults(found, syntax):
                 name = f"{variant}/{fault.name}"
                 if fault.at in new and matching(names, name):
                     why = fault.equivalent
@@ -165,10 +165,10 @@ def _systematic(spec: GuestSpec, names: Sequence[str], collection: Collection) -
         )
 
 
-def isa_of(spec: GuestSpec) -> Isa:
-    """What a guest is made of."""
+def syntax_of(spec: GuestSpec) -> AsmSyntax:
+    """The assembler's syntax for what a guest is made of."""
     kernel = build_guest(spec)
-    return Image(kernel.read_bytes(), str(kernel)).isa
+    return Image(kernel.read_bytes(), str(kernel)).isa.asm_syntax
 
 
 def _builds(spec: GuestSpec, variant: str, stub: Stub | None) -> tuple[str, ...]:

@@ -19,12 +19,12 @@ class RegisterFile:
         self._isa = isa
         abi = isa.abi
         wanted = [
-            *isa.general_registers,
-            isa.pc_register,
-            *isa.status_registers[:1],
+            *isa.abi.general_registers,
+            isa.abi.pc_register,
+            *isa.abi.status_registers[:1],
             *abi.scratch,
             *abi.fixed,
-            *abi.status,
+            *abi.float_status,
             *abi.float_scratch,
             *abi.float_saved,
         ]
@@ -63,7 +63,7 @@ class RegisterFile:
         assignments = [
             assignment
             for index, name in enumerate(floats)
-            for assignment in self._isa.float_assignments(name, 100 * number + index)
+            for assignment in self._isa.abi.float_assignments(name, 100 * number + index)
         ]
         if assignments:
             self._debugger.command(f"-gdb-set var {', '.join(assignments)}")

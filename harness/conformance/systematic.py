@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.conformance.assembly import Statement, render
-from harness.isa import Effect, Isa
+from harness.isa import AsmSyntax, Effect
 
 OPERATIONS = ("drop", "double", "swap", "register", "last", "offset", "target")
 
@@ -20,11 +20,8 @@ UNREACHABLE = "nothing comes to the second one: what stands in front of it goes 
 INDEPENDENT = "neither of the two reads or writes what the other one writes"
 PROOFS = (IDEMPOTENT, UNREACHABLE, INDEPENDENT)
 
-JUMP = "j"
-"""What a port writes into a slot, on machines where that has a delay slot."""
-
 _LABEL_OPERAND = re.compile(r"(?<![\w.$%:])(\.L\w+|[a-zA-Z_]\w{3,})$")
-_NUMBER = re.compile(r"[\d\s+*()#-]+")
+_NUMBER = re.compile(r"[\d\s+*()-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Fault:
     equivalent: str = ""
 
 
-def faults(found: Sequence[Statement], isa: Isa) -> Iterator[Fault]:
+def faults(found: Sequence[Statement], syntax: AsmSyntax) -> Iterator[Fault]:
     """Every fault in the statements of a file."""
     numbers: dict[str, int] = {}
     labels = [one.text[:-1] for one in found if one.is_label and not one.text[0].isdigit()]
@@ -51,43 +48,43 @@ def faults(found: Sequence[Statement], isa: Isa) -> Iterator[Fault]:
             continue
         number = numbers[one.function] = numbers.get(one.function, -1) + 1
         for operation in OPERATIONS:
-            new = _mutated(found, at, operation, isa, labels)
+            new = _mutated(found, at, operation, syntax, labels)
             if new is not None:
                 yield Fault(
                     f"{one.function}/{number}/{operation}",
                     at,
                     f"{one.text}: {operation}",
                     render([*found[:at], *new]),
-                    _proof(found, at, operation, isa),
+                    _proof(found, at, operation, syntax),
                 )
 
 
-def _proof(found: Sequence[Statement], at: int, operation: str, isa: Isa) -> str:
+def _proof(found: Sequence[Statement], at: int, operation: str, syntax: AsmSyntax) -> str:
     """Why a fault cannot change anything; empty where that is not obvious from the statements."""
     if _is_slot(found, at):
-        return IDEMPOTENT if operation == "double" and not isa.delays(JUMP) else ""
+        return IDEMPOTENT if operation == "double" and not syntax.jumps_delay else ""
     ahead = next((n for n in range(at - 1, -1, -1) if found[n].is_instruction), None)
     before = None if ahead is None else found[ahead]
-    delayed = before is not None and isa.delays(before.text)
+    delayed = before is not None and syntax.delays(before.text)
     if ahead is not None and _is_slot(found, ahead):
         # Behind what is written there.
-        delayed = isa.delays(JUMP)
+        delayed = syntax.jumps_delay
     if operation == "double":
         if found[at].text == "nop":
             return IDEMPOTENT
         # Of what goes elsewhere, and has no delay slot, or is in one.
         last = before.text if before is not None and delayed else found[at].text
-        if isa.ends(last) and delayed == isa.delays(last):
+        if syntax.ends(last) and delayed == syntax.delays(last):
             return UNREACHABLE
     if delayed:
         return ""
-    effect = isa.effect(found[at].text)
+    effect = syntax.effect(found[at].text)
     if effect is None:
         return ""
     if operation == "double" and _idempotent(effect):
         return IDEMPOTENT
     if operation == "swap":
-        other = isa.effect(found[at + 1].text)
+        other = syntax.effect(found[at + 1].text)
         if other is not None and _independent(effect, other):
             return INDEPENDENT
     return ""
@@ -124,8 +121,8 @@ def _overlap(one: tuple[str, str, int] | None, other: tuple[str, str, int] | Non
 
 def _value(offset: str) -> int | None:
     """An offset as a number; None for anything but sums and products of numbers."""
-    text = offset.replace("#", "").strip() or "0"
-    if not _NUMBER.fullmatch(offset or "0") or not text:
+    text = offset.strip() or "0"
+    if not _NUMBER.fullmatch(text):
         return None
     try:
         total = 0
@@ -140,7 +137,7 @@ def _value(offset: str) -> int | None:
 
 
 def _mutated(
-    found: Sequence[Statement], at: int, operation: str, isa: Isa, labels: Sequence[str]
+    found: Sequence[Statement], at: int, operation: str, syntax: AsmSyntax, labels: Sequence[str]
 ) -> list[Statement] | None:
     """The statements from ``at`` on with the fault in; None where there is nothing to do."""
     one, rest = found[at], list(found[at + 1 :])
@@ -154,22 +151,24 @@ def _mutated(
         if following is None or not following.is_instruction or following.text == one.text:
             return None
         return [following, one, *rest[1:]]
-    changed = _operands(operands, operation, isa, labels)
+    changed = _operands(operands, operation, syntax, labels)
     if changed is None or changed == operands:
         return None
     return [Statement(f"{mnemonic} {changed}", one.function), *rest]
 
 
-def _operands(operands: str, operation: str, isa: Isa, labels: Sequence[str]) -> str | None:
+def _operands(
+    operands: str, operation: str, syntax: AsmSyntax, labels: Sequence[str]
+) -> str | None:
     if operation in ("register", "last"):
-        matches = list(re.finditer(isa.assembly_register, operands))
+        matches = list(re.finditer(syntax.register, operands))
         if not matches or (operation == "last" and len(matches) < 2):
             return None
         place = matches[0 if operation == "register" else -1]
-        register = isa.another_register(place[0])
+        register = syntax.another_register(place[0])
         return f"{operands[: place.start()]}{register}{operands[place.end() :]}"
     if operation == "offset":
-        return isa.another_offset(operands)
+        return syntax.another_offset(operands)
     match = _LABEL_OPERAND.search(operands)
     if not match:
         return None

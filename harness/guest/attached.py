@@ -38,7 +38,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         Debugger() as debugger,
     ):
         debugger.load(elf)
-        debugger.map_linearly(image.isa.linear_address)
+        debugger.map_linearly(image.isa.machine.linear_address)
         try:
             debugger.connect(endpoint, CONNECTING)
         except GdbError as error:

@@ -63,7 +63,7 @@ class StubCpus:
         with self._debugger.selection_kept():
             for thread in self._debugger.threads():
                 self._debugger.select_thread(thread.id)
-                address = self._debugger.read_register(self._image.isa.current_register)
+                address = self._debugger.read_register(self._image.isa.abi.current_register)
                 if (address & self._image.isa.mask) in by_address:
                     found[thread.id - 1] = by_address[address & self._image.isa.mask]
         return found

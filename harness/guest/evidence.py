@@ -13,8 +13,8 @@ from harness.image import Image
 from harness.machine import Console, NoConsole
 from harness.ring import GuestThread
 
-BEFORE, AFTER = 4, 6
-"""Words disassembled in front of a program counter and from it on."""
+BEFORE, AFTER = 16, 24
+"""Bytes disassembled in front of a program counter and from it on."""
 
 CONSOLE_LINES = 30
 
@@ -58,17 +58,16 @@ def _cpus(threads: Mapping[int, GuestThread], debugger: Debugger, image: Image) 
 
 def _registers(debugger: Debugger, image: Image) -> str:
     isa, values = image.isa, debugger.registers()
-    names = [*isa.general_registers, isa.pc_register, *isa.status_registers]
+    names = [*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers]
     shown = [f"{name:>8} {values[name]:0{isa.bits // 4}x}" for name in names if name in values]
     return "\n".join("  " + " ".join(shown[i : i + 4]) for i in range(0, len(shown), 4))
 
 
 def _code(debugger: Debugger, image: Image) -> str:
     isa = image.isa
-    pc = debugger.read_register(isa.pc_register)
-    size = len(isa.words_to_bytes([0]))
-    start = pc - BEFORE * size
-    code = debugger.read_memory(start, (BEFORE + AFTER) * size)
+    pc = debugger.read_register(isa.abi.pc_register)
+    start = pc - BEFORE
+    code = debugger.read_memory(start, BEFORE + AFTER)
     return "\n".join(
         ("=>" if instruction.address == pc else "  ") + f" {instruction}"
         for instruction in isa.disassemble(code, start)

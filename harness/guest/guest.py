@@ -86,7 +86,7 @@ class Guest:
         stub = StubLane(self.debugger)
         lane: Lane = stub
         if isinstance(self.machine, Machine) and self.lane != "stub":
-            lane = MonitorLane(self.machine, stub, self.image.isa.linear_address)
+            lane = MonitorLane(self.machine, stub, self.image.isa.machine.linear_address)
         return Collector(
             lane,
             self.image.address_of("ring_buffer"),
@@ -153,12 +153,14 @@ class Guest:
 
     def _leave_delay_slot(self) -> None:
         """QEMU keeps the jump that the CPU has begun, and no debugger can see or put it off."""
-        pc, isa = self.debugger.read_register("pc"), self.image.isa
-        raw = b""
+        isa, size = self.image.isa, self.image.isa.machine.delay_slot
+        if not size:
+            return
+        pc = self.debugger.read_register(isa.abi.pc_register)
         with suppress(GdbError):
-            raw = self.debugger.read_memory((pc - 4) & isa.mask, 4)
-        if raw and isa.has_delay_slot(isa.bytes_to_words(raw)[0]):
-            self.debugger.step_instruction()
+            before = self.debugger.read_memory((pc - size) & isa.mask, size)
+            if isa.machine.has_delay_slot(before):
+                self.debugger.step_instruction()
 
     def load_module(self, module: str | Path | Module) -> Module:
         """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.

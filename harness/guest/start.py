@@ -131,7 +131,7 @@ def run_kernel(
         debugger.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)
-            debugger.map_linearly(image.isa.linear_address)
+            debugger.map_linearly(image.isa.machine.linear_address)
             prove_memory(debugger, image, config)
             prove_identity(debugger, image)
         except HarnessError as error:

@@ -10,12 +10,9 @@ from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
 from harness.image.functions import Function, functions_of, symbols_of
 from harness.image.structures import Structures
-from harness.image.text import isa_of, words_around
+from harness.image.text import code_around, isa_of
 from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
-
-ENTRY_WORDS = 2
-"""Of a patchable entry, as -fpatchable-function-entry=2 makes it."""
 
 IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
 """What the graph view knows the functions of interrupts by, as the kernel does."""
@@ -132,14 +129,12 @@ class Image:
         return self._table[0]
 
     @property
-    def ignored_sites(self) -> list[int]:
-        """Entries that lie in no function: patchable entries of overridden weak functions."""
-        return self._table[1]
+    def ignored_sites(self) -> list[range]:
+        """Entries that lie in no function, as the addresses of their bytes.
 
-    @property
-    def ignored_words(self) -> set[int]:
-        """The addresses of their words: a kernel patches these entries like any other."""
-        return {site + 4 * at for site in self.ignored_sites for at in range(ENTRY_WORDS)}
+        They are patchable entries of overridden weak functions; a kernel patches them like others.
+        """
+        return self._table[1]
 
     def site_target(self, kernel: "Image", function: str = "ftrace_caller") -> int:
         """What a call site of this image calls when it calls ``function`` of ``kernel``.
@@ -174,26 +169,26 @@ class Image:
         return found
 
     @cached_property
-    def _table(self) -> tuple[list[CallSite], list[int]]:
+    def _table(self) -> tuple[list[CallSite], list[range]]:
         mcount = self.symbols.get(MCOUNT)
         sites: list[CallSite] = []
-        ignored: list[int] = []
+        ignored: list[range] = []
         previous = None
         for address in sorted(self._table_entries()):
             if address == previous:
                 raise self._bad_entry(address, "stands there twice")
             previous = address
-            before, words = words_around(self._elf, self.isa, address)
-            form = self.isa.recognise(address, words, mcount, before)
+            before, code = code_around(self._elf, self.isa, address)
+            form = self.isa.sites.recognise(address, code, mcount, before)
             if form is None:
                 raise self._bad_entry(address, "is no call site")
             function = self.function_at(address)
+            size = self.isa.sites.size(form, code)
             if function is not None:
-                as_built = words[: self.isa.site_length(form, words)]
-                site = CallSite(address, form, function.name, function.address, as_built)
+                site = CallSite(address, form, function.name, function.address, code[:size])
                 sites.append(site)
             elif form is Form.PATCHABLE_ENTRY:
-                ignored.append(address)
+                ignored.append(range(address, address + size))
             else:
                 raise self._bad_entry(address, "lies in no function")
         return sites, ignored
@@ -215,11 +210,12 @@ class Image:
         return struct.unpack(f"{order}{size // word}{kind}", self.read(start, size))
 
     def _bad_entry(self, address: int, what: str) -> GuestError:
-        before, words = words_around(self._elf, self.isa, address)
-        code = self.isa.words_to_bytes((*before, *words[:4]))
+        before, code = code_around(self._elf, self.isa, address)
         listing = [
             f"{'=>' if at.address == address else '  '} {self._hex(at.address)}: {at.text}"
-            for at in self.isa.disassemble(code, address - 4 * len(before))
+            for at in self.isa.disassemble(
+                before + code[: 4 * self.isa.longest], address - len(before)
+            )
         ]
         place = self._hex(address)
         if self.function_at(address) is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The instruction set and the instruction words of an ELF file."""
+"""The instruction set and the code of an ELF file."""
 
 from harness.errors import FormatError
 from harness.image.elf import Elf
@@ -14,20 +14,15 @@ def isa_of(elf: Elf) -> Isa:
         raise FormatError(f"{elf.name}: {error.message}", error.advice) from None
 
 
-def words_around(elf: Elf, isa: Isa, address: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The words before ``address`` and those from there on, as many as ``isa`` likes to see.
+def code_around(elf: Elf, isa: Isa, address: int) -> tuple[bytes, bytes]:
+    """The code in front of ``address`` and from there on, as much as call sites are known by.
 
     Either is short or empty where the file's segment ends, or where ``address`` is unaligned.
     """
-    if address % 4:
-        return (), ()
     segment = elf.segment_at(address)
-    if segment is None:
-        return (), ()
-    start = max(segment.address, address - 4 * isa.words_before_site)
-    end = min(segment.address + segment.size, address + 4 * isa.words_at_site)
-    size = (end - start) // 4 * 4
-    offset = segment.offset + start - segment.address
-    words = isa.bytes_to_words(elf.data[offset : offset + size])
-    split = (address - start) // 4
-    return words[:split], words[split:]
+    if address % isa.unit or segment is None:
+        return b"", b""
+    start = max(segment.address, address - isa.sites.before)
+    end = min(segment.address + segment.size, address + isa.sites.extent)
+    code = elf.data[segment.offset + start - segment.address :][: end - start]
+    return code[: address - start], code[address - start :]

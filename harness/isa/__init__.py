@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Call sites as machine code: encode, decode, recognise and disassemble, per architecture.
+"""What differs between architectures, as far as Python knows it: four interfaces, and behind them
+one package for each architecture.
 
-Every module of this package but ``base`` defines one architecture as a subclass of ``Isa``; a new
-architecture is a new module and nothing else.  Pure functions, no input or output.
+``sites``: call sites as byte strings.  ``abi``: registers by class.  ``asm_syntax``: the text of
+instructions, for mutants only.  ``machine``: transfers of control, exceptions, interrupts.  A
+package that defines a subclass of ``Isa`` is an architecture; a new one is that package and nothing
+else.  Pure functions, no input or output.
 """
 
 import pkgutil
@@ -10,35 +13,35 @@ from functools import cache
 from importlib import import_module
 
 from harness.errors import FormatError
-from harness.isa.base import (
-    MCOUNT,
-    Abi,
-    AtSite,
-    CallSite,
-    Effect,
-    FlowKind,
-    FlowPattern,
-    Form,
-    Instruction,
-    Isa,
-    SiteState,
-)
+from harness.isa.abi import Abi, AtSite, FrameRecord
+from harness.isa.asm_syntax import AsmSyntax, Effect
+from harness.isa.base import Isa
+from harness.isa.code import Instruction
+from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.sites import MCOUNT, CallSite, Form, SiteState
 from harness.units import ByteOrder
 
 __all__ = [
     "MCOUNT",
     "Abi",
+    "AsmSyntax",
     "AtSite",
     "CallSite",
     "Effect",
     "FlowKind",
     "FlowPattern",
     "Form",
+    "FrameRecord",
+    "Injection",
+    "Injector",
     "Instruction",
     "Isa",
+    "Machine",
+    "Property",
     "SiteState",
     "architectures",
     "for_elf",
+    "machine_of",
 ]
 
 
@@ -52,6 +55,11 @@ def _classes() -> dict[str, type[Isa]]:
 def architectures() -> list[str]:
     """Names of the architectures that can be traced, sorted."""
     return sorted(_classes())
+
+
+def machine_of(architecture: str) -> type[Machine]:
+    """The machines of one of `architectures`."""
+    return _classes()[architecture].machine_type
 
 
 @cache

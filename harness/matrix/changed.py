@@ -45,8 +45,8 @@ def _rule(path: PurePosixPath, workloads: Mapping[str, bytes]) -> Concerns:
     match path.parts:
         case ("guests", "arch", architecture, *_):
             return lambda cell: cell.architecture == architecture
-        case ("harness", "isa", name) if name.removesuffix(".py") not in ("base", "__init__"):
-            return lambda cell: cell.architecture == name.removesuffix(".py")
+        case ("harness", "isa", architecture, _):
+            return lambda cell: cell.architecture == architecture
         case ("guests", "ports", port, *_):
             return lambda cell: cell.port == port
         case ("tests", "mutants", port, *_):

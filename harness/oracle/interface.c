@@ -124,12 +124,14 @@ void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters)
 	}
 }
 
-bool interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4])
+size_t interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4])
 {
-	if (qemu_plugin_insn_size(insn) != 4)
-		return false;
+	size_t size = qemu_plugin_insn_size(insn);
+
+	if (size > 4)
+		return 0;
 	if (version >= 3)
-		return qemu_plugin_insn_data_copy(insn, bytes, 4) == 4;
-	memcpy(bytes, qemu_plugin_insn_data_pointer(insn), 4);
-	return true;
+		return qemu_plugin_insn_data_copy(insn, bytes, size);
+	memcpy(bytes, qemu_plugin_insn_data_pointer(insn), size);
+	return size;
 }

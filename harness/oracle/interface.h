@@ -23,7 +23,7 @@ bool interface_counts_instructions(void);
 /* Have @insn add 1 to @counters[number of the CPU] each time that it is executed. */
 void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters);
 
-/* The first four bytes of @insn, as they lie in memory; false when it has another size. */
-bool interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4]);
+/* The bytes of @insn, as they lie in memory, and how many; 0 when it has more than four. */
+size_t interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4]);
 
 #endif

@@ -9,7 +9,7 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 6
+VERSION = 7
 MAX_CPUS = 64
 MAX_THREADS = 4096
 
@@ -28,7 +28,7 @@ class Control(ctypes.Structure):
         ("window", ctypes.c_uint32),
         ("address_mask", ctypes.c_uint64),
         ("code_big_endian", ctypes.c_uint32),
-        ("return_offset", ctypes.c_uint32),
+        ("delay_slot", ctypes.c_uint32),
         ("access_mask", ctypes.c_uint32),
         ("access_value", ctypes.c_uint32),
         ("nr_patterns", ctypes.c_uint64),

@@ -35,7 +35,7 @@
 #include "interface.h"
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	6
+#define ORACLE_VERSION	7
 #define MAX_CPUS	64
 #define STACK_DEPTH	65536
 #define EXCEPTION_DEPTH	16
@@ -51,8 +51,10 @@ enum flow_kind {
 	FLOW_CALL,		/* leaves a return address, if it is taken */
 	FLOW_INDIRECT_JUMP,	/* a return, a jump through a table, the end of longjmp() */
 	FLOW_EXCEPTION_RETURN,
-	FLOW_KIND_MASK = 3,	/* instructions are four bytes: a kind fits below an address */
 };
+
+/* Below the address of an instruction, which is even: that it has two bytes, and not four. */
+#define SHORT	1
 
 struct flow_pattern {
 	uint32_t mask;
@@ -90,7 +92,7 @@ struct control {
 	uint32_t window;		/* not 0: record */
 	uint64_t address_mask;		/* bits of an address that count: 32 bit MIPS sign-extends */
 	uint32_t code_big_endian;
-	uint32_t return_offset;		/* return address of a call, from its own address */
+	uint32_t delay_slot;		/* bytes behind a branch that are executed before it goes */
 	uint32_t access_mask;		/* of instructions that load or store */
 	uint32_t access_value;
 	uint64_t nr_patterns;
@@ -124,6 +126,7 @@ struct control {
 /* A transfer of control that was executed; where it went is not known yet. */
 struct transfer {
 	uint64_t pc;
+	uint64_t behind;		/* the first address behind it and its delay slot */
 	enum flow_kind kind;
 };
 
@@ -240,13 +243,13 @@ static void settle(unsigned int vcpu, uint64_t address)
 {
 	struct thread *thread = running[vcpu];
 	struct transfer pending = thread->pending;
-	uint64_t back = (pending.pc + control->return_offset) & control->address_mask;
+	uint64_t back = pending.behind & control->address_mask;
 
 	/*
 	 * A block can end between a branch and its delay slot: single steps, the end of a page, the
 	 * instruction budget of -icount.  The branch is taken only after the slot.
 	 */
-	if (address > pending.pc && address < pending.pc + control->return_offset)
+	if (address > pending.pc && address < pending.behind)
 		return;
 
 	thread->pending.kind = FLOW_NONE;
@@ -415,13 +418,37 @@ static void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint
 	}
 }
 
-static void transfer_executed(unsigned int vcpu, void *userdata)
+static void transfer_executed(unsigned int vcpu, uint64_t value, enum flow_kind kind)
 {
-	uint64_t value = from_userdata(userdata);
+	uint64_t pc = value & ~(uint64_t)SHORT;
 
-	running[vcpu]->pending.pc = value & ~(uint64_t)FLOW_KIND_MASK;
-	running[vcpu]->pending.kind = value & FLOW_KIND_MASK;
+	running[vcpu]->pending = (struct transfer){
+		.pc = pc,
+		.behind = pc + (value & SHORT ? 2 : 4) + control->delay_slot,
+		.kind = kind,
+	};
 }
+
+static void call_executed(unsigned int vcpu, void *userdata)
+{
+	transfer_executed(vcpu, from_userdata(userdata), FLOW_CALL);
+}
+
+static void indirect_jump_executed(unsigned int vcpu, void *userdata)
+{
+	transfer_executed(vcpu, from_userdata(userdata), FLOW_INDIRECT_JUMP);
+}
+
+static void exception_return_executed(unsigned int vcpu, void *userdata)
+{
+	transfer_executed(vcpu, from_userdata(userdata), FLOW_EXCEPTION_RETURN);
+}
+
+static const qemu_plugin_vcpu_udata_cb_t transfers[] = {
+	[FLOW_CALL] = call_executed,
+	[FLOW_INDIRECT_JUMP] = indirect_jump_executed,
+	[FLOW_EXCEPTION_RETURN] = exception_return_executed,
+};
 
 /* Where instructions are not counted. A block that an exception ends early counts as a whole. */
 static void block_counted(unsigned int vcpu, void *userdata)
@@ -465,12 +492,12 @@ static void mark_executed(unsigned int vcpu, void *userdata)
 static uint32_t instruction_word(const struct qemu_plugin_insn *insn)
 {
 	unsigned char byte[4];
+	size_t size = interface_read(insn, byte);
+	uint32_t word = 0;
 
-	if (!interface_read(insn, byte))
-		return 0;
-	if (control->code_big_endian)
-		return (uint32_t)byte[0] << 24 | byte[1] << 16 | byte[2] << 8 | byte[3];
-	return (uint32_t)byte[3] << 24 | byte[2] << 16 | byte[1] << 8 | byte[0];
+	for (size_t i = 0; i < size; i++)
+		word = word << 8 | byte[control->code_big_endian ? i : size - 1 - i];
+	return word;
 }
 
 static enum flow_kind classify(uint32_t word)
@@ -535,9 +562,9 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, mark_executed, QEMU_PLUGIN_CB_NO_REGS,
 						       to_userdata(address));
 	if (kind != FLOW_NONE)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, transfer_executed,
-						       QEMU_PLUGIN_CB_NO_REGS,
-						       to_userdata(address | kind));
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, transfers[kind], QEMU_PLUGIN_CB_NO_REGS,
+			to_userdata(address | (qemu_plugin_insn_size(insn) == 2 ? SHORT : 0)));
 	if (is_in(address, control->switch_begin, control->switch_end))
 		watch_memory(insn, switch_accesses);
 	jump_translated(insn, address, kind);

@@ -261,15 +261,15 @@ class Oracle:
     def _make_file(self, capacity: int) -> mmap.mmap:
         """Lay out the file: control, patterns, vectors, sites, marks, records (sparse)."""
         isa = self._image.isa
-        patterns = () if self._counting else isa.flow_patterns
-        access_mask, access_value = isa.accesses_memory
+        patterns = () if self._counting else isa.machine.flow_patterns
+        access_mask, access_value = isa.machine.accesses_memory
         control = Control(
             magic=MAGIC,
             version=VERSION,
             size=ctypes.sizeof(Control),
             address_mask=(1 << isa.bits) - 1,
             code_big_endian=int(isa.code_byteorder == "big"),
-            return_offset=isa.call_return_offset,
+            delay_slot=isa.machine.delay_slot,
             access_mask=access_mask,
             access_value=access_value,
             capacity=capacity,

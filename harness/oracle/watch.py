@@ -44,8 +44,9 @@ class JumpWatch:
 
 def find_vectors(image: Image) -> list[int]:
     """Addresses at which the guest's exceptions begin."""
-    start = image.symbols.get(image.isa.vectors_symbol)
-    return [] if start is None else [start + offset for offset in image.isa.vector_offsets]
+    machine = image.isa.machine
+    start = image.symbols.get(machine.vectors_symbol)
+    return [] if start is None else [start + offset for offset in machine.vector_offsets]
 
 
 def find_marks(image: Image) -> dict[int, str]:
@@ -54,14 +55,14 @@ def find_marks(image: Image) -> dict[int, str]:
     An interrupt is traced before the event if it comes before this instruction, and behind it
     otherwise.
     """
-    mask, value = image.isa.masks_interrupts
     marks = {}
     for function in image.functions:
         if function.name in MARKED:
-            words = image.isa.bytes_to_words(image.read(function.address, function.size))
-            for index, word in enumerate(words):
-                if word & mask == value:
-                    marks[function.address + 4 * index] = function.name
+            at = function.address
+            for instruction in image.isa.split(image.read(function.address, function.size)):
+                if image.isa.machine.masks_interrupts(instruction):
+                    marks[at] = function.name
+                at += len(instruction)
     return marks
 
 

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What to change: patches with the words they must find, grouped into few transfers."""
+"""What to change: patches with the code they must find, grouped into few transfers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from harness.errors import UsageError
-
-WORD = 4
-"""Bytes of one instruction word on every architecture here."""
 
 GAP = 4096
 """Patches closer than this share a transfer: a transfer costs about as much as 4 KiB of payload."""
@@ -18,21 +15,22 @@ GAP = 4096
 class Patch:
     """Replace ``old`` by ``new`` at ``address``; ``what`` names the place in a report.
 
-    ``old`` and ``new`` are instruction words in the guest's memory order, equally long.
-    ``links``: the first of ``old`` is a call that sets its return register before its delay slot
-    has been executed.
+    ``old`` and ``new`` are instructions as they lie in memory, equally long, which begin at
+    multiples of ``unit`` bytes.  The first of ``old`` may be a call that sets its return register
+    before its delay slot has been executed, of ``delay_slot`` bytes.
     """
 
     address: int
     old: bytes
     new: bytes
     what: str
-    links: bool = False
+    delay_slot: int = 0
+    unit: int = 4
 
     def __post_init__(self) -> None:
-        if len(self.old) != len(self.new) or not self.old or len(self.old) % WORD:
+        if len(self.old) != len(self.new) or not self.old or len(self.old) % self.unit:
             raise UsageError(f"the patch of {self.what} does not replace whole words by as many")
-        if self.address % WORD:
+        if self.address % self.unit:
             raise UsageError(f"the patch of {self.what} at {self.address:#x} is not word aligned")
 
     @property
@@ -53,7 +51,8 @@ class Patch:
         changed = self._changed
         if not changed:
             return range(0)
-        return range(changed[0] + WORD, max(changed[-1] + WORD, self._behind_call), WORD)
+        behind = max(changed[-1] + self.unit, self._behind_call)
+        return range(changed[0] + self.unit, behind, self.unit)
 
     @property
     def unsafe(self) -> range:
@@ -62,7 +61,7 @@ class Patch:
         That is also at a call, for nobody can tell whether its delay slot was interrupted.
         """
         interior = self.interior
-        return range(self.address, interior.stop, WORD) if self._behind_call else interior
+        return range(self.address, interior.stop, self.unit) if self._behind_call else interior
 
     @property
     def behind(self) -> int:
@@ -73,15 +72,16 @@ class Patch:
     def _changed(self) -> list[int]:
         return [
             self.address + offset
-            for offset in range(0, len(self.old), WORD)
-            if self.old[offset : offset + WORD] != self.new[offset : offset + WORD]
+            for offset in range(0, len(self.old), self.unit)
+            if self.old[offset : offset + self.unit] != self.new[offset : offset + self.unit]
         ]
 
     @property
     def _behind_call(self) -> int:
         """The address that the call returns to; 0 if it stays, or if there is none."""
-        calls = self.links and self.old[:WORD] != self.new[:WORD]
-        return self.address + 2 * WORD if calls else 0
+        if not self.delay_slot or self.old[: self.unit] == self.new[: self.unit]:
+            return 0
+        return self.address + self.unit + self.delay_slot
 
 
 @dataclass(frozen=True, slots=True)

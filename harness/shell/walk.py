@@ -26,7 +26,7 @@ def walk(session: "Session", stub: str) -> None:
                 f"the guest did not come to {stub}: {outcome}",
                 "Is a tracer on? See: current_tracer",
             )
-    back = debugger.read_register(isa.return_register) & isa.mask
+    back = debugger.read_register(isa.abi.return_register) & isa.mask
     before = last = debugger.registers()
     own = image.function_at(entry)
     elsewhere = 0
@@ -37,7 +37,7 @@ def walk(session: "Session", stub: str) -> None:
         if inside and elsewhere:
             session.say(f"   ... {elsewhere} instructions elsewhere")
             elsewhere, last = 0, debugger.registers()
-        (here,) = isa.disassemble(debugger.read_memory(pc, 4), pc)
+        here = isa.disassemble(debugger.read_memory(pc, isa.longest), pc)[0]
         pc = debugger.step_instruction().address & isa.mask
         if not inside:
             elsewhere += 1
@@ -47,7 +47,7 @@ def walk(session: "Session", stub: str) -> None:
         now = debugger.registers()
         changed = [
             f"{name}={now[name]:x}"
-            for name in isa.general_registers
+            for name in isa.abi.general_registers
             if now.get(name) != last.get(name)
         ]
         session.print(f"{image.symbolize(here.address):26} {here.text:34} {' '.join(changed)}")
@@ -66,7 +66,7 @@ def _survivors(session: "Session", before: dict[str, int]) -> None:
     isa, now = guest.image.isa, guest.debugger.registers()
     digits = guest.image.bits // 4
     form = guest.image.sites[0].form
-    for name in dict.fromkeys((*isa.at_site(form).live, *isa.abi.saved, *isa.abi.fixed)):
+    for name in dict.fromkeys((*isa.abi.at_site(form).live, *isa.abi.saved, *isa.abi.fixed)):
         if name not in before:
             continue
         then, value = before[name], now[name]

@@ -170,13 +170,16 @@ class TracerControl:
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
         self._enabled = enabled
 
-    def slots(self) -> dict[str, tuple[int, int]]:
-        """The words of the port that say which tracer is called: (address, word now), by name."""
+    def slots(self) -> dict[str, tuple[int, bytes]]:
+        """The instructions of the port that say which tracer is called, by name.
+
+        Each is given as its address and what is there now.
+        """
         if not self._dynamic:
             return {}
         return {
-            self._image.symbolize(address): (address, self._word_at(address))
-            for address in sorted(self._slot_words(self._setup.hooks))
+            self._image.symbolize(address): (address, self._text.dump_memory(address, len(code)))
+            for address, code in sorted(self._stub_code(self._setup.hooks).items())
         }
 
     def adopt(self) -> None:
@@ -198,7 +201,11 @@ class TracerControl:
             raise GuestError(
                 "the slots of the port hold what no tracer of this guest puts there",
                 "Look at them with gdb, or start the guest afresh.",
-                "\n".join(f"{name}: {word:#010x}" for name, (_, word) in self.slots().items()),
+                "\n".join(
+                    f"{name}: {line.text}"
+                    for name, (address, code) in self.slots().items()
+                    for line in self._image.isa.disassemble(code, address)
+                ),
             )
         self._setup = found[0]
         if self._dynamic and self._setup.hooks != Hooks():
@@ -211,15 +218,11 @@ class TracerControl:
 
     def _is_set_up(self, hooks: Hooks) -> bool:
         """Whether slots and pointers are those of these hooks."""
-        words = self._slot_words(hooks) if self._dynamic else {}
-        image = self._image
-        return all(self._word_at(address) == word for address, word in words.items()) and all(
-            self._text.dump_memory(image.symbols[pointer], image.isa.word_size) == value
-            for pointer, value in self._pointers(hooks).items()
+        wanted = self._stub_code(hooks) if self._dynamic else {}
+        wanted |= {self._image.symbols[one]: value for one, value in self._pointers(hooks).items()}
+        return all(
+            self._text.dump_memory(address, len(code)) == code for address, code in wanted.items()
         )
-
-    def _word_at(self, address: int) -> int:
-        return self._image.isa.bytes_to_words(self._text.dump_memory(address, 4))[0]
 
     def _titles(self, sites: Iterable[CallSite]) -> list[str]:
         ordered = sorted(sites, key=lambda site: site.address)
@@ -292,36 +295,36 @@ class TracerControl:
     def _slot_patches(self, hooks: Hooks) -> Iterable[Patch]:
         if not self._dynamic:
             return []
-        old, new = self._slot_words(self._setup.hooks), self._slot_words(hooks)
+        old, new = self._stub_code(self._setup.hooks), self._stub_code(hooks)
         return [
-            self._patch(address, (old[address],), (word,), self._image.symbolize(address))
-            for address, word in new.items()
-            if old[address] != word
+            self._patch(address, old[address], code, self._image.symbolize(address))
+            for address, code in new.items()
+            if old[address] != code
         ]
 
-    def _slot_words(self, hooks: Hooks) -> dict[int, int]:
+    def _stub_code(self, hooks: Hooks) -> dict[int, bytes]:
         target = None if hooks.function is None else self._image.address_of(hooks.function)
-        return self._image.isa.tracer_words(self._image.symbols, target, hooks.graph)
+        return self._image.isa.sites.stub_code(self._image.symbols, target, hooks.graph)
 
     def _site_patches(self, enabled: frozenset[CallSite]) -> Iterable[Patch]:
         for site in enabled ^ self._enabled:
             caller = self._image.target_of(site, "ftrace_caller")
-            words = {
-                state: self._image.isa.site_words(site, state, caller)
+            code = {
+                state: self._image.isa.sites.code_for(site, state, caller)
                 for state in (SiteState.NOP, SiteState.CALL)
             }
             on = site in enabled
             old, new = (SiteState.NOP, SiteState.CALL) if on else (SiteState.CALL, SiteState.NOP)
             yield self._patch(
                 site.address,
-                words[old],
-                words[new],
+                code[old],
+                code[new],
                 f"the call site of {title(self._image, site)}",
             )
 
-    def _patch(self, address: int, old: tuple[int, ...], new: tuple[int, ...], what: str) -> Patch:
+    def _patch(self, address: int, old: bytes, new: bytes, what: str) -> Patch:
         isa = self._image.isa
         # Behind a call without a delay slot the return register counts for nothing any more.
-        slot = isa.call_return_offset > len(isa.words_to_bytes([0]))
-        links = slot and isa.call_target(address, old[0]) is not None
-        return Patch(address, isa.words_to_bytes(old), isa.words_to_bytes(new), what, links)
+        calls = isa.sites.call_target(address, old) is not None
+        slot = isa.machine.delay_slot if calls else 0
+        return Patch(address, old, new, what, slot, isa.unit)

@@ -120,10 +120,10 @@ def test_memory_that_must_not_be_read(name, live):
     """Neither gdb nor QEMU dies of it: address 0 in front of such a range, and the range itself."""
     guest = live(name)
     debugger, text = guest.debugger, guest.image.text.start
-    debugger.map_linearly(guest.image.isa.linear_address)
+    debugger.map_linearly(guest.image.isa.machine.linear_address)
     ranges = load_config(name).qemu.unreadable
     firsts = [int(addresses.split("-")[0], 16) for addresses in ranges]
-    physical = [guest.image.isa.linear_address(first) for first in firsts]
+    physical = [guest.image.isa.machine.linear_address(first) for first in firsts]
     assert physical == [INTERRUPT_CONTROLLER, COHERENCE_MANAGER]
     for address in (0, *(first + offset for first in firsts for offset in (0, 0x1000, -4))):
         for read in (debugger.read_memory, debugger.dump_memory):
@@ -136,13 +136,13 @@ def test_memory_that_must_not_be_read(name, live):
 def test_registers(config, live):
     guest = live(config)
     debugger, image = guest.debugger, guest.image
-    names = [*image.isa.general_registers, image.isa.pc_register]
+    names = [*image.isa.abi.general_registers, image.isa.abi.pc_register]
     registers = debugger.registers()
     assert set(names) <= set(registers)
-    assert registers[image.isa.pc_register] == image.symbols["workload"]
-    for name in image.isa.status_registers:
+    assert registers[image.isa.abi.pc_register] == image.symbols["workload"]
+    for name in image.isa.abi.status_registers:
         debugger.read_register(name)
-    name = image.isa.general_registers[9]
+    name = image.isa.abi.general_registers[9]
     for value in (0, 0x12345678, (1 << image.bits) - 1):
         debugger.write_register(name, value)
         assert debugger.read_register(name) == debugger.registers()[name] == value
@@ -187,8 +187,8 @@ def test_breakpoint_on_text_that_changes(config, live):
     assert debugger.wait_stop(30).breakpoint == number
     assert debugger.read_memory(leaf, 4) == old
     for write in (debugger.write_memory, debugger.restore_memory):
-        write(leaf, isa.words_to_bytes([isa.nop]))
-        assert debugger.read_memory(leaf, 4) == isa.words_to_bytes([isa.nop])
+        write(leaf, isa.sites.nop)
+        assert debugger.read_memory(leaf, 4) == isa.sites.nop
         write(leaf, old)
         debugger.resume()
         stop = debugger.wait_stop(30)
@@ -209,7 +209,7 @@ def test_changed_text_runs(config, live):
     assert debugger.wait_stop(30).breakpoint == number
     debugger.delete_breakpoint(number)
     old = debugger.read_memory(leaf, 8)
-    debugger.write_memory(leaf, isa.words_to_bytes([isa.encode_jump(leaf, leaf), isa.nop]))
+    debugger.write_memory(leaf, isa.sites.encode_jump(leaf, leaf) + isa.sites.nop)
     debugger.resume()
     assert debugger.wait_stop(0.2) is None
     debugger.interrupt()
@@ -217,7 +217,7 @@ def test_changed_text_runs(config, live):
     # With several CPUs the stub may tell of another one.
     (stays,) = [thread for thread in debugger.threads() if thread.pc in (leaf, leaf + 4)]
     debugger.select_thread(stays.id)
-    debugger.write_register(isa.pc_register, leaf)
+    debugger.write_register(isa.abi.pc_register, leaf)
     debugger.write_memory(leaf, old)
     guest.run_to("workload_done")
     assert guest.status() == 0
@@ -244,7 +244,7 @@ def test_steps_are_exact(config, live, tmp_path):
         stop = debugger.step_instruction()
         assert stop.reason == "step"
         seen.append(stop.address)
-    assert debugger.read_register(isa.pc_register) == seen[-1]
+    assert debugger.read_register(isa.abi.pc_register) == seen[-1]
 
     def branches(address):
         code = debugger.read_memory(address, 4)
@@ -305,7 +305,7 @@ def test_interrupt_of_an_idle_guest_whose_cpu_sleeps(name, live):
     assert debugger.wait_stop(30).signal == "SIGINT"
     with pytest.raises(DeadlineMissed, match="did not finish one instruction"):
         debugger.step_instruction()
-    assert debugger.read_register(guest.image.isa.pc_register) == debugger.stop.address
+    assert debugger.read_register(guest.image.isa.abi.pc_register) == debugger.stop.address
     debugger.resume()
     debugger.interrupt()
     assert debugger.wait_stop(30).signal == "SIGINT"

@@ -64,7 +64,7 @@ def test_results_survive_a_handler_that_uses_every_register(config, guest):
     while True:
         debugger.resume()
         assert debugger.wait_stop(30) is not None
-        if debugger.read_register(isa.pc_register) & isa.mask == done:
+        if debugger.read_register(isa.abi.pc_register) & isa.mask == done:
             break
         debugger.commands(junk)
         handled += 1
@@ -76,7 +76,7 @@ def test_a_wrong_frame_pointer_stops_the_guest(config, guest):
     guest.tracer.set_filter("do_inner")
     guest.tracer.current = "function_graph"
     guest.run(until="ftrace_return_to_handler")
-    argument = guest.image.isa.argument_registers[0]
+    argument = guest.image.isa.abi.argument_registers[0]
     right = guest.debugger.read_register(argument) & guest.image.isa.mask
     guest.debugger.write_register(argument, right + 16)
     with pytest.raises(GuestDied) as caught:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The function tracer, switched on and off in a live guest."""
 
+from itertools import accumulate
+
 import pytest
 
 from harness.build import GuestSpec, build_guest
@@ -21,9 +23,9 @@ def site_states(guest):
     isa, symbols = guest.image.isa, guest.image.symbols
     states = set()
     for site in guest.image.sites:
-        size = len(isa.words_to_bytes(isa.site_words(site, SiteState.NOP, 0)))
-        words = isa.bytes_to_words(guest.debugger.read_memory(site.address, size))
-        states.add(isa.site_state(site, words, symbols["_mcount"], symbols["ftrace_caller"]))
+        size = len(isa.sites.code_for(site, SiteState.NOP, 0))
+        code = guest.debugger.read_memory(site.address, size)
+        states.add(isa.sites.state(site, code, symbols["_mcount"], symbols["ftrace_caller"]))
     return states
 
 
@@ -111,10 +113,10 @@ def test_a_corrupted_site_is_refused_and_nothing_changes(config, guest):
 def test_a_cpu_inside_a_site_is_moved_out_before_it_is_patched(config, guest):
     (site,) = (site for site in guest.image.sites if site.function == "leaf")
     isa = guest.image.isa
-    words = len(isa.site_words(site, SiteState.NOP, 0))
-    for word in range(words + 1):
-        guest.run(until="leaf" if word == 0 else site.address + 4 * word)
-        guest.tracer.current = "nop" if word % 2 else "function"
+    places = accumulate(map(len, isa.split(isa.sites.code_for(site, SiteState.NOP, 0))), initial=0)
+    for number, place in enumerate(places):
+        guest.run(until=site.address + place if number else "leaf")
+        guest.tracer.current = "nop" if number % 2 else "function"
     guest.run(until="workload_done")
     assert guest.workload_status == 0
 

@@ -10,8 +10,8 @@ ONE = "mips-malta"
 def jump(guest):
     """The first instruction of a function that is executed once and has a delay slot."""
     isa, start = guest.image.isa, guest.address_of("run_modules")
-    words = isa.bytes_to_words(guest.debugger.read_memory(start, 256))
-    return next(start + 4 * n for n, word in enumerate(words) if isa.has_delay_slot(word))
+    listing = isa.disassemble(guest.debugger.read_memory(start, 256), start)
+    return next(one.address for one in listing if isa.machine.has_delay_slot(one.bytes_))
 
 
 @pytest.mark.guest(config=ONE, workload="modules")

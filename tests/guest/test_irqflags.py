@@ -46,7 +46,7 @@ def stretches(steps):
 
 def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     guest.run(until="sections")
-    end = guest.debugger.read_register(guest.image.isa.return_register) & guest.image.isa.mask
+    end = guest.debugger.read_register(guest.image.isa.abi.return_register) & guest.image.isa.mask
     assert stretches(follow(guest, end)) == [
         (False, []),
         (True, ["off", "on"]),

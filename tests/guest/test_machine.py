@@ -257,7 +257,9 @@ def test_deterministic_runs_are_the_same(name):
             assert debugger.wait_stop(60) is not None
             machine.console.drain()
             registers = debugger.registers()
-            registers |= {name: debugger.read_register(name) for name in image.isa.status_registers}
+            registers |= {
+                name: debugger.read_register(name) for name in image.isa.abi.status_registers
+            }
             return registers, machine.console.tail()
 
     assert run() == run()

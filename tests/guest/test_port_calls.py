@@ -48,7 +48,7 @@ def bytes_of(guest, sites):
     return {
         site.address - start + offset
         for site in sites
-        for offset in range(4 * len(isa.site_words(site, SiteState.NOP, 0)))
+        for offset in range(len(isa.sites.code_for(site, SiteState.NOP, 0)))
     }
 
 
@@ -74,7 +74,7 @@ def test_after_boot_all_text_but_the_sites_is_as_built(config, guest):
 def ignored(guest):
     """Patchable entries of weak functions that others stand in for: records like any other."""
     start = guest.image.text.start
-    return {at - start + byte for at in guest.image.ignored_words for byte in range(4)}
+    return {at - start for entry in guest.image.ignored_sites for at in entry}
 
 
 @pytest.mark.parametrize("machine", MIPS)
@@ -120,7 +120,7 @@ def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
     assert found() == off != on
     for site, inside in states.items():
         start = site.address - module.text.start
-        own = slice(start, start + 4 * len(site.as_built))
+        own = slice(start, start + len(site.as_built))
         assert inside[own] == on[own] != off[own]
         assert inside[: own.start] + inside[own.stop :] == off[: own.start] + off[own.stop :]
 
@@ -141,9 +141,8 @@ def test_the_graph_caller_is_enabled_alike(config, guest):
 
 def test_a_site_that_is_not_what_it_must_be_is_refused(config, guest):
     site = site_of(guest, "leaf")
-    words = guest.image.isa.site_words(site, SiteState.NOP, 0)
-    junk = guest.image.isa.words_to_bytes([0xDEADBEEF] * len(words))
-    guest.debugger.write_memory(site.address, junk)
+    size = len(guest.image.isa.sites.code_for(site, SiteState.NOP, 0))
+    guest.debugger.write_memory(site.address, b"\xde\xad\xbe\xef" * (size // 4))
     before = text(guest)
     assert guest.port.make_call(site) == EINVAL
     assert guest.port.make_nop(site) == EINVAL

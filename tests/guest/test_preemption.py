@@ -68,8 +68,9 @@ int workload(void)
 def words_of(guest, function):
     """The addresses of a site's words, and the one behind."""
     (site,) = guest.tracer.sites_of(function)
-    size = 4 * len(guest.image.isa.site_words(site, SiteState.NOP, 0))
-    return range(site.address, site.address + size + 4, 4)
+    isa = guest.image.isa
+    size = len(isa.sites.code_for(site, SiteState.NOP, 0))
+    return range(site.address, site.address + size + isa.unit, isa.unit)
 
 
 def finish(guest):
@@ -83,9 +84,12 @@ def changed_words(guest, function):
     """The inside of what a switch changes at a site."""
     (site,) = guest.tracer.sites_of(function)
     isa, target = guest.image.isa, guest.address_of("ftrace_caller")
-    off, on = (isa.site_words(site, state, target) for state in (SiteState.NOP, SiteState.CALL))
-    changed = [site.address + 4 * i for i in range(len(off)) if off[i] != on[i]]
-    return range(changed[0] + 4, changed[-1] + 4, 4)
+    off, on = (
+        isa.split(isa.sites.code_for(site, state, target))
+        for state in (SiteState.NOP, SiteState.CALL)
+    )
+    changed = [site.address + isa.unit * i for i in range(len(off)) if off[i] != on[i]]
+    return range(changed[0] + isa.unit, changed[-1] + isa.unit, isa.unit)
 
 
 def stop_at(guest, address):

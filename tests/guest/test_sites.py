@@ -28,7 +28,7 @@ def test_the_state_is_that_of_now(config, guest):
     guest.debugger.write_memory(site.address, b"\xde\xad\xbe\xef")
     (now,) = (now for now in guest.tracer.sites() if now.site == site)
     assert now.state is SiteState.UNKNOWN
-    assert guest.image.isa.words_to_bytes(now.words)[:4] == b"\xde\xad\xbe\xef"
+    assert now.code[:4] == b"\xde\xad\xbe\xef"
 
 
 def test_sites_of_a_static_guest_stay_as_built():

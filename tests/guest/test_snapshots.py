@@ -34,7 +34,7 @@ def test_registers_memory_and_events_are_what_they_were(config, guest):
     guest.tracer.current = "nop"
     guest.tracer.set_filter("leaf")
     guest.tracer.clear()
-    debugger.write_register(isa.argument_registers[0], 1)
+    debugger.write_register(isa.abi.argument_registers[0], 1)
     guest.restore("middle")
     assert debugger.registers() == registers
     assert debugger.dump_memory(guest.image.text.start, len(guest.image.text)) == text
@@ -50,7 +50,7 @@ def test_registers_memory_and_events_are_what_they_were(config, guest):
 def test_a_dead_guest_comes_back(config, guest):
     guest.snapshot("before")
     for _ in range(3):
-        guest.debugger.write_register(guest.image.isa.pc_register, guest.address_of("panic"))
+        guest.debugger.write_register(guest.image.isa.abi.pc_register, guest.address_of("panic"))
         with pytest.raises(Exception, match="panic"):
             guest.run(until="workload_done")
         guest.restore("before")

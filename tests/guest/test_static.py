@@ -62,9 +62,8 @@ def text(guest):
 def test_every_site_stays_a_call(guest):
     isa, symbols = guest.image.isa, guest.image.symbols
     for site in guest.image.sites:
-        words = isa.site_words(site, SiteState.BOOT, symbols["_mcount"])
-        found = guest.debugger.read_memory(site.address, len(isa.words_to_bytes(words)))
-        assert isa.bytes_to_words(found) == words
+        code = isa.sites.code_for(site, SiteState.BOOT, symbols["_mcount"])
+        assert guest.debugger.read_memory(site.address, len(code)) == code
 
 
 def test_nothing_is_recorded_while_off(guest):

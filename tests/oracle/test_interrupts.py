@@ -86,11 +86,12 @@ class Path:
     def erets(self):
         """The instructions that return from exceptions."""
         isa = self.image.isa
-        patterns = [p for p in isa.flow_patterns if p.kind is FlowKind.EXCEPTION_RETURN]
-        words = isa.bytes_to_words(self.image.read(self.image.text.start, len(self.image.text)))
-        for index, word in enumerate(words):
-            if any(word & pattern.mask == pattern.value for pattern in patterns):
-                yield self.image.text.start + 4 * index
+        patterns = [p for p in isa.machine.flow_patterns if p.kind is FlowKind.EXCEPTION_RETURN]
+        at = self.image.text.start
+        for instruction in isa.split(self.image.read(at, len(self.image.text))):
+            if any(isa.value(instruction) & one.mask == one.value for one in patterns):
+                yield at
+            at += len(instruction)
 
     def resume_to(self, numbers):
         while True:

@@ -117,8 +117,8 @@ def test_a_cpu_at_every_word_of_a_site(watch):
         (image,) = watched.load("callbacks")
         guest, isa = watched.guest, watched.guest.image.isa
         (site,) = (site for site in image.sites if site.function == "mod_compare")
-        last = len(site.as_built)
-        off = isa.site_words(site, SiteState.NOP, 0)
+        last = len(isa.split(site.as_built))
+        off = isa.split(isa.sites.code_for(site, SiteState.NOP, 0))
         # Switched off, a site of many words is entered and left, and passed over in between.
         reached = {0, 1, last} if len(off) < last else {*range(last + 1)}
         for word in range(last + 1):
@@ -137,4 +137,4 @@ def test_a_cpu_at_every_word_of_a_site(watch):
 
 
 def stack_pointer(guest):
-    return guest.debugger.read_register(guest.image.isa.stack_register)
+    return guest.debugger.read_register(guest.image.isa.abi.stack_register)

@@ -46,7 +46,7 @@ def test_every_answer_is_right(watch, config, static, level, frame):
     cflags = (level, *frame_flags(config, frame))
     with watch("returns", static=static, cflags=cflags) as watched:
         guest, tracer = watched.guest, watched.guest.tracer
-        back = guest.debugger.read_register(guest.image.isa.return_register)
+        back = guest.debugger.read_register(guest.image.isa.abi.return_register)
         watched.switch("function_graph")
         guest.run(until=back)
         assert result(guest) == 0
@@ -67,8 +67,8 @@ def test_every_answer_is_right(watch, config, static, level, frame):
 def repeat(guest, back):
     """Call workload() once more.  gdb could, but aborts when a function that it calls longjmps."""
     isa, debugger = guest.image.isa, guest.debugger
-    debugger.write_register(isa.return_register, back)
-    debugger.write_register(isa.pc_register, guest.address_of("workload"))
+    debugger.write_register(isa.abi.return_register, back)
+    debugger.write_register(isa.abi.pc_register, guest.address_of("workload"))
     guest.run(until=back)
     return result(guest)
 

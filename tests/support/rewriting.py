@@ -3,8 +3,8 @@
 
 from harness.build import plan_build
 from harness.conformance.assembly import Statement, render, statements
-from harness.conformance.kill import isa_of
-from harness.conformance.systematic import JUMP, faults
+from harness.conformance.kill import syntax_of
+from harness.conformance.systematic import faults
 
 LANDING_PAD = "hint #34"
 
@@ -15,16 +15,16 @@ def rewritten(spec):
     Instructions have changed places or stand there twice, and a nop is in front of each where there
     may be one.  Gives the files' texts by their paths.
     """
-    isa = isa_of(spec)
+    syntax = syntax_of(spec)
     files = plan_build(spec).preprocess()
     return {
-        name: render(list(_padded(_changed(statements(text), isa), isa)))
+        name: render(list(_padded(_changed(statements(text), syntax), syntax)))
         for name, text in files.items()
     }
 
 
-def _changed(found, isa):
-    proved = {(one.at, one.name.rsplit("/")[-1]) for one in faults(found, isa) if one.equivalent}
+def _changed(found, syntax):
+    proved = {(one.at, one.name.rsplit("/")[-1]) for one in faults(found, syntax) if one.equivalent}
     changed = []
     at = 0
     while at < len(found):
@@ -37,18 +37,20 @@ def _changed(found, isa):
     return changed
 
 
-def _padded(found, isa):
+def _padded(found, syntax):
     before = Statement("", "")
     held = False
     for one in found:
         if one.is_instruction:
             # Behind a label a nop is a slot, a jump is a gate, and a landing pad has to be first.
-            named = before.is_label and (one.text in ("nop", LANDING_PAD) or isa.delays(one.text))
+            delays = syntax.delays(one.text)
+            named = before.is_label and (one.text in ("nop", LANDING_PAD) or delays)
             if not held and not named:
                 # Two of them look like a call site where a function begins.
                 begins = before.is_label or before.text == LANDING_PAD
                 yield from [Statement("nop", one.function)] * (2 if begins else 1)
-            held = isa.delays(JUMP if named and one.text == "nop" else one.text)
+            slot = named and one.text == "nop"
+            held = syntax.jumps_delay if slot else syntax.delays(one.text)
         if one.is_instruction or one.is_label:
             before = one
         yield one

@@ -9,6 +9,9 @@
 #include "qemu_plugin_api.h"
 
 #define MAX_INSNS 16
+/* Bytes of each instruction. */
+QEMU_PLUGIN_EXPORT size_t fake_size = 4;
+
 #define MAX_HOOKS 4
 
 struct hook {
@@ -183,7 +186,7 @@ size_t qemu_plugin_insn_data_copy(const struct qemu_plugin_insn *insn, void *dat
 
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
 {
-	return 4;
+	return fake_size;
 }
 
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
@@ -218,8 +221,8 @@ static void translate(struct qemu_plugin_tb *tb, uint64_t vaddr, const unsigned 
 	memset(tb, 0, sizeof(*tb));
 	tb->nr_insns = count;
 	for (size_t i = 0; i < count; i++) {
-		tb->insns[i].vaddr = vaddr + 4 * i;
-		tb->insns[i].data = code + 4 * i;
+		tb->insns[i].vaddr = vaddr + fake_size * i;
+		tb->insns[i].data = code + fake_size * i;
 	}
 #if INTERFACE < 7
 	translated(1, tb);

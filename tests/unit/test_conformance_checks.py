@@ -12,8 +12,10 @@ from harness.conformance.checks import all_checks
 from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE
-from harness.conformance.engine import about, checks_for, select, why_unseen
-from harness.conformance.variants import features_of
+from harness.conformance.engine import Findings, about, checks_for, select, verdicts, why_unseen
+from harness.conformance.variants import features_of, suite_spec
+from harness.conformance.verdict import Verdict
+from harness.isa import Property, machine_of
 
 CLAUSES = {clause.id: clause for clause in load_catalogue().clause}
 
@@ -72,7 +74,7 @@ def test_a_guest_that_dies_at_once_fails_a_clause_of_each_check_and_none_of_othe
         ("C9l", "mips-malta", "the machine has one CPU"),
         ("C9l", "mips-malta-smp", ""),
         ("C17b", "aarch64-virt", ""),
-        ("C17b", "mips-malta", "nothing in QEMU's Malta can raise an NMI"),
+        ("C17b", "mips-malta", "nothing there can raise an NMI"),
         ("C14a", "aarch64-virt", "a property of the kernel"),
         ("C1a", "aarch64-virt", ""),
     ],
@@ -81,3 +83,16 @@ def test_why_nobody_sees_a_clause(id_, name, reason):
     found = why_unseen(CLAUSES[id_], load_config(name))
     assert found.startswith(reason)
     assert bool(found) == bool(reason)
+
+
+def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
+    """RISC-V's fence.i is for the CPU that executes it, and QEMU shows no omission on others."""
+    spec = suite_spec("aarch64-virt-smp")
+    found = Findings(DYNAMIC, {"C9l": {"a check"}}, {})
+    (result,) = verdicts(spec, [CLAUSES["C9l"]], [found])
+    assert result.verdict is Verdict.PASS
+    local = classmethod(lambda *_: frozenset({Property.LOCAL_FETCH}))
+    monkeypatch.setattr(machine_of(spec.config.architecture), "properties", local)
+    (result,) = verdicts(spec, [CLAUSES["C9l"]], [found])
+    assert result.verdict is Verdict.NOT_OBSERVABLE
+    assert result.reason.startswith("what makes other CPUs fetch anew")

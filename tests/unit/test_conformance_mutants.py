@@ -16,8 +16,8 @@ from harness.conformance.variants import suite_spec
 from harness.errors import UsageError
 from harness.isa import for_elf
 
-MIPS = for_elf(8, 32, "big")
-AARCH64 = for_elf(183, 64, "little")
+MIPS = for_elf(8, 32, "big").asm_syntax
+AARCH64 = for_elf(183, 64, "little").asm_syntax
 
 PORTS = ("mips", "aarch64")
 
@@ -225,7 +225,7 @@ def planted(monkeypatch, names, equivalents=()):
     """The tasks of a made-up assembly file, without a build."""
     stub = Stub(labels=(".Llong_call",), clauses=("M2",), modules=True)
     collection = Collection((), (stub,), tuple(equivalents))
-    monkeypatch.setattr(kill, "isa_of", lambda *_: MIPS)
+    monkeypatch.setattr(kill, "syntax_of", lambda *_: MIPS)
     assembly = SimpleNamespace(preprocess=lambda: {"mcount.S": SOURCE})
     monkeypatch.setattr(kill, "plan_build", lambda _: assembly)
     return list(kill._systematic(suite_spec("mips-malta"), names, collection))

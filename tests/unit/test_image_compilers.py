@@ -244,8 +244,8 @@ def check_long_calls(image: Image, toolchain: Toolchain) -> None:
     engine = capstone.Cs(*toolchain.mode)
     engine.detail = True
     for site in image.sites:
-        (word,) = image.isa.site_words(site, SiteState.NOP, 0)
-        (branch,) = engine.disasm(image.isa.words_to_bytes([word]), site.address)
+        off = image.isa.sites.code_for(site, SiteState.NOP, 0)
+        (branch,) = engine.disasm(off, site.address)
         assert branch.mnemonic == "b"
         length = (branch.operands[0].imm - site.address) % (1 << 64) // 4
         code = image.read(site.address, 4 * length)

@@ -22,11 +22,16 @@ addresses = st.integers(0, 1 << 48).map(lambda index: index * 4)
 in_reach = st.integers(-REACH // 4, REACH // 4 - 1).map(lambda index: index * 4)
 
 
-def judge(word: int, address: int) -> tuple[str, int]:
+def code(*words: int) -> bytes:
+    """Instructions as they lie in memory."""
+    return ISA.encode(*words)
+
+
+def judge(instruction: bytes, address: int) -> tuple[str, int]:
     """Mnemonic and target according to capstone."""
     engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_LITTLE_ENDIAN)
     engine.detail = True
-    (found,) = engine.disasm(word.to_bytes(4, "little"), address)
+    (found,) = engine.disasm(instruction, address)
     return found.mnemonic, found.operands[0].imm & MASK
 
 
@@ -34,17 +39,17 @@ def judge(word: int, address: int) -> tuple[str, int]:
 def test_encoded_branches_go_where_they_should(pc: int, offset: int) -> None:
     pc += REACH
     target = pc + offset
-    call, jump = ISA.encode_call(pc, target), ISA.encode_jump(pc, target)
+    call, jump = ISA.sites.encode_call(pc, target), ISA.sites.encode_jump(pc, target)
     assert judge(call, pc) == ("bl", target)
     assert judge(jump, pc) == ("b", target)
-    assert ISA.call_target(pc, call) == target
-    assert ISA.call_target(pc, jump) is None
+    assert ISA.sites.call_target(pc, call) == target
+    assert ISA.sites.call_target(pc, jump) is None
 
 
 @given(addresses, addresses, st.booleans())
 def test_branches_out_of_reach_are_refused(low: int, gap: int, forward: bool) -> None:
     pc, target = (low, low + REACH + gap) if forward else (low + REACH + 4 + gap, low)
-    for encode in (ISA.encode_call, ISA.encode_jump):
+    for encode in (ISA.sites.encode_call, ISA.sites.encode_jump):
         with pytest.raises(RangeError, match="cannot reach"):
             encode(pc, target)
 
@@ -63,16 +68,16 @@ def test_branches_out_of_reach_are_refused(low: int, gap: int, forward: bool) ->
 def test_reach_at_its_ends(offset: int, reaches: bool) -> None:
     pc = 0x4020_0000
     if reaches:
-        assert judge(ISA.encode_call(pc, pc + offset), pc) == ("bl", pc + offset)
+        assert judge(ISA.sites.encode_call(pc, pc + offset), pc) == ("bl", pc + offset)
     else:
         with pytest.raises(RangeError):
-            ISA.encode_call(pc, pc + offset)
+            ISA.sites.encode_call(pc, pc + offset)
 
 
 @pytest.mark.parametrize(("pc", "target"), [(0x1002, 0x1000), (0x1000, 0x1001)])
 def test_unaligned_branch_is_refused(pc: int, target: int) -> None:
     with pytest.raises(RangeError, match="not the address of an instruction"):
-        ISA.encode_call(pc, target)
+        ISA.sites.encode_call(pc, target)
 
 
 def test_mcount_site() -> None:
@@ -83,10 +88,10 @@ def test_mcount_site() -> None:
         (SiteState.CALL, caller, 0x94040000),
         (SiteState.NOP, 0, NOP),
     ):
-        assert ISA.site_words(site, state, target) == (word,)
-        assert ISA.site_state(site, (word,), mcount, caller) is state
-    assert ISA.site_state(site, (MOV_X9_X30,), mcount, caller) is SiteState.UNKNOWN
-    assert ISA.site_state(site, (), mcount, caller) is SiteState.UNKNOWN
+        assert ISA.sites.code_for(site, state, target) == code(word)
+        assert ISA.sites.state(site, code(word), mcount, caller) is state
+    assert ISA.sites.state(site, code(MOV_X9_X30), mcount, caller) is SiteState.UNKNOWN
+    assert ISA.sites.state(site, b"", mcount, caller) is SiteState.UNKNOWN
 
 
 def test_patchable_site() -> None:
@@ -98,11 +103,12 @@ def test_patchable_site() -> None:
         (SiteState.NOP, (MOV_X9_X30, NOP)),
         (SiteState.CALL, (MOV_X9_X30, 0x94040000)),
     ):
-        assert ISA.site_words(site, state, caller) == words
-        assert ISA.site_state(site, words, 0, caller) is state
-    assert judge(0x94040000, site.address + 4) == ("bl", caller)
-    half = (NOP, 0x94040000)
-    assert ISA.site_state(site, half, 0, caller) is SiteState.UNKNOWN
+        assert ISA.sites.code_for(site, state, caller) == code(*words)
+        assert ISA.sites.state(site, code(*words), 0, caller) is state
+    assert judge(code(0x94040000), site.address + 4) == ("bl", caller)
+    assert (ISA.sites.call_address(site), ISA.sites.resumes(site)) == (0x40200014, 0x40200018)
+    half = code(NOP, 0x94040000)
+    assert ISA.sites.state(site, half, 0, caller) is SiteState.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -119,28 +125,28 @@ def test_patchable_site() -> None:
     ],
 )
 def test_recognise(words: tuple[int, ...], form: Form | None) -> None:
-    assert ISA.recognise(0x40200010, words, 0x40300000) is form
-    assert ISA.recognise(0x40200012, words, 0x40300000) is None
+    assert ISA.sites.recognise(0x40200010, code(*words), 0x40300000) is form
+    assert ISA.sites.recognise(0x40200012, code(*words), 0x40300000) is None
 
 
 def test_patchable_guest_has_no_mcount() -> None:
-    assert ISA.recognise(0x40200010, (NOP, NOP), None) is Form.PATCHABLE_ENTRY
-    assert ISA.recognise(0x40200010, (0x9403FFFC, NOP), None) is None
+    assert ISA.sites.recognise(0x40200010, code(NOP, NOP), None) is Form.PATCHABLE_ENTRY
+    assert ISA.sites.recognise(0x40200010, code(0x9403FFFC, NOP), None) is None
 
 
-def test_tracer_words() -> None:
+def test_stub_code() -> None:
     symbols = {"ftrace_call": 0x40300020}
-    assert ISA.tracer_words(symbols, None) == {0x40300020: NOP}
-    ((slot, word),) = ISA.tracer_words(symbols, 0x40200000).items()
-    assert judge(word, slot) == ("bl", 0x40200000)
+    assert ISA.sites.stub_code(symbols, None) == {0x40300020: code(NOP)}
+    ((slot, call),) = ISA.sites.stub_code(symbols, 0x40200000).items()
+    assert judge(call, slot) == ("bl", 0x40200000)
     with pytest.raises(GuestError, match="no symbol ftrace_call"):
-        ISA.tracer_words({}, None)
+        ISA.sites.stub_code({}, None)
 
 
 def test_code_is_little_endian_in_a_big_endian_guest() -> None:
     isa = for_elf(MACHINE, 64, "big")
     assert isa.byteorder == "big"
-    assert isa.words_to_bytes((NOP,)) == bytes.fromhex("1f2003d5")
+    assert isa.encode(NOP) == bytes.fromhex("1f2003d5")
     assert isa.disassemble(bytes.fromhex("1f2003d5"), 0)[0].text == "nop"
 
 
@@ -150,6 +156,6 @@ def test_32_bit_abi_is_refused() -> None:
 
 
 def test_registers() -> None:
-    assert len(ISA.general_registers) == 32
-    assert ISA.argument_registers == tuple(f"x{n}" for n in range(8))
-    assert ISA.return_register in ISA.general_registers
+    assert len(ISA.abi.general_registers) == 32
+    assert ISA.abi.argument_registers == tuple(f"x{n}" for n in range(8))
+    assert ISA.abi.return_register in ISA.abi.general_registers

@@ -28,20 +28,20 @@ NEITHER = {
 
 
 def text(isa, word):
-    return isa.disassemble(isa.words_to_bytes([word]), 0x80001000)[0].text
+    return isa.disassemble(isa.encode(word), 0x80001000)[0].text
 
 
 @pytest.mark.parametrize("isa", ISAS, ids=repr)
 def test_returns_and_stores(isa):
     for word in RETURNS[isa]:
-        assert isa.is_return(word), text(isa, word)
-        assert not isa.is_store(word), text(isa, word)
+        assert isa.machine.is_return(isa.encode(word)), text(isa, word)
+        assert not isa.machine.is_store(isa.encode(word)), text(isa, word)
     for word in STORES[isa]:
-        assert isa.is_store(word), text(isa, word)
+        assert isa.machine.is_store(isa.encode(word)), text(isa, word)
         assert text(isa, word).startswith("s"), "so capstone says"
     for word in NEITHER[isa]:
-        assert not isa.is_return(word), text(isa, word)
-        assert not isa.is_store(word), text(isa, word)
+        assert not isa.machine.is_return(isa.encode(word)), text(isa, word)
+        assert not isa.machine.is_store(isa.encode(word)), text(isa, word)
 
 
 @pytest.mark.parametrize(
@@ -56,27 +56,36 @@ def test_returns_and_stores(isa):
     ],
 )
 def test_maintenance_of_fetched_instructions(isa, word, registers, address):
-    zeros = dict.fromkeys(isa.general_registers, 0)
-    assert isa.fetch_maintenance(word, zeros | registers) == address
-    assert isa.maintains(word) == (address is not None)
+    zeros = dict.fromkeys(isa.abi.general_registers, 0)
+    # CTR_EL0.IminLine: lines of 64 bytes.
+    zeros |= dict.fromkeys(isa.machine.maintenance_registers, 4)
+    instruction = isa.encode(word)
+    visible = isa.machine.fetch_maintenance(instruction, zeros | registers)
+    assert isa.machine.maintains_fetch(instruction) == (address is not None)
+    if address is None:
+        assert visible is None
+    else:
+        line = 64 if isa is A64 else 32
+        assert visible == range(address // line * line, address // line * line + line)
 
 
 @pytest.mark.parametrize("isa", ISAS, ids=repr)
 def test_a_call_reaches_its_limits_and_no_farther(isa):
     pc = 0x80101000 if isa.name == "mips" else 0x50000000
-    low, high = isa.reach(pc)
+    low, high = isa.sites.reach(pc)
     for target in (low, high):
-        assert isa.call_target(pc, isa.encode_call(pc, target)) == target
+        assert isa.sites.call_target(pc, isa.sites.encode_call(pc, target)) == target
     for target in (low - 4, high + 4):
         with pytest.raises(Exception, match="cannot reach"):
-            isa.encode_call(pc, target & isa.mask)
+            isa.sites.encode_call(pc, target & isa.mask)
 
 
 def test_the_edges_of_mips_lie_on_both_sides_of_a_region():
-    stays, leaves = O32.edges
-    assert O32.reach(stays) == (0x80000000, 0x8FFFFFFC)
-    assert O32.reach(leaves) == (0x90000000, 0x9FFFFFFC)
-    assert A64.edges == ()
+    stays, leaves = O32.machine.edges(4)
+    assert O32.sites.reach(stays) == (0x80000000, 0x8FFFFFFC)
+    assert O32.sites.reach(leaves) == (0x90000000, 0x9FFFFFFC)
+    assert O32.machine.edges(8) == (stays,)
+    assert A64.machine.edges(4) == ()
 
 
 @pytest.mark.parametrize("isa", ISAS, ids=repr)
@@ -91,21 +100,25 @@ def test_the_calling_convention_names_each_register_once(isa):
     assert set(abi.results) <= set(abi.scratch)
     assert set(abi.float_results) <= set(abi.float_scratch)
     assert len(abi.float_scratch) + len(abi.float_saved) == 32
-    integers = {*abi.scratch, *abi.saved, *abi.fixed} & set(isa.general_registers)
-    rest = {"zero", "k0", "k1", isa.stack_register}
-    assert integers | (rest & set(isa.general_registers)) == set(isa.general_registers)
+    integers = {*abi.scratch, *abi.saved, *abi.fixed} & set(isa.abi.general_registers)
+    rest = {"zero", "k0", "k1", isa.abi.stack_register}
+    assert integers | (rest & set(isa.abi.general_registers)) == set(isa.abi.general_registers)
 
 
 @pytest.mark.parametrize("isa", ISAS, ids=repr)
 @pytest.mark.parametrize("form", [Form.MCOUNT, Form.PATCHABLE_ENTRY])
 def test_what_is_live_at_a_site_may_be_given_a_pattern(isa, form):
-    state = isa.at_site(form)
+    state = isa.abi.at_site(form)
     assert not set(state.live) & set(state.pinned)
     assert set(state.moved.values()) <= set(state.pinned)
 
 
 def test_delay_slots():
     branches = [0x0C000000, 0x08000000, 0x03E00008, 0x0060F809, 0x10000004, 0x14400003, 0x04110001]
-    assert all(map(O32.has_delay_slot, branches))
-    assert not any(map(O32.has_delay_slot, [0, 0x27BDFFF8, 0xAFBF001C, 0x041F0000]))
-    assert not any(map(A64.has_delay_slot, [0xD65F03C0, 0x14000000]))
+    for isa, words, delays in (
+        (O32, branches, True),
+        (O32, [0, 0x27BDFFF8, 0xAFBF001C, 0x041F0000], False),
+        (A64, [0xD65F03C0, 0x14000000], False),
+    ):
+        for word in words:
+            assert isa.machine.has_delay_slot(isa.encode(word)) == delays, text(isa, word)

@@ -42,7 +42,7 @@ WORDS = st.one_of(
 
 
 def classify(isa, word):
-    for pattern in isa.flow_patterns:
+    for pattern in isa.machine.flow_patterns:
         if word & pattern.mask == pattern.value:
             return pattern.kind
     return None
@@ -51,6 +51,6 @@ def classify(isa, word):
 @pytest.mark.parametrize(("isa", "kinds"), ISAS, ids=["mips", "mips64", "aarch64"])
 @given(word=WORDS)
 def test_masks_and_disassembler_agree(isa, kinds, word):
-    (instruction,) = isa.disassemble(isa.words_to_bytes([word]), 0)
+    (instruction,) = isa.disassemble(isa.encode(word), 0)
     if not instruction.text.startswith("."):
         assert classify(isa, word) == kinds.get(instruction.text.split()[0])

@@ -33,8 +33,8 @@ def kseg(isa: Isa, address: int) -> int:
     return address | (0xFFFFFFFF << 32 if isa.bits == 64 else 0)
 
 
-def judge(isa: Isa, words: tuple[int, ...], address: int) -> list[tuple[str, int]]:
-    """Mnemonic and last operand, unsigned, of each word according to capstone."""
+def judge(isa: Isa, code: bytes, address: int) -> list[tuple[str, int]]:
+    """Mnemonic and last operand, unsigned, of each instruction according to capstone."""
     mode = capstone.CS_MODE_MIPS32 if isa.bits == 32 else capstone.CS_MODE_MIPS64
     big = isa.byteorder == "big"
     engine = capstone.Cs(
@@ -42,19 +42,20 @@ def judge(isa: Isa, words: tuple[int, ...], address: int) -> list[tuple[str, int
         mode | (capstone.CS_MODE_BIG_ENDIAN if big else capstone.CS_MODE_LITTLE_ENDIAN),
     )
     engine.detail = True
-    code = b"".join(word.to_bytes(4, isa.byteorder) for word in words)
     return [
         (i.mnemonic, i.operands[-1].imm & isa.mask if i.operands else 0)
         for i in engine.disasm(code, address)
     ]
 
 
-def run_load(isa: Isa, words: tuple[int, ...]) -> dict[str, int]:
+def run_load(isa: Isa, code: bytes) -> dict[str, int]:
     """What the registers hold behind instructions that load an address, by capstone's reading."""
-    engine = capstone.Cs(capstone.CS_ARCH_MIPS, capstone.CS_MODE_MIPS64)
+    engine = capstone.Cs(
+        capstone.CS_ARCH_MIPS, capstone.CS_MODE_MIPS64 | capstone.CS_MODE_BIG_ENDIAN
+    )
     engine.detail = True
     registers: dict[str, int] = {}
-    for i in engine.disasm(b"".join(word.to_bytes(4, "little") for word in words), 0):
+    for i in engine.disasm(code, 0):
         target = i.reg_name(i.operands[0].reg)
         *sources, last = i.operands[1:]
         if i.mnemonic == "lui":
@@ -83,7 +84,7 @@ def addresses(bits: int) -> st.SearchStrategy[int]:
 @given(st.integers(0, (1 << 64) - 1))
 def test_load_of_64_bits(address: int) -> None:
     isa = for_elf(MACHINE, 64, "big")
-    assert run_load(isa, isa.encode_address(address, wide=True))["v1"] == address
+    assert run_load(isa, isa.sites.encode_address(address, wide=True))["v1"] == address
 
 
 @given(kinds, st.data())
@@ -91,11 +92,11 @@ def test_encoded_jumps_go_where_they_should(isa: Isa, data: st.DataObject) -> No
     pc = data.draw(addresses(isa.bits))
     index = data.draw(st.integers(0, REGION // 4 - 1))
     target = (pc + 4 & isa.mask) // REGION * REGION + index * 4
-    call, jump = isa.encode_call(pc, target), isa.encode_jump(pc, target)
-    assert judge(isa, (call,), pc) == [("jal", target)]
-    assert judge(isa, (jump,), pc) == [("j", target)]
-    assert isa.call_target(pc, call) == target
-    assert isa.call_target(pc, jump) is None
+    call, jump = isa.sites.encode_call(pc, target), isa.sites.encode_jump(pc, target)
+    assert judge(isa, call, pc) == [("jal", target)]
+    assert judge(isa, jump, pc) == [("j", target)]
+    assert isa.sites.call_target(pc, call) == target
+    assert isa.sites.call_target(pc, jump) is None
 
 
 @given(kinds, st.data())
@@ -104,7 +105,7 @@ def test_jumps_across_a_region_are_refused(isa: Isa, data: st.DataObject) -> Non
     regions = data.draw(st.integers(1, (isa.mask + 1) // REGION - 1))
     index = data.draw(st.integers(0, REGION // 4 - 1))
     target = (pc + 4) // REGION * REGION + regions * REGION + index * 4 & isa.mask
-    for encode in (isa.encode_call, isa.encode_jump):
+    for encode in (isa.sites.encode_call, isa.sites.encode_jump):
         with pytest.raises(RangeError, match="cannot reach"):
             encode(pc, target)
 
@@ -124,27 +125,27 @@ def test_jumps_across_a_region_are_refused(isa: Isa, data: st.DataObject) -> Non
 def test_region_is_that_of_the_delay_slot(isa: Isa, pc: int, target: int, reaches: bool) -> None:
     pc, target = kseg(isa, pc), kseg(isa, target)
     if reaches:
-        assert isa.call_target(pc, isa.encode_call(pc, target)) == target
+        assert isa.sites.call_target(pc, isa.sites.encode_call(pc, target)) == target
     else:
         with pytest.raises(RangeError):
-            isa.encode_call(pc, target)
+            isa.sites.encode_call(pc, target)
 
 
 def test_sign_extended_addresses_of_32_bit_guests_are_taken() -> None:
     isa = for_elf(MACHINE, 32, "big")
     high = 0xFFFFFFFF << 32
-    assert isa.encode_call(high | 0x80100000, high | 0x80101000) == JAL_MCOUNT
+    assert isa.sites.encode_call(high | 0x80100000, high | 0x80101000) == isa.encode(JAL_MCOUNT)
 
 
 def test_unaligned_target_is_refused(isa: Isa) -> None:
     with pytest.raises(RangeError, match="not the address of an instruction"):
-        isa.encode_call(kseg(isa, 0x80100000), kseg(isa, 0x80100002))
+        isa.sites.encode_call(kseg(isa, 0x80100000), kseg(isa, 0x80100002))
 
 
 @given(kinds, st.integers(1 << 31, (1 << 32) - 1))
 def test_address_load_carries_into_the_high_half(isa: Isa, low: int) -> None:
     target = kseg(isa, low)
-    (lui, high), (add, offset) = judge(isa, isa.encode_address(target), 0)
+    (lui, high), (add, offset) = judge(isa, isa.sites.encode_address(target), 0)
     assert (lui, add) == ("lui", "addiu" if isa.bits == 32 else "daddiu")
     # As the processor adds them up: both halves are sign-extended.
     high = (high & 0x7FFF) - (high & 0x8000) << 16
@@ -153,7 +154,8 @@ def test_address_load_carries_into_the_high_half(isa: Isa, low: int) -> None:
 
 @pytest.mark.parametrize("low", [0x7FFC, 0x8000, 0xFFFC, 0x0000])
 def test_high_half_at_the_carry(isa: Isa, low: int) -> None:
-    lui, add = isa.encode_address(kseg(isa, 0x80100000 | low))
+    load = isa.split(isa.sites.encode_address(kseg(isa, 0x80100000 | low)))
+    lui, add = map(isa.value, load)
     assert lui & 0xFFFF == (0x8011 if low >= 0x8000 else 0x8010)
     assert add & 0xFFFF == low
 
@@ -161,7 +163,7 @@ def test_high_half_at_the_carry(isa: Isa, low: int) -> None:
 @pytest.mark.parametrize("target", [1 << 32, 0x7FFFFFFF, 0x7FFF8000, 0x9000000080100000])
 def test_address_that_two_instructions_cannot_load(target: int) -> None:
     with pytest.raises(RangeError, match="cannot load"):
-        for_elf(MACHINE, 64, "big").encode_address(target)
+        for_elf(MACHINE, 64, "big").sites.encode_address(target)
 
 
 class TestSites:
@@ -169,7 +171,7 @@ class TestSites:
 
     address, mcount, caller = 0x80100010, 0x80101000, 0x80102004
 
-    def site(self, isa: Isa, form: Form = Form.MCOUNT, as_built: tuple[int, ...] = ()) -> CallSite:
+    def site(self, isa: Isa, form: Form = Form.MCOUNT, as_built: bytes = b"") -> CallSite:
         address = kseg(isa, self.address)
         return CallSite(address, form, "f", address - 16, as_built)
 
@@ -178,80 +180,81 @@ class TestSites:
         site = self.site(isa, form)
         mcount, caller = kseg(isa, self.mcount), kseg(isa, self.caller)
         slot = (ADJUST,) if isa.bits == 32 else ()
-        boot = isa.site_words(site, SiteState.BOOT, mcount)
-        call = isa.site_words(site, SiteState.CALL, caller)
-        nop = isa.site_words(site, SiteState.NOP, 0)
-        assert boot == (JAL_MCOUNT, *slot)
+        boot = isa.sites.code_for(site, SiteState.BOOT, mcount)
+        call = isa.sites.code_for(site, SiteState.CALL, caller)
+        nop = isa.sites.code_for(site, SiteState.NOP, 0)
+        assert boot == isa.encode(JAL_MCOUNT, *slot)
         assert judge(isa, call, site.address)[0] == ("jal", caller)
-        assert call[1:] == slot
-        assert nop == (NOP, NOP)[: len(call)]
-        for words, state in (
+        assert call[4:] == isa.encode(*slot)
+        assert nop == isa.encode(NOP, NOP)[: len(call)]
+        for code, state in (
             (boot, SiteState.BOOT),
             (call, SiteState.CALL),
             (nop, SiteState.NOP),
-            ((JAL_MCOUNT + 1, *slot), SiteState.UNKNOWN),
-            ((), SiteState.UNKNOWN),
+            (isa.encode(JAL_MCOUNT + 1, *slot), SiteState.UNKNOWN),
+            (b"", SiteState.UNKNOWN),
         ):
-            assert isa.site_state(site, words, mcount, caller) is state
+            assert isa.sites.state(site, code, mcount, caller) is state
 
     def test_half_of_an_o32_site_is_no_state(self) -> None:
         isa = for_elf(MACHINE, 32, "big")
         # B01: the delay slot that stays when the call goes.
-        half = (NOP, ADJUST)
-        assert isa.site_state(self.site(isa), half, self.mcount, self.caller) is SiteState.UNKNOWN
+        half = isa.encode(NOP, ADJUST)
+        assert isa.sites.state(self.site(isa), half, self.mcount, self.caller) is SiteState.UNKNOWN
 
     def test_unfilled_delay_slot_is_switched_off_by_undoing_it(self) -> None:
         isa = for_elf(MACHINE, 32, "big")
-        site = self.site(isa, as_built=(JAL_MCOUNT, NOP))
-        assert isa.site_words(site, SiteState.BOOT, self.mcount) == (JAL_MCOUNT, NOP)
-        assert isa.site_words(site, SiteState.NOP, 0) == (UNDO, NOP)
-        assert isa.site_words(site, SiteState.CALL, self.mcount) == (JAL_MCOUNT, NOP)
+        site = self.site(isa, as_built=isa.encode(JAL_MCOUNT, NOP))
+        assert isa.sites.code_for(site, SiteState.BOOT, self.mcount) == site.as_built
+        assert isa.sites.code_for(site, SiteState.NOP, 0) == isa.encode(UNDO, NOP)
+        assert isa.sites.code_for(site, SiteState.CALL, self.mcount) == site.as_built
 
     def test_gate_makes_boot_and_call_the_same(self, isa: Isa) -> None:
         site, mcount = self.site(isa), kseg(isa, self.mcount)
-        words = isa.site_words(site, SiteState.BOOT, mcount)
-        assert isa.site_state(site, words, mcount, mcount) is SiteState.CALL
+        words = isa.sites.code_for(site, SiteState.BOOT, mcount)
+        assert isa.sites.state(site, words, mcount, mcount) is SiteState.CALL
 
     def test_caller_out_of_reach(self, isa: Isa) -> None:
         site, mcount, far = self.site(isa), kseg(isa, self.mcount), kseg(isa, 0xC0000000)
         with pytest.raises(RangeError):
-            isa.site_words(site, SiteState.CALL, far)
-        words = isa.site_words(site, SiteState.BOOT, mcount)
-        assert isa.site_state(site, words, mcount, far) is SiteState.BOOT
+            isa.sites.code_for(site, SiteState.CALL, far)
+        words = isa.sites.code_for(site, SiteState.BOOT, mcount)
+        assert isa.sites.state(site, words, mcount, far) is SiteState.BOOT
 
     @pytest.mark.parametrize("extra", [(), (LA_T4,)], ids=["plain", "ra-address"])
     @pytest.mark.parametrize("chain", [(), (CHAIN_BACK,)], ids=["", "static-chain"])
     def test_long_call(self, isa: Isa, extra: tuple[int, ...], chain: tuple[int, ...]) -> None:
         mcount, caller = kseg(isa, 0x80108000), kseg(isa, 0xC0101234)
-        built = (*isa.encode_address(mcount), MOVE_AT_RA, *extra, JALR_V1, ADJUST, *chain)
+        rest = isa.encode(MOVE_AT_RA, *extra, JALR_V1, ADJUST, *chain)
+        built = isa.sites.encode_address(mcount) + rest
         self.check_long_call(isa, built, mcount, caller)
 
     @pytest.mark.parametrize("mcount", [0xFFFFFFFF80108000, 0x9800000001238000, 0x7FFF7FFF7FFF8000])
     def test_long_call_with_addresses_of_64_bits(self, mcount: int) -> None:
         isa = for_elf(MACHINE, 64, "big")
-        load = isa.encode_address(mcount, wide=True)
-        self.check_long_call(isa, (*load, MOVE_AT_RA, JALR_V1, NOP), mcount, mcount + 8)
+        load = isa.sites.encode_address(mcount, wide=True)
+        self.check_long_call(isa, load + isa.encode(MOVE_AT_RA, JALR_V1, NOP), mcount, mcount + 8)
 
-    def check_long_call(self, isa: Isa, built: tuple[int, ...], mcount: int, other: int) -> None:
+    def check_long_call(self, isa: Isa, built: bytes, mcount: int, other: int) -> None:
         site = self.site(isa, Form.LONG_CALL, built)
-        assert isa.recognise(site.address, built, mcount) is Form.LONG_CALL
-        assert isa.recognise(site.address, built, other) is None
-        assert isa.recognise(site.address + 4, built[1:], mcount) is None
-        assert isa.site_length(Form.LONG_CALL, (*built, JALR_V1, 0)) == len(built)
-        assert isa.site_words(site, SiteState.BOOT, mcount) == built[:1]
-        assert isa.site_words(site, SiteState.CALL, mcount) == built[:1]
+        assert isa.sites.recognise(site.address, built, mcount) is Form.LONG_CALL
+        assert isa.sites.recognise(site.address, built, other) is None
+        assert isa.sites.recognise(site.address + 4, built[4:], mcount) is None
+        assert isa.sites.size(Form.LONG_CALL, built + isa.encode(JALR_V1, 0)) == len(built)
+        assert isa.sites.code_for(site, SiteState.BOOT, mcount) == built[:4]
+        assert isa.sites.code_for(site, SiteState.CALL, mcount) == built[:4]
         with pytest.raises(RangeError, match="one address"):
-            isa.site_words(site, SiteState.CALL, other)
-        nop = isa.site_words(site, SiteState.NOP, 0)
+            isa.sites.code_for(site, SiteState.CALL, other)
+        nop = isa.sites.code_for(site, SiteState.NOP, 0)
         # M1: the branch leaves out the whole sequence; a plain one is 0x10000004 (B06).
-        assert nop == (0x10000000 + len(built) - 1,)
-        assert judge(isa, nop, site.address)[0] == ("b", site.address + 4 * len(built))
-        assert isa.site_state(site, nop, mcount, mcount) is SiteState.NOP
-        assert isa.site_state(site, built, mcount, mcount) is SiteState.CALL
+        assert nop == isa.encode(0x10000000 + len(built) // 4 - 1)
+        assert judge(isa, nop, site.address)[0] == ("b", site.address + len(built))
+        assert isa.sites.state(site, nop, mcount, mcount) is SiteState.NOP
+        assert isa.sites.state(site, built, mcount, mcount) is SiteState.CALL
 
     def test_long_call_of_which_nothing_is_known(self, isa: Isa) -> None:
         with pytest.raises(GuestError, match="not known"):
-            isa.site_words(self.site(isa, Form.LONG_CALL), SiteState.NOP, 0)
+            isa.sites.code_for(self.site(isa, Form.LONG_CALL), SiteState.NOP, 0)
 
 
 @pytest.mark.parametrize(
@@ -290,9 +293,13 @@ class TestSites:
 )
 def test_recognise_o32(before: tuple[int, ...], words: tuple[int, ...], form: Form | None) -> None:
     isa = for_elf(MACHINE, 32, "big")
-    assert isa.recognise(0x80100010, words, 0x80101000, before) is form
-    assert isa.recognise(0x80100012, words, 0x80101000, before) is None
-    assert isa.recognise(0x80100010, words, None, before) is None
+    assert (
+        isa.sites.recognise(0x80100010, isa.encode(*words), 0x80101000, isa.encode(*before)) is form
+    )
+    assert (
+        isa.sites.recognise(0x80100012, isa.encode(*words), 0x80101000, isa.encode(*before)) is None
+    )
+    assert isa.sites.recognise(0x80100010, isa.encode(*words), None, isa.encode(*before)) is None
 
 
 @pytest.mark.parametrize(
@@ -316,10 +323,13 @@ def test_recognise_o32(before: tuple[int, ...], words: tuple[int, ...], form: Fo
 def test_recognise_n64(before: tuple[int, ...], words: tuple[int, ...], form: Form | None) -> None:
     isa = for_elf(MACHINE, 64, "little")
     mcount = kseg(isa, 0x80101000)
-    assert isa.recognise(kseg(isa, 0x80100010), words, mcount, before) is form
+    assert (
+        isa.sites.recognise(kseg(isa, 0x80100010), isa.encode(*words), mcount, isa.encode(*before))
+        is form
+    )
 
 
-def test_tracer_words(isa: Isa) -> None:
+def test_stub_code(isa: Isa) -> None:
     symbols = {
         "ftrace_caller": kseg(isa, 0x80101000),
         "ftrace_call": kseg(isa, 0x80101040),
@@ -327,12 +337,12 @@ def test_tracer_words(isa: Isa) -> None:
     }
     tracer = kseg(isa, 0x80102000)
     gate, slot = symbols["ftrace_caller"], symbols["ftrace_call"]
-    off = isa.tracer_words(symbols, None)
-    on = isa.tracer_words(symbols, tracer)
+    off = isa.sites.stub_code(symbols, None)
+    on = isa.sites.stub_code(symbols, tracer)
     assert list(off) == list(on) == [gate, slot]
-    assert judge(isa, (off[gate],), gate) == [("j", symbols["ftrace_stub"])]
-    assert judge(isa, (on[slot],), slot) == [("jal", tracer)]
-    assert (on[gate], off[slot]) == (NOP, NOP)
+    assert judge(isa, off[gate], gate) == [("j", symbols["ftrace_stub"])]
+    assert judge(isa, on[slot], slot) == [("jal", tracer)]
+    assert on[gate] == off[slot] == isa.encode(NOP)
 
 
 @pytest.mark.parametrize("missing", ["ftrace_caller", "ftrace_call", "ftrace_stub"])
@@ -340,35 +350,36 @@ def test_port_without_a_patch_point(isa: Isa, missing: str) -> None:
     symbols = {"ftrace_caller": 0, "ftrace_call": 0, "ftrace_stub": 0}
     del symbols[missing]
     with pytest.raises(GuestError, match=f"no symbol {missing}"):
-        isa.tracer_words(symbols, None)
+        isa.sites.stub_code(symbols, None)
 
 
 def test_disassembles_release_2(isa: Isa) -> None:
     words = [0x7C8220C0, 0x7C041420, 0x00231102, 0x049F0000, 0xBC950000, 0x41606000]
-    texts = [i.text.split()[0] for i in isa.disassemble(isa.words_to_bytes(words), 0)]
+    texts = [i.text.split()[0] for i in isa.disassemble(isa.encode(*words), 0)]
     assert texts == ["ext", "seb", "rotr", "synci", "cache", "di"]
 
 
 def test_disassembles_64_bit_instructions() -> None:
     isa = for_elf(MACHINE, 64, "big")
     words = [0x7C8220C3, 0x7C0410A4, 0x002410FA, 0x64420004]
-    texts = [i.text.split()[0] for i in isa.disassemble(isa.words_to_bytes(words), 0)]
+    texts = [i.text.split()[0] for i in isa.disassemble(isa.encode(*words), 0)]
     assert texts == ["dext", "dsbh", "drotr", "daddiu"]
 
 
 def test_branch_targets_are_addresses(isa: Isa) -> None:
     pc = kseg(isa, 0x80100000)
-    jump, branch = isa.disassemble(isa.words_to_bytes([JAL_MCOUNT, 0x1000FFFF]), pc)
+    jump, branch = isa.disassemble(isa.encode(JAL_MCOUNT, 0x1000FFFF), pc)
     assert jump.text == f"jal {kseg(isa, 0x80101000):#x}"
+    assert (jump.calls, branch.calls) == (kseg(isa, 0x80101000), None)
     assert branch.text == f"b {kseg(isa, 0x80100004):#x}"
 
 
 def test_registers() -> None:
     o32, n64 = (for_elf(MACHINE, bits, "big") for bits in (32, 64))
     for isa in (o32, n64):
-        assert len(isa.general_registers) == len(set(isa.general_registers)) == 32
-        assert set(isa.argument_registers) < set(isa.general_registers)
-        assert isa.return_register == isa.general_registers[31]
-        assert isa.general_registers[29] == isa.stack_register
-    assert o32.general_registers[8:12] == ("t0", "t1", "t2", "t3")
-    assert n64.general_registers[8:16] == ("a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3")
+        assert len(isa.abi.general_registers) == len(set(isa.abi.general_registers)) == 32
+        assert set(isa.abi.argument_registers) < set(isa.abi.general_registers)
+        assert isa.abi.return_register == isa.abi.general_registers[31]
+        assert isa.abi.general_registers[29] == isa.abi.stack_register
+    assert o32.abi.general_registers[8:12] == ("t0", "t1", "t2", "t3")
+    assert n64.abi.general_registers[8:16] == ("a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3")

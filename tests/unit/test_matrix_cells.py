@@ -274,7 +274,7 @@ EVERY = [CELL, ARM, CONFORM, MUTANTS, THREADS]
         ("guests/workloads/returns.c", [CONFORM, MUTANTS]),
         ("guests/kernel/trace/ring.c", EVERY),
         ("qemu-configs/aarch64-virt.toml", [ARM]),
-        ("harness/isa/aarch64.py", [ARM]),
+        ("harness/isa/aarch64/abi.py", [ARM]),
         ("harness/isa/base.py", EVERY),
         ("harness/conformance/engine.py", [CONFORM, MUTANTS]),
         ("harness/tracer/control.py", EVERY),

@@ -16,7 +16,7 @@ import pytest
 import harness.oracle
 from harness.errors import HostError
 from harness.image import Function
-from harness.isa import for_elf
+from harness.isa import FlowKind, FlowPattern, for_elf
 from harness.oracle import Call, Oracle
 from harness.oracle.layout import Control
 
@@ -42,12 +42,13 @@ def library(tmp_path_factory, request):
 
 
 class Code:
-    """Words of one instruction set."""
+    """Words of one instruction set; those that are executed have so many bytes."""
 
-    def __init__(self, isa, words):
-        self.isa = isa
+    def __init__(self, isa, words, size=4):
+        self.isa, self.size = isa, size
         self.__dict__.update(words)
-        self.site = isa.encode_call(BASE, MCOUNT)
+        self.site = isa.value(isa.sites.encode_call(BASE, MCOUNT))
+        self.slots = isa.machine.delay_slot // 4
 
 
 CODES = {
@@ -69,6 +70,22 @@ CODES = {
 BGEZAL = 0x04910010
 
 
+class ShortMachine(type(CODES["aarch64"].isa.machine)):
+    """With the compressed calls and returns of RISC-V, which have 16 bits."""
+
+    flow_patterns = (
+        FlowPattern(0xF07F, 0x9002, FlowKind.CALL),
+        FlowPattern(0xF07F, 0x8002, FlowKind.INDIRECT_JUMP),
+    )
+
+
+class ShortIsa(type(CODES["aarch64"].isa)):
+    machine_type = ShortMachine
+
+
+SHORT = Code(ShortIsa(64, "little"), {"nop": 0x0001, "ret": 0x8082, "call": 0x9282}, size=2)
+
+
 @dataclass
 class Cpu:
     """Executes blocks; an address is an offset from BASE, in words."""
@@ -78,18 +95,17 @@ class Cpu:
     number: int = 0
 
     def run(self, place, *words):
-        data = self.code.isa.words_to_bytes(words)
+        data = self.code.isa.encode(*words, size=self.code.size)
         self.library.fake_execute(self.number, ctypes.c_uint64(at(place)), data, len(words))
 
     def transfer(self, place, word):
         """A branch at the end of a block, with its delay slot where the machine has one."""
-        slots = self.code.isa.call_return_offset // 4 - 1
-        self.run(place, word, *[self.code.nop] * slots)
+        self.run(place, word, *[self.code.nop] * self.code.slots)
 
     def call(self, place):
         """Execute a call; the answer is where it returns to, in words."""
         self.transfer(place, self.code.call)
-        return place + self.code.isa.call_return_offset // 4
+        return place + self.code.size / 4 + self.code.slots
 
     def ret(self, place):
         self.transfer(place, self.code.ret)
@@ -109,7 +125,7 @@ class Cpu:
     def memory(self, place, address, store, word=None):
         """An instruction that stores to, or loads from, an address."""
         usual = self.code.store if store else self.code.load
-        data = self.code.isa.words_to_bytes([usual if word is None else word])
+        data = self.code.isa.encode(usual if word is None else word)
         where, address = ctypes.c_uint64(at(place)), ctypes.c_uint64(address)
         self.library.fake_access(self.number, where, data, address, store)
 
@@ -156,7 +172,7 @@ class Cpu:
 
 
 def at(place):
-    return BASE + 4 * place
+    return int(BASE + 4 * place)
 
 
 class FakeImage(SimpleNamespace):
@@ -168,20 +184,20 @@ class FakeImage(SimpleNamespace):
 def image(code):
     """One function at BASE with one site, and room behind it for everything else."""
     isa = code.isa
-    text = isa.words_to_bytes([code.site, code.nop])
+    text = isa.encode(code.site, code.nop)
     function = Function("traced", BASE, len(text))
     switch = Function("__switch_to", at(SWITCH), 16)
     order = ">" if isa.byteorder == "big" else "<"
     layout = (0x54485244, 1, NR_THREADS, THREAD_SIZE, 4, 0, 16, *[0] * 11, THREADS)
     jumps = [Function("setjmp", at(SETJMP), 16), Function("longjmp", at(LONGJMP), 16)]
     memory = {BASE: text, THREADS - 0x100: struct.pack(f"{order}18IQ", *layout)}
-    memory |= {function.address: isa.words_to_bytes([code.nop] * 4) for function in jumps}
+    memory |= {function.address: isa.encode(*[code.nop] * 4) for function in jumps}
     return FakeImage(
         isa=isa,
         byteorder=isa.byteorder,
         symbols={
             "_mcount": MCOUNT,
-            isa.vectors_symbol: VECTOR - 0x180,
+            isa.machine.vectors_symbol: VECTOR - 0x180,
             "__switch_to": at(SWITCH),
             "thread_entry": at(THREAD_ENTRY),
             "threads": THREADS,
@@ -200,13 +216,14 @@ def machine(library, tmp_path):
     oracles = []
 
     def start(name="mips", cpus=1, capacity=1000):
-        code = CODES[name]
+        code = SHORT if name == "short" else CODES[name]
         oracle = Oracle(image(code), tmp_path, capacity=capacity)
         oracles.append(oracle)
         # The same file would be the same library, with the state of the test before.
         own = tmp_path / "own.so"
         shutil.copy(library, own)
         loaded = ctypes.CDLL(str(own))
+        ctypes.c_size_t.in_dll(loaded, "fake_size").value = code.size
         assert install(loaded, f"control={tmp_path / 'oracle'}", cpus=cpus) == 0
         oracle.window(True)
         return [Cpu(loaded, code, number) for number in range(cpus)], oracle
@@ -237,6 +254,17 @@ def test_parent_is_the_return_address(machine, name):
     (call,) = oracle.records()
     assert (call.cpu, call.site, call.function) == (0, BASE, "traced")
     assert call.parent == at(back)
+
+
+def test_a_call_of_16_bits_returns_right_behind_itself(machine):
+    (cpu,), oracle = machine("short")
+    outer = cpu.call(100)
+    assert at(outer) == at(100) + 2
+    cpu.site()
+    cpu.ret(301)
+    cpu.enter(outer)
+    cpu.site()
+    assert [call.parent for call in oracle.records()] == [at(outer), 0]
 
 
 def test_before_any_call_there_is_no_parent(machine):

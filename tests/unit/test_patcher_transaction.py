@@ -195,7 +195,7 @@ def test_only_changed_words_count_as_the_inside_of_a_site():
 
 def test_a_call_is_left_before_it_goes():
     """Its delay slot may have been interrupted, and the return register has changed by then."""
-    call = Patch(BASE, JAL, NOP, "a call", links=True)
+    call = Patch(BASE, JAL, NOP, "a call", delay_slot=4)
     assert list(call.interior) == [BASE + 4]
     assert list(call.unsafe) == [BASE, BASE + 4]
     assert call.behind == BASE + 8
@@ -204,9 +204,14 @@ def test_a_call_is_left_before_it_goes():
     text.memory[:4] = JAL
     apply(PatchPlan([call]), text, cpus, listing)
     assert cpus.runs == [BASE + 8]
-    assert not Patch(BASE, NOP, JAL, "a call to be", links=False).unsafe
-    wide = Patch(BASE, JAL + ADJUST, NOP + NOP, "a call of o32", links=True)
+    assert not Patch(BASE, NOP, JAL, "a call to be", delay_slot=0).unsafe
+    wide = Patch(BASE, JAL + ADJUST, NOP + NOP, "a call of o32", delay_slot=4)
     assert (list(wide.unsafe), wide.behind) == ([BASE, BASE + 4], BASE + 8)
+
+
+def test_instructions_of_16_bits_are_places_too():
+    short = Patch(BASE, NOP * 2, JAL + NOP, "c.nop twice", unit=2)
+    assert list(short.interior) == [BASE + 2]
 
 
 def test_overlapping_and_crooked_patches_are_refused():

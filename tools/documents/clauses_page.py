@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import fill, indent
 
 from harness.conformance.catalogue import Catalogue, Clause, Judge, load_catalogue
-from harness.isa import Form
+from harness.isa import Form, Property
 
 HEAD = """\
 .. SPDX-License-Identifier: MIT
@@ -44,6 +44,10 @@ build
 sites, architectures, flags
     Forms of call sites, architectures and compiler flags that the entry is confined to; all where
     it does not say. An entry about sites of modules alone applies to every config.
+where
+    What a machine has that the entry is about, or what keeps one from seeing it:
+
+{properties}
 seen by
     Who judges it, and what is looked at:
 
@@ -69,8 +73,22 @@ def clauses_page(catalogue: Catalogue | None = None) -> str:
     return "\n".join(_lines(catalogue or load_catalogue())) + "\n"
 
 
+PROPERTIES = {
+    Property.SIGNED_RETURNS: "functions sign the return address and authenticate it (PAC)",
+    Property.LANDING_PADS: "indirect branches must land on instructions made for it (BTI)",
+    Property.FAR_MODULES: "a module may lie beyond the reach of a call of the kernel",
+    Property.HIDDEN_RETURNS: "only its prologue tells where a function has its return address",
+    Property.UNMAPPED_TEXT: "page tables do not map the kernel's text",
+    Property.LOCAL_FETCH: "a CPU maintains instruction fetch for itself alone",
+    Property.NO_NMI: "nothing raises an NMI in a kernel that runs",
+}
+
+
 def _lines(catalogue: Catalogue) -> Iterator[str]:
-    yield HEAD + "\n".join(f"    - ``{judge}``: {text}" for judge, text in JUDGES.items())
+    properties = "\n".join(f"    - ``{name}``: {text}" for name, text in PROPERTIES.items())
+    yield HEAD.format(properties=properties) + "\n".join(
+        f"    - ``{judge}``: {text}" for judge, text in JUDGES.items()
+    )
     for document in catalogue.document:
         yield from ("", document.title, "=" * len(document.title))
         for section in document.sections:
@@ -91,13 +109,15 @@ def _entry(clause: Clause) -> Iterator[str]:
         facts.append(f"architectures {_codes(clause.architectures)}")
     if clause.cflags:
         facts.append(f"flags {_codes(clause.cflags)}")
+    if clause.properties:
+        facts.append(f"where {_codes(clause.properties)}")
     yield ""
     yield _paragraph("; ".join(facts) + ".")
     if clause.observed:
         yield ""
         yield _paragraph(f"Seen by {_codes(clause.judges)}. {escaped(clause.observed)}")
     for pattern, reason in clause.not_observable.items():
-        where = "" if pattern == "*" else f" on {pattern}"
+        where = "" if pattern == "*" else f" where {_codes([pattern])}"
         yield ""
         yield _paragraph(f"Not observable{where}: {escaped(reason)}.")
 

@@ -22,8 +22,8 @@ PATCHING = (
     *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
 )
 
-STUB_WORDS = 4
-"""Instructions, but for nops, within which ftrace_stub returns, before its end if that is known."""
+STUB_INSTRUCTIONS = 4
+"""Those, but for nops, within which ftrace_stub returns, before its end if that is known."""
 
 FARTHEST = 4096
 """Bytes from a function's start within which its call site lies: prologues are short."""
@@ -122,7 +122,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     lines = bench.difference(built, bench.text())
     bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
     registers = bench.registers.read()
-    bench.run_to(registers[bench.isa.return_register])
+    bench.run_to(registers[bench.isa.abi.return_register])
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
     bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}")
     bench.close()
@@ -134,16 +134,14 @@ def text_after_boot(bench: Bench) -> None:
     bench.fresh()
     isa, image = bench.isa, bench.image
     built, now = image.read(image.text.start, len(image.text)), bench.text()
-    inside = bench.image.ignored_words
+    inside = bench.addresses_of(image.sites)
     for site in image.sites:
-        length = isa.site_length(site.form, site.as_built)
-        inside |= {site.address + 4 * at for at in range(length)}
-        at = site.address - image.text.start
-        words = isa.bytes_to_words(now[at : at + 4 * length])
-        shown = bench.listing(site.address, words)
+        at, size = site.address - image.text.start, bench.size(site)
+        code = now[at : at + size]
+        shown = bench.listing(site.address, code)
         for clause in ("C8g", "C9a"):
             bench.require(
-                clause, not bench.calls(site.address, words), f"{site.function} is on", found=shown
+                clause, not bench.calls(site.address, code), f"{site.function} is on", found=shown
             )
         if MCOUNT in image.symbols and site.form in MCOUNT_FORMS:
             built_calls = [to for _, to in bench.calls(site.address, site.as_built)]
@@ -151,9 +149,11 @@ def text_after_boot(bench: Bench) -> None:
                 "C8a", built_calls == [image.symbols[MCOUNT]], f"{site.function} calls no _mcount"
             )
         if bench.applies("M4a"):
-            bench.require("M4a", words[0] == isa.nop, f"{site.function}: no nop", found=shown)
+            first = code.startswith(isa.sites.nop)
+            bench.require("M4a", first, f"{site.function}: no nop", found=shown)
         if bench.applies("M4d"):
-            kept = now[at + 4 : at + 8] == built[at + 4 : at + 8]
+            behind, slot = at + size, isa.machine.delay_slot
+            kept = now[behind : behind + slot] == built[behind : behind + slot]
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
     other = [address for address in bench.changed(built, now) if address not in inside]
     lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
@@ -166,9 +166,9 @@ def text_after_boot(bench: Bench) -> None:
         slot, tracer = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_call"))
         bench.require("C11a", slot > tracer, "ftrace_graph_call does not follow ftrace_call")
         for text in (built, now):
-            word = isa.bytes_to_words(text[slot - image.text.start :][:4])[0]
-            idle = word == isa.nop
-            bench.require("C11a", idle, "the slot is not idle", found=bench.listing(slot, [word]))
+            held = text[slot - image.text.start :][: len(isa.sites.nop)]
+            idle = held == isa.sites.nop
+            bench.require("C11a", idle, "the slot is not idle", found=bench.listing(slot, held))
 
 
 def _gate(bench: Bench, text: bytes) -> None:
@@ -176,14 +176,14 @@ def _gate(bench: Bench, text: bytes) -> None:
     image, isa = bench.image, bench.isa
     mcount, caller = (image.address_of(name) for name in (MCOUNT, "ftrace_caller"))
     bench.require("M5a", mcount == caller, f"_mcount is {mcount:#x}, ftrace_caller {caller:#x}")
-    words = isa.bytes_to_words(text[caller - image.text.start :][:8])
-    expected = (isa.encode_jump(caller, image.address_of(NO_TRACER)), isa.nop)
+    expected = isa.sites.encode_jump(caller, image.address_of(NO_TRACER)) + isa.sites.nop
+    found = text[caller - image.text.start :][: len(expected)]
     bench.require(
         "M5b",
-        words == expected,
+        found == expected,
         "ftrace_caller does not begin with a jump to ftrace_stub",
         expected=bench.listing(caller, expected),
-        found=bench.listing(caller, words),
+        found=bench.listing(caller, found),
     )
 
 
@@ -191,19 +191,19 @@ def _gate(bench: Bench, text: bytes) -> None:
 def the_stub_that_does_nothing(bench: Bench) -> None:
     """A few words, no store and no call among them, and then the return."""
     isa, start = bench.isa, bench.image.address_of(NO_TRACER)
-    function, most = bench.image.function_at(start), 16 * STUB_WORDS
+    function, most = bench.image.function_at(start), 4 * STUB_INSTRUCTIONS * isa.longest
     size = min(most, function.address + function.size - start) if function else most
-    words = isa.bytes_to_words(bench.image.read(start, size))
-    working = [at for at, word in enumerate(words) if word != isa.nop]
-    words = words[: working[STUB_WORDS]] if len(working) > STUB_WORDS else words
-    returns = [at for at, word in enumerate(words) if isa.is_return(word)]
-    shown = bench.listing(start, words)
+    stub = isa.split(bench.image.read(start, size))
+    working = [at for at, one in enumerate(stub) if one != isa.sites.nop]
+    stub = stub[: working[STUB_INSTRUCTIONS]] if len(working) > STUB_INSTRUCTIONS else stub
+    returns = [at for at, one in enumerate(stub) if isa.machine.is_return(one)]
+    shown = bench.listing(start, b"".join(stub))
     bench.require("C3e", bool(returns), "ftrace_stub does not return", found=shown)
-    body = words[: returns[0]] if returns else words
-    stores = [word for word in body if isa.is_store(word)]
-    calls = bench.calls(start, body)
+    body = stub[: returns[0]] if returns else stub
+    stores = [one for one in body if isa.machine.is_store(one)]
+    calls = bench.calls(start, b"".join(body))
     bench.require("C3e", not stores and not calls, "ftrace_stub does more", found=shown)
-    if isa.has_gate:
+    if isa.sites.has_gate:
         # There it is the end of _mcount, and no function: M5d.
         return
     bench.fresh()

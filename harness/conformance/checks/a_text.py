@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the patching functions write: all text before and after each call of them, decoded."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.errors import GuestError
-from harness.isa import CallSite, Form
+from harness.isa import CallSite, Form, Isa
 
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
 SITE = "leaf"
@@ -15,7 +15,11 @@ OTHER_TRACER = "panic"
 """Any function will do where nobody comes to call it."""
 
 JUNK = 0xDEADBEEF
-EDGE = 1 << 28
+FLIPPED = (1 << 2, 1 << 15)
+"""Bits of an instruction that is replaced by another one."""
+
+MARGIN = 0x100
+"""Bytes between the end of what reaches something and the call site that is put there."""
 
 
 @check("C9a", "C9b", "C9c", "C9d", "C10b", "M4a", "M4b", "M4c", "M4d")
@@ -27,14 +31,12 @@ def switching_every_site(bench: Bench) -> None:
     with bench.stakes("C9b", "C9d"):
         switch.sites(True)
     on = bench.text()
-    inside, caller = bench.image.ignored_words, image.address_of("ftrace_caller")
+    inside, caller = bench.addresses_of(image.sites), image.address_of("ftrace_caller")
     for site in image.sites:
-        length = isa.site_length(site.form, site.as_built)
-        inside |= {site.address + 4 * at for at in range(length)}
-        _judge_on(bench, site, _words(bench, on, site, length), caller)
+        at, size, slot = site.address - image.text.start, bench.size(site), isa.machine.delay_slot
+        _judge_on(bench, site, on[at : at + size], caller)
         if bench.applies("M4d"):
-            at = site.address + 4 - image.text.start
-            kept = on[at : at + 4] == image.read(site.address + 4, 4)
+            kept = on[at + size :][:slot] == image.read(site.address + size, slot)
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
     other = set(bench.changed(off, on)) - inside
     lines = [f"{address:#x} {image.symbolize(address)}" for address in sorted(other)[:16]]
@@ -57,33 +59,28 @@ def switching_every_site(bench: Bench) -> None:
     )
 
 
-def _judge_on(bench: Bench, site: CallSite, words: Sequence[int], caller: int) -> None:
+def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
     """One call of ftrace_caller, and what goes with it as the compiler wrote it."""
-    targets = [target for _, target in bench.calls(site.address, words)]
+    targets = [target for _, target in bench.calls(site.address, code)]
     bench.require(
         "C9b",
         targets == [caller],
         f"{site.function}: the site does not call ftrace_caller",
         expected=f"a call of {caller:#x}",
-        found=bench.listing(site.address, words),
+        found=bench.listing(site.address, code),
     )
     if not bench.applies("M4c"):
         return
-    isa = bench.isa
-    expected = (isa.encode_call(site.address, caller), *site.as_built[1 : len(words)])
+    call = bench.isa.sites.encode_call(site.address, caller)
+    expected = call + site.as_built[len(call) : len(code)]
     for clause in ("M4c", *(["M4b"] if bench.applies("M4b") else [])):
         bench.require(
             clause,
-            tuple(words) == expected,
+            code == expected,
             f"{site.function}: the site is not what the compiler had written",
             expected=bench.listing(site.address, expected),
-            found=bench.listing(site.address, words),
+            found=bench.listing(site.address, code),
         )
-
-
-def _words(bench: Bench, text: bytes, site: CallSite, length: int) -> tuple[int, ...]:
-    at = site.address - bench.image.text.start
-    return bench.isa.bytes_to_words(text[at : at + 4 * length])
 
 
 @check("C9b", "C9c", "C9f", "C9g")
@@ -98,20 +95,17 @@ def targets_everywhere(bench: Bench) -> None:
 @check("C9f", "C9g")
 def targets_from_the_edge_of_a_region(bench: Bench) -> None:
     """The same from sites at the end of what one jump can reach, where the next region begins."""
-    edges = bench.isa.edges
+    size = bench.size(bench.site(SITE))
+    edges = bench.isa.machine.edges(size)
     if not edges:
         for clause in ("C9f", "C9g"):
             bench.require(clause, True, "")
         return
-    bench.fresh(memory=bench.isa.edge_memory)
+    bench.fresh(memory=bench.isa.machine.edge_memory)
     real = bench.site(SITE)
-    length = bench.isa.site_length(real.form, real.as_built)
-    off = bench.words(real.address, length)
+    off = bench.code(real)
     for address in edges:
-        if (address + 4 * length - 1) // EDGE != address // EDGE:
-            # Its second word would lie where the machine has no memory.
-            continue
-        bench.guest.debugger.write_memory(address, bench.isa.words_to_bytes(off))
+        bench.guest.debugger.write_memory(address, off)
         site = CallSite(address & bench.isa.mask, real.form, "at the edge", address, real.as_built)
         _targets(bench, site, bench.fake_record(site))
     bench.close()
@@ -120,28 +114,28 @@ def targets_from_the_edge_of_a_region(bench: Bench) -> None:
 def _targets(bench: Bench, site: CallSite, record: int) -> None:
     isa, image = bench.isa, bench.image
     make_call, make_nop = (image.address_of(f"ftrace_make_{what}") for what in ("call", "nop"))
-    length = isa.site_length(site.form, site.as_built)
-    off = bench.words(site.address, length)
-    where = site.address + 4 * (length - 1 if site.form.calls_last else 0)
-    low, high = isa.reach(where)
-    near = [low + (at & high - low & -4) for at in (0x8000, 0x7FFC, 0x5555554, 0xAAAAAA8, 0x4000)]
+    off, where = bench.code(site), isa.sites.call_address(site)
+    low, high = isa.sites.reach(where)
+    near = [
+        low + (at & high - low & -isa.unit) for at in (0x8000, 0x7FFC, 0x5555554, 0xAAAAAA8, 0x4000)
+    ]
     for target in (low, high, *near):
         target &= isa.mask
         clause = "C9g" if target in (low, high) else "C9b"
         with bench.stakes(clause, "C9c"):
             status = bench.call(make_call, record, target)
-        words = bench.words(site.address, length)
+        on = bench.code(site)
         what = f"a call of {target:#x} from {where:#x}"
-        shown = {"expected": f"a call of {target:#x}", "found": bench.listing(site.address, words)}
+        shown = {"expected": f"a call of {target:#x}", "found": bench.listing(site.address, on)}
         if not bench.require(clause, status == 0, f"{what} was refused: error {status}"):
             continue
-        decoded = bench.calls(site.address, words) == [(where & isa.mask, target)]
+        decoded = bench.calls(site.address, on) == [(where & isa.mask, target)]
         bench.require(clause, decoded, f"{what} became something else", **shown)
         if clause == "C9g":
             bench.require("C9b", decoded, f"{what} became something else", **shown)
         with bench.stakes(clause, "C9c"):
             status = bench.call(make_nop, 0, record, target)
-        back = bench.words(site.address, length)
+        back = bench.code(site)
         bench.require(
             "C9c",
             status == 0 and back == off,
@@ -149,60 +143,70 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
             expected=bench.listing(site.address, off),
             found=bench.listing(site.address, back),
         )
-        bench.guest.debugger.write_memory(site.address, isa.words_to_bytes(off))
+        bench.guest.debugger.write_memory(site.address, off)
     for target, clause in (
-        (low - 4, "C9g"),
-        (high + 4, "C9g"),
+        (low - isa.unit, "C9g"),
+        (high + isa.unit, "C9g"),
         (low - 0x10000000, "C9f"),
         (high + 0x10000000, "C9f"),
     ):
         refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
-    refused(bench, "C9f", site, (make_call, record, (low + 0x102) & isa.mask), "unaligned")
+    refused(
+        bench,
+        "C9f",
+        site,
+        (make_call, record, (low + 0x100 + isa.unit // 2) & isa.mask),
+        "unaligned",
+    )
 
 
 def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
     """The port says no, and all text is what it was, the site's too."""
-    length = bench.isa.site_length(site.form, site.as_built)
-    before, words = bench.text(), bench.words(site.address, length)
+    before, code = bench.text(), bench.code(site)
     with bench.stakes(clause):
         status = bench.call(*call)
-    after, now = bench.text(), bench.words(site.address, length)
+    after, now = bench.text(), bench.code(site)
     name = bench.image.symbolize(call[0])
     bench.require(clause, status < 0, f"{name} accepted what it has to refuse: {what}")
     bench.require(
         clause,
-        before == after and words == now,
+        before == after and code == now,
         f"{name} returned {status} and wrote: {what}",
         text=lambda: bench.difference(before, after),
         found=bench.listing(site.address, now),
     )
-    if words != now:
-        bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(words))
+    if code != now:
+        bench.guest.debugger.write_memory(site.address, code)
 
 
 @check("C9n", "M1d")
 def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     """A site of the kernel's form behind the kernel, within reach: its words say what it is."""
     bench.fresh()
-    real, isa = bench.site(SITE), bench.isa
-    address = bench.image.address_of("__modules_start") + 0x100
-    off = bench.words(real.address, isa.site_length(real.form, real.as_built))
-    site = CallSite(address & isa.mask, real.form, "behind the kernel", address, real.as_built)
-    switch_elsewhere(bench, site, off, ("C9n", *(["M1d"] if bench.applies("M1d") else [])))
+    real, sites = bench.site(SITE), bench.isa.sites
+    caller = bench.image.address_of("ftrace_caller")
+    address = bench.image.address_of("__modules_start") + MARGIN
+    if not sites.reach(address)[0] <= caller <= sites.reach(address)[1]:
+        # Modules are too far away; it is memory of the heap that is just in reach.
+        address = sites.reach(caller)[1] - MARGIN
+    address &= bench.isa.mask
+    site = CallSite(address, real.form, "behind the kernel", address, real.as_built)
+    switch_elsewhere(
+        bench, site, bench.code(real), ("C9n", *(["M1d"] if bench.applies("M1d") else []))
+    )
 
 
-def switch_elsewhere(
-    bench: Bench, site: CallSite, off: Sequence[int], clauses: Sequence[str]
-) -> None:
-    """Write a site's words to where no such site lies, and have the port switch it on and off."""
+def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence[str]) -> None:
+    """Write a site's code to where no such site lies, and have the port switch it on and off."""
     image, caller = bench.image, bench.image.address_of("ftrace_caller")
-    bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(off))
+    debugger = bench.guest.debugger
+    debugger.write_memory(site.address, off)
     record = bench.fake_record(site)
     with bench.stakes(*clauses):
         status = bench.call(image.address_of("ftrace_make_call"), record, caller)
-        on = bench.words(site.address, len(off))
+        on = debugger.dump_memory(site.address, len(off))
         status = status or bench.call(image.address_of("ftrace_make_nop"), 0, record, caller)
-    back = bench.words(site.address, len(off))
+    back = debugger.dump_memory(site.address, len(off))
     if site.form is Form.LONG_CALL:
         right = on == site.as_built[: len(off)]
     else:
@@ -216,7 +220,7 @@ def switch_elsewhere(
         )
         bench.require(
             clause,
-            back == tuple(off),
+            back == off,
             f"the site at {site.address:#x} was not switched off: error {status}",
             expected=bench.listing(site.address, off),
             found=bench.listing(site.address, back),
@@ -232,23 +236,31 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     record, caller = port.record_of(site), image.address_of("ftrace_caller")
     make_call = (image.address_of("ftrace_make_call"), record, caller)
     make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
-    length = isa.site_length(site.form, site.as_built)
-    off = bench.words(site.address, length)
+    off = bench.code(site)
     refused(bench, "C9e", site, make_nop, "the site is off already")
     status = bench.call(*make_call)
-    on = bench.words(site.address, length)
+    on = bench.code(site)
     if not bench.require("C9b", status == 0, f"ftrace_make_call returned {status}"):
         return
     refused(bench, "C9e", site, make_call, "the site is on already")
     other = (*make_nop[:3], (caller + 64) & isa.mask)
     refused(bench, "C9e", site, other, "the site calls another function")
-    for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
-        for place in range(length):
-            for junk in (JUNK, words[place] ^ 4, words[place] ^ 0x00010000):
-                spoiled = [*words[:place], junk, *words[place + 1 :]]
-                bench.guest.debugger.write_memory(site.address, isa.words_to_bytes(spoiled))
-                what = f"word {place} of a site that is {state} is {junk:#010x}"
-                refused(bench, "C9e", site, call, what)
+    for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
+        for place in range(len(isa.split(code))):
+            for spoiled, what in spoilt(isa, code, place):
+                bench.guest.debugger.write_memory(site.address, spoiled)
+                refused(bench, "C9e", site, call, f"{what} of a site that is {state}")
+
+
+def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
+    """Code with one of its instructions replaced by others, and what each of them is."""
+    instructions = isa.split(code)
+    old = instructions[place]
+    value, size = isa.value(old), len(old)
+    for junk in (JUNK >> 8 * (4 - size), *(value ^ bit for bit in FLIPPED)):
+        new = isa.encode(junk, size=size)
+        spoiled = b"".join((*instructions[:place], new, *instructions[place + 1 :]))
+        yield spoiled, f"0x{junk:0{2 * size}x} as word {place}"
 
 
 @check("C10a", "C10b", "C10d", "M5b", "M5c")
@@ -265,7 +277,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     idle = bench.text()
     bench.require(
         "C10b",
-        set(bench.changed(built, idle)) <= {slot},
+        set(bench.changed(built, idle)) <= set(_patched(bench, slot)),
         "to be told that there is no tracer changes more than the slot",
         text=lambda: bench.difference(built, idle),
     )
@@ -276,18 +288,18 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
         text = bench.text()
         bench.require("C10a", status == 0, f"{name} was refused: error {status}")
         changed = bench.changed(idle, text)
-        word = bench.words(slot, 1)
+        held = bench.instruction(slot)
         bench.require(
             "C10a",
-            bench.calls(slot, word) == [(slot, target)],
+            bench.calls(slot, held) == [(slot, target)],
             f"the slot does not call {name}",
             expected=f"a call of {target:#x}",
-            found=bench.listing(slot, word),
+            found=bench.listing(slot, held),
         )
         outside = [a for a in changed if stub is None or image.function_at(a) != stub]
         lines = [f"{address:#x} {image.symbolize(address)}" for address in outside[:16]]
         bench.require("C10b", not outside, "text outside of the stub has changed", text=lines)
-        allowed = {slot, *((image.address_of("ftrace_caller"),) if isa.has_gate else ())}
+        allowed = _allowed(bench, slot)
         bench.require(
             "C10b",
             set(changed) <= allowed,
@@ -295,11 +307,11 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             text=bench.difference(idle, text),
         )
         if bench.applies("M5c"):
-            gate = bench.words(image.address_of("ftrace_caller"), 1)
-            bench.require("M5c", gate == (isa.nop,), "the jump at ftrace_caller is still there")
-    _, high = isa.reach(slot)
+            gate = bench.instruction(image.address_of("ftrace_caller"))
+            bench.require("M5c", gate == isa.sites.nop, "the jump at ftrace_caller is still there")
+    _, high = isa.sites.reach(slot)
     before = bench.text()
-    status = bench.call(update, (high + 4) & isa.mask)
+    status = bench.call(update, (high + isa.unit) & isa.mask)
     after = bench.text()
     bench.require("C10d", status < 0, "a tracer out of reach was accepted")
     bench.require(
@@ -353,8 +365,8 @@ def both_slots_in_every_order(bench: Bench) -> None:
             text=lambda known=known, text=text: bench.difference(known, text),
         )
         if bench.applies("M5c"):
-            gate = bench.words(image.address_of("ftrace_caller"), 1)[0]
-            is_open = gate == bench.isa.nop
+            gate = bench.instruction(image.address_of("ftrace_caller"))
+            is_open = gate == bench.isa.sites.nop
             bench.require(
                 "M5c", is_open == any(want), f"ftrace_caller is {'open' if is_open else 'closed'}"
             )
@@ -365,8 +377,8 @@ def both_slots_in_every_order(bench: Bench) -> None:
 def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes]) -> None:
     image, isa = bench.image, bench.isa
     slot, caller = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_graph_caller"))
-    on = texts[True, True][slot - image.text.start :][:4]
-    [line] = isa.disassemble(on, slot)
+    on = texts[True, True][slot - image.text.start :][: isa.longest]
+    line = isa.disassemble(on, slot)[0]
     bench.require(
         "C11c",
         line.text.endswith(f"{caller:#x}"),
@@ -374,6 +386,18 @@ def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes]) -> No
         expected=f"a jump to {caller:#x}",
         found=str(line),
     )
-    allowed = {slot, *((image.address_of("ftrace_caller"),) if isa.has_gate else ())}
     changed = set(bench.changed(texts[False, False], texts[False, True]))
-    bench.require("C11c", changed <= allowed, "other words than the slot have changed")
+    bench.require(
+        "C11c", changed <= _allowed(bench, slot), "other words than the slot have changed"
+    )
+
+
+def _patched(bench: Bench, place: int) -> range:
+    """The addresses of an instruction that a port writes at a place in its stub."""
+    return range(place, place + len(bench.isa.sites.nop))
+
+
+def _allowed(bench: Bench, slot: int) -> set[int]:
+    """Where a port may write to switch a tracer on or off."""
+    gate = [bench.image.address_of("ftrace_caller")] if bench.isa.sites.has_gate else []
+    return {at for place in (slot, *gate) for at in _patched(bench, place)}

@@ -15,6 +15,7 @@ from harness.conformance.journey import (
     travel,
 )
 from harness.conformance.switch import TRACER, Switch
+from harness.isa import Form
 
 BOTH = (DYNAMIC, STATIC)
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
@@ -62,15 +63,14 @@ def _idle_states(bench: Bench) -> tuple[str, ...]:
 def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
     switch, site = Switch(bench), bench.site(name)
     if state == "the site as built":
-        code = bench.image.read(site.address, len(bench.isa.words_to_bytes(site.as_built)))
-        bench.guest.debugger.restore_memory(site.address, code)
-        if not bench.isa.has_gate:
+        bench.guest.debugger.restore_memory(site.address, site.as_built)
+        if not bench.isa.sites.has_gate:
             # It is ftrace_caller that has a tracer now; mcount is another function.
             switch.tracer(True)
-        return ("C8d", "C3c", "M5d") if bench.isa.has_gate else ("C8d", "C3c")
+        return ("C8d", "C3c", "M5d") if bench.isa.sites.has_gate else ("C8d", "C3c")
     if state == "the site on":
         switch.sites(True, [site])
-        return ("C8f", "C3c", "M5d") if bench.isa.has_gate else ("C8f", "C3c")
+        return ("C8f", "C3c", "M5d") if bench.isa.sites.has_gate else ("C8f", "C3c")
     if state == "function_trace_stop":
         switch.tracer(True)
         if "ftrace_graph_caller" in bench.image.symbols:
@@ -105,7 +105,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
 def _judge_tracer(bench: Bench, journey: Journey, what: str) -> None:
     """What the tracer is told, and what it finds."""
     isa, seen, site = bench.isa, journey.first(TRACER), journey.site
-    ip, parent = (seen[name] & isa.mask for name in isa.argument_registers[:2])
+    ip, parent = (seen[name] & isa.mask for name in isa.abi.argument_registers[:2])
     told = {
         "expected": {"ip": f"{site.address:#x}", "parent_ip": f"{journey.caller:#x}"},
         "found": {"ip": f"{ip:#x}", "parent_ip": f"{parent:#x}"},
@@ -123,7 +123,7 @@ def _judge_tracer(bench: Bench, journey: Journey, what: str) -> None:
 
 def _judge_records(bench: Bench, journey: Journey, function: str, what: str) -> None:
     """The innermost return addresses in the frame records, where the ABI has such."""
-    if not bench.isa.frame_register or function not in journey.returns:
+    if not bench.isa.abi.frame_record or function not in journey.returns:
         return
     expected = [bench.behind(journey.site), journey.caller]
     found = journey.returns[function][: len(expected)]
@@ -147,12 +147,12 @@ def _judge_entry(
 ) -> None:
     """Stack and thread pointer at the entry of a C function."""
     isa, abi = bench.isa, bench.isa.abi
-    stack = seen[isa.stack_register]
+    stack = seen[isa.abi.stack_register]
     bench.require(
         aligned,
         stack % abi.stack_alignment == 0,
         f"{what}: the stack pointer is not a multiple of {abi.stack_alignment} in {function}",
-        registers={isa.stack_register: f"{stack:#x}"},
+        registers={isa.abi.stack_register: f"{stack:#x}"},
     )
     for name in abi.fixed:
         bench.require(
@@ -196,7 +196,7 @@ def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool)
     if not bench.require(reached, count == 1, f"{what} came {count} times to {GRAPH_ENTER}"):
         return False
     seen = journey.first(GRAPH_ENTER)
-    ret, func, pointer, retp = (seen[name] & isa.mask for name in isa.argument_registers[:4])
+    ret, func, pointer, retp = (seen[name] & isa.mask for name in isa.abi.argument_registers[:4])
     told = {
         "expected": {"ret": f"{journey.caller:#x}", "func": f"{site.address:#x}"},
         "found": {"ret": f"{ret:#x}", "func": f"{func:#x}", "fp": f"{pointer:#x}"},
@@ -210,10 +210,10 @@ def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool)
         bench.require("C6a", pointer != 0, f"{what}: there is no frame pointer", **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # A patchable entry comes before the function has stored it anywhere.
-        at_place = journey.place == ret & (1 << isa.address_bits) - 1
+        at_place = journey.place == isa.machine.plain_address(ret)
         bench.require(
             "C12a",
-            at_place or (site.form.calls_last and retp != 0),
+            at_place or (site.form is Form.PATCHABLE_ENTRY and retp != 0),
             f"{what}: retp is not where the return address is",
             expected=f"{ret:#x}",
             found=f"{journey.place or 0:#x} at {retp:#x}",
@@ -255,8 +255,8 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         seen = journey.first(HANDLER)
         _judge_entry(bench, landing, seen, what, HANDLER, "C5e", "C5e")
         if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in journey.called:
-            went_in = journey.first(GRAPH_ENTER)[isa.argument_registers[2]] & isa.mask
-            came_out = seen[isa.argument_registers[0]] & isa.mask
+            went_in = journey.first(GRAPH_ENTER)[isa.abi.argument_registers[2]] & isa.mask
+            came_out = seen[isa.abi.argument_registers[0]] & isa.mask
             bench.require(
                 "C6b",
                 went_in == came_out,
@@ -266,7 +266,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
             )
         _same(bench, "C5a", landing, back, abi.results, f"{what}: results")
         _same(bench, "C5b", landing, back, abi.float_results, f"{what}: floating-point results")
-        kept = (*abi.saved, *abi.float_saved, isa.stack_register, *abi.fixed)
+        kept = (*abi.saved, *abi.float_saved, isa.abi.stack_register, *abi.fixed)
         _same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
         _same_stack(bench, "C5d", journey.above_landing, journey.above_back, landing, what)
 
@@ -279,13 +279,15 @@ def the_landing_pad_of_the_stub(bench: Bench) -> None:
     bench.fresh()
     isa, start = bench.isa, bench.image.address_of("ftrace_caller")
     registers = bench.registers.read()
-    bench.registers.write(isa.after_indirect_branch(registers) | {isa.pc_register: start})
+    bench.registers.write(
+        isa.machine.after_indirect_branch(registers) | {isa.abi.pc_register: start}
+    )
     here = bench.guest.debugger.step_instruction().address
     bench.require(
         "C9p",
-        here == start + 4,
+        here == start + len(bench.instruction(start)),
         "ftrace_caller does not begin with a landing pad",
-        found=bench.listing(start, bench.words(start, 1)),
+        found=bench.listing(start, bench.instruction(start)),
     )
 
 
@@ -320,15 +322,15 @@ def _compare(
     """
     isa, abi = bench.isa, bench.isa.abi
     before, behind = journey.before, journey.behind
-    at_site = isa.at_site(journey.site.form)
-    arguments = [name for name in at_site.live if name in isa.argument_registers]
+    at_site = isa.abi.at_site(journey.site.form)
+    arguments = [name for name in at_site.live if name in isa.abi.argument_registers]
     floats = abi.float_arguments if at_site.live else ()
-    others = [name for name in at_site.live if name not in isa.argument_registers]
+    others = [name for name in at_site.live if name not in isa.abi.argument_registers]
     groups: dict[str, Iterable[str]] = {
         "args": (*arguments, *floats),
         "others": others,
-        "saved": (*abi.saved, *abi.float_saved, isa.stack_register),
-        "status": tuple(name for name in abi.status if name in before),
+        "saved": (*abi.saved, *abi.float_saved, isa.abi.stack_register),
+        "status": tuple(name for name in abi.float_status if name in before),
         "fixed": abi.fixed,
     }
     for group, names in groups.items():
@@ -383,7 +385,7 @@ def _same_stack(
     allowed: int = 0,
 ) -> None:
     word = bench.isa.word_size
-    stack = registers[bench.isa.stack_register]
+    stack = registers[bench.isa.abi.stack_register]
     wrong = [
         at for at in range(0, len(before), word) if before[at : at + word] != after[at : at + word]
     ]

@@ -349,11 +349,11 @@ def the_way_without_a_tracer(bench: Bench) -> None:
     bench.fresh()
     isa = bench.isa
     bench.run_to(bench.image.address_of(MCOUNT))
-    back = bench.guest.debugger.read_register(isa.return_register) & isa.mask
+    back = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
     stores, steps, here = [], 0, bench.image.address_of(MCOUNT)
     while here != back and steps < 4 * limit:
-        [word] = bench.words(here, 1)
-        stores += bench.listing(here, [word]) if isa.is_store(word) else []
+        instruction = bench.instruction(here)
+        stores += bench.listing(here, instruction) if isa.machine.is_store(instruction) else []
         here = bench.guest.debugger.step_instruction().address & isa.mask
         steps += 1
     bench.require("C3d", not stores, "something is stored", found=stores)

@@ -22,8 +22,8 @@ LINE = 64
 class Log:
     """Writes to text and maintenance of fetched instructions, in the order of execution."""
 
-    values: dict[int, list[int]]
-    """What each word that changed was, one value after the other."""
+    values: dict[int, list[bytes]]
+    """What each unit of instructions that changed was, one value after the other."""
     flushed: dict[int, int] = field(default_factory=dict)
     """Which of them have been made visible: how many values each had by then."""
 
@@ -39,7 +39,7 @@ def stores_and_maintenance(bench: Bench) -> None:
         clause = "C9j" if "make" in function else "C10c"
         for address, values in log.values.items():
             place = f"{address:#x} {bench.image.symbolize(address)}"
-            shown = [bench.listing(address, [value])[0] for value in values]
+            shown = [line for value in values for line in bench.listing(address, value)]
             bench.require(
                 clause,
                 len(values) <= 2,
@@ -98,27 +98,29 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
             after = bench.text()
     guest, isa = bench.guest, bench.isa
     changed = bench.changed(before, after)
-    log = Log({address: [bench.words(address, 1)[0]] for address in changed})
+    log = Log({address: [bench.read_memory(address, isa.unit)] for address in changed})
     bench.enter(*call)
-    name = isa.fetch_line_register
-    line = isa.fetch_line(guest.debugger.read_register(name) if name else 0)
+    debugger, machine = guest.debugger, isa.machine
+    special = {name: debugger.read_register(name) for name in machine.maintenance_registers}
     end, text = bench.image.symbols[CALL_RETURNS], bench.image.text
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here == end:
             return log
         at = here - text.start
-        inside = 0 <= at < len(before) - 3
-        word = isa.bytes_to_words(before[at : at + 4])[0] if inside else bench.words(here, 1)[0]
-        flushed = None
-        if isa.maintains(word):
-            flushed = isa.fetch_maintenance(word, guest.debugger.registers())
-        here = guest.debugger.step_instruction().address & isa.mask
-        if flushed is not None:
+        inside = 0 <= at < len(before) - isa.longest
+        instruction = isa.split(before[at : at + isa.longest])[0] if inside else b""
+        instruction = instruction or bench.instruction(here)
+        visible = range(0)
+        if machine.maintains_fetch(instruction):
+            registers = debugger.registers() | special
+            visible = machine.fetch_maintenance(instruction, registers) or visible
+        here = debugger.step_instruction().address & isa.mask
+        if visible:
             for address, values in log.values.items():
-                if address // line == flushed // line:
+                if address in visible:
                     log.flushed[address] = len(values)
-        elif isa.is_store(word) or isa.call_return_offset > 4:
+        elif machine.is_store(instruction) or machine.delay_slot:
             # A step may take a branch's delay slot along, with a store in it.
             _note(bench, log)
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
@@ -126,7 +128,7 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
 
 def _note(bench: Bench, log: Log) -> None:
     for address, values in log.values.items():
-        [now] = bench.isa.bytes_to_words(bench.read_memory(address, 4))
+        now = bench.read_memory(address, bench.isa.unit)
         if now != values[-1]:
             values.append(now)
 
@@ -135,24 +137,21 @@ def _note(bench: Bench, log: Log) -> None:
 def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     """Where a kernel lets a CPU stand in a site, it may be switched: the function goes on well."""
     site = bench.site(SITE)
-    length = bench.isa.site_length(site.form, site.as_built)
     for on in (True, False):
-        # In a site of one changed word any place will do; no CPU stops in a delay slot.
-        places = length if site.form.calls_last else 1
-        for place in range(places):
+        for number, place in enumerate(bench.places(site)):
             bench.fresh()
             switch = Switch(bench)
             if not on:
                 switch.sites(True, [site])
             with bench.stakes("C9i"):
-                _run_into(bench, site, site.address + 4 * place)
+                _run_into(bench, site, place)
                 before = bench.registers.read()
                 switch.sites(on, [site])
                 bench.run_to(bench.behind(site))
             after = bench.registers.read()
-            kept = (bench.isa.stack_register, *bench.isa.abi.saved)
+            kept = (bench.isa.abi.stack_register, *bench.isa.abi.saved)
             wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
-            what = f"switched {'on' if on else 'off'} under a CPU at its word {place}"
+            what = f"switched {'on' if on else 'off'} under a CPU at its word {number}"
             bench.require(
                 "C9i", not wrong, f"a site was {what}: registers changed", registers=wrong
             )
@@ -164,7 +163,7 @@ def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
 
 def _run_into(bench: Bench, site: CallSite, place: int) -> None:
     for stop in (site.function_address, site.address, place):
-        pc = bench.guest.debugger.read_register(bench.isa.pc_register) & bench.isa.mask
+        pc = bench.guest.debugger.read_register(bench.isa.abi.pc_register) & bench.isa.mask
         if pc != stop & bench.isa.mask:
             bench.run_to(stop)
 
@@ -185,7 +184,7 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
         _run_into(bench, site, site.address)
         here, delayed = site.address, False
         for _ in range(number):
-            delayed = isa.has_delay_slot(bench.words(here, 1)[0])
+            delayed = isa.machine.has_delay_slot(bench.instruction(here))
             here = bench.guest.debugger.step_instruction().address & isa.mask
         if delayed:
             # No CPU is ever found in a delay slot.

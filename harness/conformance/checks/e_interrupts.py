@@ -34,16 +34,22 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         switch.graph(True)
     switch.sites(True, [site])
     bench.run_to(site.function_address)
-    caller = bench.guest.debugger.read_register(isa.return_register) & isa.mask
+    caller = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
     if site.address != site.function_address:
         bench.run_to(site.address)
-    state = isa.at_site(site.form)
+    state = isa.abi.at_site(site.form)
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
     with bench.stakes("C1j"):
         _step_and_spoil(bench, site.address, bench.behind(site))
         behind = bench.registers.read()
-    _same(bench, before, behind, (*state.live, *isa.abi.saved, isa.stack_register), "on the way in")
+    _same(
+        bench,
+        before,
+        behind,
+        (*state.live, *isa.abi.saved, isa.abi.stack_register),
+        "on the way in",
+    )
     if not graph:
         return
     if not switch.dynamic:
@@ -53,11 +59,11 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         return
     bench.registers.fill(isa.abi.results, (), AT_SITE)
     before = bench.registers.read()
-    stack = before[isa.stack_register]
+    stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
     with bench.stakes("C1j"):
         _step_and_spoil(bench, landing, caller)
-    kept = (*isa.abi.results, *isa.abi.saved, isa.stack_register)
+    kept = (*isa.abi.results, *isa.abi.saved, isa.abi.stack_register)
     _same(bench, before, bench.registers.read(), kept, "on the way out")
     untouched = bench.guest.debugger.dump_memory(stack, ABOVE) == above
     bench.require("C1j", untouched, "the caller's stack was written on the way out")
@@ -73,10 +79,10 @@ def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
         if here == goal:
             return
         if here in functions:
-            here = bench.run_to(debugger.read_register(isa.return_register) & isa.mask)
+            here = bench.run_to(debugger.read_register(isa.abi.return_register) & isa.mask)
         else:
             here = debugger.step_instruction().address & isa.mask
-        stack = debugger.read_register(isa.stack_register)
+        stack = debugger.read_register(isa.abi.stack_register)
         debugger.write_memory(stack - BELOW, noise)
     raise Hang(f"{MOST_STEPS} instructions did not lead from {start:#x} to {goal:#x}")
 
@@ -108,7 +114,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             switch.tracer(True)
         switch.sites(True)
         bench.run_to(site.function_address)
-        caller = bench.guest.debugger.read_register(bench.isa.return_register) & bench.isa.mask
+        caller = bench.guest.debugger.read_register(bench.isa.abi.return_register) & bench.isa.mask
         if site.address != site.function_address:
             bench.run_to(site.address)
         tracer = "the graph tracer" if graph else "the tracer"
@@ -125,7 +131,8 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             "workload is wrong",
             interrupted=[bench.image.symbolize(at) for at in met],
         )
-        [number] = bench.isa.bytes_to_words(_counter(bench))
+        counter = bench.read_memory(bench.image.address_of("injected_interrupts"), 4)
+        number = int.from_bytes(counter, bench.image.byteorder)
         bench.require(
             "C1j",
             number == len(met),
@@ -133,21 +140,15 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
         )
 
 
-def _counter(bench: Bench) -> bytes:
-    """``injected_interrupts`` in the order of instructions' bytes."""
-    raw = bench.read_memory(bench.image.address_of("injected_interrupts"), 4)
-    return raw if bench.isa.code_byteorder == bench.image.byteorder else raw[::-1]
-
-
 def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     """Go on to ``goal`` in single steps, with an interrupt behind each; where there were some."""
     isa, debugger, functions = bench.isa, bench.guest.debugger, _c_functions(bench)
-    here = debugger.read_register(isa.pc_register) & isa.mask
+    here = debugger.read_register(isa.abi.pc_register) & isa.mask
     met: list[int] = []
     for _ in range(MOST_STEPS):
-        delayed = isa.has_delay_slot(bench.words(here, 1)[0])
+        delayed = isa.machine.has_delay_slot(bench.instruction(here))
         if here in functions:
-            here, delayed = bench.run_to(debugger.read_register(isa.return_register)), False
+            here, delayed = bench.run_to(debugger.read_register(isa.abi.return_register)), False
         else:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
@@ -161,7 +162,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
 def _interrupt(bench: Bench, here: int, tracer: str) -> None:
     """Raise one, and let its handler run to the end; what it interrupted is as it was."""
     isa, before = bench.isa, bench.registers.read()
-    stack = before[isa.stack_register]
+    stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
     bench.guest.inject_interrupt(bench.cpu)
     bench.run_to(HANDLER_WORK)
@@ -169,9 +170,9 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
         # What the handler calls comes through here too.
         bench.run_to(here)
         after = bench.registers.read()
-        if after[isa.stack_register] == stack:
+        if after[isa.abi.stack_register] == stack:
             break
-    names = (*isa.abi.scratch, *isa.abi.saved, isa.return_register)
+    names = (*isa.abi.scratch, *isa.abi.saved, isa.abi.return_register)
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in names if before[n] != after[n]}
     same = bench.guest.debugger.dump_memory(stack, ABOVE) == above
     bench.require(
@@ -205,11 +206,11 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
         end, here, count = image.symbols[CALL_RETURNS] & isa.mask, call[0], 0
         with bench.stakes("C17b"):
             while here != end and count < MOST_STEPS:
-                stack = debugger.read_register(isa.stack_register)
+                stack = debugger.read_register(isa.abi.stack_register)
                 bench.guest.inject_interrupt(bench.cpu, nmi=True)
                 bench.run_to(NMI_WORK)
                 bench.run_to(here)
-                same = debugger.read_register(isa.stack_register) == stack
+                same = debugger.read_register(isa.abi.stack_register) == stack
                 where = image.symbolize(here)
                 bench.require("C17b", same, f"an NMI at {where} did not come back to its stack")
                 count += 1

@@ -2,7 +2,7 @@
 """Call sites of modules: what loading, switching and unloading make of them."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.a_text import refused, switch_elsewhere
+from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
@@ -41,13 +41,8 @@ def texts(bench: Bench, modules: list[ModuleImage]) -> list[bytes]:
     return [bench.guest.debugger.dump_memory(one.text.start, len(one.text)) for one in modules]
 
 
-def length_of(bench: Bench, site: CallSite) -> int:
-    """The words of a site."""
-    return bench.isa.site_length(site.form, site.as_built)
-
-
 def _listed(bench: Bench, site: CallSite) -> list[str]:
-    return bench.listing(site.address, bench.words(site.address, length_of(bench, site)))
+    return bench.listing(site.address, bench.code(site))
 
 
 def both(bench: Bench, *clauses: str) -> list[str]:
@@ -82,25 +77,22 @@ def records_of_modules(bench: Bench) -> None:
 def module_sites_are_off(bench: Bench) -> None:
     """After loading no site calls, nothing else has changed, and a CPU passes each kind of site."""
     modules = load(bench)
-    inside = {
-        site.address + 4 * at for site in sites_of(modules) for at in range(length_of(bench, site))
-    }
+    inside = bench.addresses_of(sites_of(modules))
     for module, now in zip(modules, texts(bench, modules), strict=True):
         start, built = module.text.start, module.read(module.text.start, len(module.text))
         other = [
             start + at
-            for at in range(0, len(now) - 3, 4)
-            if now[at : at + 4] != built[at : at + 4] and start + at not in inside
+            for at in range(len(now))
+            if now[at] != built[at] and start + at not in inside
         ]
         lines = [f"{at:#x} {bench.image.symbolize(at)}" for at in other[:16]]
         bench.require("C9d", not other, "loading changes more than the sites", text=lines)
     kinds: dict[int, CallSite] = {}
     for site in sites_of(modules):
-        kinds.setdefault(length_of(bench, site), site)
-        words = bench.words(site.address, length_of(bench, site))
+        kinds.setdefault(bench.size(site), site)
         if bench.applies("M1a"):
-            end = site.address + 4 * len(words)
-            [first] = bench.listing(site.address, words[:1])
+            end = site.address + bench.size(site)
+            first = _listed(bench, site)[0]
             bench.require(
                 "M1a",
                 first.endswith(f": b {end:#x}"),
@@ -115,21 +107,25 @@ def module_sites_are_off(bench: Bench) -> None:
 def _pass(bench: Bench, site: CallSite) -> None:
     """From a site that is off a CPU comes to the first word behind it, with its stack pointer."""
     isa, debugger = bench.isa, bench.guest.debugger
-    end = site.address + 4 * length_of(bench, site)
+    end = site.address + bench.size(site)
     before = bench.registers.read()
-    bench.registers.write({isa.pc_register: site.address})
+    bench.registers.write({isa.abi.pc_register: site.address})
     here, steps = site.address, 0
-    while site.address <= here < end and steps < length_of(bench, site):
+    while site.address <= here < end and steps < bench.size(site) // isa.unit:
         here, steps = debugger.step_instruction().address & isa.mask, steps + 1
     after = bench.registers.read()
     bench.registers.write(
         {
             name: before[name]
-            for name in (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
+            for name in (
+                *isa.abi.general_registers,
+                isa.abi.pc_register,
+                *isa.abi.status_registers[:1],
+            )
             if before.get(name) != after.get(name)
         }
     )
-    kept = (isa.stack_register, *isa.abi.saved)
+    kept = (isa.abi.stack_register, *isa.abi.saved)
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
     for clause in both(bench, "C7f", "C9a", "M1b"):
         bench.require(
@@ -152,14 +148,14 @@ def switching_module_sites(bench: Bench) -> None:
         switch.sites(True, sites)
     on = texts(bench, modules)
     for site in sites:
-        words = bench.words(site.address, length_of(bench, site))
+        code = bench.code(site)
         for clause in both(bench, "M1c", "M1d", "M2b"):
             bench.require(
                 clause,
-                words == site.as_built[: len(words)],
+                code == site.as_built,
                 f"{site.function}: the site is not what the linker had made of it",
-                expected=bench.listing(site.address, site.as_built[: len(words)]),
-                found=bench.listing(site.address, words),
+                expected=bench.listing(site.address, site.as_built),
+                found=bench.listing(site.address, code),
             )
     for site in (sites[0], sites[-1]):
         _follow(bench, site)
@@ -178,14 +174,14 @@ def _follow(bench: Bench, site: CallSite) -> None:
     """A CPU at a site that is on comes to ftrace_caller, by whatever lies in between."""
     isa, debugger = bench.isa, bench.guest.debugger
     before = bench.registers.read()
-    bench.registers.write({isa.pc_register: site.address})
+    bench.registers.write({isa.abi.pc_register: site.address})
     goal, here = bench.image.address_of("ftrace_caller"), site.address
     way: list[str] = []
-    while here != goal and len(way) < length_of(bench, site) + STEPS_TO_STUB:
-        way += bench.listing(here, bench.words(here, 1))
+    while here != goal and len(way) < bench.size(site) // isa.unit + STEPS_TO_STUB:
+        way += bench.listing(here, bench.instruction(here))
         here = debugger.step_instruction().address & isa.mask
     # With what a branch leaves behind for the next instruction: a landing pad may be asked for.
-    kept = (*isa.general_registers, isa.pc_register, *isa.status_registers[:1])
+    kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
     bench.registers.write({name: before[name] for name in kept if name in before})
     for clause in ("C7f", "C9b", *both(bench, "C9p", "M2b")):
         bench.require(
@@ -203,7 +199,7 @@ def a_module_site_in_the_kernels_text(bench: Bench) -> None:
     real = sites_of(modules)[0]
     if real.form is not Form.LONG_CALL:
         return
-    off = bench.words(real.address, length_of(bench, real))
+    off = bench.code(real)
     # A function that nothing here calls.
     address = bench.image.address_of("run_user_program")
     site = CallSite(address, real.form, "run_user_program", address, real.as_built)
@@ -221,23 +217,22 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     record, this = port.record_of(site), modules[0].address_of(THIS_MODULE)
     make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
     make_nop = (bench.image.address_of("ftrace_make_nop"), this, record, caller)
-    length = length_of(bench, site)
-    off = bench.words(site.address, length)
+    off = bench.code(site)
     refused(bench, "C9e", site, make_nop, "the module's site is off already")
     other = bench.image.address_of(RUN)
     refused(bench, "C9f", site, (*make_call[:2], other), "a module's site that calls another")
     bench.call(*make_call)
-    on = bench.words(site.address, length)
+    on = bench.code(site)
     refused(bench, "C9e", site, make_call, "the module's site is on already")
     refused(bench, "C9f", site, (*make_nop[:3], other), "a module's site that calls another")
-    for words, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
-        for place in [at for at in range(length) if off[at] != on[at]]:
-            for junk in (0xDEADBEEF, words[place] ^ 4, words[place] ^ 0x00010000):
-                spoiled = [*words[:place], junk, *words[place + 1 :]]
-                bench.guest.debugger.write_memory(site.address, bench.isa.words_to_bytes(spoiled))
-                what = f"word {place} of a module's site that is {state} is {junk:#010x}"
+    both_states = zip(bench.isa.split(off), bench.isa.split(on), strict=True)
+    changing = [place for place, (was, now) in enumerate(both_states) if was != now]
+    for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
+        for place in changing:
+            for spoiled, what in spoilt(bench.isa, code, place):
+                bench.guest.debugger.write_memory(site.address, spoiled)
                 for clause in ("C9e", *both(bench, "M1d")):
-                    refused(bench, clause, site, call, what)
+                    refused(bench, clause, site, call, f"{what} of a module's site that is {state}")
 
 
 @check("C9i", "C2a", "M2c", variants=(MODULES,))
@@ -252,7 +247,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
             modules = load(bench)
             # Words that are no nops stand in front of its site: a search does not end there.
             site = next(one for one in sites_of(modules) if one.function == "num_large")
-            if place == length_of(bench, site):
+            if place == len(isa.split(site.as_built)):
                 break
             switch, debugger = Switch(bench), bench.guest.debugger
             switch.sites(not on, [site] if not on else [])
@@ -263,11 +258,11 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 bench.run_to(site.address)
                 steps, delayed = 0, False
                 while steps < place or delayed:
-                    here = debugger.read_register(isa.pc_register) & isa.mask
-                    delayed = isa.has_delay_slot(bench.words(here, 1)[0])
+                    here = debugger.read_register(isa.abi.pc_register) & isa.mask
+                    delayed = isa.machine.has_delay_slot(bench.instruction(here))
                     debugger.step_instruction()
                     steps += 1
-                here = debugger.read_register(isa.pc_register) & isa.mask
+                here = debugger.read_register(isa.abi.pc_register) & isa.mask
                 switch.sites(on, [site])
                 bench.run_to(CALL_RETURNS)
             result = bench.registers.read()[isa.abi.results[0]]
@@ -276,7 +271,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 "C9i",
                 result == RIGHT,
                 f"a module's site was switched {'on' if on else 'off'} under a CPU at {here:#x}, "
-                f"{(here - site.address) // 4} words into it: {result} of {RIGHT} answers are "
+                f"{here - site.address} bytes into it: {result} of {RIGHT} answers are "
                 "right",
             )
             events = bench.guest.tracer.events()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from harness.build import module_beside
 from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, told, watch
-from harness.conformance.checks.f_modules import RIGHT, RUN, both, length_of, load, sites_of
+from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.journey import GRAPH_ENTER
 from harness.conformance.switch import Switch
@@ -98,9 +98,9 @@ def graph_events_of_modules(bench: Bench) -> None:
         found = [one for one in every if one[1] in own] if static else every
         # A function whose prologue cannot be read may be left alone, with both its events; but not
         # all that have a call of the same length, whose sites the port may have got wrong.
-        lengths = {site.address: length_of(bench, site) for site in sites}
-        missing = {lengths[at] for _, at in expected} - {lengths.get(at) for _, at in found}
-        bench.require("C4g", not missing, f"calls of {missing} words have no graph events")
+        sizes = {site.address: bench.size(site) for site in sites}
+        missing = {sizes[at] for _, at in expected} - {sizes.get(at) for _, at in found}
+        bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events")
         left = {site for _, site in expected} - {site for _, site in found}
         if bench.applies("C4i"):
             expected = [one for one in expected if one[1] not in left]
@@ -130,7 +130,7 @@ def either_pointer_is_enough_for_modules(bench: Bench) -> None:
             bench.enter(bench.image.address_of(RUN), 1)
             bench.run_to(site.address)
             bench.run_to(bench.image.address_of(GRAPH_ENTER))
-        func = bench.registers.read()[isa.argument_registers[1]] & isa.mask
+        func = bench.registers.read()[isa.abi.argument_registers[1]] & isa.mask
         bench.require(
             "C4e",
             func == site.address,

@@ -80,7 +80,7 @@ def table_size(bench: Bench) -> int:
 
 def _strings(bench: Bench, *texts: str) -> list[int]:
     """Texts in the guest, far down its stack; where each is."""
-    start = (bench.registers.read()[bench.isa.stack_register] - 0x4000) & -16
+    start = (bench.registers.read()[bench.isa.abi.stack_register] - 0x4000) & -16
     data = [text.encode() + b"\0" for text in texts]
     bench.guest.debugger.restore_memory(start, b"".join(data))
     return [start + len(b"".join(data[:at])) for at in range(len(data))]
@@ -94,7 +94,7 @@ def _run(bench: Bench, *until: str) -> int:
 
 def _events(bench: Bench, clauses: tuple[str, ...]) -> list[TraceEvent]:
     """Let the program end, and see whether it found every system call right."""
-    if bench.guest.debugger.read_register(bench.isa.pc_register) != _end(bench):
+    if bench.guest.debugger.read_register(bench.isa.abi.pc_register) != _end(bench):
         bench.run_to(CALL_RETURNS)
     status = bench.registers.read()[bench.isa.abi.results[0]] & 0xFF
     for clause in clauses:
@@ -119,7 +119,7 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     leaves = [event for event in events if event.name == "sys_exit"]
     shown = [str(event) for event in events[:12]]
     ids = [_number(event) for event in enters]
-    names, base = {place: name for name, place in numbers.items()}, bench.isa.first_syscall
+    names, base = {place: name for name, place in numbers.items()}, bench.isa.abi.first_syscall
     found = [names.get(number - base, "") for number in ids[FIRST:]]
     expected = [*CALLS, *([""] * UNKNOWN), "exit"]
     bench.require(
@@ -215,7 +215,7 @@ def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
 def functions_and_names_of_system_calls(bench: Bench) -> None:
     """arch_syscall_addr() and arch_syscall_match_sym_name() against the table and its symbols."""
     bench.fresh()
-    calls, base = calls_of(bench), bench.isa.first_syscall
+    calls, base = calls_of(bench), bench.isa.abi.first_syscall
     for call in calls:
         with bench.stakes("C13f"):
             address = bench.call_for_word(

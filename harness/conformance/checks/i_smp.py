@@ -21,7 +21,7 @@ RIGHT = 0
 
 def _start_on_other(bench: Bench) -> int:
     """The workload once more, as a thread of the other CPU; its thread."""
-    stack = bench.registers.read()[bench.isa.stack_register]
+    stack = bench.registers.read()[bench.isa.abi.stack_register]
     name = (stack - 0x4000) & -16
     bench.guest.debugger.restore_memory(name, b"other\0")
     start, work = (bench.image.address_of(one) for one in ("kthread_run_on", "workload"))
@@ -63,11 +63,9 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
 def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     """One CPU stands at a word of a site while the other switches it, and then goes on."""
     site = bench.site(SITE)
-    length = bench.isa.site_length(site.form, site.as_built)
     make_call, make_nop = (bench.image.address_of(f"ftrace_make_{n}") for n in ("call", "nop"))
     for on in (True, False):
-        # No CPU stops in a delay slot.
-        for place in range(length if site.form.calls_last else 1):
+        for place in range(len(bench.places(site))):
             bench.fresh()
             record, caller = bench.port.record_of(site), bench.image.address_of("ftrace_caller")
             call: tuple[int, ...] = (make_call, record, caller)

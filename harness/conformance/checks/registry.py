@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.config import MachineConfig
 from harness.conformance.bench import Bench
 from harness.conformance.catalogue import Clause
-from harness.isa import Form
+from harness.isa import Form, Property
 
 DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
 MODULES, STATIC_MODULES = "modules", "static-modules"
@@ -20,12 +20,13 @@ Lacks = Callable[[MachineConfig], str]
 
 def interrupts(config: MachineConfig) -> str:
     """For checks that raise interrupts."""
-    return "" if config.qemu.inject else "the config names no way to raise an interrupt"
+    return "" if config.injection else "the config names no way to raise an interrupt"
 
 
 def nmis(config: MachineConfig) -> str:
     """For checks that raise NMIs."""
-    return "" if config.qemu.inject == "message" else "nothing can raise an NMI on this machine"
+    lacking = Property.NO_NMI in config.properties
+    return "nothing can raise an NMI on this machine" if lacking else ""
 
 
 def several_cpus(config: MachineConfig) -> str:

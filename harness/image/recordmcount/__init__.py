@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
 from harness.image.functions import addresses_of, functions_of
-from harness.image.text import isa_of, words_around
+from harness.image.text import code_around, isa_of
 from harness.isa import MCOUNT
 
 
@@ -51,14 +51,14 @@ def recordmcount(data: bytes, name: str) -> Records:
     suspicious: set[int] = set()
     ignored: dict[int, str] = {}
     for address, symbol, kind in relocations:
-        if symbol not in named or kind not in isa.call_relocations:
+        if symbol not in named or kind not in isa.sites.call_relocations:
             continue
-        before, words = words_around(elf, isa, address)
+        before, code = code_around(elf, isa, address)
         if functions.at(address) is None:
             ignored[address] = "it lies in no function, as the body of an overridden weak one"
-        elif isa.recognise(address, words, mcount, before) is not None:
+        elif isa.sites.recognise(address, code, mcount, before) is not None:
             sites.add(address)
-        elif words and isa.call_target(address, words[0]) == mcount:
+        elif code and isa.sites.call_target(address, code) == mcount:
             suspicious.add(address)
             ignored[address] = f"it calls {MCOUNT}, but not as the compiler does for -pg"
         else:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from harness.shell.session import Session
 
 GROUP = "port"
-WORD = 4
 RET_STACK = 50
 """FTRACE_RETFUNC_DEPTH."""
 SHOWN = 4096
@@ -44,14 +43,14 @@ def disasm(session: "Session", arguments: Arguments) -> None:
     image, isa = guest.image, guest.image.isa
     start, size = _extent(session, arguments)
     now = guest.debugger.dump_memory(start, size)
-    built = image.read(start, size)
+    built = {one.address: one for one in isa.disassemble(image.read(start, size), start)}
     pc = guest.debugger.stop.address if guest.debugger.stop else -1
-    for one, old in zip(isa.disassemble(now, start), isa.disassemble(built, start), strict=True):
-        changed = one.bytes_ != old.bytes_
+    for one in isa.disassemble(now, start):
+        old = built.get(one.address)
         mark = "=>" if one.address == pc else "  "
         text = _with_target(image, one)
         line = f"{mark} {image.symbolize(one.address):24} {one.bytes_.hex()}  {text}"
-        if changed:
+        if old is not None and one.bytes_ != old.bytes_:
             session.say(f"{line:64} # built: {_with_target(image, old)}", "yellow")
         else:
             session.print(line)
@@ -77,9 +76,9 @@ def slots(session: "Session", arguments: Arguments) -> None:
     held = guest.tracer.slots()
     if not held:
         raise UsageError("a static guest has no slots", "See: p ftrace_trace_function")
-    for name, (address, word) in held.items():
-        (now,) = isa.disassemble(isa.words_to_bytes([word]), address)
-        (built,) = isa.disassemble(image.read(address, WORD), address)
+    for name, (address, code) in held.items():
+        (now,) = isa.disassemble(code, address)
+        (built,) = isa.disassemble(image.read(address, len(code)), address)
         same = now.bytes_ == built.bytes_
         changed = "" if same else f"   # built: {_with_target(image, built)}"
         text = _with_target(image, now)
@@ -155,8 +154,7 @@ def ring(session: "Session", arguments: Arguments) -> None:
 
 def _with_target(image: Image, instruction: Instruction) -> str:
     """An instruction's text; a call with the name of what it calls."""
-    (word,) = image.isa.bytes_to_words(instruction.bytes_)
-    target = image.isa.call_target(instruction.address, word)
+    target = instruction.calls
     return instruction.text if target is None else f"{instruction.text} <{image.symbolize(target)}>"
 
 
@@ -192,4 +190,4 @@ def _extent(session: "Session", arguments: Arguments) -> tuple[int, int]:
         raise UsageError(
             f"no function of the guest lies at {address:#x}", f"Ask gdb: x/8i {address:#x}"
         )
-    return function.address, min(function.size, SHOWN) // WORD * WORD
+    return function.address, min(function.size, SHOWN)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""CPUs of AArch64 on QEMU's virt machine.
+
+Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, BLR, BR, ERET, MSR, RET, SYS).
+"""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import ClassVar
+
+from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+
+_MEMORY = range(1 << 30, 2 << 30)
+_PLAIN_BITS = 39
+"""Bits of a return address that are not a signature, with addresses of 39 bits."""
+
+_MSI_SETSPI_NS = 0x08020040
+"""A register of the GICv2m frame of QEMU's virt machine; a physical address."""
+
+_INJECTED_IRQ, _INJECTED_NMI = 80, 88
+"""The first of the interrupts that our guests take as injected ones, one for each CPU, and as NMIs
+(guests/arch/aarch64/include/asm/gic.h)."""
+
+_SIGNS = ("-mbranch-protection=standard", "-mbranch-protection=*pac-ret*")
+_LANDS = ("-mbranch-protection=standard", "-mbranch-protection=*bti*")
+
+
+def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
+    """A store to the frame is a message-signalled interrupt: edge triggered, at any rate."""
+    number = (_INJECTED_NMI if nmi else _INJECTED_IRQ) + cpu
+    to.store(_MSI_SETSPI_NS, number.to_bytes(4, "little"))
+
+
+class AArch64Machine(Machine):
+    """The kernel runs at EL1, with memory mapped where it lies."""
+
+    injections: ClassVar[Mapping[str, Injection]] = {"message": Injection(_send_message, nmi=True)}
+    flow_patterns = (
+        FlowPattern(0xFC000000, 0x94000000, FlowKind.CALL),  # bl
+        FlowPattern(0xFEE00000, 0xD6200000, FlowKind.CALL),  # blr, blraa and the like
+        FlowPattern(0xFEE00000, 0xD6000000, FlowKind.INDIRECT_JUMP),  # br, braa
+        FlowPattern(0xFEE00000, 0xD6400000, FlowKind.INDIRECT_JUMP),  # ret, retaa
+        FlowPattern(0xFFE00000, 0xD6800000, FlowKind.EXCEPTION_RETURN),  # eret
+    )
+    # But for SVE's.
+    accesses_memory = (0x0A000000, 0x08000000)
+    vectors_symbol = "vectors"
+    vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
+    maintenance_registers = ("CTR_EL0",)
+
+    @classmethod
+    def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
+        """Branch protection is a matter of flags."""
+        found = {Property.FAR_MODULES}
+        for has, patterns in ((Property.SIGNED_RETURNS, _SIGNS), (Property.LANDING_PADS, _LANDS)):
+            if any(fnmatchcase(flag, pattern) for flag in cflags for pattern in patterns):
+                found.add(has)
+        return frozenset(found)
+
+    def linear_address(self, address: int) -> int | None:
+        """The guests map memory where it lies (guests/arch/aarch64/mmu.S)."""
+        return address if address in _MEMORY else None
+
+    def masks_interrupts(self, instruction: bytes) -> bool:
+        """``msr daifset, #imm``."""
+        return self.code.value(instruction) & 0xFFFFF0FF == 0xD50340DF
+
+    def is_return(self, instruction: bytes) -> bool:
+        """``ret`` with any register, and those that authenticate x30."""
+        word = self.code.value(instruction)
+        return word & 0xFFFFFC1F == 0xD65F0000 or word in (0xD65F0BFF, 0xD65F0FFF)
+
+    def is_store(self, instruction: bytes) -> bool:
+        """The group of loads and stores, less what is a load for certain."""
+        word = self.code.value(instruction)
+        if word & 0x0A000000 != 0x08000000:
+            return False
+        return not (word & 0x38000000 == 0x18000000 or word & 0x00400000)
+
+    def fetch_maintenance(self, instruction: bytes, registers: Mapping[str, int]) -> range | None:
+        """``ic ivau``: a line, of which CTR_EL0.IminLine is the logarithm of the words."""
+        word = self.code.value(instruction)
+        if word & ~31 != 0xD50B7520:
+            return None
+        number = word & 31
+        address = registers[f"x{number}"] & self.code.mask if number < 31 else 0
+        line = 4 << (registers["CTR_EL0"] & 15)
+        start = address & -line
+        return range(start, start + line)
+
+    def plain_address(self, word: int) -> int:
+        """The signature lies above the bits of an address."""
+        return word & (1 << _PLAIN_BITS) - 1
+
+    def after_indirect_branch(self, registers: Mapping[str, int]) -> dict[str, int]:
+        """PSTATE.BTYPE as after ``br x16``."""
+        return {"cpsr": registers["cpsr"] & ~0xC00 | 0x400}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Machine code as byte strings: its instructions, one by one, and what they are called."""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from harness.errors import RangeError
+from harness.units import ByteOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One disassembled instruction; ``text`` is ``.word 0x...`` where the bytes are none.
+
+    Targets of branches are addresses in ``text``, never distances.  ``calls`` is where a direct
+    call goes, as the disassembler reads it; None for every other instruction.
+    """
+
+    address: int
+    bytes_: bytes
+    text: str
+    calls: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.address:#x}: {self.text}"
+
+
+class Code(ABC):
+    """The machine code of one architecture in one word size and byte order.
+
+    Addresses may come sign-extended (as gdb gives those of 32-bit MIPS) and go out masked to
+    ``bits``.  Instructions are byte strings as they lie in memory.
+    """
+
+    unit: ClassVar[int] = 4
+    """Bytes: instructions lie at multiples of it, and are as long as one unit or some."""
+    longest: ClassVar[int] = 4
+    """Bytes of the longest instruction."""
+    direct_call: ClassVar[re.Pattern[str]]
+    """The text of a direct call; its first group is the target."""
+
+    def __init__(self, bits: int, byteorder: ByteOrder) -> None:
+        self.bits = bits
+        self.byteorder: ByteOrder = byteorder
+        self.word_size = bits // 8
+        self.mask = (1 << bits) - 1
+        self._engine: Any = None
+
+    @property
+    def code_byteorder(self) -> ByteOrder:
+        """The byte order of instructions in memory."""
+        return self.byteorder
+
+    def size_of(self, code: bytes) -> int:
+        """The bytes of the instruction that ``code`` begins with."""
+        return self.unit
+
+    def split(self, code: bytes) -> list[bytes]:
+        """The instructions of ``code``; without what is left at its end and is no whole one."""
+        found = []
+        at = 0
+        while at + self.unit <= len(code):
+            size = self.size_of(code[at : at + self.unit])
+            if at + size > len(code):
+                break
+            found.append(code[at : at + size])
+            at += size
+        return found
+
+    def value(self, instruction: bytes) -> int:
+        """An instruction as the number that the manuals print."""
+        return int.from_bytes(instruction, self.code_byteorder)
+
+    def encode(self, *values: int, size: int = 4) -> bytes:
+        """Instructions of ``size`` bytes each, given as the numbers that the manuals print."""
+        return b"".join(value.to_bytes(size, self.code_byteorder) for value in values)
+
+    def aligned(self, address: int) -> int:
+        """An address of an instruction, masked; RangeError for one that cannot be."""
+        address &= self.mask
+        if address % self.unit:
+            raise RangeError(f"{self.hex(address)} is not the address of an instruction")
+        return address
+
+    def hex(self, address: int) -> str:
+        """An address with all its digits."""
+        return f"0x{address & self.mask:0{self.bits // 4}x}"
+
+    def disassemble(self, code: bytes, address: int) -> list[Instruction]:
+        """The instructions of ``code``, which lies at ``address``, as capstone reads them.
+
+        What it does not know is an instruction too.  What is left at the end and is no whole one
+        is left out.
+        """
+        listing: list[Instruction] = []
+        end = sum(map(len, self.split(code)))
+        offset = 0
+        while offset < end:
+            where = address + offset & self.mask
+            for at, size, mnemonic, operands in self._disassembler.disasm_lite(
+                code[offset:end], where
+            ):
+                text = self._text(at & self.mask, mnemonic, operands)
+                call = self.direct_call.fullmatch(text)
+                calls = int(call[1], 16) & self.mask if call else None
+                bytes_ = code[offset : offset + size]
+                listing.append(Instruction(at & self.mask, bytes_, text, calls))
+                offset += size
+            if offset < end:
+                # capstone stops at what is no instruction.
+                unknown = code[offset : offset + self.size_of(code[offset:])]
+                text = f".{'word' if len(unknown) == 4 else 'short'} "
+                text += f"0x{self.value(unknown):0{2 * len(unknown)}x}"
+                listing.append(Instruction(address + offset & self.mask, unknown, text))
+                offset += len(unknown)
+        return listing
+
+    def _text(self, address: int, mnemonic: str, operands: str) -> str:
+        """The text of an instruction at ``address``, with addresses as targets of branches."""
+        return f"{mnemonic} {operands}".rstrip()
+
+    @abstractmethod
+    def _capstone(self) -> tuple[int, int]:
+        """capstone's architecture and mode."""
+
+    @property
+    def _disassembler(self) -> Any:
+        if self._engine is None:
+            # Costly to import and needed only for what people read.
+            import capstone
+
+            self._engine = capstone.Cs(*self._capstone())
+        return self._engine

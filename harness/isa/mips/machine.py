@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""CPUs of MIPS on QEMU's Malta board.
+
+Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.mips.abi import general_registers
+
+_REGION = 256 << 20
+_SEGMENT = 512 << 20
+_SPECIAL, _REGIMM, _CACHE = 0x00, 0x01, 0x2F
+_SYNCI = 0x1F
+_HIT_INVALIDATE_I = 0x10
+
+_SOFTWARE_INTERRUPT_0 = 1 << 8
+"""Cause.IP0 (MIPS Architecture For Programmers, volume III, "Cause Register")."""
+
+_SYNCI_STEP = 32
+"""What ``rdhwr`` gives as the step of ``synci`` on QEMU's CPUs of release 2."""
+
+
+def _set_cause(to: Injector, cpu: int, nmi: bool) -> None:
+    """QEMU looks at the bits of Cause when gdb writes it, as it does for an ``mtc0``."""
+    to.set_bits(cpu, "cause", _SOFTWARE_INTERRUPT_0)
+
+
+class MipsMachine(Machine):
+    """Branches have delay slots; the kernel runs in kseg0."""
+
+    injections: ClassVar[Mapping[str, Injection]] = {"cause": Injection(_set_cause)}
+    flow_patterns = (
+        FlowPattern(0xFC000000, 0x0C000000, FlowKind.CALL),  # jal
+        FlowPattern(0xFC00F83F, 0x00000009, FlowKind.INDIRECT_JUMP),  # jalr $0: release 6's jr
+        FlowPattern(0xFC00003F, 0x00000009, FlowKind.CALL),  # jalr
+        FlowPattern(0xFC00003F, 0x00000008, FlowKind.INDIRECT_JUMP),  # jr
+        FlowPattern(0xFC1C0000, 0x04100000, FlowKind.CALL),  # bltzal, bgezal and the likely ones
+        FlowPattern(0xFFFFFFFF, 0x42000018, FlowKind.EXCEPTION_RETURN),  # eret
+    )
+    # But for those of unaligned doublewords.
+    accesses_memory = (0x80000000, 0x80000000)
+    delay_slot = 4
+    vectors_symbol = "exception_vectors"
+    # TLB refill, of 64-bit addresses, cache error, all others, interrupts where Cause.IV says so.
+    vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
+    edge_memory = "256M"
+
+    @classmethod
+    def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
+        """Modules bring long calls with them, which go anywhere."""
+        return frozenset({Property.HIDDEN_RETURNS, Property.UNMAPPED_TEXT})
+
+    def linear_address(self, address: int) -> int | None:
+        """Kseg0 and kseg1 are the first 512 MiB, with and without the cache."""
+        address &= self.code.mask
+        segment = address & ~(_SEGMENT - 1)
+        return address - segment if segment in (self._kseg0, self._kseg0 + _SEGMENT) else None
+
+    def masks_interrupts(self, instruction: bytes) -> bool:
+        """``di``."""
+        return self.code.value(instruction) & 0xFFE0FFFF == 0x41606000
+
+    def is_return(self, instruction: bytes) -> bool:
+        """``jr ra`` of every release, with or without a hint: in release 6 ``jalr zero, ra``."""
+        return self.code.value(instruction) & 0xFFFFF83E == 0x03E00008
+
+    def is_store(self, instruction: bytes) -> bool:
+        """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""
+        opcode = self.code.value(instruction) >> 26
+        return 0x28 <= opcode <= 0x2E or opcode in (0x38, 0x39, 0x3C, 0x3D, 0x3F, 0x2C)
+
+    def has_delay_slot(self, instruction: bytes) -> bool:
+        """Every branch and jump of these releases."""
+        word = self.code.value(instruction)
+        opcode = word >> 26
+        if opcode == _SPECIAL:
+            return word & 0x3F in (0x08, 0x09)
+        if opcode == _REGIMM:
+            return word >> 16 & 0x1F < 4 or 0x10 <= word >> 16 & 0x1F < 0x14
+        return 2 <= opcode <= 7 or 0x14 <= opcode <= 0x17
+
+    def fetch_maintenance(self, instruction: bytes, registers: Mapping[str, int]) -> range | None:
+        """``synci``, and ``cache`` on the primary instruction cache by address."""
+        word = self.code.value(instruction)
+        opcode, base, field = word >> 26, word >> 21 & 31, word >> 16 & 31
+        if (opcode, field) not in ((_REGIMM, _SYNCI), (_CACHE, _HIT_INVALIDATE_I)):
+            return None
+        offset = word & 0xFFFF
+        address = (
+            registers[general_registers(self.code)[base]] + offset - (offset >> 15 << 16)
+            & self.code.mask
+        )
+        start = address & -_SYNCI_STEP
+        return range(start, start + _SYNCI_STEP)
+
+    def edges(self, size: int) -> tuple[int, ...]:
+        """The last site of kseg0's first region that stays in it, and the first that does not.
+
+        Where the second instruction of a site would lie behind that region there is no memory.
+        """
+        last = self._kseg0 + _REGION
+        return tuple(at for at in (last - 8, last - 4) if at + size <= last)
+
+    @property
+    def _kseg0(self) -> int:
+        return -(1 << 31) & self.code.mask
