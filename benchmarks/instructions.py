@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import boot
-from harness.build import GuestSpec, build_guest
 from harness.config import list_configs, load_config, resources
 from harness.errors import HarnessError
 from harness.image import Image
+from harness.kbuild import GuestSpec, build_guest
 from harness.oracle import Call, Oracle, Return
 
 GRAPH = ("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")

@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.image import Image
+from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 from harness.units import KIB, MIB
 

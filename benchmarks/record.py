@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from harness import boot
-from harness.build import GuestSpec
 from harness.config import list_configs
+from harness.kbuild import GuestSpec
 from harness.record import Request, record
 
 WORKLOADS = ("calls", "sha256", "events")

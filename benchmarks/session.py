@@ -21,8 +21,8 @@ from pathlib import Path
 import pexpect
 
 from harness import boot
-from harness.build import GuestSpec, build_guest
 from harness.config import list_configs
+from harness.kbuild import GuestSpec, build_guest
 from harness.shell import Session
 
 STARTS, TIMES = 5, 7

@@ -15,7 +15,7 @@ def build(configs: tuple[str, ...], guest: GuestOptions) -> None:
     For each it prints the make line that does the same by hand, and where the image and its
     modules are.
     """
-    from harness.build import module_beside, plan_build
+    from harness.kbuild import module_beside, plan_build
 
     with progress() as tell:
         for name in configs:

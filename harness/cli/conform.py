@@ -16,8 +16,8 @@ from harness.errors import UsageError
 from harness.files import whole_file
 
 if TYPE_CHECKING:
-    from harness.build import GuestSpec
     from harness.conformance.verdict import Report
+    from harness.kbuild import GuestSpec
 
 
 @click.command()

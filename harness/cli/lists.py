@@ -21,9 +21,9 @@ from harness.cli.options import (
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.build import GuestSpec
     from harness.image import RunningImage
     from harness.isa import CallSite
+    from harness.kbuild import GuestSpec
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -184,8 +184,8 @@ def _spec(wanted: Wanted) -> "GuestSpec":
 
 def _image(wanted: Wanted) -> "RunningImage":
     """The guest's image as if its modules were loaded."""
-    from harness.build import build_guest, module_beside
     from harness.image import Image, RunningImage
+    from harness.kbuild import build_guest, module_beside
 
     spec = _spec(wanted)
     with progress() as tell:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 if TYPE_CHECKING:
-    from harness.build import GuestSpec
+    from harness.kbuild import GuestSpec
 
 
 def _split_flags(
@@ -86,7 +86,7 @@ class GuestOptions:
 
     def spec(self, config: str) -> "GuestSpec":
         """The guest for a machine config, which is a name or a path."""
-        from harness.build import GuestSpec
+        from harness.kbuild import GuestSpec
 
         return GuestSpec.of(
             config,

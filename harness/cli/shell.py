@@ -20,8 +20,8 @@ from harness.cli.options import (
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.build import GuestSpec
     from harness.guest import Guest
+    from harness.kbuild import GuestSpec
     from harness.shell.session import Judge
 
 script_option = click.option(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from harness.build import GuestSpec, module_beside
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.patience import Patience
 from harness.conformance.registers import RegisterFile
@@ -16,6 +15,7 @@ from harness.errors import GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import THIS_MODULE, ModuleImage, RunningImage
 from harness.isa import CallSite, Form, Isa
+from harness.kbuild import GuestSpec, module_beside
 from harness.machine import Machine
 from harness.tracer import PortCalls
 

@@ -4,7 +4,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.build import GuestSpec
 from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.engine import Findings
@@ -12,6 +11,7 @@ from harness.conformance.switch import Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import Failure
 from harness.errors import GdbError, GuestError, UsageError
+from harness.kbuild import GuestSpec
 
 CLAUSE = "C4m"
 NAME = "every-combination-of-features"

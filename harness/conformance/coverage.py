@@ -3,7 +3,6 @@
 
 from enum import StrEnum
 
-from harness.build import GuestSpec
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
@@ -11,6 +10,7 @@ from harness.conformance.combinations import CLAUSE as OF_COMBINATIONS
 from harness.conformance.combinations import combinations
 from harness.conformance.engine import checks_for
 from harness.conformance.variants import variant_of
+from harness.kbuild import GuestSpec
 
 
 class Covered(StrEnum):

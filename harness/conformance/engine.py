@@ -4,7 +4,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from harness.build import GuestSpec
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Hang, Variant
 from harness.conformance.catalogue import Build, Clause, load_catalogue
@@ -13,6 +12,7 @@ from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
+from harness.kbuild import GuestSpec
 
 OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 """Features that a port can have in some of its builds only."""

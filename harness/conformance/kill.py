@@ -7,7 +7,6 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from harness.build import GuestSpec, build_guest, plan_build
 from harness.conformance.assembly import Statement, statements
 from harness.conformance.checks import Check
 from harness.conformance.checks.registry import (
@@ -25,6 +24,7 @@ from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import AsmSyntax
+from harness.kbuild import GuestSpec, build_guest, plan_build
 from harness.process import workers
 
 Tell = Callable[[str], None]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 
-from harness.build import GuestSpec
 from harness.conformance.catalogue import Clause
 from harness.conformance.checks.registry import (
     DYNAMIC,
@@ -26,6 +25,7 @@ from harness.conformance.engine import (
 from harness.conformance.variants import Edits, build_variant, check_claims, variant_of
 from harness.conformance.verdict import Report
 from harness.errors import UsageError
+from harness.kbuild import GuestSpec
 from harness.process import workers
 
 Tell = Callable[[str], None]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from harness.build import MUTANTS, GuestSpec, build_guest, find_modules, plan_build
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Variant
 from harness.conformance.checks.registry import (
@@ -19,6 +18,7 @@ from harness.conformance.checks.registry import (
 from harness.errors import HarnessError, UsageError
 from harness.files import PrivateDirectory
 from harness.isa import Form
+from harness.kbuild import MUTANTS, GuestSpec, build_guest, find_modules, plan_build
 
 WORKLOAD = "returns"
 

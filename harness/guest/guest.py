@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from harness.build import GuestSpec
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import (
@@ -23,6 +22,7 @@ from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import Snapshots
 from harness.guest.threads import read_threads
 from harness.image import Image, RunningImage
+from harness.kbuild import GuestSpec
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, Lane, MonitorLane, StubLane
 from harness.ring import GuestThread

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.build import build_guest, find_modules, module_beside
 from harness.errors import (
     FormatError,
     GdbError,
@@ -22,6 +21,7 @@ from harness.errors import (
     UsageError,
 )
 from harness.image import Image, ModuleImage
+from harness.kbuild import build_guest, find_modules, module_beside
 from harness.units import escape
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from harness.build import GuestSpec, build_guest
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import GdbError, HarnessError, HostError, UsageError, WrongGuest
 from harness.guest.control import PARTING, TIMEOUT
 from harness.guest.guest import Guest
 from harness.image import Image, RunningImage
+from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 
 PROOF = b"is there memory?"

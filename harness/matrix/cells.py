@@ -9,13 +9,13 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from harness.build import GuestSpec
-from harness.build.sources import find_workload
 from harness.config import MachineConfig, Port, list_configs, load_config, load_port
 from harness.config.names import is_path
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.variants import WORKLOAD, features_of
 from harness.errors import UsageError
+from harness.kbuild import GuestSpec
+from harness.kbuild.sources import find_workload
 from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
 

@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from harness.build.includes import included
 from harness.conformance.variants import WORKLOAD
+from harness.kbuild.includes import included
 from harness.matrix.cells import Cell
 
 Concerns = Callable[[Cell], bool]

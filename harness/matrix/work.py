@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from harness.build import GuestSpec, build_guest, plan_build
 from harness.conformance.kill import kill_table, table_json
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
@@ -19,6 +18,7 @@ from harness.files import whole_file
 from harness.guest import Guest, start
 from harness.guest.start import Started
 from harness.image import RunningImage
+from harness.kbuild import GuestSpec, build_guest, plan_build
 from harness.machine import Machine
 from harness.matrix.cells import Cell
 from harness.matrix.result import TEXT, Findings, Verdict, write_findings

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.build import GuestSpec
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.files import whole_file
 from harness.guest import TIMEOUT, Guest, Outcome, start
+from harness.kbuild import GuestSpec
 from harness.record.limit import keep_first, total_events
 from harness.record.live import LiveEvents
 from harness.trace import write_trace_dat

@@ -7,9 +7,9 @@ from functools import partial
 
 import click
 
-from harness.build import GuestSpec
 from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import Guest
+from harness.kbuild import GuestSpec
 from harness.shell import gdb
 from harness.shell.interrupt import Interrupt, Interrupted
 from harness.shell.verbs import check, parse

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from command import harness
-from harness.build import GuestSpec, plan_build
 from harness.config import list_configs, list_workloads, load_config, resources
 from harness.errors import UsageError
 from harness.image import Image
+from harness.kbuild import GuestSpec, plan_build
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import pytest
 
-from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
 from harness.image import Image
+from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 
 ONE_PER_ARCHITECTURE = ["mips-malta", "aarch64-virt"]

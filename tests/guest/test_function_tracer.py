@@ -5,11 +5,11 @@ from itertools import accumulate
 
 import pytest
 
-from harness.build import GuestSpec, build_guest
 from harness.errors import SiteMismatch, UsageError, WrongGuest
 from harness.guest import prove_identity
 from harness.image import Image
 from harness.isa import SiteState
+from harness.kbuild import GuestSpec, build_guest
 from interrupts import outside
 
 pytestmark = pytest.mark.guest(workload="calls")

@@ -11,11 +11,11 @@ import time
 import pytest
 
 from harness import boot
-from harness.build import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.errors import GuestDied, HostError
 from harness.image import Image
+from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 from harness.machine.console import WINDOW
 
@@ -129,7 +129,7 @@ def test_killed_qemu_is_noticed():
 def test_nothing_outlives_a_killed_harness(tmp_path):
     script = """\
 import time
-from harness.build import GuestSpec, build_guest
+from harness.kbuild import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
 from harness.machine import Machine

@@ -7,9 +7,9 @@ import pytest
 
 from command import harness
 from harness import boot
-from harness.build import GuestSpec, build_guest, module_beside
 from harness.config import load_config
 from harness.errors import GuestDied, GuestError, SiteMismatch, UsageError
+from harness.kbuild import GuestSpec, build_guest, module_beside
 from harness.trace import Symbols
 
 ONE = "mips-malta"

@@ -7,10 +7,10 @@ import capstone
 import pytest
 
 from harness import boot
-from harness.build import GuestSpec, plan_build
 from harness.config import list_configs, load_config
 from harness.guest import run_kernel
 from harness.isa import Form, SiteState
+from harness.kbuild import GuestSpec, plan_build
 
 pytestmark = pytest.mark.guest(workload="modules", modules=["callbacks", "numbers"])
 

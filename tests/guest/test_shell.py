@@ -12,8 +12,8 @@ import threading
 import pytest
 
 from command import children, harness
-from harness.build import GuestSpec, build_guest
 from harness.config import load_config
+from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 from terminal import Terminal
 

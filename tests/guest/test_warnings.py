@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import GuestSpec, plan_build
 from harness.config import list_modules, load_config
+from harness.kbuild import GuestSpec, plan_build
 
 ROOT = Path(__file__).parents[2]
 FILES = [*ROOT.glob("guests/workloads/*.c"), *ROOT.glob("tests/*/workloads/*.c")]

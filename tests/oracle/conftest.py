@@ -11,10 +11,10 @@ import pytest
 import function_model
 import graph_model
 from harness import boot
-from harness.build import GuestSpec, build_guest
 from harness.config import list_configs
 from harness.guest import Guest
 from harness.image import Image
+from harness.kbuild import GuestSpec, build_guest
 from harness.oracle import Oracle
 
 WORKLOADS = Path(__file__).parent / "workloads"

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.build.cache import MUTANTS, Cache
 from harness.files import busy, hold
+from harness.kbuild.cache import MUTANTS, Cache
 
 CACHE = Cache("guests", "vmlinux", 3)
 LONG_AGO = 1_000_000_000

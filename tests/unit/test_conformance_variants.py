@@ -3,11 +3,11 @@
 
 import pytest
 
-from harness.build import MUTANTS
 from harness.conformance import variants
 from harness.conformance.checks.registry import MODULES, STATIC, VARIANTS
 from harness.conformance.variants import LOADED, build_variant, suite_spec, variant_of
 from harness.errors import UsageError
+from harness.kbuild import MUTANTS
 
 
 def test_variants_are_one_guest_with_other_features_and_modules():

@@ -24,7 +24,7 @@ FLOORS = {
     "files": 3,
     "machine": 4,
     "debugger": 4,
-    "build": 4,
+    "kbuild": 4,
     "oracle": 4,
     "patcher": 5,
     "readout": 5,

@@ -4,7 +4,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from harness.build import module_beside
 from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
@@ -14,6 +13,7 @@ from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
 from harness.image import ModuleImage
 from harness.isa import CallSite
+from harness.kbuild import module_beside
 from harness.oracle import Call
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import elftools
 
-from harness.build.includes import included
-from harness.build.spec import GuestSpec
 from harness.config import resources
 from harness.errors import UsageError
+from harness.kbuild.includes import included
+from harness.kbuild.spec import GuestSpec
 from harness.units import escape
 
 # Directories of guests/ of which a build uses some entries, which are digested by themselves.

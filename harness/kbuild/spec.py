@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.build.sources import find_modules, find_workload
 from harness.config import MachineConfig, Port, load_config, load_port
 from harness.config.models import FLAG
 from harness.errors import UsageError
+from harness.kbuild.sources import find_modules, find_workload
 from harness.units import escape
 
 # Features of the older specification; they contradict what replaced them.

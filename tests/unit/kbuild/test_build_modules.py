@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.build import GuestSpec, build_guest, module_beside, plan_build
 from harness.config import MachineConfig, list_modules
 from harness.errors import HostError, UsageError
+from harness.kbuild import GuestSpec, build_guest, module_beside, plan_build
 
 
 def test_modules_lie_beside_the_guest(sources: Any, config: MachineConfig, tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 
 import re
 
-from harness.build.spec import GuestSpec, default_features
 from harness.config import MachineConfig, Port, list_configs, load_config, resources
 from harness.errors import HarnessError, HostError, UsageError
+from harness.kbuild.spec import GuestSpec, default_features
 from harness.units import escape
 
 GIVEN_BY_PORTS = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.build import GuestSpec, build_guest, plan_build
 from harness.config import MachineConfig
 from harness.errors import HostError, UsageError
+from harness.kbuild import GuestSpec, build_guest, plan_build
 
 
 @pytest.fixture

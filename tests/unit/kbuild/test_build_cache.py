@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from harness.build import GuestSpec, build_guest, plan_build
 from harness.config import MachineConfig, resources
 from harness.errors import HostError
+from harness.kbuild import GuestSpec, build_guest, plan_build
 
 
 def test_a_guest_is_built_once(sources: Any, config: MachineConfig, cache: Path) -> None:

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.build.unused import IN_USE, unused
 from harness.config import resources
 from harness.errors import HostError, UsageError
 from harness.files import busy, hold, sweep
+from harness.kbuild.unused import IN_USE, unused
 from harness.units import escape
 
 

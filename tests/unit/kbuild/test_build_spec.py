@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness.build import GuestSpec, build_guest, plan_build
-from harness.build.failure import failure
 from harness.config import MachineConfig, load_port
 from harness.errors import UsageError
+from harness.kbuild import GuestSpec, build_guest, plan_build
+from harness.kbuild.failure import failure
 
 
 def test_names_and_paths_make_the_same_guest(sources: Any, config: MachineConfig) -> None:
@@ -26,7 +26,7 @@ def test_names_and_paths_make_the_same_guest(sources: Any, config: MachineConfig
 def test_the_port_is_read_once(sources: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[object] = []
     monkeypatch.setattr(
-        "harness.build.spec.load_port", lambda name: read.append(name) or load_port(name)
+        "harness.kbuild.spec.load_port", lambda name: read.append(name) or load_port(name)
     )
     build_guest(GuestSpec.of("fake"))
     assert read == ["plain"]

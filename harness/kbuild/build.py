@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.build.cache import GUESTS, KERNELS, Cache, host_errors
-from harness.build.contents import guest_key, kernel_key
-from harness.build.failure import failure
-from harness.build.make import Progress, run_make
-from harness.build.plain_paths import PlainPaths
-from harness.build.spec import GuestSpec
-from harness.build.toolchain import toolchain_identity
+from harness.kbuild.cache import GUESTS, KERNELS, Cache, host_errors
+from harness.kbuild.contents import guest_key, kernel_key
+from harness.kbuild.failure import failure
+from harness.kbuild.make import Progress, run_make
+from harness.kbuild.plain_paths import PlainPaths
+from harness.kbuild.spec import GuestSpec
+from harness.kbuild.toolchain import toolchain_identity
 from harness.units import escape
 
 _NOT_OF_KERNEL = ("WORKLOAD", "MODULES")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.build import GuestSpec, build_guest, plan_build
 from harness.config import MachineConfig
 from harness.errors import HostError, UsageError
+from harness.kbuild import GuestSpec, build_guest, plan_build
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_an_interrupted_build_leaves_nothing(
 def test_a_build_that_hangs_is_ended(
     config: MachineConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
-    monkeypatch.setattr("harness.build.make.run_make.__defaults__", (0.2,))
+    monkeypatch.setattr("harness.kbuild.make.run_make.__defaults__", (0.2,))
     (tmp_path / "mine.c").write_text("hang\n")
     with pytest.raises(HostError, match="did not end within"):
         build_guest(GuestSpec.of(config, tmp_path / "mine.c"))
