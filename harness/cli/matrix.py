@@ -191,7 +191,7 @@ def run(
     Ctrl-C ends it; the same command goes on where it ended.
     """
     from harness.matrix import rundir, runner
-    from harness.matrix.child import Limits
+    from harness.matrix.child import CellLimits
     from harness.matrix.report import outcomes
     from harness.matrix.versions import cells_changed_since, tested_port, versions, work_tree
     from harness.matrix.versions import revision as current_revision
@@ -215,7 +215,7 @@ def run(
                 directory=output,
                 run=run_,
                 jobs=jobs or len(os.sched_getaffinity(0)),
-                limits=Limits(time_limit or limits.time, (memory_limit or limits.memory) * MIB),
+                limits=CellLimits(time_limit or limits.time, (memory_limit or limits.memory) * MIB),
                 versions=versions,
                 repeat=declared.repeat,
                 command=runner.cell_command,
@@ -328,7 +328,7 @@ def report(
     tested = declared.matrix.port
     tree = tree or work_tree(Path(tested) if tested else None)
     with History(history or declared.history) as base:
-        order = timeline(base.sessions(), tree)
+        order = timeline(base.runs(), tree)
         (before, old), (now, new) = reports.choose(base, since, at, order)
         past = base.attempts() if pages is not None else []
     names = (before, now)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 @contextmanager
 def shown(total: int) -> Iterator[Callable[["Progress"], None]]:
     """A bar with what runs on a terminal, a line for each cell elsewhere; failures on both."""
-    from harness.matrix.result import Outcome
+    from harness.matrix.result import CellOutcome
     from harness.units import KIB, one_line
 
     def said(result: "Result") -> Iterator[str]:
         yield f"{result.outcome} {result.cell} {result.seconds:.1f} s"
-        if result.outcome is not Outcome.PASS:
+        if result.outcome is not CellOutcome.PASS:
             yield f"    {one_line(result.message)}"
             yield f"    {one_line(result.command, 64 * KIB)}"
 
@@ -47,7 +47,7 @@ def shown(total: int) -> Iterator[Callable[["Progress"], None]]:
         def live(progress: "Progress") -> None:
             running = ", ".join(progress.running[:4]) + ", ..." * (len(progress.running) > 4)
             bar.update(task, completed=progress.done, description=running)
-            if progress.result is not None and progress.result.outcome is not Outcome.PASS:
+            if progress.result is not None and progress.result.outcome is not CellOutcome.PASS:
                 # A command stays one line, so that it can be copied.
                 text = "\n".join(said(progress.result))
                 bar.console.print(text, markup=False, highlight=False, soft_wrap=True)

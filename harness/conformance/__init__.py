@@ -2,7 +2,7 @@
 """Clauses of the specification, the checks of them, and the faults that show what checks find."""
 
 from harness.conformance.catalogue import (
-    Build,
+    BuildKind,
     Catalogue,
     Clause,
     Document,
@@ -10,4 +10,4 @@ from harness.conformance.catalogue import (
     load_catalogue,
 )
 
-__all__ = ["Build", "Catalogue", "Clause", "Document", "Judge", "load_catalogue"]
+__all__ = ["BuildKind", "Catalogue", "Clause", "Document", "Judge", "load_catalogue"]

@@ -33,7 +33,7 @@ Text = Annotated[
 ]
 
 
-class Build(StrEnum):
+class BuildKind(StrEnum):
     """How a port is built for a check; ``any`` is for what no build can change."""
 
     STATIC = "static"
@@ -73,7 +73,7 @@ class Clause(Model):
     source: str
     section: str
     features: tuple[Feature, ...] = Field(min_length=1)
-    builds: tuple[Build, ...] = (Build.STATIC, Build.DYNAMIC)
+    builds: tuple[BuildKind, ...] = (BuildKind.STATIC, BuildKind.DYNAMIC)
     forms: tuple[Form, ...] = tuple(Form)
     architectures: tuple[Architecture, ...] = ()
     cflags: tuple[str, ...] = ()
@@ -109,10 +109,10 @@ class Clause(Model):
             and config.properties.issuperset(self.properties)
         )
 
-    def builds_on(self, config: MachineConfig) -> frozenset[Build]:
+    def builds_on(self, config: MachineConfig) -> frozenset[BuildKind]:
         """The builds in which the clause has to hold on a config that it applies to."""
         if config.build.form in DYNAMIC_ONLY:
-            return frozenset(self.builds) - {Build.STATIC}
+            return frozenset(self.builds) - {BuildKind.STATIC}
         return frozenset(self.builds)
 
     def why_not_observable(self, config: MachineConfig) -> str:

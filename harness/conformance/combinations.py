@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks.registry import DYNAMIC, STATIC
-from harness.conformance.engine import Findings
+from harness.conformance.engine import BuildFindings
 from harness.conformance.switch import Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import Failure
@@ -34,7 +34,7 @@ def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
             yield variant, replace(built, features=(*base, OPTIONAL[0], *chosen))
 
 
-def try_combinations(spec: GuestSpec, edits: Edits) -> Findings:
+def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
     """Build, boot and trace each of them; what goes wrong fails the clause."""
     failures: list[Failure] = []
     judged: dict[str, set[str]] = {}
@@ -46,7 +46,7 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> Findings:
             without = [feature for feature in OPTIONAL if feature not in combined.features]
             message = f"{variant} without {', '.join(without)}: {error.message}"
             failures.append(Failure(NAME, variant, message, {"guest": error.evidence}))
-    return Findings("builds", judged, {CLAUSE: failures} if failures else {})
+    return BuildFindings("builds", judged, {CLAUSE: failures} if failures else {})
 
 
 def _trace(variant: Variant) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Hang, Variant
-from harness.conformance.catalogue import Build, Clause, load_catalogue
+from harness.conformance.catalogue import BuildKind, Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.checks.unseen import UNSEEN
@@ -19,7 +19,7 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class BuildFindings:
     """What the checks said of one build: who judged each clause, and what failed; or why there is
     no such build.  ``lost`` are the clauses of checks in which the guest died.
     """
@@ -60,7 +60,7 @@ def run_checks(
     variant: Variant,
     checks: Sequence[Check],
     enough: Callable[[str], bool] = lambda _clause: False,
-) -> Findings:
+) -> BuildFindings:
     """Run checks on one build of a port, each from a guest that has just booted.
 
     They end where a clause fails of which one failure is ``enough``.
@@ -73,25 +73,25 @@ def run_checks(
         pass
     finally:
         bench.close()
-    return Findings(variant.name, bench.judged, bench.failures, lost=frozenset(bench.lost))
+    return BuildFindings(variant.name, bench.judged, bench.failures, lost=frozenset(bench.lost))
 
 
 def about(
     check: Check, config: MachineConfig, variant: str, features: Sequence[str]
 ) -> tuple[str, ...]:
     """The clauses of a check that this build of a port can break."""
-    build = Build.DYNAMIC if variant in (DYNAMIC, MODULES) else Build.STATIC
+    build = BuildKind.DYNAMIC if variant in (DYNAMIC, MODULES) else BuildKind.STATIC
     return tuple(
         clause.id
         for clause in map(load_catalogue().__getitem__, check.clauses)
         if clause.applies_to(config)
-        and not {build, Build.ANY}.isdisjoint(clause.builds)
+        and not {build, BuildKind.ANY}.isdisjoint(clause.builds)
         and set(clause.features) <= set(features)
     )
 
 
 def verdicts(
-    spec: GuestSpec, clauses: Sequence[Clause], findings: Sequence[Findings]
+    spec: GuestSpec, clauses: Sequence[Clause], findings: Sequence[BuildFindings]
 ) -> list[ClauseResult]:
     """What the findings of all builds mean for each clause."""
     config = spec.effective_config
@@ -114,7 +114,7 @@ def _run(bench: Bench, check: Check) -> None:
 
 
 def _result(
-    clause: Clause, config: MachineConfig, port: Port, findings: Sequence[Findings]
+    clause: Clause, config: MachineConfig, port: Port, findings: Sequence[BuildFindings]
 ) -> ClauseResult:
     result = ClauseResult(clause.id, clause.title, Verdict.NOT_OBSERVABLE, advised=clause.advised)
     missing = [feature for feature in clause.features if feature not in port.features]

@@ -57,7 +57,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MutantOutcome:
     """What became of a mutant: the clause, check and build that caught it, and with what words.
 
     ``built`` is false where a systematic fault is none, because it does not assemble.
@@ -96,7 +96,7 @@ class Outcome:
 
 def kill_table(
     specs: Sequence[GuestSpec], names: Sequence[str], tell: Tell = lambda _line: None
-) -> list[Outcome]:
+) -> list[MutantOutcome]:
     """Judge mutants, ``all`` or those that match globs, of guests with reference ports."""
     tasks = [task for spec in specs for task in _tasks(spec, names, tell)]
     if not tasks:
@@ -198,12 +198,12 @@ def _new_statements(found: Sequence[Statement], known: dict[str, list[list[str]]
     return new
 
 
-def judge_mutant(task: Task) -> Outcome:
+def judge_mutant(task: Task) -> MutantOutcome:
     """Build it and run checks until a clause that it breaks fails: its own checks, then all others.
 
     What has been proved to change nothing has no edits and is not run.
     """
-    outcome = Outcome(
+    outcome = MutantOutcome(
         task.spec.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
     )
     if not task.edits:
@@ -274,7 +274,7 @@ def _failure(
     return None
 
 
-def line(outcome: Outcome) -> str:
+def line(outcome: MutantOutcome) -> str:
     """What became of one mutant; with a mark in front where that is not as it should be."""
     mark = "  " if outcome.right else "! "
     if outcome.killed:
@@ -290,14 +290,14 @@ def line(outcome: Outcome) -> str:
     return f"{mark}{outcome.config} {outcome.name}: {outcome.about}: {end}"[:400]
 
 
-def table_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def table_lines(outcomes: Sequence[MutantOutcome]) -> Iterator[str]:
     """A line for each mutant; then one for each config: how many were caught."""
     yield from (line(outcome) for outcome in outcomes if outcome.built or not outcome.right)
     for config in dict.fromkeys(outcome.config for outcome in outcomes):
         yield _summary(config, [outcome for outcome in outcomes if outcome.config == config])
 
 
-def _summary(config: str, outcomes: Sequence[Outcome]) -> str:
+def _summary(config: str, outcomes: Sequence[MutantOutcome]) -> str:
     built = [outcome for outcome in outcomes if outcome.built]
     killed = [outcome for outcome in built if outcome.killed]
     lived = [outcome for outcome in built if not outcome.killed]
@@ -311,7 +311,7 @@ def _summary(config: str, outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def table_json(outcomes: Sequence[Outcome]) -> str:
+def table_json(outcomes: Sequence[MutantOutcome]) -> str:
     """The table for programs: a list of objects."""
     return json.dumps(
         [

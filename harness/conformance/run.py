@@ -16,7 +16,7 @@ from harness.conformance.checks.registry import (
 )
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
 from harness.conformance.engine import (
-    Findings,
+    BuildFindings,
     checks_for,
     run_checks,
     select,
@@ -75,7 +75,7 @@ def jobs_for(spec: GuestSpec, wanted: Sequence[str], edits: Edits | None = None)
     return jobs
 
 
-def do(job: Job) -> Findings:
+def do(job: Job) -> BuildFindings:
     """Build and check; UsageError when the port does not build."""
     if job.variant == BUILDS:
         return try_combinations(job.spec, job.edits)
@@ -87,7 +87,9 @@ def do(job: Job) -> Findings:
         # If that does not build either, it is the port itself that does not.
         build_variant(replace(job.spec, modules=()), WITHOUT_MODULES[job.variant], job.edits)
         complaint = error.message.splitlines()[1:2] or [error.message]
-        return Findings(job.variant, {}, {}, f"no module builds with this port: {complaint[0]}")
+        return BuildFindings(
+            job.variant, {}, {}, f"no module builds with this port: {complaint[0]}"
+        )
     config = job.spec.effective_config
     checks = checks_for(config, job.variant, job.spec.features, job.clauses)
     return run_checks(built, checks)

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
-from harness.doctor.result import Check
+from harness.doctor.result import Diagnosis
 from harness.doctor.versions import TRIED
 from harness.errors import HarnessError
 from harness.files import PrivateDirectory
@@ -39,15 +39,15 @@ _QMP = (
 _NO_PLUGINS = "invalid option name: plugin"
 
 
-def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
+def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Diagnosis]:
     """Check everything, side by side; by default for every config in ``qemu-configs/``.
 
     A config is checked by starting its machine, halted and without a guest, and by compiling
     a line with its flags.  Raises nothing for what is missing: that is what the checks tell.
     """
-    waiting: list[Callable[[], Check]] = [check_python, check_python_packages, check_cache]
+    waiting: list[Callable[[], Diagnosis]] = [check_python, check_python_packages, check_cache]
     waiting += [*(partial(check_tool, *tool) for tool in TOOLS), check_trace_cmd]
-    broken: list[Check] = []
+    broken: list[Diagnosis] = []
     if configs is None:
         configs, broken = _shipped_configs()
     for config in configs:
@@ -56,12 +56,12 @@ def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Check]:
         return [*pool.map(lambda check: check(), waiting), *broken]
 
 
-def check_tool(name: str, command: Sequence[str], package: str) -> Check:
+def check_tool(name: str, command: Sequence[str], package: str) -> Diagnosis:
     """Whether a tool runs, and whether its version was tried."""
     return check_program(name, command, package, note=partial(_version_note, name))
 
 
-def check_trace_cmd() -> Check:
+def check_trace_cmd() -> Diagnosis:
     """Whether trace-cmd runs.  It says its version above its usage, and ends that with 255."""
     name = "trace-cmd"
     proof = check_program(name, (name, "list", "-P"), name)
@@ -71,7 +71,7 @@ def check_trace_cmd() -> Check:
     return check_program(name, (name, "version"), name, statuses=(0, 255), note=note)
 
 
-def check_machine(config: MachineConfig) -> Check:
+def check_machine(config: MachineConfig) -> Diagnosis:
     """Whether QEMU starts the config's machine with its CPU and memory; it is asked for plugins."""
     qemu = config.qemu
     name = f"{config.name}: machine"
@@ -88,7 +88,7 @@ def check_machine(config: MachineConfig) -> Check:
     return replace(found, note="; ".join(filter(None, (found.note, proof.note))))
 
 
-def check_compiler(config: MachineConfig) -> Check:
+def check_compiler(config: MachineConfig) -> Diagnosis:
     """Whether the config's compiler makes an object file with the config's flags."""
     build = config.build
     name = f"{config.name}: compiler"
@@ -104,28 +104,28 @@ def check_compiler(config: MachineConfig) -> Check:
     )
 
 
-def check_python() -> Check:
+def check_python() -> Diagnosis:
     """Whether this Python is one that the harness was tried with; an older one does not do."""
     version = ".".join(map(str, sys.version_info[:3]))
     note = _version_note("Python", version)
     oldest = TRIED["Python"].oldest
     if sys.version_info < tuple(map(int, oldest.split("."))):
-        return Check("Python", False, f"{version} is too old: {oldest} or newer is needed")
-    return Check("Python", True, version, note=note)
+        return Diagnosis("Python", False, f"{version} is too old: {oldest} or newer is needed")
+    return Diagnosis("Python", True, version, note=note)
 
 
-def check_python_packages() -> Check:
+def check_python_packages() -> Diagnosis:
     """Whether the Python packages that the harness declares are installed, in versions it takes."""
     name, advice = "Python packages", f"pip install {DISTRIBUTION}"
     try:
         declared = [Requirement(line) for line in metadata.requires(DISTRIBUTION) or ()]
     except metadata.PackageNotFoundError:
-        return Check(name, False, f"{DISTRIBUTION} itself is not installed; {advice}")
+        return Diagnosis(name, False, f"{DISTRIBUTION} itself is not installed; {advice}")
     needed = [one for one in declared if one.marker is None or one.marker.evaluate({"extra": ""})]
     wrong = list(filter(None, map(_wrong_package, needed)))
     if wrong:
-        return Check(name, False, f"{'; '.join(wrong)}; {advice}")
-    return Check(name, True, f"{len(needed)} found")
+        return Diagnosis(name, False, f"{'; '.join(wrong)}; {advice}")
+    return Diagnosis(name, True, f"{len(needed)} found")
 
 
 def _wrong_package(needed: Requirement) -> str:
@@ -136,7 +136,7 @@ def _wrong_package(needed: Requirement) -> str:
     return "" if needed.specifier.contains(version, True) else f"{needed} is needed, not {version}"
 
 
-def check_cache() -> Check:
+def check_cache() -> Diagnosis:
     """Whether built guests can be kept."""
     directory = resources.cache_directory()
     shown = escape(str(directory), 300)
@@ -145,10 +145,10 @@ def check_cache() -> Check:
         with tempfile.TemporaryFile(dir=directory) as file:
             file.write(b"proof")
     except OSError as error:
-        return Check(
+        return Diagnosis(
             "cache", False, f"{shown} cannot be written: {error.strerror}; set XDG_CACHE_HOME"
         )
-    return Check("cache", True, shown)
+    return Diagnosis("cache", True, shown)
 
 
 def _version_note(name: str, output: str) -> str:
@@ -165,16 +165,16 @@ def _plugin_note(binary: str, output: str) -> str:
     return f"{binary} is built without TCG plugins: conform and matrix cannot run"
 
 
-def _shipped_configs() -> tuple[list[MachineConfig], list[Check]]:
+def _shipped_configs() -> tuple[list[MachineConfig], list[Diagnosis]]:
     good = []
     bad = []
     try:
         names = list_configs()
     except HarnessError as error:
-        return [], [Check("configs", False, error.message)]
+        return [], [Diagnosis("configs", False, error.message)]
     for name in names:
         try:
             good.append(load_config(name))
         except HarnessError as error:
-            bad.append(Check(f"{name}: config", False, error.message))
+            bad.append(Diagnosis(f"{name}: config", False, error.message))
     return good, bad

@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Container, Sequence
 
-from harness.doctor.result import Check
+from harness.doctor.result import Diagnosis
 from harness.process import Late, NotRun, run
 from harness.units import escape
 
@@ -22,7 +22,7 @@ def check_program(
     given: str = "",
     statuses: Container[int] = (0,),
     note: Callable[[str], str] = lambda output: "",
-) -> Check:
+) -> Diagnosis:
     """Run ``command`` with ``given`` on its standard input; it must end with one of ``statuses``.
 
     The detail is the first line that it prints, or why it does not run.  Only a program that is
@@ -31,20 +31,20 @@ def check_program(
     """
     program = command[0]
     if shutil.which(program) is None:
-        return Check(name, False, f"{program} is not installed", package)
+        return Diagnosis(name, False, f"{program} is not installed", package)
     try:
         result = run(
             command, DEADLINE, given=given.encode(), environment={**os.environ, "LC_ALL": "C"}
         )
     except Late:
-        return Check(name, False, f"{program} did not end within {DEADLINE:.0f} seconds")
+        return Diagnosis(name, False, f"{program} did not end within {DEADLINE:.0f} seconds")
     except NotRun as error:
-        return Check(name, False, f"{program} cannot be run: {error}")
+        return Diagnosis(name, False, f"{program} cannot be run: {error}")
     if result.returncode not in statuses:
         reason = _first_line(result.stderr) or _first_line(result.stdout) or "it says nothing"
-        return Check(name, False, f"{program} ended with status {result.returncode}: {reason}")
+        return Diagnosis(name, False, f"{program} ended with status {result.returncode}: {reason}")
     said = note(result.stdout.decode(errors="replace"))
-    return Check(name, True, _first_line(result.stdout), package, said)
+    return Diagnosis(name, True, _first_line(result.stdout), package, said)
 
 
 def _first_line(output: bytes) -> str:

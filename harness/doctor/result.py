@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Diagnosis:
     """One thing that the harness needs.
 
     ``detail`` is the version found, or what is wrong; ``package`` is the Debian package that
@@ -22,7 +22,7 @@ class Check:
     note: str = ""
 
 
-def mend_command(checks: Iterable[Check]) -> str:
+def mend_command(checks: Iterable[Diagnosis]) -> str:
     """The command that installs what the failed checks miss; empty when no package would help."""
     packages = sorted({check.package for check in checks if not check.ok and check.package})
     if not packages:

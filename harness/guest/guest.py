@@ -19,7 +19,7 @@ from harness.guest.control import TIMEOUT, Outcome, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
 from harness.guest.modules import Module, Modules
-from harness.guest.snapshots import Snapshots
+from harness.guest.snapshots import GuestSnapshots
 from harness.guest.threads import read_threads
 from harness.image import Image, RunningImage
 from harness.kbuild import GuestSpec
@@ -68,7 +68,7 @@ class Guest:
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self.modules = Modules(self)
-        self._snapshots = Snapshots(self)
+        self._snapshots = GuestSnapshots(self)
 
     @property
     def config(self) -> MachineConfig | None:

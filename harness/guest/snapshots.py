@@ -22,7 +22,7 @@ class _Kept:
     modules: list[Module]
 
 
-class Snapshots:
+class GuestSnapshots:
     """The snapshots of one guest, by name.  The guest is stopped whenever one is used."""
 
     def __init__(self, guest: "Guest") -> None:

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from harness.errors import HostError
-from harness.machine.snapshots import Snapshots
+from harness.machine.snapshots import MachineSnapshots
 
 
 class NoConsole:
@@ -48,9 +48,9 @@ class AttachedMachine:
         return f"the stub at {self.endpoint} was started by somebody else"
 
     @property
-    def snapshots(self) -> Snapshots:
+    def snapshots(self) -> MachineSnapshots:
         """QEMU's, through the monitor that is not there."""
-        return Snapshots(self, self.directory / "snapshots.qcow2")
+        return MachineSnapshots(self, self.directory / "snapshots.qcow2")
 
     def qmp(self, command: str, /, deadline: float = 10.0, **arguments: object) -> object:
         """There is no monitor: HostError."""

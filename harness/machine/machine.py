@@ -16,7 +16,7 @@ from harness.files import PrivateDirectory
 from harness.machine.command import qemu_command
 from harness.machine.console import Console
 from harness.machine.monitor import Monitor, MonitorLost
-from harness.machine.snapshots import Snapshots
+from harness.machine.snapshots import MachineSnapshots
 from harness.process import Child
 
 START = 30.0
@@ -84,9 +84,9 @@ class Machine:
         return self._child
 
     @cached_property
-    def snapshots(self) -> Snapshots:
+    def snapshots(self) -> MachineSnapshots:
         """States of the machine to go back to."""
-        return Snapshots(self, self.directory / "snapshots.qcow2")
+        return MachineSnapshots(self, self.directory / "snapshots.qcow2")
 
     @property
     def command(self) -> list[str]:

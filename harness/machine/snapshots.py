@@ -22,7 +22,7 @@ class _Monitor(Protocol):
     def qmp(self, command: str, /, deadline: float = ..., **arguments: object) -> object: ...
 
 
-class Snapshots:
+class MachineSnapshots:
     """The snapshots of one machine, by name.  HostError where QEMU refuses."""
 
     def __init__(self, machine: _Monitor, file: Path) -> None:

@@ -3,18 +3,18 @@
 
 from harness.matrix.cells import Cell, Excluded, Expansion, expand, pick, shard
 from harness.matrix.model import DEFAULT, MatrixFile, load_matrix
-from harness.matrix.result import Findings, Outcome, Result, Verdict
+from harness.matrix.result import CellFindings, CellOutcome, CellVerdict, Result
 
 __all__ = [
     "DEFAULT",
     "Cell",
+    "CellFindings",
+    "CellOutcome",
+    "CellVerdict",
     "Excluded",
     "Expansion",
-    "Findings",
     "MatrixFile",
-    "Outcome",
     "Result",
-    "Verdict",
     "expand",
     "load_matrix",
     "pick",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError, HostError
 from harness.matrix.cells import Cell
-from harness.matrix.result import TEXT, Findings, Verdict, read_json, write_findings
+from harness.matrix.result import TEXT, CellFindings, CellVerdict, read_json, write_findings
 from harness.matrix.work import do_cell
 from harness.units import escape
 
@@ -20,7 +20,7 @@ def main(file: Path, directory: Path) -> int:
         # A cell is used rightly: what it is told to build and does not build is at fault.
         verdict = "error" if isinstance(error, HostError) else "fail"
         first = escape(" ".join(error.message.split()), TEXT)
-        write_findings(directory, Findings((Verdict("end", verdict, first),)))
+        write_findings(directory, CellFindings((CellVerdict("end", verdict, first),)))
         return error.exit_status if isinstance(error, HostError) else 1
     except OSError as error:
         print(escape(f"{type(error).__name__}: {error}"), flush=True)

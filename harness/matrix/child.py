@@ -28,21 +28,21 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CellLimits:
     """What one cell may use: ``time`` in seconds, ``memory`` in bytes of all its processes."""
 
     time: float
     memory: int
 
 
-class Child:
+class CellProcess:
     """One running cell, the leader of a process group and session of its own.
 
     The kernel kills it when the thread that made it ends; what it started in the same way, such as
     QEMU and gdb, then dies in turn.  ``process_fd`` is readable when it has ended.
     """
 
-    def __init__(self, command: Sequence[str], log: Path, limits: Limits) -> None:
+    def __init__(self, command: Sequence[str], log: Path, limits: CellLimits) -> None:
         guard = [*dying_with_us(), find_program("prlimit", "util-linux")]
         guard += [f"--as={limits.memory + RESERVED}", f"--fsize={FILE_LIMIT}", "--core=0", "--"]
         try:

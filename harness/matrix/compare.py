@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.matrix.result import Outcome, Result, all_verdicts
+from harness.matrix.result import CellOutcome, Result, all_verdicts
 from harness.matrix.tools import Tool, changed
 
 SLOWER = 0.01
@@ -158,7 +158,7 @@ def _silent(
     old: Mapping[Key, _Seen], new: Mapping[Key, _Seen], now: Sequence[Result]
 ) -> list[Change]:
     """Questions that had an answer, of cells that came to their end and do not answer any more."""
-    ended = {r.cell: r for r in now if r.outcome in (Outcome.PASS, Outcome.FAIL)}
+    ended = {r.cell: r for r in now if r.outcome in (CellOutcome.PASS, CellOutcome.FAIL)}
     missed: dict[str, list[str]] = {}
     for cell, name in sorted(old.keys() - new.keys()):
         if cell in ended and name:
@@ -188,7 +188,7 @@ def _answers(results: Iterable[Result]) -> Mapping[Key, _Seen]:
 
 
 def _judged(results: Iterable[Result]) -> set[str]:
-    return {result.cell for result in results if result.outcome is not Outcome.ERROR}
+    return {result.cell for result in results if result.outcome is not CellOutcome.ERROR}
 
 
 def _explained(key: Key, seen: Mapping[Key, _Seen]) -> bool:
@@ -196,7 +196,7 @@ def _explained(key: Key, seen: Mapping[Key, _Seen]) -> bool:
     result = seen[key].failed
     if key[1] or result is None:
         return False
-    return result.outcome is Outcome.FAIL and any(v.verdict == "fail" for v in result.verdicts)
+    return result.outcome is CellOutcome.FAIL and any(v.verdict == "fail" for v in result.verdicts)
 
 
 def _change(key: Key, seen: _Seen) -> Change:

@@ -11,20 +11,16 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HostError, UsageError
 from harness.matrix.result import (
-    CLOSED,
-    Name,
     Result,
-    Revision,
-    Seconds,
     all_verdicts,
     checked,
 )
+from harness.matrix.rundir import Run
 
 APPLICATION = 0x66746D78  # "ftmx"
 
@@ -64,17 +60,6 @@ MIGRATIONS = (
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A run: when its first attempt began (seconds since 1970), and of which revision it is."""
-
-    __pydantic_config__ = CLOSED
-
-    id: Name
-    revision: Revision
-    started: Seconds
 
 
 def default_file(port: Path | None = None) -> Path:
@@ -150,7 +135,7 @@ class History:
                 )
         return new
 
-    def sessions(self) -> list[Session]:
+    def runs(self) -> list[Run]:
         """All runs, oldest first by the clocks of their machines; FormatError for what is none."""
         with _errors(self.file):
             rows = self._base.execute(
@@ -158,7 +143,7 @@ class History:
                 " GROUP BY run, revision ORDER BY min(started), run"
             )
             return [
-                checked(Session, one, f"{self.file} has a run that is none") for one in _dicts(rows)
+                checked(Run, one, f"{self.file} has a run that is none") for one in _dicts(rows)
             ]
 
     def attempts(self, *, revision: str | None = None, run: str | None = None) -> list[Result]:

@@ -19,7 +19,7 @@ from harness.files import whole_file
 from harness.matrix.compare import Comparison, groups
 from harness.matrix.model import MODES
 from harness.matrix.report import NAMED, changes
-from harness.matrix.result import Outcome, Result
+from harness.matrix.result import CellOutcome, Result
 from harness.matrix.rundir import attempt_directory
 from harness.matrix.runner import LOG
 from harness.matrix.trends import Night, nights
@@ -163,7 +163,9 @@ def _states(now: Sequence[Result]) -> dict[str, str]:
     seen: dict[str, set[str]] = {}
     for result in sorted(now, key=lambda one: _place(one.cell)):
         seen.setdefault(result.cell, set()).add(result.outcome.verdict)
-    judged = {cell: verdicts - {str(Outcome.ERROR)} or verdicts for cell, verdicts in seen.items()}
+    judged = {
+        cell: verdicts - {str(CellOutcome.ERROR)} or verdicts for cell, verdicts in seen.items()
+    }
     return {c: "flaky" if len(verdicts) > 1 else min(verdicts) for c, verdicts in judged.items()}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.matrix.history import Session
+from harness.matrix.rundir import Run
 from harness.matrix.versions import git
 
 _COMMIT = re.compile(r"([0-9a-f]{7,64})(\+[0-9a-f]+)?")
@@ -22,21 +22,21 @@ _COMMIT = re.compile(r"([0-9a-f]{7,64})(\+[0-9a-f]+)?")
 class Timeline:
     """Runs and revisions, oldest first; ``note`` is what there is to say of their order."""
 
-    sessions: list[Session]
+    runs: list[Run]
     revisions: list[str]
     note: str
 
 
-def timeline(sessions: Sequence[Session], tree: Path | None) -> Timeline:
+def timeline(runs: Sequence[Run], tree: Path | None) -> Timeline:
     """The order of runs that are sorted by their clocks; ``tree`` is a git work tree, if any.
 
     A revision comes behind those that it descends from.  For all else the clocks count, and the
     revision of the last run is the newest one.
     """
-    first = {one.revision: one.started for one in reversed(sessions)}
-    last = sessions[-1].revision if sessions else ""
-    by_clock = [one for one in dict.fromkeys(s.revision for s in sessions) if one != last]
-    by_clock += [last] if sessions else []
+    first = {one.revision: one.started for one in reversed(runs)}
+    last = runs[-1].revision if runs else ""
+    by_clock = [one for one in dict.fromkeys(run.revision for run in runs) if one != last]
+    by_clock += [last] if runs else []
     try:
         before = _ancestors(by_clock, tree) if tree else {}
         note = _disagreement(by_clock, before, first)
@@ -44,7 +44,7 @@ def timeline(sessions: Sequence[Session], tree: Path | None) -> Timeline:
         before, note = {}, f"revisions are in the order of clocks: {error.message}"
     order = _behind_ancestors(by_clock, before)
     place = {revision: at for at, revision in enumerate(order)}
-    return Timeline(sorted(sessions, key=lambda one: place[one.revision]), order, note)
+    return Timeline(sorted(runs, key=lambda one: place[one.revision]), order, note)
 
 
 def _behind_ancestors(by_clock: Sequence[str], before: Mapping[str, set[str]]) -> list[str]:

@@ -6,9 +6,10 @@ from xml.etree import ElementTree as Xml
 
 from harness.errors import UsageError
 from harness.matrix.compare import Change, Comparison, Slowdown, groups
-from harness.matrix.history import History, Session
+from harness.matrix.history import History
 from harness.matrix.order import Timeline, timeline
-from harness.matrix.result import Outcome, Result, all_verdicts, shown
+from harness.matrix.result import CellOutcome, Result, all_verdicts, shown
+from harness.matrix.rundir import Run
 from harness.matrix.tools import split
 from harness.units import KIB, one_line
 
@@ -40,19 +41,17 @@ def choose(
     Raises:
         UsageError: there is no such revision or run, or no history at all.
     """
-    past = past or timeline(history.sessions(), None)
-    sessions, order = past.sessions, past.revisions
-    if not sessions:
+    past = past or timeline(history.runs(), None)
+    runs, order = past.runs, past.revisions
+    if not runs:
         raise UsageError(f"the history {history.file} is empty", "Run: harness matrix run")
     last = order[-1]
-    if at is None and any(session.id == since for session in sessions):
-        at = sessions[-1].id
-    name, attempts = (
-        _named(history, sessions, at) if at else (last, history.attempts(revision=last))
-    )
+    if at is None and any(run.id == since for run in runs):
+        at = runs[-1].id
+    name, attempts = _named(history, runs, at) if at else (last, history.attempts(revision=last))
     now, earlier = split(attempts)
     if since:
-        return _named(history, sessions, since), (name, now)
+        return _named(history, runs, since), (name, now)
     revision, run = attempts[-1].revision, attempts[-1].run
     if earlier:
         again = {one.cell for one in earlier}
@@ -65,10 +64,10 @@ def choose(
     return (previous, history.attempts(revision=previous)), (name, now)
 
 
-def _named(history: History, sessions: Sequence[Session], name: str) -> tuple[str, list[Result]]:
-    if any(session.id == name for session in sessions):
+def _named(history: History, runs: Sequence[Run], name: str) -> tuple[str, list[Result]]:
+    if any(run.id == name for run in runs):
         return name, history.attempts(run=name)
-    revisions = {session.revision for session in sessions}
+    revisions = {run.revision for run in runs}
     matching = [name] if name in revisions else sorted(r for r in revisions if r.startswith(name))
     if len(matching) != 1:
         raise UsageError(
@@ -197,7 +196,7 @@ def junit(results: Sequence[Result]) -> str:
 
 def outcomes(results: Sequence[Result]) -> str:
     """One line about a run: how its cells ended."""
-    counts = dict.fromkeys(Outcome, 0)
+    counts = dict.fromkeys(CellOutcome, 0)
     for result in results:
         counts[result.outcome] += 1
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)

@@ -65,7 +65,7 @@ def _printable(text: str) -> str:
     return text
 
 
-def _distinct(verdicts: "tuple[Verdict, ...]") -> "tuple[Verdict, ...]":
+def _distinct(verdicts: "tuple[CellVerdict, ...]") -> "tuple[CellVerdict, ...]":
     if len({one.name for one in verdicts}) != len(verdicts):
         raise ValueError("two of them have one name")
     return verdicts
@@ -84,7 +84,7 @@ Seconds = Annotated[float, Field(strict=True, ge=0, lt=YEAR_10000)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
 
 
-class Outcome(StrEnum):
+class CellOutcome(StrEnum):
     """How a cell ended.  Only ``error`` says nothing about the thing tested: the host failed."""
 
     PASS = "pass"
@@ -97,14 +97,14 @@ class Outcome(StrEnum):
     @property
     def verdict(self) -> str:
         """``pass``, ``fail`` or ``error``."""
-        return str(self) if self in (Outcome.PASS, Outcome.ERROR) else "fail"
+        return str(self) if self in (CellOutcome.PASS, CellOutcome.ERROR) else "fail"
 
 
 CLOSED = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CellVerdict:
     """The answer to one question that a cell asks: ``pass``, ``fail``, or why neither."""
 
     __pydantic_config__ = CLOSED
@@ -114,11 +114,11 @@ class Verdict:
     message: Text = ""
 
 
-Verdicts = Annotated[tuple[Verdict, ...], Field(max_length=100_000), AfterValidator(_distinct)]
+Verdicts = Annotated[tuple[CellVerdict, ...], Field(max_length=100_000), AfterValidator(_distinct)]
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class CellFindings:
     """What a cell found out itself; ``instructions`` of the guest, where they repeat exactly."""
 
     __pydantic_config__ = CLOSED
@@ -140,7 +140,7 @@ class Result:
     cell: CellName
     run: Name
     revision: Revision
-    outcome: Outcome
+    outcome: CellOutcome
     message: Text
     started: Seconds
     seconds: Seconds
@@ -229,22 +229,22 @@ def read_result(directory: Path) -> Result:
     return read_checked(directory / RESULT, Result, "result of a cell")
 
 
-def write_findings(directory: Path, findings: Findings) -> None:
+def write_findings(directory: Path, findings: CellFindings) -> None:
     """What a cell leaves for the process that has started it."""
     write_json(directory / FINDINGS, asdict(findings))
 
 
-def read_findings(directory: Path) -> Findings:
+def read_findings(directory: Path) -> CellFindings:
     """What it left, fit to print; FormatError for anything else.  A cell that died left nothing."""
     path = directory / FINDINGS
     if not path.exists():
-        return Findings()
-    found = checked(Findings, read_json(path), f"{path} is no file of findings")
+        return CellFindings()
+    found = checked(CellFindings, read_json(path), f"{path} is no file of findings")
     verdicts = tuple(replace(one, message=shown(one.message)) for one in found.verdicts)
     return replace(found, verdicts=verdicts)
 
 
-def all_verdicts(result: Result) -> Iterator[Verdict]:
+def all_verdicts(result: Result) -> Iterator[CellVerdict]:
     """The cell's own, and, with an empty name, how it ended."""
-    yield Verdict("", result.outcome.verdict, result.message)
+    yield CellVerdict("", result.outcome.verdict, result.message)
     yield from result.verdicts

@@ -21,8 +21,8 @@ from harness.matrix.result import (
     CLOSED,
     FORMAT,
     RESULT,
+    CellOutcome,
     Name,
-    Outcome,
     Result,
     Revision,
     Seconds,
@@ -134,7 +134,7 @@ def unfinished(cells: Sequence[Cell], done: dict[str, list[Result]]) -> list[Cel
     return [
         cell
         for cell in cells
-        if not any(one.outcome is not Outcome.ERROR for one in done.get(cell.name, ()))
+        if not any(one.outcome is not CellOutcome.ERROR for one in done.get(cell.name, ()))
     ]
 
 
@@ -143,7 +143,7 @@ def failed(cells: Sequence[Cell], done: dict[str, list[Result]]) -> list[Cell]:
     return [
         cell
         for cell in cells
-        if cell.name in done and done[cell.name][-1].outcome is not Outcome.PASS
+        if cell.name in done and done[cell.name][-1].outcome is not CellOutcome.PASS
     ]
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from harness.errors import FormatError, HarnessError, HostError
 from harness.matrix.cells import COST, Cell
-from harness.matrix.child import Child, Limits
+from harness.matrix.child import CellLimits, CellProcess
 from harness.matrix.result import (
     TEXT,
-    Findings,
-    Outcome,
+    CellFindings,
+    CellOutcome,
     Result,
     read_findings,
     write_json,
@@ -63,7 +63,7 @@ class Plan:
     directory: Path
     run: Run
     jobs: int
-    limits: Limits
+    limits: CellLimits
     versions: Callable[[Cell], Mapping[str, str]] = lambda cell: {}
     repeat: Callable[[Cell], str] = lambda cell: f"harness matrix cell {shlex.quote(cell.name)}"
     command: Command = cell_command
@@ -75,7 +75,7 @@ class _Running:
     cell: Cell
     attempt: str
     directory: Path
-    child: Child
+    child: CellProcess
     started: float
 
 
@@ -127,7 +127,7 @@ def _start(cell: Cell, plan: Plan) -> _Running:
         ) from error
     write_json(directory / CELL, cell.as_json())
     command = plan.command(directory / CELL, directory)
-    child = Child(command, directory / LOG, plan.limits)
+    child = CellProcess(command, directory / LOG, plan.limits)
     return _Running(cell, attempt, directory, child, time.time())
 
 
@@ -166,31 +166,31 @@ def _end(one: _Running, limit: str, plan: Plan) -> Result:
         command=plan.repeat(one.cell),
         versions=versions,
         verdicts=findings.verdicts,
-        instructions=findings.instructions if outcome is Outcome.PASS else None,
+        instructions=findings.instructions if outcome is CellOutcome.PASS else None,
     )
 
 
-def _judge(one: _Running, limit: str) -> tuple[Outcome, str, Findings]:
+def _judge(one: _Running, limit: str) -> tuple[CellOutcome, str, CellFindings]:
     try:
         findings = read_findings(one.directory)
     except FormatError as error:
-        return Outcome.CRASH, error.message, Findings()
+        return CellOutcome.CRASH, error.message, CellFindings()
     wrong = [verdict for verdict in findings.verdicts if verdict.verdict in ("fail", "error")]
     first = ", ".join(f"{verdict.name}: {verdict.message}" for verdict in wrong[:3])[:TEXT]
     if limit == "timeout":
-        return Outcome.TIMEOUT, f"not over after {one.child.limits.time:g} s", findings
+        return CellOutcome.TIMEOUT, f"not over after {one.child.limits.time:g} s", findings
     if limit == "memory":
         text = f"used more than {one.child.limits.memory // MIB} MiB"
-        return Outcome.MEMORY, text, findings
+        return CellOutcome.MEMORY, text, findings
     status = one.child.status
     if status == 0 and not wrong:
-        return Outcome.PASS, "", findings
+        return CellOutcome.PASS, "", findings
     if status == HostError.exit_status:
-        return Outcome.ERROR, first or _tail(one.directory), findings
+        return CellOutcome.ERROR, first or _tail(one.directory), findings
     if status == 1 and wrong:
-        return Outcome.FAIL, first, findings
+        return CellOutcome.FAIL, first, findings
     how = f"killed by signal {-status}" if status is not None and status < 0 else f"exit {status}"
-    return Outcome.CRASH, f"{how}: {_tail(one.directory)}"[:TEXT], findings
+    return CellOutcome.CRASH, f"{how}: {_tail(one.directory)}"[:TEXT], findings
 
 
 def _tail(directory: Path) -> str:

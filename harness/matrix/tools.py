@@ -8,7 +8,7 @@ compiler is another tonight: it broke.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.matrix.result import Outcome, Result
+from harness.matrix.result import CellOutcome, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ def split(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
     """
     last: dict[str, Mapping[str, str]] = {}
     earlier: dict[str, Mapping[str, str]] = {}
-    judged = [one for one in results if one.outcome is not Outcome.ERROR]
+    judged = [one for one in results if one.outcome is not CellOutcome.ERROR]
     for one in reversed(judged):
         if one.versions != last.setdefault(one.cell, one.versions):
             earlier.setdefault(one.cell, one.versions)
-    now = [r for r in results if r.outcome is Outcome.ERROR or r.versions == last[r.cell]]
+    now = [r for r in results if r.outcome is CellOutcome.ERROR or r.versions == last[r.cell]]
     return now, [r for r in judged if r.versions == earlier.get(r.cell)]
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.matrix.result import Outcome, Result
+from harness.matrix.result import CellOutcome, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def nights(past: Sequence[Result]) -> list[Night]:
                 cells=len(last),
                 passed=verdicts.count("pass"),
                 failed=verdicts.count("fail"),
-                unjudged=verdicts.count(str(Outcome.ERROR)),
+                unjudged=verdicts.count(str(CellOutcome.ERROR)),
                 instructions=level,
             )
         )

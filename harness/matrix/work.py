@@ -21,7 +21,7 @@ from harness.image import RunningImage
 from harness.kbuild import GuestSpec, build_guest, plan_build
 from harness.machine import Machine
 from harness.matrix.cells import Cell
-from harness.matrix.result import TEXT, Findings, Verdict, write_findings
+from harness.matrix.result import TEXT, CellFindings, CellVerdict, write_findings
 from harness.oracle import Oracle
 from harness.record.limit import total_events
 from harness.trace import write_trace_dat
@@ -70,7 +70,7 @@ def do_cell(cell: Cell, directory: Path) -> bool:
     return not any(verdict.verdict == "fail" for verdict in findings.verdicts)
 
 
-def _workload(cell: Cell, directory: Path) -> Findings:
+def _workload(cell: Cell, directory: Path) -> CellFindings:
     """Run a workload that knows its answer under the tracer.
 
     Its instructions repeat exactly, or, where several CPUs work, are not told.
@@ -91,10 +91,10 @@ def _workload(cell: Cell, directory: Path) -> Findings:
         status = guest.workload_status
         trace = _finish(guest, directory)
         print(guest.console, flush=True)
-    return Findings((_answer(status), *_events(trace)), instructions)
+    return CellFindings((_answer(status), *_events(trace)), instructions)
 
 
-def _soak(cell: Cell, directory: Path) -> Findings:
+def _soak(cell: Cell, directory: Path) -> CellFindings:
     """Switch the tracer on and off under a workload that runs; every event is accounted for."""
     with _start(cell.spec, directory, progress=_tell) as guest:
         changes = 0
@@ -110,7 +110,7 @@ def _soak(cell: Cell, directory: Path) -> Findings:
         trace = _finish(guest, directory)
         print(f"{changes} changes of the tracer, {trace.events} events", flush=True)
         print(guest.console, flush=True)
-    return Findings((_answer(status), *_events(trace)))
+    return CellFindings((_answer(status), *_events(trace)))
 
 
 @contextmanager
@@ -135,13 +135,15 @@ def _finish(guest: Guest, directory: Path) -> Trace:
     return Trace(events, counts.entries - counts.overrun, counts.lost, str(damage or ""))
 
 
-def _answer(status: int) -> Verdict:
+def _answer(status: int) -> CellVerdict:
     if status == 0:
-        return Verdict("answer", "pass")
-    return Verdict("answer", "fail", f"check {status} of the workload is wrong under the tracer")
+        return CellVerdict("answer", "pass")
+    return CellVerdict(
+        "answer", "fail", f"check {status} of the workload is wrong under the tracer"
+    )
 
 
-def _events(trace: Trace) -> Sequence[Verdict]:
+def _events(trace: Trace) -> Sequence[CellVerdict]:
     wrong = ""
     if trace.damage:
         wrong = f"the ring buffer is damaged: {escape(trace.damage, TEXT)}"
@@ -151,17 +153,17 @@ def _events(trace: Trace) -> Sequence[Verdict]:
         wrong = f"{trace.lost} events were lost"
     elif not trace.events:
         wrong = "the tracer recorded nothing"
-    return (Verdict("events", "fail" if wrong else "pass", wrong or f"{trace.events} events"),)
+    return (CellVerdict("events", "fail" if wrong else "pass", wrong or f"{trace.events} events"),)
 
 
-def _conform(cell: Cell, directory: Path) -> Findings:
+def _conform(cell: Cell, directory: Path) -> CellFindings:
     """Judge the config's port by every clause."""
     command = ["harness", "conform"]
     reports = list(conform([cell.spec], (), _tell))
     (directory / "conform.json").write_text(as_json(reports, command), encoding="utf-8")
-    return Findings(
+    return CellFindings(
         tuple(
-            Verdict(
+            CellVerdict(
                 result.clause,
                 "advised" if result.advised and result.failures else CLAUSES[result.verdict],
                 escape(result.failures[0].message if result.failures else result.reason, TEXT),
@@ -172,11 +174,11 @@ def _conform(cell: Cell, directory: Path) -> Findings:
     )
 
 
-def _mutants(cell: Cell, directory: Path) -> Findings:
+def _mutants(cell: Cell, directory: Path) -> CellFindings:
     """Judge ports with a planted fault, all of which have to be found."""
     outcomes = kill_table([cell.spec], cell.subject.split(","), _tell)
     (directory / "mutants.json").write_text(table_json(outcomes), encoding="utf-8")
-    named: dict[str, Verdict] = {}
+    named: dict[str, CellVerdict] = {}
     for one in outcomes:
         if not one.built and one.right:
             continue
@@ -184,10 +186,10 @@ def _mutants(cell: Cell, directory: Path) -> Findings:
         # Systematic faults may share a name; wrong ones are what must not be hidden.
         if one.name not in named or not one.right:
             verdict = "pass" if one.right else "fail"
-            named[one.name] = Verdict(one.name, verdict, escape(seen, TEXT))
+            named[one.name] = CellVerdict(one.name, verdict, escape(seen, TEXT))
     if not named:
         raise GuestError("no mutant could be judged")
-    return Findings(tuple(named.values()))
+    return CellFindings(tuple(named.values()))
 
 
 def _tell(line: str) -> None:

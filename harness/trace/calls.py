@@ -45,7 +45,7 @@ def thread_key(event: TraceEvent) -> ThreadKey:
     return event.pid, -1 if event.pid else event.cpu
 
 
-class Thread:
+class ThreadCalls:
     """The open calls of one thread, outermost first; a frame's index is its depth."""
 
     def __init__(self) -> None:

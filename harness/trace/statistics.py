@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from harness.ring import add_lost
-from harness.trace.calls import Ended, Thread, ThreadKey, thread_key
+from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
 from harness.trace.events import (
     FuncgraphEntryEvent,
     FuncgraphExitEvent,
@@ -106,7 +106,7 @@ def add_events(
     sums: Statistics, events: Iterable[TraceEvent], keep: Predicate | None = None
 ) -> None:
     """Add ``events``, in the order of their time stamps, to ``sums``."""
-    threads: dict[ThreadKey, Thread] = {}
+    threads: dict[ThreadKey, ThreadCalls] = {}
     for event in events:
         cpu = sums.cpus.setdefault(event.cpu, CpuTotals())
         if event.lost:
@@ -123,9 +123,9 @@ def add_events(
             _function(sums, event.function).calls += 1
         elif isinstance(event, FuncgraphEntryEvent):
             _function(sums, event.function).calls += 1
-            threads.setdefault(thread_key(event), Thread()).enter(event)
+            threads.setdefault(thread_key(event), ThreadCalls()).enter(event)
         elif isinstance(event, FuncgraphExitEvent):
-            thread = threads.setdefault(thread_key(event), Thread())
+            thread = threads.setdefault(thread_key(event), ThreadCalls())
             _add_call(sums, event, thread.leave(event)[-1])
 
 

@@ -20,7 +20,7 @@ from harness.image.structures import MAX_SIZE, Structures
 from harness.matrix.history import History
 from harness.matrix.model import DEFAULT, load_matrix
 from harness.matrix.result import (
-    Findings,
+    CellFindings,
     read_findings,
     read_result,
     write_findings,
@@ -222,7 +222,7 @@ def look_at_history(data: bytes, chance: random.Random, directory: Path) -> None
         left.unlink()
     file.write_bytes(data)
     with History(file) as history:
-        history.sessions()
+        history.runs()
         history.attempts()
         history.add([replace(RESULT, id="new")])
 
@@ -270,7 +270,7 @@ def targets(directory: Path) -> list[Target]:
     ports = (resources.guests_directory() / "ports").glob("*/port.toml")
     texts = tuple(form.text.encode() for size in (4, 8) for form in event_formats(size))
     calls = (entry("sys_write", "int fd, const char * buf, size_t count", count=3),)
-    findings = Findings(RESULT.verdicts, 12)
+    findings = CellFindings(RESULT.verdicts, 12)
     return [
         Target("trace.dat", TRACES, look_at_trace, b"\x17\x08D"),
         Target("filter", FILTERS, look_at_filter),

@@ -16,7 +16,7 @@ from harness.matrix import expand, load_matrix
 from harness.matrix.cells import COST
 from harness.matrix.compare import compare
 from harness.matrix.html import write_pages
-from harness.matrix.result import Outcome, Verdict
+from harness.matrix.result import CellOutcome, CellVerdict
 from harness.matrix.rundir import attempt_directory
 from matrix_drafts import RESULT, failed
 
@@ -80,11 +80,11 @@ def _night(cells, night):
         if cell == BROKEN and last:
             one = failed(one, "answer", f"<i>not markup</i> {LONG}")
         if cell.endswith("threads") and "mips-malta/" in cell and night >= NIGHTS - 2:
-            late = {"outcome": Outcome.TIMEOUT, "message": "not over after 900 s"}
+            late = {"outcome": CellOutcome.TIMEOUT, "message": "not over after 900 s"}
             one = replace(one, **late, verdicts=(), instructions=None)
         if cell.endswith("conform"):
-            clauses = tuple(Verdict(f"C{number}a", "pass") for number in range(60))
-            one = replace(one, verdicts=(*clauses, Verdict("C99", "not observable", "one CPU")))
+            clauses = tuple(CellVerdict(f"C{number}a", "pass") for number in range(60))
+            one = replace(one, verdicts=(*clauses, CellVerdict("C99", "not observable", "one CPU")))
         yield one
         if cell.endswith("soak") and "virt-smp" in cell and last:
             yield failed(replace(one, id=f"{one.id}b"), "events", "1 events were lost")

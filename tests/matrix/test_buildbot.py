@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from harness.matrix.child import Child, Limits, family
+from harness.matrix.child import CellLimits, CellProcess, family
 from harness.matrix.history import History
 from harness.matrix.rundir import read_run, results
 from harness.units import MIB
@@ -50,7 +50,7 @@ BuildmasterConfig = configuration(
 )
 """
 TWISTD = "from twisted.scripts.twistd import run; run()"
-LIMITS = Limits(time=600.0, memory=4096 * MIB)
+LIMITS = CellLimits(time=600.0, memory=4096 * MIB)
 DEADLINE = 240.0
 """Seconds that the slowest step, a build of a guest on a busy machine, may take."""
 
@@ -104,7 +104,7 @@ class Site:
         module = {"buildbot": "buildbot.scripts", "buildbot-worker": "buildbot_worker.scripts"}
         script = f"from {module[name]}.runner import run; run()"
         command = [sys.executable, "-c", script, *map(str, arguments)]
-        child = Child(command, self.directory / "tool.log", LIMITS)
+        child = CellProcess(command, self.directory / "tool.log", LIMITS)
         try:
             assert select.select([child.process_fd], [], [], DEADLINE)[0]
             assert child.status == 0, (self.directory / "tool.log").read_text()
@@ -114,7 +114,7 @@ class Site:
     def twistd(self, directory):
         log = Log(directory / "log")
         command = [sys.executable, "-c", TWISTD, "--nodaemon", "--logfile=-", "--pidfile="]
-        child = Child(
+        child = CellProcess(
             [*command, f"--rundir={directory}", f"--python={directory}/buildbot.tac"],
             directory / "log",
             LIMITS,
@@ -171,8 +171,8 @@ def judged(site):
     }
     with History(site.master / "history.sqlite") as history:
         kept = history.attempts()
-        (session,) = history.sessions()
-    assert session.id == read_run(run).id
+        (kept_run,) = history.runs()
+    assert kept_run.id == read_run(run).id
     assert {one.id for one in kept} == {r.id for attempts in done.values() for r in attempts}
     for name, (one,) in done.items():
         where = run / "cells" / name / one.id

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.matrix.cells import Cell
 from harness.matrix.model import MatrixFile
-from harness.matrix.result import Outcome, Result, Verdict
+from harness.matrix.result import CellOutcome, CellVerdict, Result
 
 AXES = """
 [compiler]
@@ -41,14 +41,14 @@ RESULT = Result(
     cell=CELL.name,
     run="r1",
     revision="1111",
-    outcome=Outcome.PASS,
+    outcome=CellOutcome.PASS,
     message="",
     started=1000.0,
     seconds=2.0,
     peak=1 << 20,
     command=f"harness matrix cell {CELL.name}",
     versions={"gcc": "gcc 12"},
-    verdicts=(Verdict("answer", "pass"), Verdict("events", "pass", "79 events")),
+    verdicts=(CellVerdict("answer", "pass"), CellVerdict("events", "pass", "79 events")),
     instructions=30655,
 )
 
@@ -61,9 +61,10 @@ def cells(*works):
 def failed(result=RESULT, name="answer", message="wrong", **changes):
     """The same attempt, where one verdict is that it fails."""
     verdicts = tuple(
-        Verdict(one.name, "fail", message) if one.name == name else one for one in result.verdicts
+        CellVerdict(one.name, "fail", message) if one.name == name else one
+        for one in result.verdicts
     )
-    told = {"outcome": Outcome.FAIL, "message": message, "instructions": None}
+    told = {"outcome": CellOutcome.FAIL, "message": message, "instructions": None}
     return replace(result, verdicts=verdicts, **told | changes)
 
 

@@ -7,12 +7,19 @@ import pytest
 
 from harness.config import list_configs, load_config, load_port
 from harness.conformance import load_catalogue
-from harness.conformance.catalogue import Build
+from harness.conformance.catalogue import BuildKind
 from harness.conformance.checks import all_checks
 from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE
-from harness.conformance.engine import Findings, about, checks_for, select, verdicts, why_unseen
+from harness.conformance.engine import (
+    BuildFindings,
+    about,
+    checks_for,
+    select,
+    verdicts,
+    why_unseen,
+)
 from harness.conformance.variants import features_of, suite_spec
 from harness.conformance.verdict import Verdict
 from harness.isa import Property, machine_of
@@ -58,13 +65,13 @@ def test_a_guest_that_dies_at_once_fails_a_clause_of_each_check_and_none_of_othe
     for variant in VARIANTS:
         features = features_of(config, port, variant)
         if features is not None:
-            build = Build.DYNAMIC if variant in (DYNAMIC, MODULES) else Build.STATIC
+            build = BuildKind.DYNAMIC if variant in (DYNAMIC, MODULES) else BuildKind.STATIC
             for check in checks_for(config, variant, features, select(config)):
                 at_stake = [CLAUSES[id_] for id_ in about(check, config, variant, features)]
                 assert at_stake, (check.name, variant)
                 for clause in at_stake:
                     assert clause.applies_to(config)
-                    assert {build, Build.ANY} & set(clause.builds), (clause.id, variant)
+                    assert {build, BuildKind.ANY} & set(clause.builds), (clause.id, variant)
                     assert set(clause.features) <= set(features), (clause.id, variant)
 
 
@@ -88,7 +95,7 @@ def test_why_nobody_sees_a_clause(id_, name, reason):
 def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
     """RISC-V's fence.i is for the CPU that executes it, and QEMU shows no omission on others."""
     spec = suite_spec("aarch64-virt-smp")
-    found = Findings(DYNAMIC, {"C9l": {"a check"}}, {})
+    found = BuildFindings(DYNAMIC, {"C9l": {"a check"}}, {})
     (result,) = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.PASS
     local = classmethod(lambda *_: frozenset({Property.LOCAL_FETCH}))

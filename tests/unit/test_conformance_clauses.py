@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from clauses_page import JUDGES, clauses_page
 from harness.config import list_configs, load_config
 from harness.config.models import Feature
-from harness.conformance import Build, Catalogue, Judge, load_catalogue
+from harness.conformance import BuildKind, Catalogue, Judge, load_catalogue
 from harness.isa import Form
 
 CATALOGUE = load_catalogue()
@@ -85,7 +85,7 @@ def test_features_are_those_of_port_toml_and_none_is_without_a_clause():
 def test_only_ports_of_dynamic_ftrace_have_clauses_of_dynamic_guests():
     for clause in CATALOGUE.clause:
         if "DYNAMIC_FTRACE" in clause.features:
-            assert clause.builds == (Build.DYNAMIC,), clause.id
+            assert clause.builds == (BuildKind.DYNAMIC,), clause.id
 
 
 def test_clauses_of_the_commit_are_for_its_architecture_and_no_others_are_named_so():
@@ -96,7 +96,7 @@ def test_clauses_of_the_commit_are_for_its_architecture_and_no_others_are_named_
 
 def test_static_clauses_leave_out_forms_that_only_dynamic_guests_have():
     for clause in CATALOGUE.clause:
-        if clause.builds == (Build.STATIC,):
+        if clause.builds == (BuildKind.STATIC,):
             assert Form.PATCHABLE_ENTRY not in clause.forms, clause.id
 
 

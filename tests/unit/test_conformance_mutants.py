@@ -256,7 +256,7 @@ def test_a_record_that_covers_no_fault_is_an_error(monkeypatch):
 
 
 def outcome(name, clause="", equivalent="", built=True, expected=("C1a",)):
-    return kill.Outcome(
+    return kill.MutantOutcome(
         "mips-malta", name, "about", expected, clause, equivalent=equivalent, built=built
     )
 

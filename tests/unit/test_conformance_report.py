@@ -5,7 +5,7 @@ import json
 from xml.etree import ElementTree
 
 from harness.config import load_port
-from harness.conformance.engine import Findings, select, verdicts
+from harness.conformance.engine import BuildFindings, select, verdicts
 from harness.conformance.report import as_json, as_junit, lines
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Failure, Report, Verdict
@@ -30,8 +30,8 @@ def report(findings):
 
 FOUND = report(
     [
-        Findings("dynamic", {"C1a": {"a"}, "C2a": {"a", "b"}}, {"C1a": [FAILURE]}),
-        Findings("static", {"C1a": {"a"}, "C3d": {"d"}}, {"C3d": [FAILURE]}),
+        BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a", "b"}}, {"C1a": [FAILURE]}),
+        BuildFindings("static", {"C1a": {"a"}, "C3d": {"d"}}, {"C3d": [FAILURE]}),
     ]
 )
 
@@ -53,8 +53,8 @@ def test_verdicts():
 
 def test_a_clause_that_nobody_came_to_says_why():
     """That a guest died explains it before a build that could not be made does."""
-    lost = Findings("dynamic", {}, {}, lost=frozenset({"C1a"}))
-    found = report([lost, Findings("modules", {}, {}, "no module builds")])
+    lost = BuildFindings("dynamic", {}, {}, lost=frozenset({"C1a"}))
+    found = report([lost, BuildFindings("modules", {}, {}, "no module builds")])
     reasons = {result.clause: result.reason for result in found.results}
     assert reasons["C1a"] == "the guest died of another clause before this could be seen"
     assert reasons["C2a"] == "no module builds"
@@ -62,13 +62,13 @@ def test_a_clause_that_nobody_came_to_says_why():
 
 def test_a_clause_passes_only_if_none_of_its_checks_was_lost():
     """What one check saw of it is not all that there is to see."""
-    half = Findings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost=frozenset({"C1a"}))
+    half = BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost=frozenset({"C1a"}))
     found = {result.clause: result for result in report([half]).results}
     assert found["C2a"].verdict is Verdict.PASS
     assert found["C1a"].verdict is Verdict.NOT_OBSERVABLE
     assert found["C1a"].reason == "the guest died of another clause before all could be seen"
     assert found["C1a"].checks == ["a (dynamic)"]
-    failed = Findings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, lost=frozenset({"C1a"}))
+    failed = BuildFindings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, lost=frozenset({"C1a"}))
     assert report([failed]).results[0].verdict is Verdict.FAIL
 
 
@@ -112,7 +112,7 @@ EVIL = "a\x1b[31mb\x9bc\x00d\ufffee\udce9\nforged: f"
 
 def test_what_a_guest_or_a_port_says_is_fit_for_every_report():
     lie = Failure(EVIL, EVIL, EVIL, {EVIL: {EVIL: EVIL}, "lines": [EVIL, EVIL]})
-    bad = report([Findings("dynamic", {"C1a": {"a"}}, {"C1a": [lie]}, EVIL)])
+    bad = report([BuildFindings("dynamic", {"C1a": {"a"}}, {"C1a": [lie]}, EVIL)])
     bad.config = bad.port = EVIL
     command = ["harness", "conform", "--port", EVIL]
     for line in lines(bad, command):

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from harness.cli.doctor import doctor
 from harness.config import MachineConfig, load_config, resources
-from harness.doctor import Check, check_all, checks, mend_command, programs
+from harness.doctor import Diagnosis, check_all, checks, mend_command, programs
 from harness.doctor.versions import TRIED
 
 Install = Callable[[str, str], None]
@@ -184,7 +184,10 @@ def test_this_qemu_says_whether_it_has_plugins() -> None:
 
 
 def test_the_command_says_each_note_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [Check("a", True, "QEMU 11.0", note="new"), Check("b", True, "QEMU 11.0", note="new")]
+    found = [
+        Diagnosis("a", True, "QEMU 11.0", note="new"),
+        Diagnosis("b", True, "QEMU 11.0", note="new"),
+    ]
     monkeypatch.setattr("harness.doctor.check_all", lambda: found)
     result = CliRunner().invoke(doctor)
     assert result.exit_code == 0
@@ -198,7 +201,9 @@ def test_the_command_says_each_note_once(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_compiler_that_refuses_the_flags(install: Install, config: MachineConfig) -> None:
     install("fake-gcc", 'test "$1" = -mabi=32 && exit 4')
     check = checks.check_compiler(config)
-    assert check == Check("mine: compiler", False, "fake-gcc ended with status 4: it says nothing")
+    assert check == Diagnosis(
+        "mine: compiler", False, "fake-gcc ended with status 4: it says nothing"
+    )
 
 
 def test_a_program_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:

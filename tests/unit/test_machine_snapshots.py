@@ -4,7 +4,7 @@
 import pytest
 
 from harness.errors import HostError, UsageError
-from harness.machine.snapshots import Snapshots
+from harness.machine.snapshots import MachineSnapshots
 
 
 class Qemu:
@@ -37,7 +37,7 @@ def jobs(qemu):
 
 def test_the_image_is_made_once_and_a_name_can_be_used_again(tmp_path):
     qemu = Qemu()
-    snapshots = Snapshots(qemu, tmp_path / "file")
+    snapshots = MachineSnapshots(qemu, tmp_path / "file")
     snapshots.save("a")
     snapshots.save("b")
     snapshots.save("a")
@@ -54,13 +54,13 @@ def test_the_image_is_made_once_and_a_name_can_be_used_again(tmp_path):
 
 
 def test_a_name_that_is_not_there(tmp_path):
-    snapshots = Snapshots(Qemu(), tmp_path / "file")
+    snapshots = MachineSnapshots(Qemu(), tmp_path / "file")
     with pytest.raises(UsageError, match="no snapshot 'a'\nThe snapshots are: none"):
         snapshots.load("a")
 
 
 def test_what_qemu_refuses_is_told(tmp_path):
-    snapshots = Snapshots(Qemu(error="out of luck"), tmp_path / "file")
+    snapshots = MachineSnapshots(Qemu(error="out of luck"), tmp_path / "file")
     snapshots.save("a")
     with pytest.raises(HostError, match="QEMU refused snapshot-load: out of luck"):
         snapshots.load("a")

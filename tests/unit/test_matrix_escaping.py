@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 from harness.matrix.compare import compare
 from harness.matrix.html import write_pages
 from harness.matrix.report import junit, lines, markdown
-from harness.matrix.result import Outcome, Verdict
+from harness.matrix.result import CellOutcome, CellVerdict
 from matrix_drafts import RESULT
 
 NOW = replace(RESULT, id="b1", run="r2", revision="2222", started=2000.0)
@@ -19,8 +19,8 @@ LINK = re.compile(r'(?:href|src)="([^"]*)"')
 def evil(text):
     """Texts that no run makes, in every place."""
     lie = replace(NOW, cell=f"c/{text}", command=text, message=text, revision=text, run=text)
-    lie = replace(lie, versions={text: text}, verdicts=(Verdict(text, "fail", text),), id="b2")
-    return replace(lie, outcome=Outcome.FAIL, instructions=None)
+    lie = replace(lie, versions={text: text}, verdicts=(CellVerdict(text, "fail", text),), id="b2")
+    return replace(lie, outcome=CellOutcome.FAIL, instructions=None)
 
 
 CONTROL = "a\x1b[31mb\x9b1mc\x00d\x7fe\ufffef\ud800g\u202eh\rforged: i"
@@ -29,7 +29,7 @@ CONTROL = "a\x1b[31mb\x9b1mc\x00d\x7fe\ufffef\ud800g\u202eh\rforged: i"
 def test_control_characters_of_strangers_are_in_no_report(tmp_path):
     bad = evil(CONTROL)
     slow = replace(
-        bad, id="b3", cell=f"s/{CONTROL}", instructions=9, outcome=Outcome.PASS, verdicts=()
+        bad, id="b3", cell=f"s/{CONTROL}", instructions=9, outcome=CellOutcome.PASS, verdicts=()
     )
     old = [
         replace(slow, instructions=1, versions={CONTROL: "1"}),

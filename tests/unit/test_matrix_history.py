@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import HostError, UsageError
 from harness.matrix import history
 from harness.matrix.history import History, default_file
-from harness.matrix.result import Outcome, Verdict
+from harness.matrix.result import CellOutcome, CellVerdict
 from matrix_drafts import RESULT, failed
 
 
@@ -29,7 +29,7 @@ def test_what_is_added_comes_back(file):
         assert base.attempts() == [RESULT, other]
         assert base.attempts(revision="2222") == [other]
         assert base.attempts(run="r1") == [RESULT]
-        assert [(s.id, s.revision, s.started) for s in base.sessions()] == [
+        assert [(s.id, s.revision, s.started) for s in base.runs()] == [
             ("r1", "1111", 1000.0),
             ("r2", "2222", 2000.0),
         ]
@@ -41,10 +41,10 @@ attempts = st.builds(
         id=f"a{number}",
         started=float(number),
         outcome=outcome,
-        verdicts=tuple(Verdict(name, "fail", "\0'\"; \ud7ff") for name in sorted(verdicts)),
+        verdicts=tuple(CellVerdict(name, "fail", "\0'\"; \ud7ff") for name in sorted(verdicts)),
     ),
     st.integers(0, 30),
-    st.sampled_from(Outcome),
+    st.sampled_from(CellOutcome),
     st.sets(st.sampled_from("abcdef"), max_size=4),
 )
 
@@ -61,7 +61,7 @@ def test_nothing_is_counted_twice_in_whatever_order_it_comes(tmp_path_factory, f
 
 
 def test_a_failure_in_the_middle_adds_nothing(file):
-    twice = replace(RESULT, id="a2", verdicts=(Verdict("x", "pass"), Verdict("x", "fail")))
+    twice = replace(RESULT, id="a2", verdicts=(CellVerdict("x", "pass"), CellVerdict("x", "fail")))
     with History(file) as base:
         with pytest.raises(UsageError):
             base.add([RESULT, twice])

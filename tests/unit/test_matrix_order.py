@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.matrix.compare import compare
-from harness.matrix.history import History, Session
+from harness.matrix.history import History
 from harness.matrix.order import timeline
 from harness.matrix.report import choose, lines, markdown
+from harness.matrix.rundir import Run
 from matrix_drafts import RESULT, failed
 
 
@@ -47,7 +48,7 @@ def commits(tree):
 
 def runs(*revisions):
     """A run for each, one second after the other by the clocks."""
-    return [Session(f"r{at}", revision, 1000.0 + at) for at, revision in enumerate(revisions)]
+    return [Run(f"r{at}", revision, 1000.0 + at) for at, revision in enumerate(revisions)]
 
 
 def order(tree, *revisions):
@@ -77,7 +78,7 @@ def test_what_was_not_committed_lies_behind_its_commit_by_the_clocks(tree, commi
 def test_runs_are_in_the_order_of_their_revisions(tree, commits):
     first, second, *_ = commits
     past = timeline(runs(second, first, second, first), tree)
-    assert [one.id for one in past.sessions] == ["r1", "r3", "r0", "r2"]
+    assert [one.id for one in past.runs] == ["r1", "r3", "r0", "r2"]
 
 
 def test_clocks_that_disagree_are_told(tree, commits):
@@ -113,7 +114,7 @@ def test_a_machine_with_its_clock_ahead_hides_no_break(tree, commits, tmp_path):
     broken = failed(replace(RESULT, id="a2", run="r2", revision=second, started=2000.0))
     with History(tmp_path / "h.sqlite") as base:
         base.add([ahead, broken])
-        past = timeline(base.sessions(), tree)
+        past = timeline(base.runs(), tree)
         (before, old), (now, new) = choose(base, past=past)
     assert (before, now) == (first, second)
     found = compare(old, new, names=(before, now), note=past.note)

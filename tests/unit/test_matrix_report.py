@@ -15,7 +15,7 @@ from harness.matrix.compare import compare, groups
 from harness.matrix.history import History
 from harness.matrix.html import write_pages
 from harness.matrix.report import choose, junit, lines, markdown, summary
-from harness.matrix.result import Outcome, Verdict
+from harness.matrix.result import CellOutcome, CellVerdict
 from harness.matrix.tools import Tool
 from harness.matrix.trends import nights
 from matrix_drafts import RESULT, failed
@@ -66,14 +66,14 @@ def test_what_passed_and_failed_at_one_revision_is_flaky(before):
     assert not found.broke
 
 
-@pytest.mark.parametrize("outcome", [Outcome.TIMEOUT, Outcome.MEMORY, Outcome.CRASH])
+@pytest.mark.parametrize("outcome", [CellOutcome.TIMEOUT, CellOutcome.MEMORY, CellOutcome.CRASH])
 def test_a_cell_that_does_not_come_to_its_end_broke_itself(outcome):
     dead = replace(NOW, outcome=outcome, message="gone", verdicts=(), instructions=None)
     assert said(compare([RESULT], [dead])) == {"broke": ["cell"]}
 
 
 def test_what_the_host_fails_at_is_neither_broken_nor_mended():
-    lost = replace(NOW, outcome=Outcome.ERROR, message="no gdb", verdicts=(), instructions=None)
+    lost = replace(NOW, outcome=CellOutcome.ERROR, message="no gdb", verdicts=(), instructions=None)
     assert said(compare([RESULT], [lost])) == {"unjudged": ["cell"]}
     assert said(compare([failed(RESULT)], [lost])) == {"unjudged": ["cell"]}
     # The next revision is compared with what is known.
@@ -179,7 +179,7 @@ def test_laws_of_comparing(before, now):
     assert len(keys) == len(set(keys))
     assert compare(before[::-1], now).broke == found.broke
     assert {one.cell for one in found.mended}.isdisjoint(
-        one.cell for one in now if one.outcome is Outcome.FAIL
+        one.cell for one in now if one.outcome is CellOutcome.FAIL
     )
 
 
@@ -247,7 +247,9 @@ def test_after_a_new_revision_the_tools_are_compared_too(base):
 
 
 def test_a_host_without_the_tool_is_no_change_of_tools(base):
-    lost = replace(RESULT, id="a2", run="r2", started=2000.0, outcome=Outcome.ERROR, verdicts=())
+    lost = replace(
+        RESULT, id="a2", run="r2", started=2000.0, outcome=CellOutcome.ERROR, verdicts=()
+    )
     base.add([RESULT, replace(lost, versions={})])
     assert choose(base)[0] == ("", [])
 
@@ -265,7 +267,7 @@ EVIL = "<script>alert(`1`)</script> | *x* \x1b[31m\n# head ]]> \x00 \ud800"
 
 
 def test_what_a_guest_prints_stays_text_in_every_report():
-    bad = failed(replace(NOW, verdicts=(Verdict("answer", "pass"),)), message=EVIL)
+    bad = failed(replace(NOW, verdicts=(CellVerdict("answer", "pass"),)), message=EVIL)
     found = compare([RESULT], [bad], names=("1111", "2222"))
     text = "\n".join(lines(found))
     assert "\x1b" not in text
@@ -279,7 +281,7 @@ def test_what_a_guest_prints_stays_text_in_every_report():
 
 
 def test_junit_has_a_case_for_each_verdict_of_the_last_attempt():
-    verdicts = (*NOW.verdicts, Verdict("C7a", "not claimed", "the port has no graph"))
+    verdicts = (*NOW.verdicts, CellVerdict("C7a", "not claimed", "the port has no graph"))
     last = failed(replace(NOW, id="b2", verdicts=verdicts))
     (suite,) = Xml.fromstring(junit([NOW, last]))
     assert suite.attrib | {"time": ""} == {
@@ -360,7 +362,7 @@ def test_a_page_shows_the_end_of_the_log_and_links_to_what_the_run_kept(tmp_path
 def test_nights_are_counted_by_run_and_instructions_by_cells_that_both_counted():
     other = replace(RESULT, id="x", cell="other", instructions=10)
     past = [
-        *(RESULT, other, replace(other, id="y", outcome=Outcome.ERROR, instructions=None)),
+        *(RESULT, other, replace(other, id="y", outcome=CellOutcome.ERROR, instructions=None)),
         replace(NOW, instructions=RESULT.instructions * 2),
         replace(NOW, id="n2", cell="new", instructions=5),
     ]

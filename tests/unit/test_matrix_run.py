@@ -18,14 +18,21 @@ import pytest
 from harness.errors import FormatError, GuestError, HostError, UsageError
 from harness.matrix import __main__ as one_cell
 from harness.matrix import child, rundir, runner
-from harness.matrix.child import Child, Limits, family
+from harness.matrix.child import CellLimits, CellProcess, family
 from harness.matrix.history import History
-from harness.matrix.result import FINDINGS, RESULT, Outcome, read_findings, read_result, write_json
+from harness.matrix.result import (
+    FINDINGS,
+    RESULT,
+    CellOutcome,
+    read_findings,
+    read_result,
+    write_json,
+)
 from harness.matrix.runner import Plan, run_cells
 from harness.units import MIB
 from matrix_drafts import cells
 
-GENEROUS = Limits(time=60.0, memory=512 * MIB)
+GENEROUS = CellLimits(time=60.0, memory=512 * MIB)
 
 SCRIPTS = {
     "good": (
@@ -92,7 +99,7 @@ def test_each_ending_has_its_outcome(directory):
 
 
 def test_a_hung_cell_ends_at_its_limit_with_all_it_started_and_holds_nobody_up(directory):
-    limits = Limits(time=3.0, memory=GENEROUS.memory)
+    limits = CellLimits(time=3.0, memory=GENEROUS.memory)
     told = []
     pids = set()
 
@@ -135,13 +142,13 @@ def comm(pid):
 
 
 def test_a_cell_that_uses_too_much_memory_is_ended(directory):
-    limits = Limits(time=60.0, memory=100 * MIB)
+    limits = CellLimits(time=60.0, memory=100 * MIB)
     done = run_cells(cells("hungry", "greedy"), plan(directory, limits=limits))
     outcomes = {result.cell.rpartition("/")[2]: result for result in done}
-    assert outcomes["hungry"].outcome is Outcome.MEMORY
+    assert outcomes["hungry"].outcome is CellOutcome.MEMORY
     assert outcomes["hungry"].peak > 100 * MIB
     # The kernel refuses what no look would have been in time for.
-    assert outcomes["greedy"].outcome is Outcome.CRASH
+    assert outcomes["greedy"].outcome is CellOutcome.CRASH
     assert "MemoryError" in outcomes["greedy"].message
 
 
@@ -180,8 +187,8 @@ def test_an_interrupted_run_leaves_results_of_what_was_over_and_no_process(direc
 def test_cells_end_when_the_run_is_killed(tmp_path):
     script = (
         "import sys, time; from pathlib import Path\n"
-        "from harness.matrix.child import Child, Limits\n"
-        "c = Child(['sleep', '1000'], Path(sys.argv[1]), Limits(100.0, 1 << 29))\n"
+        "from harness.matrix.child import CellLimits, CellProcess\n"
+        "c = CellProcess(['sleep', '1000'], Path(sys.argv[1]), CellLimits(100.0, 1 << 29))\n"
         "print(c.pid, flush=True); time.sleep(1000)"
     )
     arguments = [sys.executable, "-c", script, str(tmp_path / "log")]
@@ -220,7 +227,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(directory, monkeypatch):
 
 def test_a_log_that_grows_for_ever_ends_its_cell(tmp_path, monkeypatch):
     monkeypatch.setattr(child, "FILE_LIMIT", MIB)
-    one = Child(["sh", "-c", "exec yes"], tmp_path / "log", GENEROUS)
+    one = CellProcess(["sh", "-c", "exec yes"], tmp_path / "log", GENEROUS)
     try:
         os.waitid(os.P_PIDFD, one.process_fd, os.WEXITED | os.WNOWAIT)
         assert one.status == -signal.SIGXFSZ
@@ -340,7 +347,7 @@ def test_a_cell_that_two_shards_have_run_keeps_both_attempts(tmp_path):
         run_cells(chosen, plan(part))
     found = rundir.merge(parts, tmp_path / "whole")
     assert len({one.id for one in found}) == len(found) == 4
-    assert [one.outcome for one in found if one.cell == every[1].name] == [Outcome.FAIL] * 2
+    assert [one.outcome for one in found if one.cell == every[1].name] == [CellOutcome.FAIL] * 2
     with History(tmp_path / "history.sqlite") as history:
         assert history.add(found) == 4
         assert history.add(rundir.merge(parts[::-1], tmp_path / "whole")) == 0

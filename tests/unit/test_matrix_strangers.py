@@ -301,7 +301,7 @@ def test_a_damaged_history_is_one_or_is_refused(tmp_path_factory, data):
     file.write_bytes(content)
     try:
         with History(file) as base:
-            base.sessions()
+            base.runs()
             base.attempts()
             base.add([replace(GOOD, id="a2")])
     except HarnessError:

@@ -11,9 +11,9 @@ from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.json import document
 from harness.trace.views.kept import kept_events
-from harness.trace.views.tracks import Kind, Piece, Tracks
+from harness.trace.views.tracks import Piece, PieceKind, Tracks
 
-_PHASES = {Kind.BEGIN: "B", Kind.END: "E", Kind.WHOLE: "X", Kind.INSTANT: "i"}
+_PHASES = {PieceKind.BEGIN: "B", PieceKind.END: "E", PieceKind.WHOLE: "X", PieceKind.INSTANT: "i"}
 
 
 def report_chrome(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
@@ -29,21 +29,21 @@ def report_chrome(reader: TraceDatReader, *, keep: Predicate | None = None) -> I
 
 def _slices(piece: Piece) -> Iterator[dict[str, object]]:
     place: dict[str, object] = {"pid": piece.group, "tid": piece.track}
-    if piece.kind in (Kind.GROUP, Kind.TRACK):
-        what = "process" if piece.kind is Kind.GROUP else "thread"
+    if piece.kind in (PieceKind.GROUP, PieceKind.TRACK):
+        what = "process" if piece.kind is PieceKind.GROUP else "thread"
         named = {"ph": "M", "name": f"{what}_name", **place}
         yield named | {"args": {"name": piece.name}}
-        if piece.kind is Kind.GROUP:
+        if piece.kind is PieceKind.GROUP:
             order = {"ph": "M", "name": "process_sort_index", **place}
             yield order | {"args": {"sort_index": piece.group}}
         return
     made = {"ph": _PHASES[piece.kind], **place, "ts": piece.stamp / 1000}
-    if piece.kind is Kind.INSTANT:
+    if piece.kind is PieceKind.INSTANT:
         made["s"] = "t"
-    if piece.kind is Kind.WHOLE:
+    if piece.kind is PieceKind.WHOLE:
         made["dur"] = piece.took / 1000
-    if piece.kind is not Kind.END:
+    if piece.kind is not PieceKind.END:
         made["name"] = piece.name
-    if piece.args or piece.kind in (Kind.WHOLE, Kind.INSTANT):
+    if piece.args or piece.kind in (PieceKind.WHOLE, PieceKind.INSTANT):
         made["args"] = piece.args
     yield made

@@ -8,7 +8,7 @@ itself; from a function trace, which knows a caller and nothing above it, how of
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from harness.trace.calls import Ended, Thread, ThreadKey, thread_key
+from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
 from harness.trace.events import (
     FuncgraphEntryEvent,
     FuncgraphExitEvent,
@@ -41,7 +41,7 @@ def report_flame(reader: TraceDatReader, *, keep: Predicate | None = None) -> It
 
 def _self_times(events: Iterable[TraceEvent]) -> Counter[Stack]:
     times: Counter[Stack] = Counter()
-    threads: dict[ThreadKey, tuple[Thread, str]] = {}
+    threads: dict[ThreadKey, tuple[ThreadCalls, str]] = {}
     last: dict[ThreadKey, int] = {}
 
     def count(root: str, ended: Iterable[Ended], stamp: int) -> None:
@@ -56,7 +56,7 @@ def _self_times(events: Iterable[TraceEvent]) -> Counter[Stack]:
             continue
         key = thread_key(event)
         if key not in threads:
-            threads[key] = Thread(), _root(event)
+            threads[key] = ThreadCalls(), _root(event)
         thread, root = threads[key]
         if isinstance(event, FuncgraphEntryEvent):
             count(root, thread.enter(event), event.stamp)

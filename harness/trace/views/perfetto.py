@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.kept import kept_events
-from harness.trace.views.tracks import Kind, Piece, Tracks
+from harness.trace.views.tracks import Piece, PieceKind, Tracks
 
 SEQUENCE = 1
 """All packets are of one writer."""
@@ -29,17 +29,17 @@ def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) ->
 
     ordered = TrackDescriptor.EXPLICIT
     types = {
-        Kind.BEGIN: TrackEvent.TYPE_SLICE_BEGIN,
-        Kind.END: TrackEvent.TYPE_SLICE_END,
-        Kind.WHOLE: TrackEvent.TYPE_SLICE_BEGIN,
-        Kind.INSTANT: TrackEvent.TYPE_INSTANT,
+        PieceKind.BEGIN: TrackEvent.TYPE_SLICE_BEGIN,
+        PieceKind.END: TrackEvent.TYPE_SLICE_END,
+        PieceKind.WHOLE: TrackEvent.TYPE_SLICE_BEGIN,
+        PieceKind.INSTANT: TrackEvent.TYPE_INSTANT,
     }
 
     def described(piece: Piece) -> bytes:
         trace = Trace()
         track = trace.packet.add(trusted_packet_sequence_id=SEQUENCE).track_descriptor
         track.name = piece.name
-        if piece.kind is Kind.GROUP:
+        if piece.kind is PieceKind.GROUP:
             track.uuid, track.sibling_order_rank = GROUPS + piece.group, piece.group
             track.child_ordering = ordered
         else:
@@ -52,7 +52,7 @@ def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) ->
         packet = trace.packet.add(trusted_packet_sequence_id=SEQUENCE, timestamp=piece.stamp)
         event = packet.track_event
         event.type, event.track_uuid = types[piece.kind], piece.track
-        if piece.kind is not Kind.END:
+        if piece.kind is not PieceKind.END:
             event.name = piece.name
         for name, value in piece.args.items():
             note = event.debug_annotations.add(name=name)
@@ -62,7 +62,7 @@ def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) ->
                 note.bool_value = value
             else:
                 note.uint_value = value
-        if piece.kind is Kind.WHOLE:
+        if piece.kind is PieceKind.WHOLE:
             end = trace.packet.add(
                 trusted_packet_sequence_id=SEQUENCE,
                 timestamp=min(piece.stamp + piece.took, LATEST),
@@ -72,4 +72,4 @@ def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) ->
         return bytes(trace.SerializeToString())
 
     for piece in Tracks(reader.cpu_count).pieces(kept_events(reader.events(), keep)):
-        yield (described if piece.kind in (Kind.GROUP, Kind.TRACK) else drawn)(piece)
+        yield (described if piece.kind in (PieceKind.GROUP, PieceKind.TRACK) else drawn)(piece)

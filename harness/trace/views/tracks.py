@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from harness.ring import LOST_UNKNOWN
-from harness.trace.calls import Ended, Thread, ThreadKey, thread_key
+from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
 from harness.trace.events import (
     FuncgraphEntryEvent,
     FuncgraphExitEvent,
@@ -27,7 +27,7 @@ CPUS, THREADS = 1, 2
 IDLE = "<idle>"
 
 
-class Kind(Enum):
+class PieceKind(Enum):
     """What a piece is."""
 
     GROUP = auto()
@@ -46,7 +46,7 @@ class Kind(Enum):
 class Piece:
     """Something of a picture.  ``stamp`` and ``took`` are nanoseconds."""
 
-    kind: Kind
+    kind: PieceKind
     group: int
     track: int
     stamp: int
@@ -58,7 +58,7 @@ class Piece:
 @dataclass(slots=True)
 class _ThreadTrack:
     track: int
-    thread: Thread = field(default_factory=Thread)
+    thread: ThreadCalls = field(default_factory=ThreadCalls)
     cpu: int = -1
 
 
@@ -85,9 +85,9 @@ class Tracks:
     def pieces(self, events: Iterable[TraceEvent]) -> Iterator[Piece]:
         """All pieces of a trace."""
         for group, name in ((CPUS, "CPUs"), (THREADS, "threads")):
-            yield Piece(Kind.GROUP, group, 0, 0, name)
+            yield Piece(PieceKind.GROUP, group, 0, 0, name)
         for cpu, cpu_track in enumerate(self._cpus):
-            yield Piece(Kind.TRACK, CPUS, cpu_track.track, 0, f"CPU {cpu}")
+            yield Piece(PieceKind.TRACK, CPUS, cpu_track.track, 0, f"CPU {cpu}")
         for event in events:
             self._last = event.stamp
             yield from self._event(event)
@@ -127,7 +127,7 @@ class Tracks:
             self._threads[key] = _ThreadTrack(len(self._cpus) + len(self._threads) + 1)
             pid = key[0]
             name = f"{comm}-{pid}" if pid else f"{comm}/{cpu}"
-            yield Piece(Kind.TRACK, THREADS, self._threads[key].track, 0, name)
+            yield Piece(PieceKind.TRACK, THREADS, self._threads[key].track, 0, name)
 
     def _switch(self, event: SchedSwitchEvent) -> Iterator[Piece]:
         """The CPU goes on with the thread that the event names, before that has an event."""
@@ -184,18 +184,18 @@ def _shown(event: TraceEvent) -> tuple[str, dict[str, str | int]]:
 
 
 def _begin(group: int, track: int, stamp: int, name: str) -> Piece:
-    return Piece(Kind.BEGIN, group, track, stamp, name)
+    return Piece(PieceKind.BEGIN, group, track, stamp, name)
 
 
 def _end(group: int, track: int, stamp: int, args: Mapping[str, str | int]) -> Piece:
-    return Piece(Kind.END, group, track, stamp, "", args)
+    return Piece(PieceKind.END, group, track, stamp, "", args)
 
 
 def _whole(
     group: int, track: int, start: int, stamp: int, name: str, args: Mapping[str, str | int]
 ) -> Piece:
-    return Piece(Kind.WHOLE, group, track, start, name, args, max(0, stamp - start))
+    return Piece(PieceKind.WHOLE, group, track, start, name, args, max(0, stamp - start))
 
 
 def _instant(group: int, track: int, stamp: int, name: str, args: Mapping[str, str | int]) -> Piece:
-    return Piece(Kind.INSTANT, group, track, stamp, name, args)
+    return Piece(PieceKind.INSTANT, group, track, stamp, name, args)
