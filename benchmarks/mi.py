@@ -67,7 +67,7 @@ def latencies(debugger: Debugger, place: int) -> None:
         debugger.forget()
         debugger.registers()
 
-    number = debugger.insert_breakpoint(place)
+    number = debugger.breakpoints.insert(place)
     figures = {
         "command": median(lambda: debugger.command("-gdb-show confirm")),
         "pipelined": median(lambda: debugger.commands(["-gdb-show confirm"] * 100)) / 100,
@@ -76,7 +76,7 @@ def latencies(debugger: Debugger, place: int) -> None:
         "breakpoint": median(breakpoint_cycle),
         "step": median(debugger.step_instruction),
     }
-    debugger.delete_breakpoint(number)
+    debugger.breakpoints.delete(number)
     print("  " + "  ".join(f"{name} {value * 1e3:.3f} ms" for name, value in figures.items()))
 
 
@@ -134,13 +134,13 @@ def main() -> None:
             Debugger() as debugger,
         ):
             began = time.perf_counter()
-            debugger.load(kernel)
+            debugger.symbols.load(kernel)
             debugger.connect(machine.gdb_socket)
             print(f"{name}: connected after {time.perf_counter() - began:.2f} s")
-            stop = debugger.insert_breakpoint(image.symbols["workload"])
+            stop = debugger.breakpoints.insert(image.symbols["workload"])
             debugger.resume()
             debugger.wait_stop(30)
-            debugger.delete_breakpoint(stop)
+            debugger.breakpoints.delete(stop)
             latencies(debugger, image.symbols["step_add"])
             heap = image.symbols["__heap_start"]
             reads(debugger, heap, Path(directory))

@@ -2,7 +2,7 @@
 """gdb's breakpoints on a stopped target."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.debugger.session import Session
@@ -15,13 +15,22 @@ _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 class Breakpoints:
     """Breakpoints by gdb's numbers; gdb itself is asked each time, for users set some too."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(
+        self, session: Session, need_stopped: Callable[[str], object], masked: Callable[[int], int]
+    ) -> None:
+        """``need_stopped`` raises UsageError where the target runs: gdb would not tell it then.
 
-    def insert(self, place: int | str, temporary: bool) -> int:
-        """Set one at an address, or at the first instruction of a function; its number."""
+        ``masked`` cuts an address to the bits that count.
+        """
+        self._session = session
+        self._need_stopped = need_stopped
+        self._masked = masked
+
+    def insert(self, place: int | str, temporary: bool = False) -> int:
+        """Stop at an address, or at the first instruction of a function; gdb's number of it."""
+        self._need_stopped("set a breakpoint")
         if isinstance(place, int):
-            location = f"*0x{place:x}"
+            location = f"*0x{self._masked(place):x}"
         elif _NAME.fullmatch(place):
             location = f"*{place}"
         else:
@@ -36,7 +45,7 @@ class Breakpoints:
     def addresses(self) -> dict[int, int]:
         """The addresses of those that have one, by number."""
         found = {number(row.get("number")): frame_address(row) for row in self._rows()}
-        return {one: address for one, address in found.items() if address}
+        return {one: self._masked(address) for one, address in found.items() if address}
 
     def address(self, breakpoint_number: int) -> int | None:
         """Where one is that is enabled; None when there is none, or it watches something else."""
@@ -49,6 +58,7 @@ class Breakpoints:
 
     def delete(self, breakpoint_number: int) -> None:
         """Take one away."""
+        self._need_stopped("delete a breakpoint")
         self._session.command(f"-break-delete {breakpoint_number}")
 
     def _rows(self, command: str = "-break-list") -> list[Mapping[str, Any]]:

@@ -4,30 +4,32 @@
 import contextlib
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from harness.debugger.breakpoints import Breakpoints
+from harness.debugger.command_line import CommandLine
+from harness.debugger.frames import Frames
 from harness.debugger.memory import SMALL_READ, SMALL_WRITE, Memory, TransferFile
 from harness.debugger.records import Record
 from harness.debugger.registers import Registers
-from harness.debugger.session import DEADLINE, Attendant, Session
+from harness.debugger.session import DEADLINE, Session
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
+from harness.debugger.symbols import Symbols
 from harness.debugger.threads import Threads
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
 from harness.files import PrivateDirectory
-from harness.units import escape
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
-
-HALF = "mem 0 0x7ffffffffffff000 rw"
-"""A region of gdb's: the lower half of all 64-bit addresses, but for the last page.  gdb counts how
-far it is to the end of a region in a signed 64-bit number."""
 
 
 class Debugger:
     """One gdb and the target it is connected to, seen as all-stop: every CPU runs or none does.
+
+    ``session`` is the conversation with gdb, ``command_line`` what a person types, ``symbols`` the
+    files that gdb knows, ``memory`` what can be reached and how; ``breakpoints`` and ``frames`` are
+    what they are called.
 
     Addresses are the target's own; on a 32-bit target sign-extended ones, as ELF files of MIPS have
     them, are cut to 32 bits.  What is read is remembered until the target runs or is written to.
@@ -48,12 +50,8 @@ class Debugger:
         """How often the target was let run, or step."""
         self.interrupted = True
         """Whether timers may interrupt the target at any time: see `resume`."""
-        self.listener: Callable[[str], object] | None = None
-        """Told what gdb prints while the target runs, and what a command given to `stream` does."""
-        self._streaming = False
-        self._address_mask = (1 << 64) - 1
         try:
-            self._session = Session(
+            self.session = Session(
                 gdb,
                 self._on_news,
                 self._on_text,
@@ -64,10 +62,13 @@ class Debugger:
             self._transfer.close()
             self._directory.close()
             raise
-        self._memory = Memory(self._session, self._transfer)
-        self._registers = Registers(self._session)
-        self._threads = Threads(self._session)
-        self._breakpoints = Breakpoints(self._session)
+        self.memory = Memory(self.session, self._transfer)
+        self.symbols = Symbols(self.session, self._directory.path, self._touched)
+        self.breakpoints = Breakpoints(self.session, self._need_stopped, self._masked)
+        self._registers = Registers(self.session)
+        self._threads = Threads(self.session)
+        self.command_line = CommandLine(self.session, self._threads, self._touched)
+        self.frames = Frames(self.session, self._threads.all, self.select_thread)
 
     # The conversation
 
@@ -78,7 +79,7 @@ class Debugger:
         read is forgotten.
         """
         self._touched()
-        return self._session.command(mi, deadline)
+        return self.session.command(mi, deadline)
 
     def commands(self, mi: Iterable[str], *, deadline: float = DEADLINE) -> list[dict[str, Any]]:
         """Give many MI commands without waiting in between; every one is tried.
@@ -86,93 +87,14 @@ class Debugger:
         The first error is raised when all have been answered.
         """
         self._touched()
-        return [results for results, _ in self._session.exchange(list(mi), deadline)]
+        return [results for results, _ in self.session.exchange(list(mi), deadline)]
 
     def cli(self, text: str, *, deadline: float = DEADLINE) -> str:
         """Give a command of gdb's own command line and return what it prints."""
         self._touched()
-        return self._session.console(text, deadline)
-
-    def stream(self, text: str, wake: int) -> None:
-        """Give a command of gdb's own command line, which takes as long as it takes.
-
-        What it prints goes to `listener` as it comes.  When the descriptor ``wake`` becomes
-        readable gdb is told to end the command; most then end with a GdbError.
-        """
-        self._touched()
-        self._streaming = True
-        try:
-            self._session.stream(text, wake)
-        finally:
-            self._streaming = False
-
-    def poll(self) -> None:
-        """Handle what gdb has said so far, without waiting."""
-        self._session.pump(0)
-
-    def fileno(self) -> int:
-        """Readable when gdb has said something; :meth:`poll` handles it."""
-        return self._session.fileno()
-
-    @property
-    def pid(self) -> int:
-        """gdb's process id."""
-        return self._session.pid
-
-    @property
-    def process_fd(self) -> int:
-        """Readable when gdb has ended."""
-        return self._session.process_fd
-
-    def attend(self, descriptor: int, attendant: Attendant) -> None:
-        """Have ``attendant`` called whenever ``descriptor`` is readable while gdb is waited for.
-
-        Meant for the console: QEMU can block while nobody reads it, and the debug stub with it.  An
-        attendant that returns False is not called again.
-        """
-        self._session.attend(descriptor, attendant)
-
-    def leave(self, descriptor: int) -> None:
-        """Stop attending to ``descriptor``."""
-        self._session.leave(descriptor)
+        return self.session.console(text, deadline)
 
     # Connecting
-
-    def load(self, elf: Path) -> None:
-        """Read the symbols of ``elf``.
-
-        Before :meth:`connect`, because QEMU's MIPS stubs do not say which architecture they have.
-        """
-        try:
-            with elf.open("rb") as file:
-                identification = file.read(16)
-        except OSError as error:
-            raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
-        if identification[:4] != b"\x7fELF":
-            raise UsageError(f"{elf} is not an ELF file")
-        self.command(f"-file-exec-and-symbols {self._link('kernel', elf)}", deadline=60.0)
-        self._address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
-
-    def forbid(self, ranges: Iterable[str]) -> None:
-        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it.
-
-        Each range is ``FIRST-LAST``, both hexadecimal, as ``qemu.unreadable`` of a config has it.
-        """
-        ends = [[int(end, 16) for end in addresses.split("-")] for addresses in ranges]
-        regions = [f"mem {first:#x} {last + 1:#x} wo" for first, last in ends]
-        self._memory.forbidden = [range(first, last + 1) for first, last in ends]
-        if regions:
-            # gdb 13 dies of a read where the next region is more than half of all addresses away.
-            for command in ("set mem inaccessible-by-default off", HALF, *regions):
-                self.cli(command)
-
-    def add_symbols(self, elf: Path) -> None:
-        """Read the symbols of ``elf`` too, which is linked to the place where it lies."""
-        self.cli(f"add-symbol-file {self._link('added', elf)} -o 0", deadline=60.0)
-
-    def remove_symbols(self, address: int) -> None:
-        """Forget the symbols of the file, added before, that has this address."""
-        self.cli(f"remove-symbol-file -a 0x{address & self._address_mask:x}")
 
     def connect(self, endpoint: str | Path, deadline: float = 30.0) -> None:
         """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards.
@@ -180,7 +102,7 @@ class Debugger:
         DebuggerDied when what listens there has not made gdb content after ``deadline`` seconds.
         """
         if Path(endpoint).is_socket():
-            target = self._link("stub", Path(endpoint))
+            target = self.symbols.link("stub", Path(endpoint))
         elif _TCP.fullmatch(str(endpoint)):
             target = str(endpoint)
         else:
@@ -211,7 +133,7 @@ class Debugger:
 
     def close(self) -> None:
         """End gdb.  It detaches from the target, which runs on if it is still there."""
-        self._session.close()
+        self.session.close()
         self._lost()
         self._transfer.close()
         self._directory.close()
@@ -232,7 +154,7 @@ class Debugger:
         """
         if size > SMALL_READ:
             return self.dump_memory(address, size)
-        return self._memory.read(address & self._address_mask, size)
+        return self.memory.read(self._masked(address), size)
 
     def write_memory(self, address: int, data: bytes) -> None:
         """Write ``data`` to memory from ``address`` on."""
@@ -240,29 +162,22 @@ class Debugger:
             self.restore_memory(address, data)
         elif data:
             self.forget()
-            self._memory.write(address & self._address_mask, data)
+            self.memory.write(self._masked(address), data)
 
     def dump_memory(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on, fresh from the target: the fast way for many."""
-        return self._memory.dump(address & self._address_mask, size) if size > 0 else b""
+        return self.memory.dump(self._masked(address), size) if size > 0 else b""
 
     def restore_memory(self, address: int, data: bytes) -> None:
         """Write ``data`` to memory from ``address`` on: the fast way for many bytes."""
         if data:
             self.forget()
-            self._memory.restore(address & self._address_mask, data)
+            self.memory.restore(self._masked(address), data)
 
     def write_physical(self, address: int, data: bytes) -> None:
         """Write at a physical address, device registers included; for stubs of QEMU only."""
         self.forget()
-        self._memory.write_physical(address, data)
-
-    def map_linearly(self, linear: Callable[[int], int | None]) -> None:
-        """Say where the target's own addresses lie physically, None for those that do not.
-
-        It is asked for addresses that the selected CPU cannot reach because it is in user mode.
-        """
-        self._memory.linear = linear
+        self.memory.write_physical(address, data)
 
     # Registers
 
@@ -279,38 +194,6 @@ class Debugger:
         self.forget()
         self._registers.write(name, value)
 
-    # Breakpoints
-
-    def insert_breakpoint(self, place: int | str, temporary: bool = False) -> int:
-        """Stop at an address, or at the first instruction of a function; gdb's number of it.
-
-        The target has to be stopped: gdb would not tell a running one.
-        """
-        self._need_stopped("set a breakpoint")
-        where = place & self._address_mask if isinstance(place, int) else place
-        return self._breakpoints.insert(where, temporary)
-
-    def breakpoints(self) -> dict[int, int]:
-        """The addresses of all breakpoints that have one, by gdb's numbers."""
-        found = self._breakpoints.addresses()
-        return {one: address & self._address_mask for one, address in found.items()}
-
-    def delete_breakpoint(self, breakpoint_number: int) -> None:
-        """Take a breakpoint away."""
-        self._need_stopped("delete a breakpoint")
-        self._breakpoints.delete(breakpoint_number)
-
-    def enabled_breakpoints(self) -> set[int]:
-        """The numbers of the breakpoints that are set and enabled."""
-        return self._breakpoints.enabled()
-
-    def complete(self, text: str, limit: int = 200) -> list[str]:
-        """What gdb would complete a command line to; escaped."""
-        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        matches = self._session.command(f'-complete "{quoted}"').get("matches")
-        found = matches if isinstance(matches, list) else []
-        return [escape(match, 200) for match in found[:limit] if isinstance(match, str)]
-
     # Running
 
     def resume(self) -> None:
@@ -325,12 +208,12 @@ class Debugger:
             # It may wait for an interrupt there, which comes when it runs.
             with contextlib.suppress(DeadlineMissed):
                 self.step_instruction()
-        self._session.command("-exec-continue")
+        self.session.command("-exec-continue")
 
     def interrupt(self) -> None:
         """Ask a running target to stop; :meth:`wait_stop` tells when it has."""
         if self.running:
-            self._session.command("-exec-interrupt")
+            self.session.command("-exec-interrupt")
 
     def wait_stop(self, deadline: float, *, also: Sequence[int] = ()) -> Stop | None:
         """Wait at most ``deadline`` seconds until the target is stopped.
@@ -344,10 +227,10 @@ class Debugger:
                 return self.stop
             if not self.connected:
                 raise DebuggerDied(
-                    "the debug stub closed the connection", "", self._session.last_words()
+                    "the debug stub closed the connection", "", self.session.last_words()
                 )
             left = end - time.monotonic()
-            if self._session.pump(max(left, 0.0), also) or left <= 0:
+            if self.session.pump(max(left, 0.0), also) or left <= 0:
                 return self.stop
 
     def step_instruction(self, thread: int | None = None) -> Stop:
@@ -375,10 +258,10 @@ class Debugger:
         """
         self.select_thread(self._need_stopped("call a function").thread)
         types = ", ".join(["unsigned long"] * len(arguments)) or "void"
-        values = ", ".join(f"0x{value & self._address_mask:x}" for value in arguments)
-        entry = f"0x{function & self._address_mask:x}"
+        values = ", ".join(f"0x{self._masked(value):x}" for value in arguments)
+        entry = f"0x{self._masked(function):x}"
         self.forget()
-        answer = self._session.command(
+        answer = self.session.command(
             f'-data-evaluate-expression "((int (*)({types})) {entry})({values})"', deadline
         )
         self.forget()
@@ -394,17 +277,13 @@ class Debugger:
     def selected_thread(self) -> int | None:
         """The thread that registers and backtraces are of; None when the target has none."""
         known = self._threads.selected
-        return known if known is not None or self.running else self.look_up_thread()
-
-    def look_up_thread(self) -> int | None:
-        """The thread that gdb's own command line has selected; `selected_thread` from now on."""
-        self._threads.selected = number(self._session.console("output $_thread").strip()) or None
-        return self._threads.selected
+        return known if known is not None or self.running else self._threads.look_up()
 
     def select_thread(self, thread: int) -> None:
         """Make registers and backtraces those of ``thread`` until the target has run."""
         if thread != self._threads.selected:
             self._registers.forget()
+            self.frames.forget()
             self._threads.select(thread)
 
     @contextlib.contextmanager
@@ -417,30 +296,13 @@ class Debugger:
             if before is not None:
                 self.select_thread(before)
 
-    def backtrace(self, limit: int = 20) -> list[str]:
-        """The frames of the selected thread, innermost first, as gdb unwinds them; escaped.
-
-        A stack that cannot be unwound ends the list with gdb's complaint.
-        """
-        return self._threads.backtrace(limit)
-
-    def frame_addresses(self, limit: int = 100) -> list[int]:
-        """Where the innermost frames of every thread go on, as far as gdb can unwind them."""
-        found = []
-        for thread in self.threads():
-            self.select_thread(thread.id)
-            with contextlib.suppress(GdbError):
-                answer = self._session.command(f"-stack-list-frames 0 {limit - 1}")
-                stack = answer.get("stack")
-                found += [frame_address(frame) for frame in stack or ()]
-        return [address & self._address_mask for address in found if address]
-
     def forget(self) -> None:
         """Drop what was read: something outside of this class has changed the target."""
         self.generation += 1
-        self._memory.forget()
+        self.memory.forget()
         self._registers.forget()
         self._threads.forget()
+        self.frames.forget()
 
     def moved(self) -> Stop:
         """The stopped target is in another state than gdb knows, as after a snapshot was loaded.
@@ -450,12 +312,15 @@ class Debugger:
         self._need_stopped("look at the new state")
         self._threads.renumbered()
         self._touched()
-        self._session.console("maintenance flush register-cache")
+        self.session.console("maintenance flush register-cache")
         self._threads.select(1)
         self.stop = Stop("moved", None, 1, self._threads.all()[0].pc, None)
         return self.stop
 
     # Inside
+
+    def _masked(self, address: int) -> int:
+        return address & self.symbols.address_mask
 
     def _touched(self) -> None:
         """Somebody else's command may have changed anything, which thread is selected too."""
@@ -479,18 +344,19 @@ class Debugger:
             self._lost()
 
     def _on_text(self, text: str) -> bool:
-        if self.listener is None or not (self.running or self._streaming):
+        line = self.command_line
+        if line.listener is None or not (self.running or line.streaming):
             return False
-        self.listener(text)
+        line.listener(text)
         return True
 
     def _stands_at_breakpoint(self, stop: Stop) -> bool:
         """Whether gdb would step over one: it has stopped the CPU there, and nobody moved it."""
-        place = None if stop.breakpoint is None else self._breakpoints.address(stop.breakpoint)
+        place = None if stop.breakpoint is None else self.breakpoints.address(stop.breakpoint)
         if place is None:
             return False
         self.select_thread(stop.thread)
-        return not (self.read_register("pc") ^ place) & self._address_mask
+        return not self._masked(self.read_register("pc") ^ place)
 
     def _started(self) -> None:
         self.forget()
@@ -509,12 +375,3 @@ class Debugger:
         if self.stop is None:
             raise UsageError(f"cannot {what} while the guest runs", "Interrupt it first.")
         return self.stop
-
-    def _link(self, name: str, target: Path) -> str:
-        # gdb knows no quoting for sockets, takes a colon for a port and inherits the limit on the
-        # length of a socket's path; a link in its own directory has none of these troubles.
-        link = self._directory.path / name
-        with contextlib.suppress(FileNotFoundError):
-            link.unlink()
-        link.symlink_to(target.absolute())
-        return name

@@ -7,7 +7,7 @@ that gdb inherits: nothing touches a disk, and its name needs no quoting (``dump
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -30,6 +30,11 @@ SLOWEST_RATE = 500_000
 
 
 _Result = TypeVar("_Result")
+
+
+HALF = "mem 0 0x7ffffffffffff000 rw"
+"""A region of gdb's: the lower half of all 64-bit addresses, but for the last page.  gdb counts how
+far it is to the end of a region in a signed 64-bit number."""
 
 
 class TransferFile:
@@ -79,11 +84,27 @@ class Memory:
 
     def __init__(self, session: Session, transfer: TransferFile) -> None:
         self.linear: Callable[[int], int | None] = lambda address: None
-        self.forbidden: Sequence[range] = ()
-        """Addresses that are not to be reached in any way."""
+        """Where the target's own addresses lie physically, None for those that do not.
+
+        It is asked for addresses that the selected CPU cannot reach because it is in user mode.
+        """
+        self._forbidden: Sequence[range] = ()
         self._session = session
         self._transfer = transfer
         self._blocks: dict[int, bytes] = {}
+
+    def forbid(self, ranges: Iterable[str]) -> None:
+        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it.
+
+        Each range is ``FIRST-LAST``, both hexadecimal, as ``qemu.unreadable`` of a config has it.
+        """
+        ends = [[int(end, 16) for end in addresses.split("-")] for addresses in ranges]
+        regions = [f"mem {first:#x} {last + 1:#x} wo" for first, last in ends]
+        self._forbidden = [range(first, last + 1) for first, last in ends]
+        if regions:
+            # gdb 13 dies of a read where the next region is more than half of all addresses away.
+            for command in ("set mem inaccessible-by-default off", HALF, *regions):
+                self._session.console(command)
 
     def forget(self) -> None:
         """Drop everything that was read."""
@@ -182,7 +203,7 @@ class Memory:
         except GdbError as error:
             physical = self.linear(address)
             end = address + size
-            held = any(one.start < end and address < one.stop for one in self.forbidden)
+            held = any(one.start < end and address < one.stop for one in self._forbidden)
             if physical is None or held:
                 raise
             try:

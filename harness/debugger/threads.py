@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads of the stopped target: where they are, their stacks, and exact single steps."""
+"""Threads of the stopped target: where they are, and exact single steps."""
 
 import re
 from collections.abc import Mapping
@@ -34,14 +34,12 @@ class Threads:
         self._session = session
         self._all: list[Thread] | None = None
         self._target_ids: dict[int, tuple[int, int]] = {}
-        self._backtraces: dict[int, list[str]] = {}
         self.selected: int | None = None
         """The thread that registers and backtraces are of; None when gdb has to be told."""
 
     def forget(self) -> None:
         """Drop where the threads were."""
         self._all = None
-        self._backtraces.clear()
 
     def renumbered(self) -> None:
         """Drop the stub's names of the threads too: there are other threads now."""
@@ -66,21 +64,14 @@ class Threads:
     def select(self, thread: int) -> None:
         """Make a thread the one that registers and backtraces are of."""
         if thread != self.selected:
-            self._backtraces.clear()
             self.selected = None
             self._session.command(f"-thread-select {thread}")
             self.selected = thread
 
-    def backtrace(self, limit: int) -> list[str]:
-        """The innermost frames of the selected thread."""
-        if limit not in self._backtraces:
-            try:
-                stack = self._session.command(f"-stack-list-frames 0 {limit - 1}").get("stack")
-            except GdbError as error:
-                return [f"<{escape(error.message, 200)}>"]
-            frames = stack if isinstance(stack, list) else []
-            self._backtraces[limit] = [_frame_text(frame) for frame in frames]
-        return list(self._backtraces[limit])
+    def look_up(self) -> int | None:
+        """The thread that gdb's own command line has selected; `selected` from now on."""
+        self.selected = number(self._session.console("output $_thread").strip()) or None
+        return self.selected
 
     def step(self, thread: int, target_id: tuple[int, int]) -> int:
         """Have the stub execute one instruction; the address of the next one."""
@@ -136,12 +127,3 @@ def _thread(entry: Mapping[str, Any]) -> Thread:
         pc=frame_address(entry.get("frame")) or 0,
         target_id=(int(match[1] or 0), int(match[2])) if match else None,
     )
-
-
-def _frame_text(frame: object) -> str:
-    if not isinstance(frame, dict):
-        return "?"
-    text = f"#{frame.get('level', '?')} {frame.get('addr', '?')} in {frame.get('func', '??')}"
-    if "file" in frame:
-        text += f" at {frame['file']}:{frame.get('line', '?')}"
-    return escape(text, 300)

@@ -37,8 +37,8 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         PrivateDirectory() as directory,
         Debugger() as debugger,
     ):
-        debugger.load(elf)
-        debugger.map_linearly(image.isa.machine.linear_address)
+        debugger.symbols.load(elf)
+        debugger.memory.linear = image.isa.machine.linear_address
         try:
             debugger.connect(endpoint, CONNECTING)
         except GdbError as error:

@@ -78,7 +78,7 @@ class RunControl:
             HostError: QEMU or gdb died.
         """
         # By address: gdb would move a breakpoint on a name behind the prologue.
-        numbers = [self._debugger.insert_breakpoint(address) for address in addresses]
+        numbers = [self._debugger.breakpoints.insert(address) for address in addresses]
         try:
             return self._run(numbers, deadline, wake, drained)
         except (DebuggerDied, GdbError) as error:
@@ -86,7 +86,7 @@ class RunControl:
         finally:
             for number in numbers:
                 with suppress(HarnessError):
-                    self._debugger.delete_breakpoint(number)
+                    self._debugger.breakpoints.delete(number)
 
     def interrupt(self) -> Stop:
         """Stop the guest where it is; HostError when QEMU does not."""
@@ -102,10 +102,10 @@ class RunControl:
 
         Returns whether any had to be set.
         """
-        numbers = self._debugger.enabled_breakpoints()
+        numbers = self._debugger.breakpoints.enabled()
         missing = [place for place in OWN_BREAKPOINTS if self._own.get(place) not in numbers]
         for place in missing:
-            self._own[place] = self._debugger.insert_breakpoint(self._image.address_of(place))
+            self._own[place] = self._debugger.breakpoints.insert(self._image.address_of(place))
         return bool(missing)
 
     @property
@@ -197,7 +197,7 @@ class RunControl:
                 return None if number is None else replace(stop, breakpoint=number)
 
     def _breakpoint_at(self, address: int) -> int | None:
-        by_address = {place: one for one, place in self._debugger.breakpoints().items()}
+        by_address = {place: one for one, place in self._debugger.breakpoints.addresses().items()}
         return by_address.get(address & self._image.isa.mask)
 
     def _machine_ended(self) -> HostError:

@@ -52,7 +52,7 @@ def _cpus(threads: Mapping[int, GuestThread], debugger: Debugger, image: Image) 
             debugger.select_thread(cpu.id)
             runs = f", running {threads[cpu.id - 1]}" if cpu.id - 1 in threads else ""
             lines.append(f"  CPU {cpu.id - 1} at {image.symbolize(cpu.pc)} ({cpu.pc:#x}){runs}")
-            lines += [f"    {frame}" for frame in debugger.backtrace()]
+            lines += [f"    {frame}" for frame in debugger.frames.backtrace()]
     return "\n".join(lines)
 
 

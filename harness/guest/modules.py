@@ -37,8 +37,6 @@ MEANINGS = {
     -34: "its call sites do not reach the tracer (ERANGE)",
 }
 
-LOW_HALF = 0xFFFFFFFF
-
 
 @dataclass(frozen=True)
 class Module:
@@ -187,7 +185,7 @@ class Modules:
 
     def _add(self, module: Module) -> None:
         self._guest.image.add_module(module.name, module.image)
-        self._guest.debugger.add_symbols(module.path)
+        self._guest.debugger.symbols.add(module.path)
 
     def _remove(self, module: Module) -> None:
         self._forget(module)
@@ -195,10 +193,10 @@ class Modules:
 
     def _forget(self, module: Module) -> None:
         debugger, image = self._guest.debugger, module.image
-        for number, address in debugger.breakpoints().items():
+        for number, address in debugger.breakpoints.addresses().items():
             if address in image.text:
-                debugger.delete_breakpoint(number)
-        debugger.remove_symbols(image.text.start)
+                debugger.breakpoints.delete(number)
+        debugger.symbols.remove(image.text.start)
         self._guest.image.remove_module(module.name)
 
     def _call(self, function: str, module: Module) -> None:
@@ -217,11 +215,11 @@ class Modules:
                     "Let the guest run on before you unload the module.",
                 )
         returns = {str(who): pc for who, pc in cpus.saved_contexts().items() if pc in text}
-        # gdb does not take the signature off a return address; the low half never has one.
-        low = range(text.start & LOW_HALF, text.stop & LOW_HALF)
-        for frame in debugger.frame_addresses():
-            if frame & LOW_HALF in low:
-                returns.setdefault("a CPU", text.start + (frame & LOW_HALF) - low.start)
+        for frame in debugger.frames.addresses():
+            # gdb does not take the signature off a return address.
+            address = self._guest.image.isa.machine.plain_address(frame)
+            if address in text:
+                returns.setdefault("a CPU", address)
         for who, address in returns.items():  # the first will do
             raise UsageError(
                 f"{who} is going to return to {self._guest.image.symbolize(address)}",

@@ -126,12 +126,12 @@ def run_kernel(
         Debugger() as debugger,
     ):
         # QEMU stops serving gdb while a console that nobody reads is full.
-        debugger.attend(machine.console.fileno(), machine.console.drain)
-        debugger.load(kernel)
-        debugger.forbid(config.qemu.unreadable)
+        debugger.session.attend(machine.console.fileno(), machine.console.drain)
+        debugger.symbols.load(kernel)
+        debugger.memory.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)
-            debugger.map_linearly(image.isa.machine.linear_address)
+            debugger.memory.linear = image.isa.machine.linear_address
             prove_memory(debugger, image, config)
             prove_identity(debugger, image)
         except HarnessError as error:

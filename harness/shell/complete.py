@@ -125,7 +125,7 @@ class LineCompleter(Completer):
         if self._session.gone or debugger.stop is None:
             return
         try:
-            lines = debugger.complete(text, LIMIT)
+            lines = debugger.command_line.complete(text, LIMIT)
         except HarnessError:
             # No completion is no error; the line itself will tell.
             return

@@ -51,7 +51,7 @@ def pass_through(session: "Session", line: str) -> None:
     output = _Output(session)
     with output.listening():
         try:
-            debugger.stream(line, session.interrupt.fileno())
+            debugger.command_line.stream(line, session.interrupt.fileno())
         except GdbError:
             if not session.interrupt.pressed:
                 raise
@@ -71,7 +71,7 @@ def run(session: "Session", until: str | int | None = None, seconds: float | Non
     """Let the guest run until something stops it; says what, in the words of the outcome."""
     guest = session.live
     # What stops the guest for the harness is not the user's to see.
-    mine = set(guest.debugger.breakpoints()) - guest.control.own_breakpoints
+    mine = set(guest.debugger.breakpoints.addresses()) - guest.control.own_breakpoints
     output = _Output(session, mine)
     try:
         with session.running(), output.listening():
@@ -112,11 +112,11 @@ class _Output:
     def listening(self) -> Iterator[None]:
         """While the block runs."""
         debugger = self._session.guest.debugger
-        debugger.listener = self._hear
+        debugger.command_line.listener = self._hear
         try:
             yield
         finally:
-            debugger.listener = None
+            debugger.command_line.listener = None
             if self._rest:
                 self._hear("\n")
 

@@ -132,7 +132,7 @@ class Session:
             return
         if not self.guest.machine.alive:
             raise HostError("QEMU has ended", "", self.guest.machine.exit_report())
-        self.guest.debugger.poll()
+        self.guest.debugger.session.pump(0)
 
     def _lost(self, error: HarnessError) -> HarnessError:
         """An error of the host, with what is left if it took the guest away."""
@@ -172,7 +172,7 @@ class Session:
     def remember_thread(self) -> None:
         """A line of gdb's may have chosen another thread."""
         debugger = self.guest.debugger
-        self._chosen = debugger.resumptions, debugger.look_up_thread()
+        self._chosen = debugger.resumptions, debugger.command_line.selected_thread()
 
     @contextmanager
     def recorded(self) -> Iterator[TraceDatReader]:

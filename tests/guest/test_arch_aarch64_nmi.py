@@ -81,7 +81,7 @@ def test_the_port_hears_of_an_nmi_first_and_last(name):
         guest.run(until="do_inner")
         guest.inject_interrupt(nmi=True)
         places = {
-            guest.debugger.insert_breakpoint(guest.address_of(place)): place for place in order
+            guest.debugger.breakpoints.insert(guest.address_of(place)): place for place in order
         }
         met = []
         while "workload_done" not in met:

@@ -43,13 +43,13 @@ class Live:
     image: Image
 
     def run_to(self, symbol):
-        number = self.debugger.insert_breakpoint(self.image.symbols[symbol])
+        number = self.debugger.breakpoints.insert(self.image.symbols[symbol])
         self.debugger.resume()
         stop = self.debugger.wait_stop(60)
         assert stop is not None
         assert (stop.reason, stop.breakpoint) == ("breakpoint-hit", number)
         assert stop.address == self.image.symbols[symbol]
-        self.debugger.delete_breakpoint(number)
+        self.debugger.breakpoints.delete(number)
         return stop
 
     def status(self):
@@ -70,9 +70,9 @@ def live():
         machine.start()
         debugger = Debugger()
         open_debuggers.append(debugger)
-        debugger.attend(machine.console.fileno(), machine.console.drain)
-        debugger.load(kernel)
-        debugger.forbid(config.qemu.unreadable)
+        debugger.session.attend(machine.console.fileno(), machine.console.drain)
+        debugger.symbols.load(kernel)
+        debugger.memory.forbid(config.qemu.unreadable)
         debugger.connect(machine.gdb_socket)
         guest = Live(machine, debugger, Image(kernel.read_bytes(), name))
         guest.run_to("workload")
@@ -120,7 +120,7 @@ def test_memory_that_must_not_be_read(name, live):
     """Neither gdb nor QEMU dies of it: address 0 in front of such a range, and the range itself."""
     guest = live(name)
     debugger, text = guest.debugger, guest.image.text.start
-    debugger.map_linearly(guest.image.isa.machine.linear_address)
+    debugger.memory.linear = guest.image.isa.machine.linear_address
     ranges = load_config(name).qemu.unreadable
     firsts = [int(addresses.split("-")[0], 16) for addresses in ranges]
     physical = [guest.image.isa.machine.linear_address(first) for first in firsts]
@@ -168,7 +168,7 @@ def test_where_it_is(config, live):
     thread = threads[0]
     assert (thread.id, thread.pc) == (1, guest.image.symbols["workload"])
     assert thread.name.startswith("CPU#0")
-    frames = guest.debugger.backtrace(5)
+    frames = guest.debugger.frames.backtrace(5)
     assert 1 <= len(frames) <= 5
     assert "in workload" in frames[0]
     for thread in reversed(threads):
@@ -182,7 +182,7 @@ def test_breakpoint_on_text_that_changes(config, live):
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]
     old = debugger.read_memory(leaf, 4)
-    number = debugger.insert_breakpoint(leaf)
+    number = debugger.breakpoints.insert(leaf)
     debugger.resume()
     assert debugger.wait_stop(30).breakpoint == number
     assert debugger.read_memory(leaf, 4) == old
@@ -194,7 +194,7 @@ def test_breakpoint_on_text_that_changes(config, live):
         stop = debugger.wait_stop(30)
         assert (stop.breakpoint, stop.address) == (number, leaf)
         assert debugger.dump_memory(leaf, 4) == old
-    debugger.delete_breakpoint(number)
+    debugger.breakpoints.delete(number)
     guest.run_to("workload_done")
     assert guest.status() == 0
 
@@ -204,10 +204,10 @@ def test_changed_text_runs(config, live):
     guest = live(config)
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]
-    number = debugger.insert_breakpoint(leaf)
+    number = debugger.breakpoints.insert(leaf)
     debugger.resume()
     assert debugger.wait_stop(30).breakpoint == number
-    debugger.delete_breakpoint(number)
+    debugger.breakpoints.delete(number)
     old = debugger.read_memory(leaf, 8)
     debugger.write_memory(leaf, isa.sites.encode_jump(leaf, leaf) + isa.sites.nop)
     debugger.resume()
@@ -226,7 +226,7 @@ def test_changed_text_runs(config, live):
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
 def test_temporary_breakpoint_by_name(name, live):
     guest = live(name)
-    guest.debugger.insert_breakpoint("leaf", temporary=True)
+    guest.debugger.breakpoints.insert("leaf", temporary=True)
     guest.debugger.resume()
     assert guest.debugger.wait_stop(30).address == guest.image.symbols["leaf"]
     guest.run_to("workload_done")
@@ -261,12 +261,12 @@ def test_steps_and_breakpoints(config, live):
     guest = live(config)
     debugger = guest.debugger
     workload = guest.image.symbols["workload"]
-    numbers = [debugger.insert_breakpoint(workload + offset) for offset in (0, 4, 8)]
+    numbers = [debugger.breakpoints.insert(workload + offset) for offset in (0, 4, 8)]
     assert debugger.step_instruction().address == workload + 4
     # Now at a breakpoint that was not hit: stepping goes on all the same.
     assert debugger.step_instruction().address != workload + 4
     for number in numbers:
-        debugger.delete_breakpoint(number)
+        debugger.breakpoints.delete(number)
     guest.run_to("workload_done")
 
 
@@ -275,7 +275,7 @@ def test_step_moves_one_cpu_only():
     kernel = build_guest(GuestSpec.of(config))
     config = config.model_copy(update={"qemu": config.qemu.model_copy(update={"smp": 2})})
     with Machine(config, kernel) as machine, Debugger() as debugger:
-        debugger.load(kernel)
+        debugger.symbols.load(kernel)
         debugger.connect(machine.gdb_socket)
         first, second = (thread.pc for thread in debugger.threads())
         for thread, expected in ((2, (first, second + 4)), (1, (first + 4, second + 4))):
@@ -321,7 +321,7 @@ def test_running_guest_refuses_what_needs_a_stopped_one(name, live):
     with pytest.raises(GdbError, match="running"):
         guest.debugger.dump_memory(guest.image.symbols["leaf"], 4)
     with pytest.raises(UsageError, match="Interrupt it first"):
-        guest.debugger.insert_breakpoint(guest.image.symbols["leaf"])
+        guest.debugger.breakpoints.insert(guest.image.symbols["leaf"])
 
 
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
@@ -356,7 +356,7 @@ def test_killed_qemu_is_seen_through_its_process(live):
 
 def test_killed_gdb(live):
     guest = live("mips-malta")
-    os.kill(guest.debugger.pid, 9)
+    os.kill(guest.debugger.session.pid, 9)
     with pytest.raises(DebuggerDied, match="was killed by SIGKILL"):
         guest.debugger.command("-thread-info")
     assert guest.machine.alive
@@ -365,11 +365,11 @@ def test_killed_gdb(live):
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
 def test_leaving_and_coming_back(name, live):
     guest = live(name)
-    guest.debugger.insert_breakpoint(guest.image.symbols["leaf"])
+    guest.debugger.breakpoints.insert(guest.image.symbols["leaf"])
     guest.debugger.disconnect(resume=True)
     guest.machine.console.expect("workload: returned 0", 30)
     with Debugger() as other:
-        other.load(build_guest(GuestSpec.of(name)))
+        other.symbols.load(build_guest(GuestSpec.of(name)))
         other.connect(guest.machine.gdb_socket)
         assert other.stop is not None
         assert not other.running
@@ -396,9 +396,9 @@ def test_awkward_names_and_nothing_strange_is_run(tmp_path, monkeypatch):
     with Machine(config, kernel) as machine, Debugger() as debugger:
         link = directory / "so cket:1"
         link.symlink_to(machine.gdb_socket)
-        debugger.load(kernel)
+        debugger.symbols.load(kernel)
         debugger.connect(str(link))
-        debugger.insert_breakpoint("workload")
+        debugger.breakpoints.insert("workload")
         debugger.resume()
         assert debugger.wait_stop(30).reason == "breakpoint-hit"
         assert len(debugger.dump_memory(debugger.stop.address, 5000)) == 5000

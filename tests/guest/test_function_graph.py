@@ -56,7 +56,7 @@ def test_results_survive_a_handler_that_uses_every_register(config, guest):
     done = guest.address_of("workload_done")
     debugger, isa = guest.debugger, guest.image.isa
     for address in (handler, done):
-        debugger.insert_breakpoint(address)
+        debugger.breakpoints.insert(address)
     junk = [
         f"-gdb-set ${register}={JUNK + number}" for number, register in enumerate(SCRATCH[isa.name])
     ]

@@ -136,10 +136,10 @@ from harness.machine import Machine
 config = load_config("mips-malta")
 kernel = build_guest(config)
 with Machine(config, kernel) as machine, Debugger() as debugger:
-    debugger.load(kernel)
+    debugger.symbols.load(kernel)
     debugger.connect(machine.gdb_socket)
     debugger.resume()
-    print(machine.pid, debugger.pid, flush=True)
+    print(machine.pid, debugger.session.pid, flush=True)
     time.sleep(600)
 """
     # Killed, it cannot remove its private directories: they go with the test's own.
@@ -202,8 +202,8 @@ def test_guest_that_prints_for_ever(name, kernel_of, tmp_path):
     config = load_config(name)
     kernel = kernel_of(config, FLOOD)
     with Machine(config, kernel, keep=tmp_path / "kept") as machine, Debugger() as debugger:
-        debugger.attend(machine.console.fileno(), machine.console.drain)
-        debugger.load(kernel)
+        debugger.session.attend(machine.console.fileno(), machine.console.drain)
+        debugger.symbols.load(kernel)
         debugger.connect(machine.gdb_socket)
         debugger.resume()
         while machine.console.received < 4 * WINDOW:
@@ -250,9 +250,9 @@ def test_deterministic_runs_are_the_same(name):
             Machine(config, kernel, deterministic=True) as machine,
             Debugger() as debugger,
         ):
-            debugger.load(kernel)
+            debugger.symbols.load(kernel)
             debugger.connect(machine.gdb_socket)
-            debugger.insert_breakpoint(image.symbols["workload_done"])
+            debugger.breakpoints.insert(image.symbols["workload_done"])
             debugger.resume()
             assert debugger.wait_stop(60) is not None
             machine.console.drain()

@@ -48,7 +48,11 @@ def names(guest):
 
 @pytest.mark.guest(workload="modules")
 def test_everything_knows_it_and_forgets_it(config, guest):
-    before = (guest.image.kallsyms(), len(guest.tracer.sites()), guest.debugger.breakpoints())
+    before = (
+        guest.image.kallsyms(),
+        len(guest.tracer.sites()),
+        guest.debugger.breakpoints.addresses(),
+    )
     module = guest.load_module("callbacks")
     leaf = guest.address_of("mod_leaf")
     assert guest.image.symbolize(leaf + 4) == "mod_leaf+0x4 [callbacks]"
@@ -58,14 +62,14 @@ def test_everything_knows_it_and_forgets_it(config, guest):
     assert guest.modules.loaded == [module]
     guest.run(until="mod_leaf")
     assert "mod_leaf [callbacks]" in guest.describe()
-    assert "mod_leaf" in guest.debugger.backtrace()[0]
+    assert "mod_leaf" in guest.debugger.frames.backtrace()[0]
     guest.run(until="run_modules")
-    guest.debugger.insert_breakpoint("mod_middle")
+    guest.debugger.breakpoints.insert("mod_middle")
     guest.unload_module("callbacks")
     assert before == (
         guest.image.kallsyms(),
         len(guest.tracer.sites()),
-        guest.debugger.breakpoints(),
+        guest.debugger.breakpoints.addresses(),
     )
     assert names(guest) == []
     assert guest.modules.loaded == []

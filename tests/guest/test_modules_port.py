@@ -174,13 +174,13 @@ def test_switched_off_a_site_goes_on_behind_itself(config, guest):
     left = {site.address: site for site in sites_of(guest)}
     for name in ("callbacks_init", "callbacks_exit"):
         left = {address: site for address, site in left.items() if site.function != name}
-    numbers = {a: guest.debugger.insert_breakpoint(a) for a in left}
+    numbers = {a: guest.debugger.breakpoints.insert(a) for a in left}
     guest.debugger.resume()
     while left:
         assert guest.debugger.wait_stop(30) is not None
         pc = guest.debugger.read_register("pc") & guest.image.isa.mask
         site = left.pop(pc)
-        guest.debugger.delete_breakpoint(numbers.pop(pc))
+        guest.debugger.breakpoints.delete(numbers.pop(pc))
         sp = guest.debugger.read_register(stack)
         end = pc + len(site.as_built)
         for _ in guest.image.isa.split(site.as_built):

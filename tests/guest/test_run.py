@@ -27,7 +27,7 @@ def test_an_interrupt_right_in_front_of_the_place_is_an_arrival(config, monkeypa
 
 def test_a_breakpoint_of_the_users_ends_the_run(config):
     with boot(config) as guest:
-        guest.debugger.insert_breakpoint("do_loop")
+        guest.debugger.breakpoints.insert("do_loop")
         assert guest.run(until="workload_done") is Outcome.BREAKPOINT
         assert guest.image.symbolize(guest.debugger.stop.address) == "do_loop"
         assert guest.run(until="workload_done") is Outcome.REACHED

@@ -124,7 +124,7 @@ def state(session):
         tracer.on,
         [thread.ftrace_ignore for thread in guest.threads()],
         guest.collector.header().cpus[0].entries,
-        sorted(guest.debugger.breakpoints().values()),
+        sorted(guest.debugger.breakpoints.addresses().values()),
         guest.debugger.registers(),
         hashlib.sha256(guest.debugger.dump_memory(text.start, len(text))).digest(),
     )

@@ -81,7 +81,7 @@ class Path:
         self.at = set()
         # A breakpoint that comes or goes makes QEMU translate everything again.
         self.debugger.cli("set breakpoint always-inserted on")
-        self.handled = {self.debugger.insert_breakpoint(address) for address in self.erets()}
+        self.handled = {self.debugger.breakpoints.insert(address) for address in self.erets()}
 
     def erets(self):
         """The instructions that return from exceptions."""
@@ -117,11 +117,11 @@ class Path:
 
     def walk(self, start, times=1):
         """Interrupts in front of each instruction, but once only where they are masked."""
-        number = self.debugger.insert_breakpoint(start)
+        number = self.debugger.breakpoints.insert(start)
         for _ in range(times):
             self.resume_to({number})
         # gdb would step over it, with interrupts held back.
-        self.debugger.delete_breakpoint(number)
+        self.debugger.breakpoints.delete(number)
         before, pc, away, masked = None, start, False, False
         for _ in range(PATH_LIMIT):
             traced = self.image.function_at(pc) in self.traced
@@ -147,15 +147,15 @@ class Path:
         ``masked``: interrupts are masked at its start already.  Each has a path of its own, which
         may be another one: where the writer begins a page, or the pause before was long.
         """
-        number = self.debugger.insert_breakpoint(start)
-        self.round = self.debugger.insert_breakpoint(self.guest.address_of("round_begins"))
+        number = self.debugger.breakpoints.insert(start)
+        self.round = self.debugger.breakpoints.insert(self.guest.address_of("round_begins"))
         opens = {self.interrupt(self.come_to_masked(number, start, masked))}
         length = len(self.masked_path(number, start, masked, opens, PATH_LIMIT))
         for after in range(1, length, max(1, length // FEW) if few else 1):
             pcs = self.masked_path(number, start, masked, opens, after)
             opens.add(self.interrupt(pcs[-1]))
-        self.debugger.delete_breakpoint(number)
-        self.debugger.delete_breakpoint(self.round)
+        self.debugger.breakpoints.delete(number)
+        self.debugger.breakpoints.delete(self.round)
 
     def masked_path(self, number, start, masked, opens, steps):
         """So many steps along the masked instructions of a path, or to where they end."""
@@ -192,7 +192,7 @@ class Path:
     def finish(self):
         """Let the workload come to its end; every answer has to be right."""
         for number in self.handled:
-            self.debugger.delete_breakpoint(number)
+            self.debugger.breakpoints.delete(number)
         self.guest.run(until="workload_done")
         assert self.guest.workload_status == 0
         assert self.taken == self.injected

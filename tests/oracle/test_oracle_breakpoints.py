@@ -15,7 +15,7 @@ def breakpoint_trace(guest, sites):
     # gdb would take all of them out at each stop, and put them in again.
     debugger.cli("set breakpoint always-inserted on")
     for address in (*sites, done):
-        debugger.insert_breakpoint(address)
+        debugger.breakpoints.insert(address)
     trace = []
     # The guest may stand on a site already: with patchable entries, in front of a function.
     while (pc := debugger.read_register(isa.abi.pc_register) & isa.mask) != done:

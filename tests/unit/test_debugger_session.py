@@ -112,7 +112,7 @@ def test_deadline_of_a_command_and_its_late_answer(play):
     with pytest.raises(DebuggerDied, match="did not answer '-late' in time"):
         debugger.command("-late", deadline=0.05)
     assert debugger.command("-hello") == {"value": "now"}
-    assert debugger._session._answers == {}
+    assert debugger.session._answers == {}
 
 
 def test_death_is_told_with_the_last_words(play):
@@ -209,7 +209,7 @@ def test_attendant_is_called_until_it_has_enough(connected):
     calls = []
     try:
         os.write(writer, b"xyz")
-        debugger.attend(reader, lambda: calls.append(os.read(reader, 1)) or len(calls) < 2)
+        debugger.session.attend(reader, lambda: calls.append(os.read(reader, 1)) or len(calls) < 2)
         assert debugger.wait_stop(0.05) is None
     finally:
         os.close(reader)
@@ -236,7 +236,7 @@ def test_what_needs_a_stopped_guest_says_so(connected):
         with pytest.raises(UsageError, match="while the guest runs"):
             action()
     with pytest.raises(UsageError, match="while the guest runs"):
-        debugger.insert_breakpoint(0x1000)
+        debugger.breakpoints.insert(0x1000)
 
 
 MEMORY = """\
@@ -272,10 +272,10 @@ def test_endpoint_that_is_none(play, tmp_path):
 def test_elf_that_is_none(play, tmp_path):
     debugger = play()
     with pytest.raises(UsageError, match="cannot be read"):
-        debugger.load(tmp_path / "missing")
+        debugger.symbols.load(tmp_path / "missing")
     (tmp_path / "text").write_text("text")
     with pytest.raises(UsageError, match="is not an ELF file"):
-        debugger.load(tmp_path / "text")
+        debugger.symbols.load(tmp_path / "text")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "$pc", 'x"', "x;y"])
@@ -285,7 +285,7 @@ def test_names_that_are_none(connected, name):
         debugger.write_register(name, 1)
     if name != "$pc":
         with pytest.raises(UsageError):
-            debugger.insert_breakpoint(name)
+            debugger.breakpoints.insert(name)
 
 
 def test_close_ends_a_gdb_that_does_not_listen(play):
@@ -310,12 +310,12 @@ class TestStream:
         say('~"one\\\\n"\\n&"No.\\\\n"\\n' + token + '^error,msg="No."\\n')
 """)
         heard = []
-        debugger.listener = heard.append
+        debugger.command_line.listener = heard.append
         reader, _ = pipe = os.pipe()
-        debugger.stream("talk", reader)
+        debugger.command_line.stream("talk", reader)
         assert heard == ["one\n", "two\n", "three\n", "careful\n"]
         with pytest.raises(GdbError, match=r"No\."):
-            debugger.stream("fail", reader)
+            debugger.command_line.stream("fail", reader)
         assert heard[4:] == ["one\n"]
         assert debugger.cli("hello") == ""
         for descriptor in pipe:
@@ -331,9 +331,9 @@ class TestStream:
             say(token + '^error,msg="Quit"\\n')
 """)
         reader, writer = os.pipe()
-        debugger.listener = lambda text: os.write(writer, b"!")
+        debugger.command_line.listener = lambda text: os.write(writer, b"!")
         with pytest.raises(GdbError, match="Quit"):
-            debugger.stream("spin", reader)
+            debugger.command_line.stream("spin", reader)
         assert debugger.command("-hello") == {}
         os.close(reader)
         os.close(writer)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""What the port writes into its slots to switch tracers: all text before and after, decoded."""
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.registry import check
+from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.errors import GuestError
+
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+OTHER_TRACER = "panic"
+"""Any function will do where nobody comes to call it."""
+
+
+@check("C10a", "C10b", "C10d", "M5b", "M5c")
+def the_slot_of_the_tracer(bench: Bench) -> None:
+    """ftrace_update_ftrace_func() with one tracer, another, none, and one out of reach."""
+    bench.fresh()
+    image, isa = bench.image, bench.isa
+    slot, built = image.address_of("ftrace_call"), bench.text()
+    stub = image.function_at(slot)
+    update = image.address_of("ftrace_update_ftrace_func")
+    with bench.stakes("C10a"):
+        bench.call(update, image.address_of(NO_TRACER))
+    # As built there is a nop; what stands for no tracer afterwards may be a call of ftrace_stub.
+    idle = bench.text()
+    bench.require(
+        "C10b",
+        set(bench.changed(built, idle)) <= set(_patched(bench, slot)),
+        "to be told that there is no tracer changes more than the slot",
+        text=lambda: bench.difference(built, idle),
+    )
+    for name in (TRACER, OTHER_TRACER, TRACER):
+        target = image.address_of(name)
+        with bench.stakes("C10a"):
+            status = bench.call(update, target)
+        text = bench.text()
+        bench.require("C10a", status == 0, f"{name} was refused: error {status}")
+        changed = bench.changed(idle, text)
+        held = bench.instruction(slot)
+        bench.require(
+            "C10a",
+            bench.calls(slot, held) == [(slot, target)],
+            f"the slot does not call {name}",
+            expected=f"a call of {target:#x}",
+            found=bench.listing(slot, held),
+        )
+        outside = [a for a in changed if stub is None or image.function_at(a) != stub]
+        lines = [f"{address:#x} {image.symbolize(address)}" for address in outside[:16]]
+        bench.require("C10b", not outside, "text outside of the stub has changed", text=lines)
+        allowed = _allowed(bench, slot)
+        bench.require(
+            "C10b",
+            set(changed) <= allowed,
+            "other words of the stub than the slot have changed",
+            text=bench.difference(idle, text),
+        )
+        if bench.applies("M5c"):
+            gate = bench.instruction(image.address_of("ftrace_caller"))
+            bench.require("M5c", gate == isa.sites.nop, "the jump at ftrace_caller is still there")
+    _, high = isa.sites.reach(slot)
+    before = bench.text()
+    status = bench.call(update, (high + isa.unit) & isa.mask)
+    after = bench.text()
+    bench.require("C10d", status < 0, "a tracer out of reach was accepted")
+    bench.require(
+        "C10d",
+        before == after,
+        "a tracer out of reach was refused, but text has changed",
+        text=lambda: bench.difference(before, after),
+    )
+    with bench.stakes("C10a", "C10b"):
+        status = bench.call(update, image.address_of(NO_TRACER))
+    after = bench.text()
+    bench.require("C10a", status == 0, f"no tracer was refused: error {status}")
+    for clause in ("C10b", *(c for c in ("M5b", "M5c") if bench.applies(c))):
+        bench.require(
+            clause,
+            after == idle,
+            "without a tracer the text is not what it was",
+            text=lambda: bench.difference(idle, after),
+        )
+
+
+@check("C11c", "C11d", "C11e", "M5c", features=GRAPH)
+def both_slots_in_every_order(bench: Bench) -> None:
+    """Each slot is switched with the other in either state: the text depends on the state alone."""
+    bench.fresh()
+    switch, image = Switch(bench), bench.image
+    switch.tracer(False)
+    texts = {(False, False): bench.text()}
+    state = (False, False)
+    # Every edge between the four states in both directions, and each switch twice in a row.
+    for step in "gGtTtgTGgttTgGtGggTG":
+        tracer, graph = state
+        clause = "C11e" if step in "tT" else "C11c" if step == "g" else "C11d"
+        want = (step == "t", graph) if step in "tT" else (tracer, step == "g")
+        with bench.stakes(clause):
+            try:
+                if step in "tT":
+                    switch.tracer(step == "t")
+                else:
+                    switch.graph(step == "g")
+            except GuestError as error:
+                # To be asked for what is there already may be an error, which changes nothing.
+                bench.require(clause, want == state, error.message)
+        text = bench.text()
+        known = texts.setdefault(want, text)
+        bench.require(
+            clause if want != (False, False) or step != "T" else "C11e",
+            text == known,
+            f"tracer {'on' if want[0] else 'off'}, graph {'on' if want[1] else 'off'}: the text is "
+            "not what it was in this state before",
+            text=lambda known=known, text=text: bench.difference(known, text),
+        )
+        if bench.applies("M5c"):
+            gate = bench.instruction(image.address_of("ftrace_caller"))
+            is_open = gate == bench.isa.sites.nop
+            bench.require(
+                "M5c", is_open == any(want), f"ftrace_caller is {'open' if is_open else 'closed'}"
+            )
+        state = want
+    _judge_graph_slot(bench, texts)
+
+
+def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes]) -> None:
+    image, isa = bench.image, bench.isa
+    slot, caller = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_graph_caller"))
+    on = texts[True, True][slot - image.text.start :][: isa.longest]
+    line = isa.disassemble(on, slot)[0]
+    bench.require(
+        "C11c",
+        line.text.endswith(f"{caller:#x}"),
+        "the slot does not lead to ftrace_graph_caller",
+        expected=f"a jump to {caller:#x}",
+        found=str(line),
+    )
+    changed = set(bench.changed(texts[False, False], texts[False, True]))
+    bench.require(
+        "C11c", changed <= _allowed(bench, slot), "other words than the slot have changed"
+    )
+
+
+def _patched(bench: Bench, place: int) -> range:
+    """The addresses of an instruction that a port writes at a place in its stub."""
+    return range(place, place + len(bench.isa.sites.nop))
+
+
+def _allowed(bench: Bench, slot: int) -> set[int]:
+    """Where a port may write to switch a tracer on or off."""
+    gate = [bench.image.address_of("ftrace_caller")] if bench.isa.sites.has_gate else []
+    return {at for place in (slot, *gate) for at in _patched(bench, place)}
