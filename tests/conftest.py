@@ -3,16 +3,8 @@
 
 from collections import defaultdict
 
-from harness.config import list_configs
-
-SLICE = {
-    "mips-malta",
-    "mips64el-malta",
-    "mips-malta-smp",
-    "aarch64-virt-bti-pac-patchable",
-    "aarch64-virt-smp",
-}
-"""Each architecture, word size and byte order, both forms of call sites, one CPU and several."""
+from harness.config import list_configs, load_config
+from harness.isa import Form
 
 EVERYWHERE = {
     "test_function_tracer.py",
@@ -48,7 +40,8 @@ def pytest_collection_modifyitems(config, items):
     """Leave out the other configs of a test that runs on one of the slice."""
     if config.getoption("--all-configs"):
         return
-    known = set(list_configs())
+    known = {name: load_config(name) for name in list_configs()}
+    chosen = slice_of(known.values())
     tests = defaultdict(list)
     for item in items:
         tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
@@ -59,7 +52,9 @@ def pytest_collection_modifyitems(config, items):
             continue
         machines = {item: machine_of(item, known) for item in same}
         wanted = {
-            name for name in SLICE if not ({path.name, test} & ONE_CPU and name.endswith("-smp"))
+            name
+            for name in chosen
+            if not ({path.name, test} & ONE_CPU and known[name].qemu.smp > 1)
         }
         if wanted & set(machines.values()):
             left_out |= {item for item, name in machines.items() if name and name not in wanted}
@@ -74,3 +69,34 @@ def machine_of(item, known):
     values = callspec.params.values() if callspec else ()
     found = [value for value in values if isinstance(value, str) and value in known]
     return found[0] if found else None
+
+
+def slice_of(configs):
+    """Of each architecture as few machine configs as show all of its kinds.
+
+    The plainest comes first, and then what shows most that those before did not.
+    """
+    of = defaultdict(list)
+    for config in sorted(configs, key=lambda one: (one.qemu.smp, len(one.name), one.name)):
+        of[config.architecture].append(config)
+    chosen = set()
+    for same in of.values():
+        shown = set()
+        for _ in same:
+            best = max(same, key=lambda one: len(kinds_of(one) - shown))
+            if kinds_of(best) - shown:
+                chosen.add(best.name)
+            shown |= kinds_of(best)
+    return chosen
+
+
+def kinds_of(config):
+    """What a config is one of: word size and byte order by QEMU's name, form of sites, CPUs."""
+    program = config.qemu.binary
+    return {
+        ("64 bits", "64" in program),
+        ("little endian", program.endswith("el")),
+        ("patchable", config.build.form is Form.PATCHABLE_ENTRY),
+        ("several CPUs", config.qemu.smp > 1),
+        config.properties,
+    }

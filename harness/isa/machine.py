@@ -42,6 +42,8 @@ class Property(StrEnum):
     """An indirect branch must land on an instruction that is made for it."""
     FAR_MODULES = "far-modules"
     """A call site of a module may lie too far from the kernel to call it."""
+    FRAME_RECORDS = "frame-records"
+    """The compiler keeps a frame pointer, and a list of frame records, without being told to."""
     HIDDEN_RETURNS = "hidden-returns"
     """A function may have stored its return address before it calls ``_mcount``, at a place that
     its prologue alone tells."""

@@ -147,8 +147,8 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     features=features or (),
                     cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
                 )
-                rule = _first(matrix.exclude, cell)
-                kept = _first(matrix.include, cell) if rule else 0
+                rule = _first(matrix.exclude, cell, config)
+                kept = _first(matrix.include, cell, config) if rule else 0
                 used |= {("exclude", rule), ("include", kept)}
                 if not port.fits(config):
                     reason = f"the port {port.name} is not for this config"
@@ -217,12 +217,15 @@ def _subject(work: Work) -> str:
     return work.workload or (",".join(work.mutants) if work.kind == "mutants" else "")
 
 
-def _first(rules: Sequence[Rule], cell: Cell) -> int:
+def _first(rules: Sequence[Rule], cell: Cell, config: MachineConfig) -> int:
     """The number, from 1, of the first rule about the cell; 0 if there is none."""
+    axes = ("config", "mode", "compiler", "optimise", "frame", "work")
+    values = {axis: getattr(cell, axis) for axis in axes}
+    values |= {"form": config.build.form, "cpus": str(config.qemu.smp)}
     for number, rule in enumerate(rules, 1):
-        if all(
-            any(fnmatchcase(getattr(cell, axis), glob) for glob in getattr(rule, axis))
-            for axis in ("config", "mode", "compiler", "optimise", "frame", "work")
+        if config.properties.issuperset(rule.property) and all(
+            any(fnmatchcase(value, glob) for glob in getattr(rule, axis))
+            for axis, value in values.items()
         ):
             return number
     return 0

@@ -15,6 +15,7 @@ from harness.config.loading import read_toml, validated
 from harness.config.models import COMPILERS, FLAG, CompilerName, Model
 from harness.config.names import is_path, user_path
 from harness.errors import UsageError
+from harness.isa import Property
 
 DEFAULT = Path(__file__).with_name("matrix.toml")
 
@@ -78,6 +79,15 @@ class Rule(Model):
     )
     frame: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of frames")
     work: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of work")
+    form: tuple[Glob, ...] = Field(
+        default=("*",), min_length=1, description="globs of forms of call sites"
+    )
+    cpus: tuple[Glob, ...] = Field(
+        default=("*",), min_length=1, description='globs of numbers of CPUs, such as ["1"]'
+    )
+    property: tuple[Property, ...] = Field(
+        default=(), description=f"of these: {', '.join(Property)}"
+    )
     reason: Reason = Field(description="one line of text that says why")
 
 
@@ -124,7 +134,7 @@ def load_matrix(file: Path = DEFAULT) -> MatrixFile:
             if rule.model_fields_set == {"reason"}:
                 raise UsageError(
                     f"{file}: [[{kind}]] number {number} names no axis, so it is about every cell",
-                    "Say what it is about: config, mode, compiler, optimise, frame or work.",
+                    "Say what it is about, such as config, mode, compiler, form or work.",
                 )
 
     def meant(path: str) -> str:

@@ -14,14 +14,6 @@ pytestmark = pytest.mark.guest(workload="calls")
 FEATURES = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD", "DYNAMIC_FTRACE"]
 OPTIONS = ["FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR"]
 
-# What a C function may destroy, as far as results are returned there, and its first argument.
-SCRATCH = {
-    "mips": ["v0", "v1", *(f"f{n}" for n in range(4))],
-    "aarch64": [
-        *(f"x{n}" for n in range(1, 18)),
-        *(f"v{n}.d.u[{half}]" for n in range(8) for half in range(2)),
-    ],
-}
 JUNK = 0x5A5A5A5A
 
 
@@ -57,9 +49,12 @@ def test_results_survive_a_handler_that_uses_every_register(config, guest):
     debugger, isa = guest.debugger, guest.image.isa
     for address in (handler, done):
         debugger.breakpoints.insert(address)
-    junk = [
-        f"-gdb-set ${register}={JUNK + number}" for number, register in enumerate(SCRATCH[isa.name])
-    ]
+    # What results are returned in, but for the handler's own argument.
+    general = [name for name in isa.abi.results if name != isa.abi.argument_registers[0]]
+    junk = [f"-gdb-set ${register}={JUNK + number}" for number, register in enumerate(general)]
+    for number, register in enumerate(isa.abi.float_results):
+        filled = isa.abi.float_assignments(register, number)
+        junk += [f"-gdb-set var {assignment}" for assignment in filled]
     handled = 0
     while True:
         debugger.resume()

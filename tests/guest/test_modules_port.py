@@ -9,7 +9,7 @@ import pytest
 from harness import boot
 from harness.config import list_configs, load_config
 from harness.guest import run_kernel
-from harness.isa import Form, SiteState
+from harness.isa import Form, Property, SiteState
 from harness.kbuild import GuestSpec, plan_build
 
 pytestmark = pytest.mark.guest(workload="modules", modules=["callbacks", "numbers"])
@@ -22,7 +22,7 @@ EINVAL, EEXIST, ENOENT, ERANGE = -22, -17, -2, -34
 
 MIPS = [name for name in list_configs() if load_config(name).architecture == "mips"]
 N64 = [name for name in MIPS if "-mabi=64" in load_config(name).build.cflags]
-AARCH64 = [name for name in list_configs() if name not in MIPS]
+FAR = [name for name in list_configs() if Property.FAR_MODULES in load_config(name).properties]
 
 # struct module, in words
 RECORDS, RECORD_COUNT = 9, 10
@@ -115,7 +115,7 @@ def test_switched_on_a_long_call_is_what_the_linker_made(machine):
             assert code == branch + site.as_built[4:]
 
 
-@pytest.mark.parametrize("machine", AARCH64)
+@pytest.mark.parametrize("machine", FAR)
 def test_a_site_goes_through_a_trampoline_of_its_module(machine):
     with boot(machine, "modules", modules=MODULES) as guest:
         guest.tracer.current = "function"

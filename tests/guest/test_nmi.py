@@ -10,8 +10,9 @@ ROUNDS = 1200
 
 def pytest_generate_tests(metafunc):
     if "config" in metafunc.fixturenames:
-        able = [name for name in list_configs() if load_config(name).qemu.inject == "message"]
-        metafunc.parametrize("config", [name for name in able if not name.endswith("-smp")])
+        every = map(load_config, list_configs())
+        able = [config for config in every if config.injection and config.injection.nmi]
+        metafunc.parametrize("config", [config.name for config in able if config.qemu.smp == 1])
 
 
 pytestmark = pytest.mark.guest(workload="nmi", deterministic=True)

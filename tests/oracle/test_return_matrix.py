@@ -15,7 +15,6 @@ from interrupts import outside
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FRAMES = ("omit", "no-omit")
 BUILDS = list(product(LEVELS, FRAMES))
-RESULT = {"mips": "v0", "aarch64": "x0"}
 
 
 def pytest_generate_tests(metafunc):
@@ -74,4 +73,4 @@ def repeat(guest, back):
 
 
 def result(guest):
-    return guest.debugger.read_register(RESULT[guest.image.isa.name])
+    return guest.debugger.read_register(guest.image.isa.abi.results[0])

@@ -16,21 +16,9 @@ CONFIGS = REPOSITORY / "qemu-configs"
 
 
 def test_the_configs_are_listed() -> None:
-    assert config.list_configs() == [
-        "aarch64-virt",
-        "aarch64-virt-bti-pac",
-        "aarch64-virt-bti-pac-patchable",
-        "aarch64-virt-bti-pac-patchable-smp",
-        "aarch64-virt-patchable",
-        "aarch64-virt-smp",
-        "mips-malta",
-        "mips-malta-ra",
-        "mips-malta-smp",
-        "mips64-malta",
-        "mips64-malta-smp",
-        "mips64el-malta",
-        "mipsel-malta",
-    ]
+    listed = config.list_configs()
+    assert listed == sorted(file.stem for file in CONFIGS.glob("*.toml"))
+    assert {"aarch64-virt", "mips-malta"} <= set(listed)
 
 
 @pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.toml")), ids=lambda file: file.stem)

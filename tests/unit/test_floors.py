@@ -2,13 +2,15 @@
 """The house rules: rooms look only down, low floors are pure, only isa knows architectures."""
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import harness
-from harness.isa import architectures
+from harness.isa import architectures, for_elf
 
 PACKAGE = Path(harness.__file__).parent
 
@@ -51,6 +53,31 @@ SIDE_EFFECTS = {
 IO_CALLS = {"open", "print", "input", "eval", "exec", "breakpoint"}
 # Names of variables that say which architecture something is for.
 ARCHITECTURE_VARIABLES = {"arch", "architecture", "e_machine"}
+
+
+KINDS = [(8, 32, "big"), (8, 64, "big"), (183, 64, "little")]
+"""What `for_elf` takes for each set of registers."""
+MNEMONICS = {
+    *("jal", "jalr", "jr", "bal", "lui", "addiu", "daddiu", "addu", "daddu", "dsll", "dsll32"),
+    *(
+        "synci",
+        "mtc0",
+        "mfc0",
+        "bl",
+        "blr",
+        "br",
+        "bti",
+        "hint",
+        "adrp",
+        "ldr",
+        "str",
+        "ldp",
+        "stp",
+    ),
+    *("msr", "mrs", "isb", "eret", "paciasp", "autiasp", "auipc", "sret", "mret", "csrr", "csrw"),
+}
+WORDS = {"sp", "at", "zero", "hi", "lo", "bad", "cause", "str", "hint", "s8", "v1"}
+"""English, Python's, a type of the kernel's, a version."""
 
 
 def sources() -> list[Path]:
@@ -127,6 +154,36 @@ def asks_architecture(path: Path, tree: ast.AST) -> list[str]:
     return found
 
 
+@cache
+def machine_words() -> frozenset[str]:
+    """Mnemonics and the names of registers, but for words that mean something else too."""
+    names: set[str] = set()
+    for kind in KINDS:
+        abi = for_elf(*kind).abi
+        names |= {abi.return_register, abi.current_register, *abi.status_registers}
+        names |= {*abi.general_registers, *abi.scratch, *abi.float_scratch, *abi.float_saved}
+        names |= set(abi.float_status)
+    return frozenset(names | MNEMONICS) - WORDS
+
+
+def names_machine(path: Path, tree: ast.AST) -> list[str]:
+    """Mnemonics and registers in strings outside ``isa``; docstrings may explain with them."""
+    if room_of(path) == "isa":
+        return []
+    explained = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words = set(re.findall(r"(?<![\\\w])[A-Za-z_]\w*", node.value)) & machine_words()
+            if words and id(node) not in explained:
+                found.append(f"line {node.lineno}: {', '.join(sorted(words))}")
+    return found
+
+
 def is_constant(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         return any(map(is_constant, node.elts))
@@ -156,6 +213,7 @@ def test_file_keeps_the_house_rules(path: Path) -> None:
     assert looks_up(path, tree) == []
     assert does_io(path, tree) == []
     assert asks_architecture(path, tree) == []
+    assert names_machine(path, tree) == []
 
 
 @pytest.mark.parametrize(
@@ -176,6 +234,10 @@ def test_file_keeps_the_house_rules(path: Path) -> None:
         ("cli/x.py", "x = elf.e_machine == EM_MIPS", asks_architecture),
         ("cli/x.py", "match arch:\n    case _: pass", asks_architecture),
         ("cli/x.py", "match x:\n    case 'aarch64': pass", asks_architecture),
+        ("oracle/x.py", "x = mnemonic == 'lui'", names_machine),
+        ("oracle/x.py", "x = text.startswith(('bti', 'nop'))", names_machine),
+        ("guest/x.py", "debugger.read_register('x30')", names_machine),
+        ("guest/x.py", "x = f'${n} = ra'", names_machine),
     ],
 )
 def test_rule_catches(path: str, source: str, rule) -> None:
@@ -192,6 +254,8 @@ def test_rule_catches(path: str, source: str, rule) -> None:
         ("isa/x.py", "x = arch == 'mips'"),
         ("cli/x.py", "x = port.architecture != config.architecture"),
         ("cli/x.py", "x = port.architecture in architectures()"),
+        ("isa/x.py", "x = mnemonic == 'lui'"),
+        ("oracle/x.py", "def f():\n    'A call is jal, bl or bal.'\n    return 'nop'"),
     ],
 )
 def test_rules_allow(path: str, source: str) -> None:
@@ -199,3 +263,4 @@ def test_rules_allow(path: str, source: str) -> None:
     assert not looks_up(Path(path), tree)
     assert not does_io(Path(path), tree)
     assert not asks_architecture(Path(path), tree)
+    assert not names_machine(Path(path), tree)

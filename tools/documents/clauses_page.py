@@ -77,6 +77,7 @@ PROPERTIES = {
     Property.SIGNED_RETURNS: "functions sign the return address and authenticate it (PAC)",
     Property.LANDING_PADS: "indirect branches must land on instructions made for it (BTI)",
     Property.FAR_MODULES: "a module may lie beyond the reach of a call of the kernel",
+    Property.FRAME_RECORDS: "a frame pointer is kept without being asked for",
     Property.HIDDEN_RETURNS: "only its prologue tells where a function has its return address",
     Property.UNMAPPED_TEXT: "page tables do not map the kernel's text",
     Property.LOCAL_FETCH: "a CPU maintains instruction fetch for itself alone",

@@ -47,7 +47,10 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                     bench.require(clause, not seen, f"{what} came to {function}")
             for clause in clauses:
                 _compare(
-                    bench, journey, what, dict.fromkeys(("args", "ra", "saved", "stack"), clause)
+                    bench,
+                    journey,
+                    what,
+                    dict.fromkeys(("args", "return", "saved", "stack"), clause),
                 )
 
 
@@ -98,7 +101,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
             _judge_records(bench, journey, TRACER, what)
         if not switch.dynamic and PREPARE in bench.image.symbols:
             bench.require("C4b", PREPARE not in journey.called, f"{what} came to {PREPARE}")
-        clauses = {"args": "C1a", "others": "C1d", "ra": "C1b", "saved": "C1c", "status": "C1h"}
+        clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
         _compare(bench, journey, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
 
 
@@ -185,7 +188,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 _compare(bench, journey, what, _ALL_C4C, hijacked=True)
 
 
-_ALL_C4C = dict.fromkeys(("args", "others", "ra", "saved", "status", "stack", "fixed"), "C4c")
+_ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack", "fixed"), "C4c")
 
 
 def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool) -> bool:
@@ -278,10 +281,8 @@ def the_landing_pad_of_the_stub(bench: Bench) -> None:
         return
     bench.fresh()
     isa, start = bench.isa, bench.image.address_of("ftrace_caller")
-    registers = bench.registers.read()
-    bench.registers.write(
-        isa.machine.after_indirect_branch(registers) | {isa.abi.pc_register: start}
-    )
+    branched = isa.machine.after_indirect_branch(bench.registers.read())
+    bench.registers.write(branched | {isa.abi.pc_register: start})
     here = bench.guest.debugger.step_instruction().address
     bench.require(
         "C9p",
@@ -318,7 +319,7 @@ def _compare(
     """Registers and stack behind the site against those in front of it.
 
     ``clauses`` says which clause asks for arguments (``args``), ``others`` that mean something,
-    the return address (``ra``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
+    the return address (``return``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
     """
     isa, abi = bench.isa, bench.isa.abi
     before, behind = journey.before, journey.behind
@@ -337,7 +338,7 @@ def _compare(
         if group in clauses:
             _same(bench, clauses[group], before, behind, names, f"{what}: {group}")
     landing = bench.image.symbols.get(LANDING)
-    if "ra" in clauses:
+    if "return" in clauses:
         wrong = {
             name: (before[source], behind[name])
             for name, source in at_site.moved.items()
@@ -345,7 +346,7 @@ def _compare(
             and not (hijacked and behind[name] & isa.mask == landing)
         }
         bench.require(
-            clauses["ra"],
+            clauses["return"],
             not wrong,
             f"{what}: the return address is not back in {', '.join(wrong)}",
             registers={name: f"{was:#x} -> {now:#x}" for name, (was, now) in wrong.items()},

@@ -51,7 +51,7 @@ class AArch64Machine(Machine):
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
         """Branch protection is a matter of flags."""
-        found = {Property.FAR_MODULES}
+        found = {Property.FAR_MODULES, Property.FRAME_RECORDS}
         for has, patterns in ((Property.SIGNED_RETURNS, _SIGNS), (Property.LANDING_PADS, _LANDS)):
             if any(fnmatchcase(flag, pattern) for flag in cflags for pattern in patterns):
                 found.add(has)
