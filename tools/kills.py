@@ -30,7 +30,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError
 from harness.files import trace_file
-from harness.process import dying_with_us
+from harness.process import with_pdeathsig
 
 PR_SET_CHILD_SUBREAPER = 36
 HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
@@ -102,7 +102,7 @@ class Kills:
         """Start a command; what it prints is in the file ``log``."""
         with (self.base / "log").open("wb") as log:
             return subprocess.Popen(
-                [*dying_with_us(), *HARNESS, *self.command(name)],
+                [*with_pdeathsig(), *HARNESS, *self.command(name)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

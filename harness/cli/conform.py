@@ -13,7 +13,7 @@ import click
 
 from harness.cli.options import cflags_option, progress
 from harness.errors import UsageError
-from harness.files import whole_file
+from harness.files import atomic_file
 
 if TYPE_CHECKING:
     from harness.conformance.verdict import Report
@@ -142,7 +142,7 @@ def _writer(file: str | None, stack: ExitStack) -> Callable[[str], None]:
         return lambda _text: None
     if file == "-":
         return click.echo
-    stream = stack.enter_context(whole_file(Path(file)))
+    stream = stack.enter_context(atomic_file(Path(file)))
 
     def write(text: str) -> None:
         stream.write(text.encode())

@@ -314,7 +314,7 @@ def report(
     what passed and failed at one revision.  The exit status is 1 when something broke or
     got slower.
     """
-    from harness.files import whole_file
+    from harness.files import atomic_file
     from harness.matrix import report as reports
     from harness.matrix.compare import compare
     from harness.matrix.history import History
@@ -335,7 +335,7 @@ def report(
     found = compare(old, new, names=names, slower=slower / 100, note=order.note)
     for path, text in ((markdown, reports.markdown(found)), (junit, reports.junit(new))):
         if path is not None:
-            with whole_file(path) as stream:
+            with atomic_file(path) as stream:
                 stream.write(text.encode())
     if pages is not None:
         from harness.matrix.html import write_pages

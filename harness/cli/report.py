@@ -41,12 +41,12 @@ def report(
     file: Path, form: str, filters: tuple[str, ...], words: tuple[str, ...], output: Path | None
 ) -> None:
     """Print a trace.dat."""
-    from harness.files import trace_file, whole_file
+    from harness.files import atomic_file, trace_file
     from harness.trace import report_bytes, report_lines
 
     with trace_file(file) as reader:
         if output is not None:
-            with whole_file(output) as target:
+            with atomic_file(output) as target:
                 target.writelines(report_bytes(reader, form, filters, words))
             return
         if form == "perfetto" and not sys.stdout.isatty():

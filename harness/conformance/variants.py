@@ -16,7 +16,7 @@ from harness.conformance.checks.registry import (
     STATIC_STOP,
 )
 from harness.errors import HarnessError, UsageError
-from harness.files import PrivateDirectory
+from harness.files import ScratchDirectory
 from harness.isa import Form
 from harness.kbuild import MUTANTS, GuestSpec, build_guest, find_modules, plan_build
 
@@ -81,7 +81,7 @@ def _edited(spec: GuestSpec, edits: Edits) -> Iterator[GuestSpec]:
 
     The copy goes with the block; an error in it speaks of the port's own files.
     """
-    with PrivateDirectory() as private:
+    with ScratchDirectory() as private:
         own, copy = spec.port.directory, private.path / "port"
         shutil.copytree(own, copy)
         for name, text in edits.items():

@@ -19,7 +19,7 @@ from harness.debugger.state import Stop, Thread, frame_address, number, stop_fro
 from harness.debugger.symbols import Symbols
 from harness.debugger.threads import Threads
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
-from harness.files import PrivateDirectory
+from harness.files import ScratchDirectory
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 
@@ -39,7 +39,7 @@ class Debugger:
 
     def __init__(self, gdb: str = "gdb-multiarch") -> None:
         """Start gdb; it gets ready while the caller does something else."""
-        self._directory = PrivateDirectory()
+        self._directory = ScratchDirectory()
         self._transfer = TransferFile()
         self.running = False
         self.connected = False

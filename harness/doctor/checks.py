@@ -16,7 +16,7 @@ from harness.doctor.programs import check_program
 from harness.doctor.result import Diagnosis
 from harness.doctor.versions import TRIED
 from harness.errors import HarnessError
-from harness.files import PrivateDirectory
+from harness.files import ScratchDirectory
 from harness.units import escape
 
 # (name, command that shows it works and says its version, Debian package)
@@ -93,7 +93,7 @@ def check_compiler(config: MachineConfig) -> Diagnosis:
     build = config.build
     name = f"{config.name}: compiler"
     gcc = f"{build.cross_compile}gcc"
-    with PrivateDirectory() as directory:
+    with ScratchDirectory() as directory:
         output = str(directory.path / "proof.o")
         command = [gcc, *build.cflags, "-ffreestanding", "-c", "-x", "c", "-o", output, "-"]
         proof = check_program(name, command, build.package, given="int proof(void);\n")

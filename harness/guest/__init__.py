@@ -5,7 +5,7 @@ from harness.guest.attached import attach
 from harness.guest.control import TIMEOUT, Outcome
 from harness.guest.guest import Guest
 from harness.guest.modules import Module, Modules
-from harness.guest.start import boot, prove_identity, run_kernel, start
+from harness.guest.start import boot, check_build_id, run_kernel, start
 
 __all__ = [
     "TIMEOUT",
@@ -15,7 +15,7 @@ __all__ = [
     "Outcome",
     "attach",
     "boot",
-    "prove_identity",
+    "check_build_id",
     "run_kernel",
     "start",
 ]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from harness.debugger import Debugger
 from harness.errors import DebuggerDied, GdbError, GuestError, UsageError, WrongGuest
-from harness.files import PrivateDirectory
+from harness.files import ScratchDirectory
 from harness.guest.guest import Guest
-from harness.guest.start import prove_identity
+from harness.guest.start import check_build_id
 from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine
 
@@ -34,7 +34,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
     with (
-        PrivateDirectory() as directory,
+        ScratchDirectory() as directory,
         Debugger() as debugger,
     ):
         debugger.symbols.load(elf)
@@ -66,7 +66,7 @@ def _is_up(guest: Guest) -> bool:
 
 def _prove(debugger: Debugger, image: Image, endpoint: str) -> None:
     try:
-        prove_identity(debugger, image)
+        check_build_id(debugger, image)
     except GdbError as error:
         raise WrongGuest(
             f"{image.name} is not what runs at {endpoint}: {error.message}",

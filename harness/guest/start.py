@@ -133,7 +133,7 @@ def run_kernel(
             debugger.connect(machine.gdb_socket)
             debugger.memory.linear = image.isa.machine.linear_address
             prove_memory(debugger, image, config)
-            prove_identity(debugger, image)
+            check_build_id(debugger, image)
         except HarnessError as error:
             if machine.ended(PARTING):
                 raise HostError("QEMU ended at its start", "", machine.exit_report()) from error
@@ -180,7 +180,7 @@ def _default_tick() -> int:
     return int(text)
 
 
-def prove_identity(debugger: Debugger, image: Image) -> None:
+def check_build_id(debugger: Debugger, image: Image) -> None:
     """Compare the build id in the guest's memory with the image's.
 
     Raises:

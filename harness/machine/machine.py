@@ -12,7 +12,7 @@ from typing import Self
 
 from harness.config import MachineConfig
 from harness.errors import HostError
-from harness.files import PrivateDirectory
+from harness.files import ScratchDirectory
 from harness.machine.command import qemu_command
 from harness.machine.console import Console
 from harness.machine.monitor import Monitor, MonitorLost
@@ -58,7 +58,7 @@ class Machine:
         self._console: Console | None = None
         self._monitor: Monitor | None = None
         self._monitor_socket: socket.socket | None = None
-        self._directory: PrivateDirectory | None = None
+        self._directory: ScratchDirectory | None = None
 
     @property
     def directory(self) -> Path:
@@ -181,7 +181,7 @@ class Machine:
         self.stop()
 
     def _launch(self) -> None:
-        self._directory = PrivateDirectory()
+        self._directory = ScratchDirectory()
         if self._keep is not None:
             self._keep.mkdir(parents=True, exist_ok=True)
         console, qemu_console = socket.socketpair()

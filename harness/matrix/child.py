@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HostError
-from harness.process import dying_with_us, find_program
+from harness.process import find_program, with_pdeathsig
 from harness.units import MIB
 
 RESERVED = 4096 * MIB
@@ -43,7 +43,7 @@ class CellProcess:
     """
 
     def __init__(self, command: Sequence[str], log: Path, limits: CellLimits) -> None:
-        guard = [*dying_with_us(), find_program("prlimit", "util-linux")]
+        guard = [*with_pdeathsig(), find_program("prlimit", "util-linux")]
         guard += [f"--as={limits.memory + RESERVED}", f"--fsize={FILE_LIMIT}", "--core=0", "--"]
         try:
             with log.open("wb") as output:

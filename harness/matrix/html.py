@@ -15,7 +15,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.errors import UsageError
-from harness.files import whole_file
+from harness.files import atomic_file
 from harness.matrix.compare import Comparison, groups
 from harness.matrix.model import MODES
 from harness.matrix.report import NAMED, changes
@@ -295,5 +295,5 @@ def _revision(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with whole_file(path) as stream:
+    with atomic_file(path) as stream:
         stream.write(text.encode("utf-8", "replace"))

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from harness.errors import FormatError
-from harness.files import whole_file
+from harness.files import atomic_file
 from harness.matrix.model import LONGEST_NAME, PART
 from harness.units import KIB, MIB, escape
 
@@ -188,7 +188,7 @@ def _complaint(error: ValidationError) -> str:
 
 def write_json(path: Path, data: object) -> None:
     """Write a JSON file that is whole or not there; HostError when the disk is full."""
-    with whole_file(path) as stream:
+    with atomic_file(path) as stream:
         stream.write(json.dumps(data, indent=2).encode() + b"\n")
 
 

@@ -14,7 +14,7 @@ from harness.conformance.report import as_json
 from harness.conformance.run import conform
 from harness.conformance.verdict import Verdict as Clause
 from harness.errors import GuestError
-from harness.files import whole_file
+from harness.files import atomic_file
 from harness.guest import Guest, start
 from harness.guest.start import Started
 from harness.image import RunningImage
@@ -129,7 +129,7 @@ def _finish(guest: Guest, directory: Path) -> Trace:
     guest.collector.drain()
     spools = [spool.stream for spool in guest.collector.spools]
     events, damage = total_events(spools, guest.collector.format)
-    with whole_file(directory / TRACE) as stream:
+    with atomic_file(directory / TRACE) as stream:
         write_trace_dat(stream, guest.tracer.description(), spools)
     counts = guest.collector.counts
     return Trace(events, counts.entries - counts.overrun, counts.lost, str(damage or ""))

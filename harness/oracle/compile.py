@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.config import resources
 from harness.errors import HostError
-from harness.files import PrivateDirectory, remove_left
+from harness.files import ScratchDirectory, remove_stale
 from harness.process import NotRun, find_program, run
 from harness.units import escape
 
@@ -33,7 +33,7 @@ def build_plugin() -> Path:
     for part in (*_FLAGS, *((_HERE / name).read_text() for name in (*_SOURCES, *_HEADERS))):
         key.update(part.encode() + b"\0")
     plugin = resources.cache_directory() / "oracle" / f"{key.hexdigest()[:16]}.so"
-    remove_left(plugin.parent)
+    remove_stale(plugin.parent)
     if not plugin.exists():
         _compile(compiler, plugin)
     return plugin
@@ -43,7 +43,7 @@ def _compile(compiler: str, plugin: Path) -> None:
     """Compile beside the target and rename, so that two builders cannot meet half a file."""
     try:
         plugin.parent.mkdir(parents=True, exist_ok=True)
-        with PrivateDirectory(plugin.parent) as directory:
+        with ScratchDirectory(plugin.parent) as directory:
             output = directory.path / plugin.name
             sources = [str(_HERE / name) for name in _SOURCES]
             command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), *sources)

@@ -2,7 +2,7 @@
 """Processes of the host.  All of them end when this process does, however it ends."""
 
 from harness.process.child import Child
-from harness.process.guard import dying_with_us, find_program, group_dying_with_us
+from harness.process.pdeathsig import find_program, group_with_pdeathsig, with_pdeathsig
 from harness.process.run import Late, NotRun, run, stream
 from harness.process.workers import Workers, workers
 
@@ -11,10 +11,10 @@ __all__ = [
     "Late",
     "NotRun",
     "Workers",
-    "dying_with_us",
     "find_program",
-    "group_dying_with_us",
+    "group_with_pdeathsig",
     "run",
     "stream",
+    "with_pdeathsig",
     "workers",
 ]

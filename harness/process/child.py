@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from harness.errors import HostError
-from harness.process.guard import dying_with_us, find_program
+from harness.process.pdeathsig import find_program, with_pdeathsig
 from harness.units import escape
 
 STDERR_TAIL = 4096
@@ -40,7 +40,7 @@ class Child:
         self.command = list(command)
         self.name = Path(command[0]).name
         program = find_program(command[0], package)
-        guard = dying_with_us()
+        guard = with_pdeathsig()
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close())
         try:
             self._popen = subprocess.Popen(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from harness.process.guard import group_dying_with_us, program_dying_with_us
+from harness.process.pdeathsig import group_with_pdeathsig, program_with_pdeathsig
 
 LINE_LIMIT = 1000  # characters
 PATIENCE = 5.0  # seconds that killed processes may take to go
@@ -45,7 +45,7 @@ def run(
         Late: it did not end within ``deadline`` seconds.
     """
     # What a shell runs in the background has no standard input.
-    guard = group_dying_with_us() if given is None else program_dying_with_us()
+    guard = group_with_pdeathsig() if given is None else program_with_pdeathsig()
     stdin = subprocess.DEVNULL if given is None else subprocess.PIPE
     stderr = subprocess.PIPE
     with _group(guard, command, environment, stdin=stdin, stderr=stderr) as process:
@@ -71,7 +71,7 @@ def stream(
     Gives the exit status.  Errors as of `run`.
     """
     late = threading.Event()
-    guard = group_dying_with_us()
+    guard = group_with_pdeathsig()
     with _group(guard, command, environment, text=True, pass_fds=pass_fds) as process:
 
         def end_late() -> None:

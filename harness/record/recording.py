@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import GuestError, HarnessError, UsageError
-from harness.files import whole_file
+from harness.files import atomic_file
 from harness.guest import TIMEOUT, Guest, Outcome, start
 from harness.kbuild import GuestSpec
 from harness.record.limit import keep_first, total_events
@@ -85,7 +85,7 @@ def record(
     """
     failure: HarnessError | None = None
     with (
-        whole_file(request.output) as stream,
+        atomic_file(request.output) as stream,
         start(
             request.spec,
             lane=request.lane,

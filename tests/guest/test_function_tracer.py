@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 
 from harness.errors import SiteMismatch, UsageError, WrongGuest
-from harness.guest import prove_identity
+from harness.guest import check_build_id
 from harness.image import Image
 from harness.isa import SiteState
 from harness.kbuild import GuestSpec, build_guest
@@ -135,4 +135,4 @@ def test_wrong_names_are_refused(guest):
 def test_another_elf_is_not_taken_for_the_guest(guest):
     other = build_guest(GuestSpec.of("mips-malta", "sort"))
     with pytest.raises(WrongGuest, match="build id"):
-        prove_identity(guest.debugger, Image(other.read_bytes(), other.name))
+        check_build_id(guest.debugger, Image(other.read_bytes(), other.name))

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from harness.errors import HostError
-from harness.process import Child, dying_with_us
+from harness.process import Child, with_pdeathsig
 
 STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
@@ -100,7 +100,7 @@ def test_a_child_of_a_parent_that_is_gone_does_not_begin(tmp_path):
     """Its parent is another one by then; here it is one from the beginning."""
     made = tmp_path / "made"
     stranger = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
-    command = [*dying_with_us(), "touch", str(made)]
+    command = [*with_pdeathsig(), "touch", str(made)]
     assert subprocess.run([sys.executable, "-c", stranger, *command]).returncode != 0
     assert not made.exists()
     assert subprocess.run(command).returncode == 0

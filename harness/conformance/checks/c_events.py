@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
 from harness.conformance.switch import Switch
-from harness.files import PrivateDirectory
+from harness.files import ScratchDirectory
 from harness.isa import MCOUNT, Form
 from harness.oracle import Call, Oracle, Return
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
@@ -78,7 +78,7 @@ class Watched:
 
 @contextmanager
 def watch(bench: Bench) -> Iterator[Watched]:
-    with PrivateDirectory() as directory:
+    with ScratchDirectory() as directory:
         with Oracle(bench.image, directory.path, capacity=100_000) as oracle:
             bench.boot(plugins=[oracle.argument])
             bench.run_to("workload")

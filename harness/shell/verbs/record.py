@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.errors import UsageError
-from harness.files import trace_file, whole_file
+from harness.files import atomic_file, trace_file
 from harness.shell import gdb
 from harness.shell.verb import UNLIMITED, Arguments, verb
 from harness.trace import (
@@ -78,7 +78,7 @@ def record(session: "Session", arguments: Arguments) -> None:
         raise UsageError("record runs the guest only with a tracer", "Add one: -p function")
     elif not chosen["output"]:
         raise UsageError("record what, or where to?", "See: help record")
-    with whole_file(chosen["output"]) if chosen["output"] else nullcontext() as stream:
+    with atomic_file(chosen["output"]) if chosen["output"] else nullcontext() as stream:
         if chosen["tracer"]:
             _run(session, chosen)
         if stream is not None:
@@ -141,7 +141,7 @@ def report(session: "Session", arguments: Arguments) -> None:
         if chosen["output"] is None:
             session.print_all(report_lines(reader, *wanted))
             return
-        with whole_file(chosen["output"]) as stream:
+        with atomic_file(chosen["output"]) as stream:
             stream.writelines(report_bytes(reader, *wanted))
 
 

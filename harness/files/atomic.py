@@ -23,7 +23,7 @@ _OURS = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{8}}{re.escape(PART)}")
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A writable stream that appears as ``path`` when the block ends well, and never otherwise.
 
     It is written beside it under a name that nobody can foresee, and has the mode of the file that

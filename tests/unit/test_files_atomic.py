@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.files import whole_file
+from harness.files import atomic_file
 
 
 def names(directory):
@@ -19,7 +19,7 @@ def names(directory):
 
 
 def test_the_file_appears_when_the_block_ends_well(tmp_path):
-    with whole_file(tmp_path / "x.dat") as stream:
+    with atomic_file(tmp_path / "x.dat") as stream:
         stream.write(b"new")
         assert not (tmp_path / "x.dat").exists()
     assert (tmp_path / "x.dat").read_bytes() == b"new"
@@ -28,7 +28,7 @@ def test_the_file_appears_when_the_block_ends_well(tmp_path):
 
 def test_what_was_there_stays_when_the_block_fails(tmp_path):
     (tmp_path / "x.dat").write_bytes(b"old")
-    with pytest.raises(TypeError), whole_file(tmp_path / "x.dat") as stream:
+    with pytest.raises(TypeError), atomic_file(tmp_path / "x.dat") as stream:
         stream.write("not bytes")
     assert (tmp_path / "x.dat").read_bytes() == b"old"
     assert names(tmp_path) == ["x.dat"]
@@ -39,7 +39,7 @@ def test_a_link_stays_a_link(tmp_path, there):
     if there:
         (tmp_path / "real.dat").write_bytes(b"old")
     (tmp_path / "link.dat").symlink_to("real.dat")
-    with whole_file(tmp_path / "link.dat") as stream:
+    with atomic_file(tmp_path / "link.dat") as stream:
         stream.write(b"new")
     assert (tmp_path / "link.dat").is_symlink()
     assert (tmp_path / "real.dat").read_bytes() == b"new"
@@ -51,14 +51,14 @@ def test_a_path_that_no_file_can_have_is_a_mistake_of_the_user(tmp_path, name):
     (tmp_path / "directory").mkdir()
     (tmp_path / "fifo").symlink_to("/dev/null")
     before = names(tmp_path)
-    with pytest.raises(UsageError, match="-o"), whole_file(tmp_path / name):
+    with pytest.raises(UsageError, match="-o"), atomic_file(tmp_path / name):
         raise AssertionError("the file was opened")
     assert names(tmp_path) == before
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "\N{SNOWMAN}" * 85])
 def test_any_name_that_a_file_can_have_will_do(tmp_path, name):
-    with whole_file(tmp_path / name) as stream:
+    with atomic_file(tmp_path / name) as stream:
         stream.write(b"new")
     assert names(tmp_path) == [name]
 
@@ -67,7 +67,7 @@ def test_any_name_that_a_file_can_have_will_do(tmp_path, name):
 def test_the_mode_of_the_file_that_is_replaced_is_kept(tmp_path, mode):
     (tmp_path / "x.dat").write_bytes(b"old")
     (tmp_path / "x.dat").chmod(mode)
-    with whole_file(tmp_path / "x.dat") as stream:
+    with atomic_file(tmp_path / "x.dat") as stream:
         assert {stat.S_IMODE(entry.stat().st_mode) for entry in tmp_path.iterdir()} == {mode}
         stream.write(b"new")
     assert stat.S_IMODE((tmp_path / "x.dat").stat().st_mode) == mode
@@ -77,7 +77,7 @@ def test_the_mode_of_the_file_that_is_replaced_is_kept(tmp_path, mode):
 def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path):
     before = os.umask(0o027)
     try:
-        with whole_file(tmp_path / "x.dat"):
+        with atomic_file(tmp_path / "x.dat"):
             pass
     finally:
         os.umask(before)
@@ -88,7 +88,7 @@ def test_a_link_that_is_planted_beside_it_is_not_written_through(tmp_path):
     """Under the name that the part had when its name could be foreseen."""
     (tmp_path / "precious").write_bytes(b"old")
     (tmp_path / f".x.dat.{os.getpid()}").symlink_to("precious")
-    with whole_file(tmp_path / "x.dat") as stream:
+    with atomic_file(tmp_path / "x.dat") as stream:
         stream.write(b"new")
     assert (tmp_path / "precious").read_bytes() == b"old"
 
@@ -101,7 +101,7 @@ def test_a_link_that_a_stranger_has_planted_where_all_may_is_not_followed(tmp_pa
     (tmp_path / "precious").write_bytes(b"old")
     (shared / "x.dat").symlink_to(tmp_path / "precious")
     os.lchown(shared / "x.dat", 65534, 65534)
-    with pytest.raises(UsageError, match="another user's link"), whole_file(shared / "x.dat"):
+    with pytest.raises(UsageError, match="another user's link"), atomic_file(shared / "x.dat"):
         raise AssertionError("the file was opened")
     assert (tmp_path / "precious").read_bytes() == b"old"
     assert names(shared) == ["x.dat"]
@@ -110,8 +110,8 @@ def test_a_link_that_a_stranger_has_planted_where_all_may_is_not_followed(tmp_pa
 WRITER = """\
 import sys
 from pathlib import Path
-from harness.files import whole_file
-with whole_file(Path(sys.argv[1])) as stream:
+from harness.files import atomic_file
+with atomic_file(Path(sys.argv[1])) as stream:
     stream.write(b"half")
     stream.flush()
     print("on", flush=True)
@@ -130,7 +130,7 @@ def test_what_a_killed_writer_has_left_goes_with_the_next_and_what_is_written_st
         one.send_signal(signal.SIGKILL)
         one.wait()
         assert len(names(tmp_path)) == 2
-        with whole_file(tmp_path / "x.dat") as stream:
+        with atomic_file(tmp_path / "x.dat") as stream:
             stream.write(b"new")
         assert len(names(tmp_path)) == 2
         two.communicate("\n")

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HostError
-from harness.files import PrivateDirectory, private
-from harness.files.private import LOCK
+from harness.files import ScratchDirectory, scratch
+from harness.files.scratch import LOCK
 
 OWNER = """\
-from harness.files import PrivateDirectory
-directory = PrivateDirectory()
+from harness.files import ScratchDirectory
+directory = ScratchDirectory()
 (directory.path / "gdb").write_text("")
 print(directory.path, flush=True)
 input()
@@ -32,7 +32,7 @@ def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where they are made; short enough, and not looked through yet."""
     with tempfile.TemporaryDirectory() as directory:
         monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
-        private.remove_left.cache_clear()
+        scratch.remove_stale.cache_clear()
         yield Path(directory)
 
 
@@ -48,7 +48,7 @@ def owner(base: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 
 def test_it_is_private_and_goes_with_its_owner(base: Path) -> None:
-    directory = PrivateDirectory()
+    directory = ScratchDirectory()
     assert directory.path.parent == base
     assert stat.S_IMODE(directory.path.stat().st_mode) == 0o700
     (directory.path / "file").write_text("")
@@ -64,14 +64,14 @@ def test_what_a_killed_owner_left_is_removed_by_the_next(
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert (left / "gdb").exists()
-    PrivateDirectory().close()
+    ScratchDirectory().close()
     assert list(base.iterdir()) == []
 
 
 def test_what_has_an_owner_stays(base: Path, owner: tuple[subprocess.Popen[str], Path]) -> None:
-    mine = PrivateDirectory()
-    private.remove_left.cache_clear()
-    PrivateDirectory().close()
+    mine = ScratchDirectory()
+    scratch.remove_stale.cache_clear()
+    ScratchDirectory().close()
     assert {mine.path, owner[1]} == {path for path in base.iterdir() if path.is_dir()}
     mine.close()
 
@@ -85,7 +85,7 @@ def test_what_is_not_ours_stays(base: Path, tmp_path: Path) -> None:
     (base / f"harness-abcdef01{LOCK}").symlink_to(tmp_path / "lock")
     (base / f"harness-abcdef02{LOCK}").mkdir()
     before = sorted(base.rglob("*"))
-    PrivateDirectory().close()
+    ScratchDirectory().close()
     assert sorted(base.rglob("*")) == before
     assert (tmp_path / "lock").exists()
 
@@ -94,7 +94,7 @@ def test_what_is_another_users_stays(base: Path, monkeypatch: pytest.MonkeyPatch
     (base / "harness-12345678").mkdir()
     (base / f"harness-12345678{LOCK}").write_text("")
     monkeypatch.setattr("os.geteuid", lambda: 12345)
-    PrivateDirectory().close()
+    ScratchDirectory().close()
     assert (base / "harness-12345678").exists()
     assert (base / f"harness-12345678{LOCK}").exists()
 
@@ -110,7 +110,7 @@ def test_one_that_is_swept_before_it_is_locked_is_made_again(
             made[0].unlink()
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    directory = PrivateDirectory()
+    directory = ScratchDirectory()
     assert directory.path.is_dir()
     assert directory.path != made[0].with_suffix("")
     directory.close()
@@ -125,7 +125,7 @@ def test_what_vanishes_during_the_sweep_is_no_trouble(
     theirs.unlink()
     with monkeypatch.context() as patched:
         patched.setattr("os.scandir", lambda _: nullcontext(entries))
-        directory = PrivateDirectory()
+        directory = ScratchDirectory()
     assert directory.path.parent == base
     directory.close()
 
@@ -138,12 +138,12 @@ def test_a_place_that_cannot_be_listed_is_good_enough(
 
     with monkeypatch.context() as patched:
         patched.setattr("os.scandir", scandir)
-        directory = PrivateDirectory()
+        directory = ScratchDirectory()
     assert directory.path.parent == base
     directory.close()
 
 
 def test_nowhere_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private, "hold_new", lambda *_: (_ for _ in ()).throw(OSError()))
+    monkeypatch.setattr(scratch, "hold_new", lambda *_: (_ for _ in ()).throw(OSError()))
     with pytest.raises(HostError, match="no directory for sockets"):
-        PrivateDirectory()
+        ScratchDirectory()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Private directories that go with their owner, or, where that was killed, with the next one.
+"""Scratch directories that go with their owner, or, where that was killed, with the next one.
 
 ``harness-<digits>.lock`` is there, and locked, from before ``harness-<digits>`` is made until it
 has been removed.
@@ -26,7 +26,7 @@ SOCKET_PATH_LIMIT = 107
 _OURS = re.compile(rf"{PREFIX}[0-9a-f]{{8}}{re.escape(LOCK)}")
 
 
-class PrivateDirectory:
+class ScratchDirectory:
     """A new directory of mode 0700 with a path that leaves room for sockets; ``close`` removes it.
 
     In ``$XDG_RUNTIME_DIR``, or where temporary files go.  HostError where none can be made.
@@ -61,7 +61,7 @@ def _make() -> tuple[Path, int]:
 
 
 def _make_in(base: Path) -> tuple[Path, int]:
-    remove_left(base)
+    remove_stale(base)
     while True:
         lock, path = hold_new(base, PREFIX, LOCK)
         directory = path.with_suffix("")
@@ -77,7 +77,7 @@ def _make_in(base: Path) -> tuple[Path, int]:
 
 
 @cache
-def remove_left(base: Path) -> None:
+def remove_stale(base: Path) -> None:
     """Remove what killed owners have left there.  What is another user's is not looked at."""
     sweep(base, _OURS, _remove)
 

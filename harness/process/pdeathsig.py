@@ -28,7 +28,7 @@ def find_program(name: str, package: str) -> str:
     return found
 
 
-def dying_with_us() -> list[str]:
+def with_pdeathsig() -> list[str]:
     """What stands in front of a command line whose process shall not outlive this thread.
 
     The kernel kills the process when the thread that made it ends; one that is made in the moment
@@ -37,13 +37,13 @@ def dying_with_us() -> list[str]:
     return _guard(find_program("setpriv", "util-linux"), "KILL", UNLESS_ORPHANED)
 
 
-def program_dying_with_us() -> list[str]:
+def program_with_pdeathsig() -> list[str]:
     """The same for a program that is asked something, on a search path that may have it alone."""
     return _guard(_system_setpriv(), "KILL", UNLESS_ORPHANED)
 
 
-def group_dying_with_us() -> list[str]:
-    """As `program_dying_with_us`, for one that starts others, all in a process group of their own.
+def group_with_pdeathsig() -> list[str]:
+    """As `program_with_pdeathsig`, for one that starts others, all in a process group of their own.
 
     The kernel tells a shell in that group, which kills the group.
     """
