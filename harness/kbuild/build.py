@@ -32,7 +32,7 @@ class Build:
     """Where make runs: the guests' sources."""
     links: tuple[tuple[Path, Path], ...]
     """(link, target): plain names for paths that make cannot take."""
-    kept: Cache
+    cache: Cache
     """Where the image goes."""
     tools: tuple[str, ...]
     """What the toolchain says of itself."""
@@ -80,12 +80,12 @@ class Build:
 
     @property
     def _work(self) -> Path:
-        return self.kept.work_directory(self.key)
+        return self.cache.work_directory(self.key)
 
     @property
     def cached(self) -> bool:
         """Whether the image is there already."""
-        return self.kept.find(self.key) is not None
+        return self.cache.find(self.key) is not None
 
     def run(self, progress: Progress | None = None) -> Path:
         """The image, built if it is not there yet.  Modules lie beside it: `module_beside`.
@@ -96,7 +96,7 @@ class Build:
         the disk or the harness's own sources fail.
         """
         report = progress or _silent
-        return self.kept.obtain(
+        return self.cache.obtain(
             self.key,
             self.current_key,
             lambda: report("waiting for another build of the same guest"),
@@ -110,7 +110,7 @@ class Build:
         """
         port = self.spec.port.directory
         pattern = "**/*.S" if self.spec.module_sources else "*.S"
-        with self.kept.locked(self.key, lambda: None) as (work, lock):
+        with self.cache.locked(self.key, lambda: None) as (work, lock):
             targets = {
                 path.relative_to(port).as_posix(): work
                 / "out/port"
@@ -167,11 +167,11 @@ class Build:
         return files
 
 
-def plan_build(spec: GuestSpec, kept: Cache = GUESTS) -> Build:
+def plan_build(spec: GuestSpec, cache: Cache = GUESTS) -> Build:
     """Decide how to build a guest; UsageError for a path or a file that make cannot take."""
     tools, unique = tuple(toolchain_identity(spec.config)), os.urandom(16)
     key = guest_key(spec, tools, unique)
-    paths = PlainPaths(kept.work_directory(key))
+    paths = PlainPaths(cache.work_directory(key))
     config, directory = spec.config, paths.guests()
     variables = {
         "ARCH": config.architecture,
@@ -189,7 +189,7 @@ def plan_build(spec: GuestSpec, kept: Cache = GUESTS) -> Build:
         files = [paths.file(path, f"module{n}") for n, path in enumerate(spec.module_sources)]
         variables["MODULES"] = " ".join(map(str, files))
     variables["PYTHON"] = str(paths.python())
-    return Build(spec, key, variables, directory, paths.links, kept, tools, unique)
+    return Build(spec, key, variables, directory, paths.links, cache, tools, unique)
 
 
 def build_guest(spec: GuestSpec, progress: Progress | None = None) -> Path:

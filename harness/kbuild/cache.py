@@ -5,15 +5,15 @@
 and ``vmlinux.sha256`` with the digests of them all; so do ``mutants/<key>/``, and
 ``kernels/<key>/`` holds ``kernel.a``.  ``<key>.lock`` is locked by a builder and all that it runs,
 and ``<key>.build`` is where it works; what a killed builder has left of these goes when something
-is asked for next.  The directory's time of change is when it was last used: with more than ``most``
-of them, those that nobody has used for longest go.  Everything may be deleted at any time when
-nothing builds.
+is asked for next.  The directory's time of change is when it was last used: beyond ``most`` of them
+the least recently used are evicted.  Everything may be deleted at any time when nothing builds.
 """
 
 import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ from pathlib import Path
 from harness.config import resources
 from harness.errors import HostError, UsageError
 from harness.files import busy, hold, sweep
-from harness.kbuild.unused import IN_USE, unused
 from harness.units import escape
 
 
@@ -36,13 +35,13 @@ class Cache:
     result: str
     """The file that each entry has, whatever lies beside it."""
     most: int
-    """Entries that are kept."""
-    in_use: float = IN_USE
-    """Seconds that one is kept at least after it was last asked for."""
+    """Entries beyond which the least recently used are evicted."""
+    in_use: float = 24 * 3600.0
+    """Seconds that an entry stays at least after its last use: it may be in use all that time."""
 
     @property
     def directory(self) -> Path:
-        """Where they are kept; not necessarily there yet."""
+        """Of all entries; not necessarily there yet."""
         return resources.cache_directory() / self.name
 
     @property
@@ -138,14 +137,17 @@ class Cache:
         return entry / self.result
 
     def prune(self, keep: str) -> None:
-        """Remove what nobody has used for longest, beyond ``most``; never ``keep``."""
+        """Evict the least recently used entries beyond ``most``; never ``keep``."""
         with suppress(OSError):
             used = {
                 entry.name: entry.stat().st_mtime
                 for entry in os.scandir(self.directory)
                 if entry.is_dir() and "." not in entry.name and entry.name != keep
             }
-            for key in unused(used, self.most - 1, self.in_use):
+            excess = max(0, len(used) - self.most + 1)
+            for key in sorted(used, key=lambda one: used[one])[:excess]:
+                if used[key] >= time.time() - self.in_use:
+                    break
                 with suppress(OSError):
                     self.remove(key, used[key])
 
@@ -170,24 +172,24 @@ class Cache:
 
 
 @cache
-def _sweep_once(kept: Cache) -> None:
+def _sweep_once(swept: Cache) -> None:
     """Remove where killed builders worked, and their locks where there is nothing to lock."""
 
     def remove(lock: Path) -> None:
         key = lock.stem
         with suppress(FileNotFoundError):
-            shutil.rmtree(kept.work_directory(key))
-        if not (kept.directory / key).exists():
+            shutil.rmtree(swept.work_directory(key))
+        if not (swept.directory / key).exists():
             lock.unlink()
 
     with suppress(OSError):
-        names = {path.name for path in kept.directory.iterdir()}
+        names = {path.name for path in swept.directory.iterdir()}
         builds = {Path(name).stem for name in names if name.endswith(".build")}
         locks = {Path(name).stem for name in names if name.endswith(".lock")}
         left = builds | (locks - names)
         if left:
             pattern = re.compile("|".join(re.escape(f"{key}.lock") for key in left))
-            sweep(kept.directory, pattern, remove)
+            sweep(swept.directory, pattern, remove)
 
 
 GUESTS = Cache("guests", "vmlinux", 2000)

@@ -29,9 +29,9 @@ def test_a_mutant_is_built_from_a_copy_and_kept_apart(monkeypatch):
     seen = []
 
     class Build:
-        def __init__(self, changed, kept):
+        def __init__(self, changed, cache):
             self.port = changed.port.directory
-            seen.append((self.port, kept))
+            seen.append((self.port, cache))
 
         def run(self):
             assert (self.port / "mcount.S").read_text() == "other"
@@ -42,7 +42,7 @@ def test_a_mutant_is_built_from_a_copy_and_kept_apart(monkeypatch):
     with pytest.raises(UsageError) as caught:
         build_variant(spec, STATIC, {"mcount.S": "other"})
     assert caught.value.message == f"{own}/mcount.S:1: bad"
-    [(copy, kept)] = seen
-    assert kept is MUTANTS
+    [(copy, cache)] = seen
+    assert cache is MUTANTS
     assert not copy.exists()
     assert copy != own
