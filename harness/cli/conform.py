@@ -81,7 +81,7 @@ def _kill(
     json_file: str | None,
     others: object,
 ) -> int:
-    from harness.conformance.kill import kill_table, table_json, table_lines
+    from harness.mutation.kill_table import kill_table, table_json, table_lines
 
     if others:
         raise UsageError(

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.patience import Patience
+from harness.conformance.hang import HangDetector
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import Failure
 from harness.errors import GuestDied, GuestError, HarnessError, HostError
@@ -204,12 +204,12 @@ class Bench:
     def run_to(self, *places: str | int) -> int:
         """Let the guest run until it comes to one of these functions or addresses; which one.
 
-        `Hang` when our `Patience` is exhausted; `GuestDied` when it panics, or ends its machine.
+        `Hang` when it hangs (`HangDetector`); `GuestDied` when it panics, or ends its machine.
         """
         guest, machine = self.guest, self.guest.machine
         assert isinstance(machine, Machine), "the bench starts its guests itself"
         addresses = [self._address(place) for place in places]
-        patience = Patience(machine.pid)
+        detector = HangDetector(machine.pid)
         while True:
             try:
                 outcome = guest.run(until=addresses, seconds=SLICE)
@@ -221,7 +221,7 @@ class Bench:
                 raise
             if outcome is not Outcome.ELAPSED:
                 return guest.debugger.read_register(self.isa.abi.pc_register) & self.isa.mask
-            if patience.exhausted:
+            if detector.hangs:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
 

@@ -8,8 +8,8 @@ from harness.config import MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Hang, Variant
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
+from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
-from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
@@ -136,7 +136,7 @@ def _result(
     else:
         not_built = (found.reason for found in findings if found.reason)
         result.reason = (
-            why_unseen(clause, config)
+            why_not_judged(clause, config)
             or (DIED if lost else "")
             or next(not_built, "")
             or "none of its checks applies to this port"
@@ -144,12 +144,12 @@ def _result(
     return result
 
 
-def why_unseen(clause: Clause, config: MachineConfig) -> str:
+def why_not_judged(clause: Clause, config: MachineConfig) -> str:
     """Why the suite sees nothing of a clause on a config; nothing where it sees something."""
     checks = [check for check in all_checks() if clause.id in check.clauses]
     lacking = [check.lacks(config) for check in checks]
     return (
         clause.why_not_observable(config)
-        or UNSEEN.get(clause.id, "")
+        or NOT_OBSERVABLE.get(clause.id, "")
         or ("" if "" in lacking or not lacking else lacking[0])
     )

@@ -18,6 +18,9 @@ from harness.units import escape
 # Directories of guests/ of which a build uses some entries, which are digested by themselves.
 _CHOICES = ("arch", "ports", "workloads", "modules")
 
+# In a port, what says how to break it; it is in no guest.
+_MUTANTS = "mutants"
+
 # Python that has a part in a build: it finds the call sites.
 _PYTHON_INPUTS = ("image/**/*.py", "isa/**/*.py", "errors.py", "units.py")
 
@@ -103,7 +106,8 @@ def _flags(spec: GuestSpec) -> list[str]:
 
 
 def _files(directory: Path) -> list[Path]:
-    return sorted(path for path in directory.rglob("*") if path.is_file())
+    found = (path for path in directory.rglob("*") if path.is_file())
+    return sorted(path for path in found if path.parent != directory / _MUTANTS)
 
 
 def _add_tree(digest: Digest, label: str, base: Path, path: Path) -> None:

@@ -47,15 +47,17 @@ def _rule(path: PurePosixPath, workloads: Mapping[str, bytes]) -> Concerns:
             return lambda cell: cell.architecture == architecture
         case ("harness", "isa", architecture, _):
             return lambda cell: cell.architecture == architecture
+        case ("guests", "ports", port, "mutants", *_):
+            return lambda cell: cell.kind == "mutants" and cell.port == port
         case ("guests", "ports", port, *_):
             return lambda cell: cell.port == port
-        case ("tests", "mutants", port, *_):
-            return lambda cell: cell.kind == "mutants" and cell.port == port
         case ("guests", "workloads", name):
             names = _includers(name, workloads)
             return lambda cell: _workload(cell) in names
         case ("qemu-configs", name):
             return lambda cell: cell.config == name.removesuffix(".toml")
+        case ("harness", "mutation", *_):
+            return lambda cell: cell.kind == "mutants"
         case ("harness", "conformance", *_):
             return lambda cell: cell.kind in ("conform", "mutants")
         case ("docs" | "tests" | "benchmarks", *_) | ("README.rst" | "LICENSE" | ".gitignore",):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from harness.conformance.kill import kill_table, table_json
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
 from harness.conformance.verdict import Verdict as Clause
@@ -22,6 +21,7 @@ from harness.kbuild import GuestSpec, build_guest, plan_build
 from harness.machine import Machine
 from harness.matrix.cells import Cell
 from harness.matrix.result import TEXT, CellFindings, CellVerdict, write_findings
+from harness.mutation.kill_table import kill_table, table_json
 from harness.oracle import Oracle
 from harness.record.limit import total_events
 from harness.trace import write_trace_dat

@@ -12,11 +12,11 @@ import pytest
 from command import harness
 from harness.config import load_port
 from harness.conformance.checks.registry import STATIC_STOP, VARIANTS
-from harness.conformance.kill import kill_table
 from harness.conformance.report import lines
 from harness.conformance.run import conform, do, jobs_for
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict
+from harness.mutation.kill_table import kill_table
 from rewriting import rewritten
 
 CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Stubs written otherwise that do the same: what the suite must not complain of."""
 
-from harness.conformance.assembly import Statement, render, statements
-from harness.conformance.kill import syntax_of
-from harness.conformance.systematic import faults
 from harness.kbuild import plan_build
+from harness.mutation.assembly import Statement, render, statements
+from harness.mutation.kill_table import syntax_of
+from harness.mutation.operators import faults
 
 LANDING_PAD = "hint #34"
 

@@ -9,8 +9,8 @@ from harness.config import list_configs, load_config, load_port
 from harness.conformance import load_catalogue
 from harness.conformance.catalogue import BuildKind
 from harness.conformance.checks import all_checks
+from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
-from harness.conformance.checks.unseen import UNSEEN
 from harness.conformance.combinations import CLAUSE
 from harness.conformance.engine import (
     BuildFindings,
@@ -18,7 +18,7 @@ from harness.conformance.engine import (
     checks_for,
     select,
     verdicts,
-    why_unseen,
+    why_not_judged,
 )
 from harness.conformance.variants import features_of, suite_spec
 from harness.conformance.verdict import Verdict
@@ -37,8 +37,8 @@ def test_checks_name_clauses_that_exist():
 def test_every_clause_is_judged_or_says_why_not():
     judged = {CLAUSE, *(clause for check in all_checks() for clause in check.clauses)}
     never = {id_ for id_, clause in CLAUSES.items() if "*" in clause.not_observable}
-    assert judged | set(UNSEEN) | never == set(CLAUSES)
-    assert not judged & set(UNSEEN)
+    assert judged | set(NOT_OBSERVABLE) | never == set(CLAUSES)
+    assert not judged & set(NOT_OBSERVABLE)
 
 
 @pytest.mark.parametrize("name", list_configs())
@@ -55,7 +55,7 @@ def test_on_every_config_each_clause_that_a_check_judges_has_one_that_applies(na
     for clause in clauses:
         claimed = set(clause.features) <= set(port.features)
         if claimed and not clause.not_observable:
-            assert bool(applying[clause.id]) != bool(why_unseen(clause, config)), clause.id
+            assert bool(applying[clause.id]) != bool(why_not_judged(clause, config)), clause.id
 
 
 @pytest.mark.parametrize("name", list_configs())
@@ -87,7 +87,7 @@ def test_a_guest_that_dies_at_once_fails_a_clause_of_each_check_and_none_of_othe
     ],
 )
 def test_why_nobody_sees_a_clause(id_, name, reason):
-    found = why_unseen(CLAUSES[id_], load_config(name))
+    found = why_not_judged(CLAUSES[id_], load_config(name))
     assert found.startswith(reason)
     assert bool(found) == bool(reason)
 

@@ -35,10 +35,11 @@ FLOORS = {
     "record": 8,
     "doctor": 8,
     "conformance": 8,
-    "matrix": 9,
-    "shell": 9,
-    "cli": 10,
-    "pytest_plugin": 10,
+    "mutation": 9,
+    "matrix": 10,
+    "shell": 10,
+    "cli": 11,
+    "pytest_plugin": 11,
 }
 PURE = 2
 """The highest floor that does no input or output."""

@@ -11,7 +11,7 @@ from clauses_page import escaped
 from harness.config import MachineConfig, Port, list_configs, load_config
 from harness.conformance.catalogue import Clause, Judge, load_catalogue
 from harness.conformance.coverage import Covered, covered, judged
-from harness.conformance.engine import why_unseen
+from harness.conformance.engine import why_not_judged
 from harness.conformance.variants import suite_spec
 
 
@@ -116,7 +116,7 @@ def mark(clause: Clause, row: Row) -> Mark:
 
 def why(clause: Clause, config: MachineConfig) -> str:
     """Why nobody looks at a clause on a config, or can."""
-    return why_unseen(clause, config) or NO_CHECK
+    return why_not_judged(clause, config) or NO_CHECK
 
 
 def _row(config: MachineConfig) -> Row:

@@ -5,16 +5,16 @@ from collections.abc import Iterable
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
-from harness.conformance.journey import (
+from harness.conformance.switch import TRACER, Switch
+from harness.conformance.traced_call import (
     GRAPH_ENTER,
     HANDLER,
     LANDING,
     PREPARE,
-    Journey,
     Registers,
-    travel,
+    TracedCall,
+    step_through,
 )
-from harness.conformance.switch import TRACER, Switch
 from harness.isa import Form
 
 BOTH = (DYNAMIC, STATIC)
@@ -39,16 +39,16 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             bench.fresh()
             clauses = _switch_idle(bench, state, name)
             with bench.stakes(*clauses):
-                journey = travel(bench, bench.site(name), home=True)
+                call = step_through(bench, bench.site(name), home=True)
             what = f"a call of {name} with {state}"
             for function in (TRACER, GRAPH_ENTER):
-                seen = function in journey.called
+                seen = function in call.called
                 for clause in clauses:
                     bench.require(clause, not seen, f"{what} came to {function}")
             for clause in clauses:
                 _compare(
                     bench,
-                    journey,
+                    call,
                     what,
                     dict.fromkeys(("args", "return", "saved", "stack"), clause),
                 )
@@ -91,45 +91,45 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         switch, site = Switch(bench), bench.site(name)
         switch.tracer(True)
         switch.sites(True, [site])
-        journey = travel(bench, site, home=True)
+        call = step_through(bench, site, home=True)
         what = f"a traced call of {name}"
         reached = "C8e" if switch.dynamic else "C3b"
-        count = len(journey.called.get(TRACER, ()))
+        count = len(call.called.get(TRACER, ()))
         bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
         if count:
-            _judge_tracer(bench, journey, what)
-            _judge_records(bench, journey, TRACER, what)
+            _judge_tracer(bench, call, what)
+            _judge_records(bench, call, TRACER, what)
         if not switch.dynamic and PREPARE in bench.image.symbols:
-            bench.require("C4b", PREPARE not in journey.called, f"{what} came to {PREPARE}")
+            bench.require("C4b", PREPARE not in call.called, f"{what} came to {PREPARE}")
         clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
-        _compare(bench, journey, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
+        _compare(bench, call, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
 
 
-def _judge_tracer(bench: Bench, journey: Journey, what: str) -> None:
+def _judge_tracer(bench: Bench, call: TracedCall, what: str) -> None:
     """What the tracer is told, and what it finds."""
-    isa, seen, site = bench.isa, journey.first(TRACER), journey.site
+    isa, seen, site = bench.isa, call.first(TRACER), call.site
     ip, parent = (seen[name] & isa.mask for name in isa.abi.argument_registers[:2])
     told = {
-        "expected": {"ip": f"{site.address:#x}", "parent_ip": f"{journey.caller:#x}"},
+        "expected": {"ip": f"{site.address:#x}", "parent_ip": f"{call.caller:#x}"},
         "found": {"ip": f"{ip:#x}", "parent_ip": f"{parent:#x}"},
     }
-    swapped = (ip, parent) == (journey.caller, site.address)
+    swapped = (ip, parent) == (call.caller, site.address)
     bench.require("C2c", not swapped, f"{what}: ip and parent_ip are exchanged", **told)
     if not swapped:
         bench.require("C2a", ip == site.address, f"{what}: ip is not the call site", **told)
-        right = parent == journey.caller
+        right = parent == call.caller
         bench.require("C2b", right, f"{what}: parent_ip is not where it returns to", **told)
         if bench.applies("C2d"):
             bench.require("C2d", right, f"{what}: parent_ip is not the plain address", **told)
-    _judge_entry(bench, journey.before, seen, what, TRACER, "C1e", "C1g")
+    _judge_entry(bench, call.before, seen, what, TRACER, "C1e", "C1g")
 
 
-def _judge_records(bench: Bench, journey: Journey, function: str, what: str) -> None:
+def _judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> None:
     """The innermost return addresses in the frame records, where the ABI has such."""
-    if not bench.isa.abi.frame_record or function not in journey.returns:
+    if not bench.isa.abi.frame_record or function not in call.returns:
         return
-    expected = [bench.behind(journey.site), journey.caller]
-    found = journey.returns[function][: len(expected)]
+    expected = [bench.behind(call.site), call.caller]
+    found = call.returns[function][: len(expected)]
     bench.require(
         "C14b",
         found == expected,
@@ -175,37 +175,37 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
             switch.tracer(both)
             switch.sites(True, [site])
             with bench.stakes("C4c", "C4d", "C11b" if switch.dynamic else "C4c"):
-                journey = travel(bench, site, home=False)
+                call = step_through(bench, site, home=False)
             what = f"a hijacked call of {name}" + (" that is traced too" if both else "")
             if both:
-                count = len(journey.called.get(TRACER, ()))
+                count = len(call.called.get(TRACER, ()))
                 reached = "C8e" if switch.dynamic else "C3b"
                 bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
                 if count:
-                    _judge_tracer(bench, journey, what)
-            _judge_records(bench, journey, PREPARE, what)
-            if _judge_graph_entry(bench, journey, what, switch.dynamic):
-                _compare(bench, journey, what, _ALL_C4C, hijacked=True)
+                    _judge_tracer(bench, call, what)
+            _judge_records(bench, call, PREPARE, what)
+            if _judge_graph_entry(bench, call, what, switch.dynamic):
+                _compare(bench, call, what, _ALL_C4C, hijacked=True)
 
 
 _ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack", "fixed"), "C4c")
 
 
-def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool) -> bool:
+def _judge_graph_entry(bench: Bench, call: TracedCall, what: str, dynamic: bool) -> bool:
     """What prepare_ftrace_return passes on."""
-    isa, site = bench.isa, journey.site
-    count = len(journey.called.get(GRAPH_ENTER, ()))
+    isa, site = bench.isa, call.site
+    count = len(call.called.get(GRAPH_ENTER, ()))
     reached = "C11b" if dynamic else "C4d"
     if not bench.require(reached, count == 1, f"{what} came {count} times to {GRAPH_ENTER}"):
         return False
-    seen = journey.first(GRAPH_ENTER)
+    seen = call.first(GRAPH_ENTER)
     ret, func, pointer, retp = (seen[name] & isa.mask for name in isa.abi.argument_registers[:4])
     told = {
-        "expected": {"ret": f"{journey.caller:#x}", "func": f"{site.address:#x}"},
+        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.address:#x}"},
         "found": {"ret": f"{ret:#x}", "func": f"{func:#x}", "fp": f"{pointer:#x}"},
     }
     bench.require("C4e", func == site.address, f"{what}: func is not the call site", **told)
-    right = ret == journey.caller
+    right = ret == call.caller
     bench.require("C4d", right, f"{what}: what is kept is not where it returns to", **told)
     if bench.applies("C4j"):
         bench.require("C4j", right, f"{what}: what is kept is not the plain address", **told)
@@ -213,19 +213,17 @@ def _judge_graph_entry(bench: Bench, journey: Journey, what: str, dynamic: bool)
         bench.require("C6a", pointer != 0, f"{what}: there is no frame pointer", **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # A patchable entry comes before the function has stored it anywhere.
-        at_place = journey.place == isa.machine.plain_address(ret)
+        at_place = call.place == isa.machine.plain_address(ret)
         bench.require(
             "C12a",
             at_place or (site.form is Form.PATCHABLE_ENTRY and retp != 0),
             f"{what}: retp is not where the return address is",
             expected=f"{ret:#x}",
-            found=f"{journey.place or 0:#x} at {retp:#x}",
+            found=f"{call.place or 0:#x} at {retp:#x}",
         )
     for function in (PREPARE, GRAPH_ENTER):
-        if function in journey.called:
-            _judge_entry(
-                bench, journey.before, journey.first(function), what, function, "C1e", "C4c"
-            )
+        if function in call.called:
+            _judge_entry(bench, call.before, call.first(function), what, function, "C1e", "C4c")
     return True
 
 
@@ -240,25 +238,25 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         switch.sites(True, [site])
         what = f"a hijacked call of {name}"
         with bench.stakes("C4d", "C5c"):
-            journey = travel(bench, site, home=True)
+            call = step_through(bench, site, home=True)
         for clause in ("C4d", *(c for c in ("C4h", "C4j") if bench.applies(c))):
             bench.require(
                 clause,
-                bool(journey.landing),
+                bool(call.landing),
                 f"{what} returned to its caller without coming to {LANDING}",
                 registers=lambda: bench.registers.read(),
             )
-        if not journey.landing:
+        if not call.landing:
             continue
         bench.require("C5c", True, "")
-        landing, back = journey.landing, journey.back
-        count = len(journey.called.get(HANDLER, ()))
+        landing, back = call.landing, call.back
+        count = len(call.called.get(HANDLER, ()))
         if not bench.require("C5c", count == 1, f"{what} came {count} times to {HANDLER}"):
             continue
-        seen = journey.first(HANDLER)
+        seen = call.first(HANDLER)
         _judge_entry(bench, landing, seen, what, HANDLER, "C5e", "C5e")
-        if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in journey.called:
-            went_in = journey.first(GRAPH_ENTER)[isa.abi.argument_registers[2]] & isa.mask
+        if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in call.called:
+            went_in = call.first(GRAPH_ENTER)[isa.abi.argument_registers[2]] & isa.mask
             came_out = seen[isa.abi.argument_registers[0]] & isa.mask
             bench.require(
                 "C6b",
@@ -271,7 +269,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         _same(bench, "C5b", landing, back, abi.float_results, f"{what}: floating-point results")
         kept = (*abi.saved, *abi.float_saved, isa.abi.stack_register, *abi.fixed)
         _same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
-        _same_stack(bench, "C5d", journey.above_landing, journey.above_back, landing, what)
+        _same_stack(bench, "C5d", call.above_landing, call.above_back, landing, what)
 
 
 @check("C9p", variants=(DYNAMIC,))
@@ -301,16 +299,16 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
         switch.graph(True, entry="ftrace_graph_entry_stub")
         switch.sites(True, [site])
         what = f"a refused call of {name}"
-        journey = travel(bench, site, home=True)
-        bench.require("C4f", not journey.landing, f"{what} came to {LANDING}")
-        asked = GRAPH_ENTER in journey.called
+        call = step_through(bench, site, home=True)
+        bench.require("C4f", not call.landing, f"{what} came to {LANDING}")
+        asked = GRAPH_ENTER in call.called
         bench.require("C4f", asked, f"{what} did not come to {GRAPH_ENTER}")
-        _compare(bench, journey, what, dict.fromkeys(_ALL_C4C, "C4f"))
+        _compare(bench, call, what, dict.fromkeys(_ALL_C4C, "C4f"))
 
 
 def _compare(
     bench: Bench,
-    journey: Journey,
+    call: TracedCall,
     what: str,
     clauses: dict[str, str],
     *,
@@ -322,8 +320,8 @@ def _compare(
     the return address (``return``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
     """
     isa, abi = bench.isa, bench.isa.abi
-    before, behind = journey.before, journey.behind
-    at_site = isa.abi.at_site(journey.site.form)
+    before, behind = call.before, call.behind
+    at_site = isa.abi.at_site(call.site.form)
     arguments = [name for name in at_site.live if name in isa.abi.argument_registers]
     floats = abi.float_arguments if at_site.live else ()
     others = [name for name in at_site.live if name not in isa.abi.argument_registers]
@@ -353,9 +351,7 @@ def _compare(
         )
     if "stack" in clauses:
         allowed = 1 if hijacked else 0
-        _same_stack(
-            bench, clauses["stack"], journey.above, journey.above_behind, before, what, allowed
-        )
+        _same_stack(bench, clauses["stack"], call.above, call.above_behind, before, what, allowed)
 
 
 def _same(

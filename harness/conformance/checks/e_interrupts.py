@@ -3,8 +3,15 @@
 
 from harness.conformance.bench import CALL_RETURNS, Bench, Hang
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check, interrupts, nmis
-from harness.conformance.journey import ABOVE, AT_SITE, CALLED, LANDING, Registers, free_registers
 from harness.conformance.switch import Switch
+from harness.conformance.traced_call import (
+    ABOVE,
+    AT_SITE,
+    CALLED,
+    LANDING,
+    Registers,
+    free_registers,
+)
 
 BOTH = (DYNAMIC, STATIC)
 SITE, LEAF = "check_nested_calls", "leaf"

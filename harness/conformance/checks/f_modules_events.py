@@ -8,8 +8,8 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
-from harness.conformance.journey import GRAPH_ENTER
 from harness.conformance.switch import Switch
+from harness.conformance.traced_call import GRAPH_ENTER
 from harness.conformance.variants import LOADED
 from harness.image import ModuleImage
 from harness.isa import CallSite

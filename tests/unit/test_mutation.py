@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from harness.config import list_configs, load_config, load_port
-from harness.conformance import kill
-from harness.conformance.assembly import Statement, statements
-from harness.conformance.mutants import Collection, Equivalent, Mutant, Stub, load
-from harness.conformance.systematic import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
 from harness.conformance.variants import suite_spec
 from harness.errors import UsageError
 from harness.isa import for_elf
+from harness.mutation import kill_table
+from harness.mutation.assembly import Statement, statements
+from harness.mutation.mutants import Collection, Equivalent, Mutant, Stub, load
+from harness.mutation.operators import IDEMPOTENT, INDEPENDENT, UNREACHABLE, faults
 
 MIPS = for_elf(8, 32, "big").asm_syntax
 AARCH64 = for_elf(183, 64, "little").asm_syntax
@@ -225,10 +225,10 @@ def planted(monkeypatch, names, equivalents=()):
     """The tasks of a made-up assembly file, without a build."""
     stub = Stub(labels=(".Llong_call",), clauses=("M2",), modules=True)
     collection = Collection((), (stub,), tuple(equivalents))
-    monkeypatch.setattr(kill, "syntax_of", lambda *_: MIPS)
+    monkeypatch.setattr(kill_table, "syntax_of", lambda *_: MIPS)
     assembly = SimpleNamespace(preprocess=lambda: {"mcount.S": SOURCE})
-    monkeypatch.setattr(kill, "plan_build", lambda _: assembly)
-    return list(kill._systematic(suite_spec("mips-malta"), names, collection))
+    monkeypatch.setattr(kill_table, "plan_build", lambda _: assembly)
+    return list(kill_table._systematic(suite_spec("mips-malta"), names, collection))
 
 
 def test_what_only_modules_come_to_is_judged_with_modules(monkeypatch):
@@ -256,7 +256,7 @@ def test_a_record_that_covers_no_fault_is_an_error(monkeypatch):
 
 
 def outcome(name, clause="", equivalent="", built=True, expected=("C1a",)):
-    return kill.MutantOutcome(
+    return kill_table.MutantOutcome(
         "mips-malta", name, "about", expected, clause, equivalent=equivalent, built=built
     )
 
@@ -276,7 +276,7 @@ def outcome(name, clause="", equivalent="", built=True, expected=("C1a",)):
 )
 def test_what_is_right_in_the_table(one, right):
     assert one.right == right
-    assert kill.line(one).startswith("  " if right else "! ")
+    assert kill_table.line(one).startswith("  " if right else "! ")
 
 
 def test_the_sum_of_the_table():
@@ -288,7 +288,7 @@ def test_the_sum_of_the_table():
         outcome("dynamic/f/0/drop", equivalent="recorded"),
         outcome("dynamic/f/0/last", built=False),
     ]
-    *lines, total = kill.table_lines(table)
+    *lines, total = kill_table.table_lines(table)
     assert len(lines) == 5
     assert total == (
         "mips-malta: 5 mutants: 1 caught, 1 not as expected, 1 equivalent by proof, "

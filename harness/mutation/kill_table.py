@@ -7,7 +7,6 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from harness.conformance.assembly import Statement, statements
 from harness.conformance.checks import Check
 from harness.conformance.checks.registry import (
     DYNAMIC,
@@ -18,13 +17,14 @@ from harness.conformance.checks.registry import (
 )
 from harness.conformance.combinations import CLAUSE, try_combinations
 from harness.conformance.engine import checks_for, run_checks, select
-from harness.conformance.mutants import Collection, Stub, load, matching
-from harness.conformance.systematic import PROOFS, faults
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import AsmSyntax
 from harness.kbuild import GuestSpec, build_guest, plan_build
+from harness.mutation.assembly import Statement, statements
+from harness.mutation.mutants import Collection, Stub, load, matching
+from harness.mutation.operators import PROOFS, faults
 from harness.process import workers
 
 Tell = Callable[[str], None]
@@ -76,7 +76,7 @@ class MutantOutcome:
 
     @property
     def systematic(self) -> bool:
-        """Whether nobody has thought it out."""
+        """Whether it was generated, and not written."""
         return "/" in self.name
 
     @property
@@ -103,7 +103,7 @@ def kill_table(
         configs = ", ".join(spec.config.name for spec in specs)
         raise UsageError(
             f"there is no mutant {', '.join(names)} for {configs}",
-            "Mutants are in tests/mutants; all names all of them.",
+            "Mutants are in the port's directory mutants; all names all of them.",
         )
     outcomes = []
     with workers() as pool:

@@ -6,7 +6,7 @@ _KERNEL = (
     "its own tests look at"
 )
 
-UNSEEN: dict[str, str] = {
+NOT_OBSERVABLE: dict[str, str] = {
     "C4k": "a fault in prepare_ftrace_return ends in the panic of the guests' kernel, whatever the "
     "port does: there is no exception table (__ex_table) in which a port could name its accesses",
     "C6c": _KERNEL,

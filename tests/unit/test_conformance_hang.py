@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.conformance import patience
+from harness.conformance import hang
 
 STEP = 0.25
 """Seconds between two looks."""
@@ -20,9 +20,9 @@ def lasts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
 
     def wait(behaviour: Callable[[float], tuple[float, float]]) -> float:
         now, ran, waited = 0.0, 1.0, 1.0
-        monkeypatch.setattr(patience, "scheduled", lambda _pid: (ran, waited))
-        ours = patience.Patience(1, lambda: now)
-        while not ours.exhausted:
+        monkeypatch.setattr(hang, "scheduled", lambda _pid: (ran, waited))
+        detector = hang.HangDetector(1, lambda: now)
+        while not detector.hangs:
             runs, waits = behaviour(now)
             now, ran, waited = now + STEP, ran + STEP * runs, waited + STEP * waits
         return now
@@ -54,23 +54,23 @@ def test_where_the_host_does_not_count_the_clock_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(patience, "scheduled", lambda _pid: (0.0, 0.0))
-    ours = patience.Patience(1, lambda: now)
+    monkeypatch.setattr(hang, "scheduled", lambda _pid: (0.0, 0.0))
+    detector = hang.HangDetector(1, lambda: now)
     now = 19.0
-    assert not ours.exhausted
+    assert not detector.hangs
     now = 21.0
-    assert ours.exhausted
+    assert detector.hangs
 
 
 def test_this_host_counts() -> None:
-    before = patience.scheduled(os.getpid())[0]
+    before = hang.scheduled(os.getpid())[0]
     end = time.process_time() + 0.05
     while time.process_time() < end:
         pass
-    assert patience.scheduled(os.getpid())[0] - before >= 0.04
+    assert hang.scheduled(os.getpid())[0] - before >= 0.04
 
 
 def test_a_process_that_is_gone_does_nothing() -> None:
     with subprocess.Popen(["true"]) as process:
         pass
-    assert patience.scheduled(process.pid) == (0.0, 0.0)
+    assert hang.scheduled(process.pid) == (0.0, 0.0)

@@ -38,7 +38,7 @@ Registers = dict[str, int]
 
 
 @dataclass(slots=True)
-class Journey:
+class TracedCall:
     """What was seen.  Places that were not come to are not there."""
 
     site: CallSite
@@ -68,7 +68,7 @@ class Journey:
         return self.called[function][0]
 
 
-def travel(bench: Bench, site: CallSite, *, home: bool) -> Journey:
+def step_through(bench: Bench, site: CallSite, *, home: bool) -> TracedCall:
     """Go through a site that is switched as the check wants it.
 
     ``home``: go on until the function has returned to its caller.
@@ -79,16 +79,16 @@ def travel(bench: Bench, site: CallSite, *, home: bool) -> Journey:
     caller = guest.debugger.read_register(isa.abi.return_register) & isa.mask
     if site.address != site.function_address:
         bench.run_to(site.address)
-    journey = Journey(site, caller)
-    _lay_out(bench, journey)
-    _cross(bench, journey)
+    call = TracedCall(site, caller)
+    _lay_out(bench, call)
+    _cross(bench, call)
     switch = Switch(bench)
     if home:
         if not switch.dynamic and LANDING in bench.image.symbols:
             # What the function calls would be hijacked too.
             switch.graph(False)
-        _go_home(bench, journey)
-    return journey
+        _go_home(bench, call)
+    return call
 
 
 def free_registers(bench: Bench, site: CallSite) -> list[str]:
@@ -102,45 +102,45 @@ def free_registers(bench: Bench, site: CallSite) -> list[str]:
     return [name for name in every if name not in pinned and values[name] != stack]
 
 
-def _lay_out(bench: Bench, journey: Journey) -> None:
+def _lay_out(bench: Bench, call: TracedCall) -> None:
     isa, abi = bench.isa, bench.isa.abi
-    general = free_registers(bench, journey.site)
+    general = free_registers(bench, call.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
-    journey.before = bench.registers.read()
-    stack = journey.before[isa.abi.stack_register]
+    call.before = bench.registers.read()
+    stack = call.before[isa.abi.stack_register]
     bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
-    journey.above = bench.guest.debugger.dump_memory(stack, ABOVE)
+    call.above = bench.guest.debugger.dump_memory(stack, ABOVE)
 
 
-def _cross(bench: Bench, journey: Journey) -> None:
+def _cross(bench: Bench, call: TracedCall) -> None:
     """From the site to the instruction behind it."""
-    behind = bench.behind(journey.site)
-    _run(bench, journey, behind, CALLED)
-    journey.behind = bench.registers.read()
-    stack = journey.before[bench.isa.abi.stack_register]
-    journey.above_behind = bench.guest.debugger.dump_memory(stack, ABOVE)
+    behind = bench.behind(call.site)
+    _run(bench, call, behind, CALLED)
+    call.behind = bench.registers.read()
+    stack = call.before[bench.isa.abi.stack_register]
+    call.above_behind = bench.guest.debugger.dump_memory(stack, ABOVE)
 
 
-def _go_home(bench: Bench, journey: Journey) -> None:
+def _go_home(bench: Bench, call: TracedCall) -> None:
     """From behind the site to where the function was called from."""
     isa, abi, debugger = bench.isa, bench.isa.abi, bench.guest.debugger
     symbols = bench.image.symbols
     landing = symbols.get(LANDING)
-    places = [journey.caller] if landing is None else [journey.caller, landing]
+    places = [call.caller] if landing is None else [call.caller, landing]
     here = bench.run_to(*places)
     if here == landing:
         bench.registers.fill(abi.results, abi.float_results, AT_LANDING)
-        journey.landing = bench.registers.read()
-        stack = journey.landing[isa.abi.stack_register]
+        call.landing = bench.registers.read()
+        stack = call.landing[isa.abi.stack_register]
         debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
-        journey.above_landing = debugger.dump_memory(stack, ABOVE)
-        _run(bench, journey, journey.caller, (HANDLER,))
-    journey.back = bench.registers.read()
-    stack = (journey.landing or journey.back)[isa.abi.stack_register]
-    journey.above_back = debugger.dump_memory(stack, ABOVE)
+        call.above_landing = debugger.dump_memory(stack, ABOVE)
+        _run(bench, call, call.caller, (HANDLER,))
+    call.back = bench.registers.read()
+    stack = (call.landing or call.back)[isa.abi.stack_register]
+    call.above_back = debugger.dump_memory(stack, ABOVE)
 
 
-def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) -> None:
+def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) -> None:
     """Run to ``goal``; at the end of each C function on the way do what functions may do."""
     symbols, isa = bench.image.symbols, bench.isa
     entries = {symbols[name]: name for name in functions if name in symbols}
@@ -153,10 +153,10 @@ def _run(bench: Bench, journey: Journey, goal: int, functions: Sequence[str]) ->
             raise Hang(f"the guest goes in circles and does not come to {place}", "", bench.where())
         if here in entries:
             registers = bench.registers.read()
-            journey.called.setdefault(entries[here], []).append(registers)
-            if entries[here] == GRAPH_ENTER and journey.place is None:
-                journey.place = _word_at_place(bench, registers)
-            journey.returns.setdefault(entries[here], _frame_records(bench, registers))
+            call.called.setdefault(entries[here], []).append(registers)
+            if entries[here] == GRAPH_ENTER and call.place is None:
+                call.place = _word_at_place(bench, registers)
+            call.returns.setdefault(entries[here], _frame_records(bench, registers))
             returns[registers[isa.abi.return_register] & isa.mask] = entries[here]
         else:
             _clobber(bench, returns.pop(here))

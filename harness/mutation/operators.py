@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.conformance.assembly import Statement, render
 from harness.isa import AsmSyntax, Effect
+from harness.mutation.assembly import Statement, render
 
 OPERATIONS = ("drop", "double", "swap", "register", "last", "offset", "target")
 

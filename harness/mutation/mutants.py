@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Ports with one planted fault each: ``tests/mutants/<port>/*.toml``, and what is made from them.
+"""Ports with one planted fault each: ``guests/ports/<port>/mutants/*.toml``, and what they make.
 
 A mutant is a few replacements in files of a reference port, and the clauses that it breaks.  The
-systematic ones (`harness.conformance.systematic`) have no files; ``equivalent.toml`` says of some
+systematic ones (`harness.mutation.operators`) have no files; ``equivalent.toml`` says of some
 of them why they change nothing that can be seen.
 """
 
@@ -18,12 +18,15 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from harness.config import MachineConfig, Port, resources
 from harness.config.models import Model
-from harness.conformance.assembly import Statement
 from harness.conformance.catalogue import Line, Text, load_catalogue
 from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.engine import select
 from harness.conformance.variants import Edits
 from harness.errors import UsageError
+from harness.mutation.assembly import Statement
+
+DIRECTORY = "mutants"
+"""In the directory of a port."""
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=80)]
 
@@ -171,18 +174,8 @@ def load(port: str) -> Collection:
     return Collection(tuple(mutants), tuple(stubs), tuple(equivalents))
 
 
-def directory() -> Path:
-    """Where mutants are; UsageError in an installation without them."""
-    found = resources.root() / "tests" / "mutants"
-    if not found.is_dir():
-        raise UsageError(
-            "this installation has no mutants", "They are in the source tree, in tests/mutants."
-        )
-    return found
-
-
 def _files(port: str) -> Iterator[Path]:
-    yield from sorted((directory() / port).glob("*.toml"))
+    yield from sorted((resources.guests_directory() / "ports" / port / DIRECTORY).glob("*.toml"))
 
 
 def matching(names: Sequence[str], name: str) -> bool:

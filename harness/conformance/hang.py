@@ -18,8 +18,8 @@ _AWAKE = 0.1
 """The part of its time from which on QEMU does something; to stop it and let it go on is less."""
 
 
-class Patience:
-    """Of whom waits for a guest, from now on."""
+class HangDetector:
+    """Tells a guest that hangs from one that the host gives little time, from now on."""
 
     def __init__(self, pid: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._pid = pid
@@ -28,15 +28,15 @@ class Patience:
         self._first = self._last = scheduled(pid)
 
     @property
-    def exhausted(self) -> bool:
-        """Whether it has been long enough.  To be asked some times a second."""
+    def hangs(self) -> bool:
+        """Whether the guest hangs.  To be asked some times a second."""
         now, (ran, waited) = self._clock(), scheduled(self._pid)
         busy = ran - self._last[0] + waited - self._last[1]
         if busy > _AWAKE * (now - self._looked):
             self._awake = now
         self._looked, self._last = now, (ran, waited)
-        hangs = ran - self._first[0] > RUNNING or now - self._awake > SLEEPING
-        return now - self._start > CLOCK or (hangs and ran > 0)
+        stuck = ran - self._first[0] > RUNNING or now - self._awake > SLEEPING
+        return now - self._start > CLOCK or (stuck and ran > 0)
 
 
 def scheduled(pid: int) -> tuple[float, float]:
