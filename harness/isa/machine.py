@@ -93,8 +93,6 @@ class Machine(ABC):
     """The guest's symbol where its exception vectors begin."""
     vector_offsets: ClassVar[Sequence[int]]
     """Where, from there, an exception can begin."""
-    maintenance_registers: ClassVar[tuple[str, ...]] = ()
-    """gdb's names of further registers that ``fetch_maintenance`` needs."""
 
     def __init__(self, code: Code) -> None:
         self.code = code
@@ -128,15 +126,11 @@ class Machine(ABC):
         return False
 
     @abstractmethod
-    def fetch_maintenance(self, instruction: bytes, registers: Mapping[str, int]) -> range | None:
+    def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
         """The addresses that an instruction makes visible to instruction fetch; None for others.
 
-        ``registers`` are the general ones and ``maintenance_registers``, in front of it.
+        ``register`` gives the value that any register has in front of it.
         """
-
-    def maintains_fetch(self, instruction: bytes) -> bool:
-        """Whether an instruction is of those that `fetch_maintenance` is about."""
-        return self.fetch_maintenance(instruction, _Zeros()) is not None
 
     def plain_address(self, word: int) -> int:
         """A return address as it lies in memory, without its signature."""
@@ -156,8 +150,3 @@ class Machine(ABC):
 
     edge_memory: ClassVar[str] = ""
     """How much memory a machine needs to have them."""
-
-
-class _Zeros(dict[str, int]):
-    def __missing__(self, name: str) -> int:
-        return 0

@@ -107,16 +107,23 @@ class Sites(ABC):
         ignores it.  The length is the same in every state.
         """
 
-    @abstractmethod
     def stub_code(
         self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
     ) -> dict[int, bytes]:
         """The instruction for each address that the port's stubs hold for this kind of tracing.
 
         That is what ``ftrace_update_ftrace_func()`` and the graph caller's enable and disable
-        write.  ``tracer`` is the address of the function tracer's function, None without one;
-        ``graph`` says whether returns are traced too.  GuestError when the port lacks a symbol.
+        write into the slots ``ftrace_call`` and ``ftrace_graph_call``.  ``tracer`` is the address
+        of the function tracer's function, None without one; ``graph`` says whether returns are
+        traced too.  GuestError when the port lacks a symbol.
         """
+        slot = self._symbol(symbols, "ftrace_call")
+        code = {slot: self.nop if tracer is None else self.encode_call(slot, tracer)}
+        if graph or "ftrace_graph_call" in symbols:
+            slot = self._symbol(symbols, "ftrace_graph_call")
+            caller = self._symbol(symbols, "ftrace_graph_caller") if graph else 0
+            code[slot] = self.encode_jump(slot, caller) if graph else self.nop
+        return code
 
     def call_address(self, site: CallSite) -> int:
         """Where in a site that is on the instruction is that calls."""
@@ -160,15 +167,6 @@ class Sites(ABC):
         compiler puts in front of it, as a landing pad, is passed over.
         """
         return None
-
-    def _graph_code(self, symbols: Mapping[str, int], graph: bool) -> dict[int, bytes]:
-        """The slot ``ftrace_graph_call``: a jump to ``ftrace_graph_caller``, or ``nop``."""
-        if not graph and "ftrace_graph_call" not in symbols:
-            return {}
-        slot = self._symbol(symbols, "ftrace_graph_call")
-        if not graph:
-            return {slot: self.nop}
-        return {slot: self.encode_jump(slot, self._symbol(symbols, "ftrace_graph_caller"))}
 
     def _symbol(self, symbols: Mapping[str, int], name: str) -> int:
         try:

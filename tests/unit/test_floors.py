@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.isa import architectures, for_elf
+from harness.errors import FormatError
+from harness.isa import Isa, architectures, for_elf
 
 PACKAGE = Path(harness.__file__).parent
 
@@ -56,8 +57,6 @@ IO_CALLS = {"open", "print", "input", "eval", "exec", "breakpoint"}
 ARCHITECTURE_VARIABLES = {"arch", "architecture", "e_machine"}
 
 
-KINDS = [(8, 32, "big"), (8, 64, "big"), (183, 64, "little")]
-"""What `for_elf` takes for each set of registers."""
 MNEMONICS = {
     *("jal", "jalr", "jr", "bal", "lui", "addiu", "daddiu", "addu", "daddu", "dsll", "dsll32"),
     *(
@@ -159,8 +158,13 @@ def asks_architecture(path: Path, tree: ast.AST) -> list[str]:
 def machine_words() -> frozenset[str]:
     """Mnemonics and the names of registers, but for words that mean something else too."""
     names: set[str] = set()
-    for kind in KINDS:
-        abi = for_elf(*kind).abi
+    assert architectures()  # which imports them
+    kinds = [(one.elf_machine, bits) for one in Isa.__subclasses__() for bits in (32, 64)]
+    for machine, bits in kinds:
+        try:
+            abi = for_elf(machine, bits, "little").abi
+        except FormatError:
+            continue
         names |= {abi.return_register, abi.current_register, *abi.status_registers}
         names |= {*abi.general_registers, *abi.scratch, *abi.float_scratch, *abi.float_saved}
         names |= set(abi.float_status)

@@ -101,7 +101,6 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
     log = Log({address: [bench.read_memory(address, isa.unit)] for address in changed})
     bench.enter(*call)
     debugger, machine = guest.debugger, isa.machine
-    special = {name: debugger.read_register(name) for name in machine.maintenance_registers}
     end, text = bench.image.symbols[CALL_RETURNS], bench.image.text
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
@@ -111,10 +110,7 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
         inside = 0 <= at < len(before) - isa.longest
         instruction = isa.split(before[at : at + isa.longest])[0] if inside else b""
         instruction = instruction or bench.instruction(here)
-        visible = range(0)
-        if machine.maintains_fetch(instruction):
-            registers = debugger.registers() | special
-            visible = machine.fetch_maintenance(instruction, registers) or visible
+        visible = machine.fetch_maintenance(instruction, debugger.read_register)
         here = debugger.step_instruction().address & isa.mask
         if visible:
             for address, values in log.values.items():

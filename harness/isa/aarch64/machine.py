@@ -4,7 +4,7 @@
 Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, BLR, BR, ERET, MSR, RET, SYS).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
@@ -46,7 +46,6 @@ class AArch64Machine(Machine):
     accesses_memory = (0x0A000000, 0x08000000)
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
-    maintenance_registers = ("CTR_EL0",)
 
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
@@ -77,14 +76,14 @@ class AArch64Machine(Machine):
             return False
         return not (word & 0x38000000 == 0x18000000 or word & 0x00400000)
 
-    def fetch_maintenance(self, instruction: bytes, registers: Mapping[str, int]) -> range | None:
+    def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
         """``ic ivau``: a line, of which CTR_EL0.IminLine is the logarithm of the words."""
         word = self.code.value(instruction)
         if word & ~31 != 0xD50B7520:
             return None
         number = word & 31
-        address = registers[f"x{number}"] & self.code.mask if number < 31 else 0
-        line = 4 << (registers["CTR_EL0"] & 15)
+        address = register(f"x{number}") & self.code.mask if number < 31 else 0
+        line = 4 << (register("CTR_EL0") & 15)
         start = address & -line
         return range(start, start + line)
 

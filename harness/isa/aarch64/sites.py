@@ -4,7 +4,7 @@
 Encodings: Arm Architecture Reference Manual, C6.2 (B, BL, NOP, ORR).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from harness.errors import RangeError
 from harness.isa.code import Code, Instruction
@@ -75,16 +75,6 @@ class AArch64Sites(Sites):
         off = state is SiteState.NOP
         call = self.nop if off else self.encode_call(self.call_address(site), target)
         return self._keep_return + call
-
-    def stub_code(
-        self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
-    ) -> dict[int, bytes]:
-        """The slots ``ftrace_call`` (``bl tracer``) and ``ftrace_graph_call``."""
-        slot = self._symbol(symbols, "ftrace_call")
-        return {
-            slot: self.nop if tracer is None else self.encode_call(slot, tracer),
-            **self._graph_code(symbols, graph),
-        }
 
     def call_address(self, site: CallSite) -> int:
         """The second instruction of a patchable entry."""

@@ -4,7 +4,7 @@
 Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
@@ -82,7 +82,7 @@ class MipsMachine(Machine):
             return word >> 16 & 0x1F < 4 or 0x10 <= word >> 16 & 0x1F < 0x14
         return 2 <= opcode <= 7 or 0x14 <= opcode <= 0x17
 
-    def fetch_maintenance(self, instruction: bytes, registers: Mapping[str, int]) -> range | None:
+    def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
         """``synci``, and ``cache`` on the primary instruction cache by address."""
         word = self.code.value(instruction)
         opcode, base, field = word >> 26, word >> 21 & 31, word >> 16 & 31
@@ -90,7 +90,7 @@ class MipsMachine(Machine):
             return None
         offset = word & 0xFFFF
         address = (
-            registers[general_registers(self.code)[base]] + offset - (offset >> 15 << 16)
+            register(general_registers(self.code)[base]) + offset - (offset >> 15 << 16)
             & self.code.mask
         )
         start = address & -_SYNCI_STEP

@@ -194,15 +194,11 @@ class MipsSites(Sites):
     def stub_code(
         self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
     ) -> dict[int, bytes]:
-        """The gate in front of ``ftrace_caller`` (M5) and the two slots behind it."""
+        """The gate in front of ``ftrace_caller`` (M5), and the slots."""
         gate = self._symbol(symbols, "ftrace_caller")
-        slot = self._symbol(symbols, "ftrace_call")
         closed = self.encode_jump(gate, self._symbol(symbols, "ftrace_stub"))
-        return {
-            gate: closed if tracer is None and not graph else self.nop,
-            slot: self.nop if tracer is None else self.encode_call(slot, tracer),
-            **self._graph_code(symbols, graph),
-        }
+        slots = super().stub_code(symbols, tracer, graph)
+        return {gate: closed if tracer is None and not graph else self.nop, **slots}
 
     def find_calls(self, listing: Sequence[Instruction], mcount: int) -> Iterator[int]:
         """Direct ones, and those through a register that is loaded with the address."""
