@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a check works with: a guest of one build of a port, and a place for what it finds."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,12 +9,13 @@ from pathlib import Path
 
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.hang import HangDetector
+from harness.conformance.live_text import LiveCode, LiveSites
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import Failure
 from harness.errors import GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import THIS_MODULE, ModuleImage, RunningImage
-from harness.isa import CallSite, Form, Isa
+from harness.isa import Form, Isa
 from harness.kbuild import GuestSpec, module_beside
 from harness.machine import Machine
 from harness.tracer import PortCalls
@@ -67,6 +68,8 @@ class Bench:
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
         self.form: Form = self.config.build.form
+        self.code = LiveCode(self)
+        self.sites = LiveSites(self)
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
         self._check = ""
@@ -282,72 +285,7 @@ class Bench:
         except HarnessError as error:
             return f"nothing can be seen of the guest: {error.message}"
 
-    # Its text
-
-    def text(self) -> bytes:
-        """All text as it is now."""
-        where = self.image.text
-        return self.guest.debugger.dump_memory(where.start, len(where))
-
-    def code(self, site: CallSite) -> bytes:
-        """What a call site holds now."""
-        return self.guest.debugger.dump_memory(site.address, self.size(site))
-
-    def instruction(self, address: int) -> bytes:
-        """The instruction that is at an address now."""
-        return self.isa.split(self.guest.debugger.dump_memory(address, self.isa.longest))[0]
-
-    def listing(self, address: int, code: bytes) -> list[str]:
-        """Disassembled code, one instruction a line."""
-        return [str(one) for one in self.isa.disassemble(code, address)]
-
-    def changed(self, before: bytes, after: bytes) -> list[int]:
-        """Addresses of the units of instructions that differ in two copies of all text."""
-        size = self.isa.unit
-        start = self.image.text.start
-        if before == after:
-            return []
-        return [
-            start + at
-            for at in range(0, len(before), size)
-            if before[at : at + size] != after[at : at + size]
-        ]
-
-    def difference(self, before: bytes, after: bytes) -> list[str]:
-        """The instructions that differ, old and new, disassembled; the first of them."""
-        lines = []
-        for address in self.changed(before, after)[:16]:
-            at = address - self.image.text.start
-            was, now = (
-                self.isa.disassemble(code[at : at + self.isa.longest], address)[0].text
-                for code in (before, after)
-            )
-            lines.append(f"{address:#x} {self.image.symbolize(address)}: {was} -> {now}")
-        return lines
-
-    def calls(self, address: int, code: bytes) -> list[tuple[int, int]]:
-        """Direct calls in code, by capstone: where each stands, and what it calls."""
-        listing = self.isa.disassemble(code, address)
-        return [(one.address, one.calls) for one in listing if one.calls is not None]
-
-    # Its sites
-
-    @property
-    def records(self) -> list[int]:
-        """``ip`` of every record that the guest has, in its order."""
-        size, count = self.word("ftrace_record_size"), self.word("ftrace_record_count")
-        data = self.guest.debugger.dump_memory(self.word("ftrace_records"), size * count)
-        word, order = self.isa.word_size, self.image.byteorder
-        return [int.from_bytes(data[at : at + word], order) for at in range(0, len(data), size)]
-
-    def fake_record(self, site: CallSite) -> int:
-        """A record of a site that the guest does not have; its address, far down the stack."""
-        size = self.word("ftrace_record_size")
-        real = self.guest.debugger.dump_memory(self.word("ftrace_records"), size)
-        ip = site.address.to_bytes(self.isa.word_size, self.image.byteorder)
-        address = (self.registers.read()[self.isa.abi.stack_register] - 0x4000) & -16
-        self.guest.debugger.restore_memory(address, ip + real[len(ip) :])
-        return address
+    # Its memory
 
     def word(self, symbol: str) -> int:
         """A variable of the kernel that is an ``unsigned long`` or a pointer."""
@@ -357,33 +295,6 @@ class Bench:
         """The same, by its address."""
         raw = self.read_memory(address, self.isa.word_size)
         return int.from_bytes(raw, self.image.byteorder)
-
-    def site(self, function: str) -> CallSite:
-        """The call site of a function of the workload."""
-        return next(site for site in self.image.sites if site.function == function)
-
-    def size(self, site: CallSite) -> int:
-        """The bytes of a call site."""
-        return self.isa.sites.size(site.form, site.as_built)
-
-    def places(self, site: CallSite) -> list[int]:
-        """The instructions of a call site at which a CPU can stand: not in a delay slot."""
-        found, at, delayed = [], site.address, False
-        for instruction in self.isa.split(site.as_built):
-            if not delayed:
-                found.append(at)
-            at += len(instruction)
-            delayed = self.isa.machine.has_delay_slot(instruction)
-        return found
-
-    def addresses_of(self, sites: Iterable[CallSite]) -> set[int]:
-        """The addresses of all bytes of call sites, and of entries that lie in no function."""
-        every = [range(site.address, site.address + self.size(site)) for site in sites]
-        return {at for place in (*every, *self.image.ignored_sites) for at in place}
-
-    def behind(self, site: CallSite) -> int:
-        """Where the traced function goes on when its call comes back."""
-        return self.isa.sites.resumes(site)
 
     @contextmanager
     def stakes(self, *clauses: str) -> Iterator[None]:

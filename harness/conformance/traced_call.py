@@ -114,7 +114,7 @@ def _lay_out(bench: Bench, call: TracedCall) -> None:
 
 def _cross(bench: Bench, call: TracedCall) -> None:
     """From the site to the instruction behind it."""
-    behind = bench.behind(call.site)
+    behind = bench.sites.resumes(call.site)
     _run(bench, call, behind, CALLED)
     call.behind = bench.registers.read()
     stack = call.before[bench.isa.abi.stack_register]

@@ -74,7 +74,7 @@ def the_table_of_call_sites(bench: Bench) -> None:
     bench.require("C7d", len(set(table)) == len(table), "the table names a site twice")
     if bench.variant.name == DYNAMIC:
         bench.fresh()
-        records, what = bench.records, "records of the guest"
+        records, what = bench.sites.records, "records of the guest"
     else:
         records, what = table, "entries of the table"
     # Entries in no function are those of weak functions that were not taken.
@@ -119,7 +119,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     bench.run_to("ftrace_dyn_arch_init")
     text = bench.image.text
     built = bench.image.read(text.start, len(text))
-    lines = bench.difference(built, bench.text())
+    lines = bench.code.difference(built, bench.code.text())
     bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
     registers = bench.registers.read()
     bench.run_to(registers[bench.isa.abi.return_register])
@@ -133,18 +133,21 @@ def text_after_boot(bench: Bench) -> None:
     """Every site is off, the stubs are as built, and nothing else has changed."""
     bench.fresh()
     isa, image = bench.isa, bench.image
-    built, now = image.read(image.text.start, len(image.text)), bench.text()
-    inside = bench.addresses_of(image.sites)
+    built, now = image.read(image.text.start, len(image.text)), bench.code.text()
+    inside = bench.sites.addresses_of(image.sites)
     for site in image.sites:
-        at, size = site.address - image.text.start, bench.size(site)
+        at, size = site.address - image.text.start, bench.sites.size(site)
         code = now[at : at + size]
-        shown = bench.listing(site.address, code)
+        shown = bench.code.listing(site.address, code)
         for clause in ("C8g", "C9a"):
             bench.require(
-                clause, not bench.calls(site.address, code), f"{site.function} is on", found=shown
+                clause,
+                not bench.code.calls(site.address, code),
+                f"{site.function} is on",
+                found=shown,
             )
         if MCOUNT in image.symbols and site.form in MCOUNT_FORMS:
-            built_calls = [to for _, to in bench.calls(site.address, site.as_built)]
+            built_calls = [to for _, to in bench.code.calls(site.address, site.as_built)]
             bench.require(
                 "C8a", built_calls == [image.symbols[MCOUNT]], f"{site.function} calls no _mcount"
             )
@@ -155,7 +158,7 @@ def text_after_boot(bench: Bench) -> None:
             behind, slot = at + size, isa.machine.delay_slot
             kept = now[behind : behind + slot] == built[behind : behind + slot]
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
-    other = [address for address in bench.changed(built, now) if address not in inside]
+    other = [address for address in bench.code.changed(built, now) if address not in inside]
     lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
     for clause in ("C9d", "C8b"):
         bench.require(clause, not other, "text other than sites has changed since boot", text=lines)
@@ -168,7 +171,9 @@ def text_after_boot(bench: Bench) -> None:
         for text in (built, now):
             held = text[slot - image.text.start :][: len(isa.sites.nop)]
             idle = held == isa.sites.nop
-            bench.require("C11a", idle, "the slot is not idle", found=bench.listing(slot, held))
+            bench.require(
+                "C11a", idle, "the slot is not idle", found=bench.code.listing(slot, held)
+            )
 
 
 def _gate(bench: Bench, text: bytes) -> None:
@@ -182,8 +187,8 @@ def _gate(bench: Bench, text: bytes) -> None:
         "M5b",
         found == expected,
         "ftrace_caller does not begin with a jump to ftrace_stub",
-        expected=bench.listing(caller, expected),
-        found=bench.listing(caller, found),
+        expected=bench.code.listing(caller, expected),
+        found=bench.code.listing(caller, found),
     )
 
 
@@ -197,11 +202,11 @@ def the_stub_that_does_nothing(bench: Bench) -> None:
     working = [at for at, one in enumerate(stub) if one != isa.sites.nop]
     stub = stub[: working[STUB_INSTRUCTIONS]] if len(working) > STUB_INSTRUCTIONS else stub
     returns = [at for at, one in enumerate(stub) if isa.machine.is_return(one)]
-    shown = bench.listing(start, b"".join(stub))
+    shown = bench.code.listing(start, b"".join(stub))
     bench.require("C3e", bool(returns), "ftrace_stub does not return", found=shown)
     body = stub[: returns[0]] if returns else stub
     stores = [one for one in body if isa.machine.is_store(one)]
-    calls = bench.calls(start, b"".join(body))
+    calls = bench.code.calls(start, b"".join(body))
     bench.require("C3e", not stores and not calls, "ftrace_stub does more", found=shown)
     if isa.sites.has_gate:
         # There it is the end of _mcount, and no function: M5d.

@@ -22,47 +22,54 @@ def switching_every_site(bench: Bench) -> None:
     """On, off and on again, with the port's own functions."""
     bench.fresh()
     switch, isa, image = Switch(bench), bench.isa, bench.image
-    off = bench.text()
+    off = bench.code.text()
     with bench.stakes("C9b", "C9d"):
         switch.sites(True)
-    on = bench.text()
-    inside, caller = bench.addresses_of(image.sites), image.address_of("ftrace_caller")
+    on = bench.code.text()
+    inside, caller = bench.sites.addresses_of(image.sites), image.address_of("ftrace_caller")
     for site in image.sites:
-        at, size, slot = site.address - image.text.start, bench.size(site), isa.machine.delay_slot
+        at, size, slot = (
+            site.address - image.text.start,
+            bench.sites.size(site),
+            isa.machine.delay_slot,
+        )
         _judge_on(bench, site, on[at : at + size], caller)
         if bench.applies("M4d"):
             kept = on[at + size :][:slot] == image.read(site.address + size, slot)
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
-    other = set(bench.changed(off, on)) - inside
+    other = set(bench.code.changed(off, on)) - inside
     lines = [f"{address:#x} {image.symbolize(address)}" for address in sorted(other)[:16]]
     bench.require("C9d", not other, "other text than the sites has changed", text=lines)
     with bench.stakes("C9a", "C9c"):
         switch.sites(False)
-    back = bench.text()
+    back = bench.code.text()
     same = back == off
     for clause in ("C9c", "C9a", *(c for c in ("M4a", "M4b") if bench.applies(c))):
         bench.require(
-            clause, same, "off is not what it was before", text=lambda: bench.difference(off, back)
+            clause,
+            same,
+            "off is not what it was before",
+            text=lambda: bench.code.difference(off, back),
         )
     switch.sites(True)
-    again = bench.text()
+    again = bench.code.text()
     bench.require(
         "C9c",
         again == on,
         "on is not what it was before",
-        text=lambda: bench.difference(on, again),
+        text=lambda: bench.code.difference(on, again),
     )
 
 
 def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
     """One call of ftrace_caller, and what goes with it as the compiler wrote it."""
-    targets = [target for _, target in bench.calls(site.address, code)]
+    targets = [target for _, target in bench.code.calls(site.address, code)]
     bench.require(
         "C9b",
         targets == [caller],
         f"{site.function}: the site does not call ftrace_caller",
         expected=f"a call of {caller:#x}",
-        found=bench.listing(site.address, code),
+        found=bench.code.listing(site.address, code),
     )
     if not bench.applies("M4c"):
         return
@@ -73,8 +80,8 @@ def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
             clause,
             code == expected,
             f"{site.function}: the site is not what the compiler had written",
-            expected=bench.listing(site.address, expected),
-            found=bench.listing(site.address, code),
+            expected=bench.code.listing(site.address, expected),
+            found=bench.code.listing(site.address, code),
         )
 
 
@@ -82,7 +89,7 @@ def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
 def targets_everywhere(bench: Bench) -> None:
     """Calls of awkward addresses, to the very limits and one beyond."""
     bench.fresh()
-    site = bench.site(SITE)
+    site = bench.sites.of(SITE)
     record = bench.port.record_of(site)
     _targets(bench, site, record)
 
@@ -90,26 +97,26 @@ def targets_everywhere(bench: Bench) -> None:
 @check("C9f", "C9g")
 def targets_from_the_edge_of_a_region(bench: Bench) -> None:
     """The same from sites at the end of what one jump can reach, where the next region begins."""
-    size = bench.size(bench.site(SITE))
+    size = bench.sites.size(bench.sites.of(SITE))
     edges = bench.isa.machine.edges(size)
     if not edges:
         for clause in ("C9f", "C9g"):
             bench.require(clause, True, "")
         return
     bench.fresh(memory=bench.isa.machine.edge_memory)
-    real = bench.site(SITE)
-    off = bench.code(real)
+    real = bench.sites.of(SITE)
+    off = bench.code.of(real)
     for address in edges:
         bench.guest.debugger.write_memory(address, off)
         site = CallSite(address & bench.isa.mask, real.form, "at the edge", address, real.as_built)
-        _targets(bench, site, bench.fake_record(site))
+        _targets(bench, site, bench.sites.fake_record(site))
     bench.close()
 
 
 def _targets(bench: Bench, site: CallSite, record: int) -> None:
     isa, image = bench.isa, bench.image
     make_call, make_nop = (image.address_of(f"ftrace_make_{what}") for what in ("call", "nop"))
-    off, where = bench.code(site), isa.sites.call_address(site)
+    off, where = bench.code.of(site), isa.sites.call_address(site)
     low, high = isa.sites.reach(where)
     near = [
         low + (at & high - low & -isa.unit) for at in (0x8000, 0x7FFC, 0x5555554, 0xAAAAAA8, 0x4000)
@@ -119,24 +126,27 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
         clause = "C9g" if target in (low, high) else "C9b"
         with bench.stakes(clause, "C9c"):
             status = bench.call(make_call, record, target)
-        on = bench.code(site)
+        on = bench.code.of(site)
         what = f"a call of {target:#x} from {where:#x}"
-        shown = {"expected": f"a call of {target:#x}", "found": bench.listing(site.address, on)}
+        shown = {
+            "expected": f"a call of {target:#x}",
+            "found": bench.code.listing(site.address, on),
+        }
         if not bench.require(clause, status == 0, f"{what} was refused: error {status}"):
             continue
-        decoded = bench.calls(site.address, on) == [(where & isa.mask, target)]
+        decoded = bench.code.calls(site.address, on) == [(where & isa.mask, target)]
         bench.require(clause, decoded, f"{what} became something else", **shown)
         if clause == "C9g":
             bench.require("C9b", decoded, f"{what} became something else", **shown)
         with bench.stakes(clause, "C9c"):
             status = bench.call(make_nop, 0, record, target)
-        back = bench.code(site)
+        back = bench.code.of(site)
         bench.require(
             "C9c",
             status == 0 and back == off,
             f"{what} was not taken back: error {status}",
-            expected=bench.listing(site.address, off),
-            found=bench.listing(site.address, back),
+            expected=bench.code.listing(site.address, off),
+            found=bench.code.listing(site.address, back),
         )
         bench.guest.debugger.write_memory(site.address, off)
     for target, clause in (
@@ -157,18 +167,18 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
 
 def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
     """The port says no, and all text is what it was, the site's too."""
-    before, code = bench.text(), bench.code(site)
+    before, code = bench.code.text(), bench.code.of(site)
     with bench.stakes(clause):
         status = bench.call(*call)
-    after, now = bench.text(), bench.code(site)
+    after, now = bench.code.text(), bench.code.of(site)
     name = bench.image.symbolize(call[0])
     bench.require(clause, status < 0, f"{name} accepted what it has to refuse: {what}")
     bench.require(
         clause,
         before == after and code == now,
         f"{name} returned {status} and wrote: {what}",
-        text=lambda: bench.difference(before, after),
-        found=bench.listing(site.address, now),
+        text=lambda: bench.code.difference(before, after),
+        found=bench.code.listing(site.address, now),
     )
     if code != now:
         bench.guest.debugger.write_memory(site.address, code)
@@ -178,7 +188,7 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
 def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     """A site of the kernel's form behind the kernel, within reach: its words say what it is."""
     bench.fresh()
-    real, sites = bench.site(SITE), bench.isa.sites
+    real, sites = bench.sites.of(SITE), bench.isa.sites
     caller = bench.image.address_of("ftrace_caller")
     address = bench.image.address_of("__modules_start") + MARGIN
     if not sites.reach(address)[0] <= caller <= sites.reach(address)[1]:
@@ -187,7 +197,7 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     address &= bench.isa.mask
     site = CallSite(address, real.form, "behind the kernel", address, real.as_built)
     switch_elsewhere(
-        bench, site, bench.code(real), ("C9n", *(["M1d"] if bench.applies("M1d") else []))
+        bench, site, bench.code.of(real), ("C9n", *(["M1d"] if bench.applies("M1d") else []))
     )
 
 
@@ -196,7 +206,7 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
     image, caller = bench.image, bench.image.address_of("ftrace_caller")
     debugger = bench.guest.debugger
     debugger.write_memory(site.address, off)
-    record = bench.fake_record(site)
+    record = bench.sites.fake_record(site)
     with bench.stakes(*clauses):
         status = bench.call(image.address_of("ftrace_make_call"), record, caller)
         on = debugger.dump_memory(site.address, len(off))
@@ -205,20 +215,20 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
     if site.form is Form.LONG_CALL:
         right = on == site.as_built[: len(off)]
     else:
-        right = [target for _, target in bench.calls(site.address, on)] == [caller]
+        right = [target for _, target in bench.code.calls(site.address, on)] == [caller]
     for clause in clauses:
         bench.require(
             clause,
             status == 0 and right,
             f"the site at {site.address:#x} was not switched on: error {status}",
-            found=bench.listing(site.address, on),
+            found=bench.code.listing(site.address, on),
         )
         bench.require(
             clause,
             back == off,
             f"the site at {site.address:#x} was not switched off: error {status}",
-            expected=bench.listing(site.address, off),
-            found=bench.listing(site.address, back),
+            expected=bench.code.listing(site.address, off),
+            found=bench.code.listing(site.address, back),
         )
 
 
@@ -227,14 +237,14 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     """Foreign words in each place of a site, and sites that are in the state asked for already."""
     bench.fresh()
     isa, image = bench.isa, bench.image
-    site, port = bench.site(SITE), bench.port
+    site, port = bench.sites.of(SITE), bench.port
     record, caller = port.record_of(site), image.address_of("ftrace_caller")
     make_call = (image.address_of("ftrace_make_call"), record, caller)
     make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
-    off = bench.code(site)
+    off = bench.code.of(site)
     refused(bench, "C9e", site, make_nop, "the site is off already")
     status = bench.call(*make_call)
-    on = bench.code(site)
+    on = bench.code.of(site)
     if not bench.require("C9b", status == 0, f"ftrace_make_call returned {status}"):
         return
     refused(bench, "C9e", site, make_call, "the site is on already")

@@ -16,33 +16,33 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     """ftrace_update_ftrace_func() with one tracer, another, none, and one out of reach."""
     bench.fresh()
     image, isa = bench.image, bench.isa
-    slot, built = image.address_of("ftrace_call"), bench.text()
+    slot, built = image.address_of("ftrace_call"), bench.code.text()
     stub = image.function_at(slot)
     update = image.address_of("ftrace_update_ftrace_func")
     with bench.stakes("C10a"):
         bench.call(update, image.address_of(NO_TRACER))
     # As built there is a nop; what stands for no tracer afterwards may be a call of ftrace_stub.
-    idle = bench.text()
+    idle = bench.code.text()
     bench.require(
         "C10b",
-        set(bench.changed(built, idle)) <= set(_patched(bench, slot)),
+        set(bench.code.changed(built, idle)) <= set(_patched(bench, slot)),
         "to be told that there is no tracer changes more than the slot",
-        text=lambda: bench.difference(built, idle),
+        text=lambda: bench.code.difference(built, idle),
     )
     for name in (TRACER, OTHER_TRACER, TRACER):
         target = image.address_of(name)
         with bench.stakes("C10a"):
             status = bench.call(update, target)
-        text = bench.text()
+        text = bench.code.text()
         bench.require("C10a", status == 0, f"{name} was refused: error {status}")
-        changed = bench.changed(idle, text)
-        held = bench.instruction(slot)
+        changed = bench.code.changed(idle, text)
+        held = bench.code.instruction(slot)
         bench.require(
             "C10a",
-            bench.calls(slot, held) == [(slot, target)],
+            bench.code.calls(slot, held) == [(slot, target)],
             f"the slot does not call {name}",
             expected=f"a call of {target:#x}",
-            found=bench.listing(slot, held),
+            found=bench.code.listing(slot, held),
         )
         outside = [a for a in changed if stub is None or image.function_at(a) != stub]
         lines = [f"{address:#x} {image.symbolize(address)}" for address in outside[:16]]
@@ -52,32 +52,32 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             "C10b",
             set(changed) <= allowed,
             "other words of the stub than the slot have changed",
-            text=bench.difference(idle, text),
+            text=bench.code.difference(idle, text),
         )
         if bench.applies("M5c"):
-            gate = bench.instruction(image.address_of("ftrace_caller"))
+            gate = bench.code.instruction(image.address_of("ftrace_caller"))
             bench.require("M5c", gate == isa.sites.nop, "the jump at ftrace_caller is still there")
     _, high = isa.sites.reach(slot)
-    before = bench.text()
+    before = bench.code.text()
     status = bench.call(update, (high + isa.unit) & isa.mask)
-    after = bench.text()
+    after = bench.code.text()
     bench.require("C10d", status < 0, "a tracer out of reach was accepted")
     bench.require(
         "C10d",
         before == after,
         "a tracer out of reach was refused, but text has changed",
-        text=lambda: bench.difference(before, after),
+        text=lambda: bench.code.difference(before, after),
     )
     with bench.stakes("C10a", "C10b"):
         status = bench.call(update, image.address_of(NO_TRACER))
-    after = bench.text()
+    after = bench.code.text()
     bench.require("C10a", status == 0, f"no tracer was refused: error {status}")
     for clause in ("C10b", *(c for c in ("M5b", "M5c") if bench.applies(c))):
         bench.require(
             clause,
             after == idle,
             "without a tracer the text is not what it was",
-            text=lambda: bench.difference(idle, after),
+            text=lambda: bench.code.difference(idle, after),
         )
 
 
@@ -87,7 +87,7 @@ def both_slots_in_every_order(bench: Bench) -> None:
     bench.fresh()
     switch, image = Switch(bench), bench.image
     switch.tracer(False)
-    texts = {(False, False): bench.text()}
+    texts = {(False, False): bench.code.text()}
     state = (False, False)
     # Every edge between the four states in both directions, and each switch twice in a row.
     for step in "gGtTtgTGgttTgGtGggTG":
@@ -103,17 +103,17 @@ def both_slots_in_every_order(bench: Bench) -> None:
             except GuestError as error:
                 # To be asked for what is there already may be an error, which changes nothing.
                 bench.require(clause, want == state, error.message)
-        text = bench.text()
+        text = bench.code.text()
         known = texts.setdefault(want, text)
         bench.require(
             clause if want != (False, False) or step != "T" else "C11e",
             text == known,
             f"tracer {'on' if want[0] else 'off'}, graph {'on' if want[1] else 'off'}: the text is "
             "not what it was in this state before",
-            text=lambda known=known, text=text: bench.difference(known, text),
+            text=lambda known=known, text=text: bench.code.difference(known, text),
         )
         if bench.applies("M5c"):
-            gate = bench.instruction(image.address_of("ftrace_caller"))
+            gate = bench.code.instruction(image.address_of("ftrace_caller"))
             is_open = gate == bench.isa.sites.nop
             bench.require(
                 "M5c", is_open == any(want), f"ftrace_caller is {'open' if is_open else 'closed'}"
@@ -134,7 +134,7 @@ def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes]) -> No
         expected=f"a jump to {caller:#x}",
         found=str(line),
     )
-    changed = set(bench.changed(texts[False, False], texts[False, True]))
+    changed = set(bench.code.changed(texts[False, False], texts[False, True]))
     bench.require(
         "C11c", changed <= _allowed(bench, slot), "other words than the slot have changed"
     )

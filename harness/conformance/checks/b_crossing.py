@@ -39,7 +39,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             bench.fresh()
             clauses = _switch_idle(bench, state, name)
             with bench.stakes(*clauses):
-                call = step_through(bench, bench.site(name), home=True)
+                call = step_through(bench, bench.sites.of(name), home=True)
             what = f"a call of {name} with {state}"
             for function in (TRACER, GRAPH_ENTER):
                 seen = function in call.called
@@ -64,7 +64,7 @@ def _idle_states(bench: Bench) -> tuple[str, ...]:
 
 
 def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
-    switch, site = Switch(bench), bench.site(name)
+    switch, site = Switch(bench), bench.sites.of(name)
     if state == "the site as built":
         bench.guest.debugger.restore_memory(site.address, site.as_built)
         if not bench.isa.sites.has_gate:
@@ -88,7 +88,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
     """Everything that the function needs is there again behind a hostile tracer."""
     for name in (LEAF, OTHER):
         bench.fresh()
-        switch, site = Switch(bench), bench.site(name)
+        switch, site = Switch(bench), bench.sites.of(name)
         switch.tracer(True)
         switch.sites(True, [site])
         call = step_through(bench, site, home=True)
@@ -128,7 +128,7 @@ def _judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> 
     """The innermost return addresses in the frame records, where the ABI has such."""
     if not bench.isa.abi.frame_record or function not in call.returns:
         return
-    expected = [bench.behind(call.site), call.caller]
+    expected = [bench.sites.resumes(call.site), call.caller]
     found = call.returns[function][: len(expected)]
     bench.require(
         "C14b",
@@ -170,7 +170,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
         # A static port may leave the graph tracer alone while there is another.
         for both in (False, True) if bench.variant.name == DYNAMIC else (False,):
             bench.fresh()
-            switch, site = Switch(bench), bench.site(name)
+            switch, site = Switch(bench), bench.sites.of(name)
             switch.graph(True)
             switch.tracer(both)
             switch.sites(True, [site])
@@ -233,7 +233,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
     isa, abi = bench.isa, bench.isa.abi
     for name in (LEAF, OTHER):
         bench.fresh()
-        switch, site = Switch(bench), bench.site(name)
+        switch, site = Switch(bench), bench.sites.of(name)
         switch.graph(True)
         switch.sites(True, [site])
         what = f"a hijacked call of {name}"
@@ -284,9 +284,9 @@ def the_landing_pad_of_the_stub(bench: Bench) -> None:
     here = bench.guest.debugger.step_instruction().address
     bench.require(
         "C9p",
-        here == start + len(bench.instruction(start)),
+        here == start + len(bench.code.instruction(start)),
         "ftrace_caller does not begin with a landing pad",
-        found=bench.listing(start, bench.instruction(start)),
+        found=bench.code.listing(start, bench.code.instruction(start)),
     )
 
 
@@ -295,7 +295,7 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
     """The entry handler says no: the function returns as if nobody had asked."""
     for name in (LEAF, OTHER):
         bench.fresh()
-        switch, site = Switch(bench), bench.site(name)
+        switch, site = Switch(bench), bench.sites.of(name)
         switch.graph(True, entry="ftrace_graph_entry_stub")
         switch.sites(True, [site])
         what = f"a refused call of {name}"

@@ -293,7 +293,7 @@ def patching_makes_no_events(bench: Bench) -> None:
     switch = Switch(bench)
     switch.tracer(True)
     switch.sites(True)
-    site = bench.site("leaf")
+    site = bench.sites.of("leaf")
     bench.guest.tracer.clear()
     with bench.stakes("C9m"):
         switch.sites(False, [site])
@@ -352,8 +352,8 @@ def the_way_without_a_tracer(bench: Bench) -> None:
     back = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
     stores, steps, here = [], 0, bench.image.address_of(MCOUNT)
     while here != back and steps < 4 * limit:
-        instruction = bench.instruction(here)
-        stores += bench.listing(here, instruction) if isa.machine.is_store(instruction) else []
+        instruction = bench.code.instruction(here)
+        stores += bench.code.listing(here, instruction) if isa.machine.is_store(instruction) else []
         here = bench.guest.debugger.step_instruction().address & isa.mask
         steps += 1
     bench.require("C3d", not stores, "something is stored", found=stores)

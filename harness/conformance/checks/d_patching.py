@@ -39,7 +39,7 @@ def stores_and_maintenance(bench: Bench) -> None:
         clause = "C9j" if "make" in function else "C10c"
         for address, values in log.values.items():
             place = f"{address:#x} {bench.image.symbolize(address)}"
-            shown = [line for value in values for line in bench.listing(address, value)]
+            shown = [line for value in values for line in bench.code.listing(address, value)]
             bench.require(
                 clause,
                 len(values) <= 2,
@@ -93,11 +93,11 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
         for one in prepare:
             bench.call(*one)
         if not seen:
-            before = bench.text()
+            before = bench.code.text()
             bench.call(*call)
-            after = bench.text()
+            after = bench.code.text()
     guest, isa = bench.guest, bench.isa
-    changed = bench.changed(before, after)
+    changed = bench.code.changed(before, after)
     log = Log({address: [bench.read_memory(address, isa.unit)] for address in changed})
     bench.enter(*call)
     debugger, machine = guest.debugger, isa.machine
@@ -109,7 +109,7 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
         at = here - text.start
         inside = 0 <= at < len(before) - isa.longest
         instruction = isa.split(before[at : at + isa.longest])[0] if inside else b""
-        instruction = instruction or bench.instruction(here)
+        instruction = instruction or bench.code.instruction(here)
         visible = machine.fetch_maintenance(instruction, debugger.read_register)
         here = debugger.step_instruction().address & isa.mask
         if visible:
@@ -132,9 +132,9 @@ def _note(bench: Bench, log: Log) -> None:
 @check("C9i")
 def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     """Where a kernel lets a CPU stand in a site, it may be switched: the function goes on well."""
-    site = bench.site(SITE)
+    site = bench.sites.of(SITE)
     for on in (True, False):
-        for number, place in enumerate(bench.places(site)):
+        for number, place in enumerate(bench.sites.places(site)):
             bench.fresh()
             switch = Switch(bench)
             if not on:
@@ -143,7 +143,7 @@ def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
                 _run_into(bench, site, place)
                 before = bench.registers.read()
                 switch.sites(on, [site])
-                bench.run_to(bench.behind(site))
+                bench.run_to(bench.sites.resumes(site))
             after = bench.registers.read()
             kept = (bench.isa.abi.stack_register, *bench.isa.abi.saved)
             wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
@@ -173,14 +173,14 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
     entered = False
     for number in range(1, 64):
         bench.fresh()
-        switch, site, isa = Switch(bench), bench.site(SITE), bench.isa
+        switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
         switch.tracer(True)
         switch.graph(True)
         switch.sites(True, [site])
         _run_into(bench, site, site.address)
         here, delayed = site.address, False
         for _ in range(number):
-            delayed = isa.machine.has_delay_slot(bench.instruction(here))
+            delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
             here = bench.guest.debugger.step_instruction().address & isa.mask
         if delayed:
             # No CPU is ever found in a delay slot.

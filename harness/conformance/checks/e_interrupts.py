@@ -33,7 +33,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     by the frame of an interrupt; on the way in through both tracers, and on the way out.
     """
     bench.fresh()
-    switch, site, isa = Switch(bench), bench.site(SITE), bench.isa
+    switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
     graph = "ftrace_graph_caller" in bench.image.symbols
     if switch.dynamic or not graph:
         switch.tracer(True)
@@ -48,7 +48,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
     with bench.stakes("C1j"):
-        _step_and_spoil(bench, site.address, bench.behind(site))
+        _step_and_spoil(bench, site.address, bench.sites.resumes(site))
         behind = bench.registers.read()
     _same(
         bench,
@@ -114,7 +114,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
     """
     for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
         bench.fresh()
-        switch, site = Switch(bench), bench.site(LEAF)
+        switch, site = Switch(bench), bench.sites.of(LEAF)
         if graph:
             switch.graph(True)
         else:
@@ -126,7 +126,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             bench.run_to(site.address)
         tracer = "the graph tracer" if graph else "the tracer"
         with bench.stakes("C1j"):
-            met = _interrupt_each(bench, bench.behind(site), tracer)
+            met = _interrupt_each(bench, bench.sites.resumes(site), tracer)
             if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
                 met += _interrupt_each(bench, caller, tracer)
             bench.run_to(CALL_RETURNS)
@@ -153,7 +153,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     met: list[int] = []
     for _ in range(MOST_STEPS):
-        delayed = isa.machine.has_delay_slot(bench.instruction(here))
+        delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
         if here in functions:
             here, delayed = bench.run_to(debugger.read_register(isa.abi.return_register)), False
         else:
@@ -200,7 +200,7 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
     caller = image.address_of("ftrace_caller")
     for on in (True, False):
         bench.fresh()
-        switch, site = Switch(bench), bench.site(NMI_WORK)
+        switch, site = Switch(bench), bench.sites.of(NMI_WORK)
         switch.tracer(True)
         record = bench.port.record_of(site)
         call: tuple[int, ...] = (image.address_of("ftrace_make_call"), record, caller)

@@ -42,7 +42,7 @@ def texts(bench: Bench, modules: list[ModuleImage]) -> list[bytes]:
 
 
 def _listed(bench: Bench, site: CallSite) -> list[str]:
-    return bench.listing(site.address, bench.code(site))
+    return bench.code.listing(site.address, bench.code.of(site))
 
 
 def both(bench: Bench, *clauses: str) -> list[str]:
@@ -77,7 +77,7 @@ def records_of_modules(bench: Bench) -> None:
 def module_sites_are_off(bench: Bench) -> None:
     """After loading no site calls, nothing else has changed, and a CPU passes each kind of site."""
     modules = load(bench)
-    inside = bench.addresses_of(sites_of(modules))
+    inside = bench.sites.addresses_of(sites_of(modules))
     for module, now in zip(modules, texts(bench, modules), strict=True):
         start, built = module.text.start, module.read(module.text.start, len(module.text))
         other = [
@@ -89,9 +89,9 @@ def module_sites_are_off(bench: Bench) -> None:
         bench.require("C9d", not other, "loading changes more than the sites", text=lines)
     kinds: dict[int, CallSite] = {}
     for site in sites_of(modules):
-        kinds.setdefault(bench.size(site), site)
+        kinds.setdefault(bench.sites.size(site), site)
         if bench.applies("M1a"):
-            end = site.address + bench.size(site)
+            end = site.address + bench.sites.size(site)
             first = _listed(bench, site)[0]
             bench.require(
                 "M1a",
@@ -107,11 +107,11 @@ def module_sites_are_off(bench: Bench) -> None:
 def _pass(bench: Bench, site: CallSite) -> None:
     """From a site that is off a CPU comes to the first word behind it, with its stack pointer."""
     isa, debugger = bench.isa, bench.guest.debugger
-    end = site.address + bench.size(site)
+    end = site.address + bench.sites.size(site)
     before = bench.registers.read()
     bench.registers.write({isa.abi.pc_register: site.address})
     here, steps = site.address, 0
-    while site.address <= here < end and steps < bench.size(site) // isa.unit:
+    while site.address <= here < end and steps < bench.sites.size(site) // isa.unit:
         here, steps = debugger.step_instruction().address & isa.mask, steps + 1
     after = bench.registers.read()
     bench.registers.write(
@@ -148,14 +148,14 @@ def switching_module_sites(bench: Bench) -> None:
         switch.sites(True, sites)
     on = texts(bench, modules)
     for site in sites:
-        code = bench.code(site)
+        code = bench.code.of(site)
         for clause in both(bench, "M1c", "M1d", "M2b"):
             bench.require(
                 clause,
                 code == site.as_built,
                 f"{site.function}: the site is not what the linker had made of it",
-                expected=bench.listing(site.address, site.as_built),
-                found=bench.listing(site.address, code),
+                expected=bench.code.listing(site.address, site.as_built),
+                found=bench.code.listing(site.address, code),
             )
     for site in (sites[0], sites[-1]):
         _follow(bench, site)
@@ -177,8 +177,8 @@ def _follow(bench: Bench, site: CallSite) -> None:
     bench.registers.write({isa.abi.pc_register: site.address})
     goal, here = bench.image.address_of("ftrace_caller"), site.address
     way: list[str] = []
-    while here != goal and len(way) < bench.size(site) // isa.unit + STEPS_TO_STUB:
-        way += bench.listing(here, bench.instruction(here))
+    while here != goal and len(way) < bench.sites.size(site) // isa.unit + STEPS_TO_STUB:
+        way += bench.code.listing(here, bench.code.instruction(here))
         here = debugger.step_instruction().address & isa.mask
     # With what a branch leaves behind for the next instruction: a landing pad may be asked for.
     kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
@@ -199,7 +199,7 @@ def a_module_site_in_the_kernels_text(bench: Bench) -> None:
     real = sites_of(modules)[0]
     if real.form is not Form.LONG_CALL:
         return
-    off = bench.code(real)
+    off = bench.code.of(real)
     # A function that nothing here calls.
     address = bench.image.address_of("run_user_program")
     site = CallSite(address, real.form, "run_user_program", address, real.as_built)
@@ -217,12 +217,12 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     record, this = port.record_of(site), modules[0].address_of(THIS_MODULE)
     make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
     make_nop = (bench.image.address_of("ftrace_make_nop"), this, record, caller)
-    off = bench.code(site)
+    off = bench.code.of(site)
     refused(bench, "C9e", site, make_nop, "the module's site is off already")
     other = bench.image.address_of(RUN)
     refused(bench, "C9f", site, (*make_call[:2], other), "a module's site that calls another")
     bench.call(*make_call)
-    on = bench.code(site)
+    on = bench.code.of(site)
     refused(bench, "C9e", site, make_call, "the module's site is on already")
     refused(bench, "C9f", site, (*make_nop[:3], other), "a module's site that calls another")
     both_states = zip(bench.isa.split(off), bench.isa.split(on), strict=True)
@@ -259,7 +259,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 steps, delayed = 0, False
                 while steps < place or delayed:
                     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-                    delayed = isa.machine.has_delay_slot(bench.instruction(here))
+                    delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
                     debugger.step_instruction()
                     steps += 1
                 here = debugger.read_register(isa.abi.pc_register) & isa.mask

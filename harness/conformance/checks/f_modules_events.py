@@ -98,7 +98,7 @@ def graph_events_of_modules(bench: Bench) -> None:
         found = [one for one in every if one[1] in own] if static else every
         # A function whose prologue cannot be read may be left alone, with both its events; but not
         # all that have a call of the same length, whose sites the port may have got wrong.
-        sizes = {site.address: bench.size(site) for site in sites}
+        sizes = {site.address: bench.sites.size(site) for site in sites}
         missing = {sizes[at] for _, at in expected} - {sizes.get(at) for _, at in found}
         bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events")
         left = {site for _, site in expected} - {site for _, site in found}

@@ -62,10 +62,10 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
 @check("C9i", "C9l", lacks=several_cpus)
 def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     """One CPU stands at a word of a site while the other switches it, and then goes on."""
-    site = bench.site(SITE)
+    site = bench.sites.of(SITE)
     make_call, make_nop = (bench.image.address_of(f"ftrace_make_{n}") for n in ("call", "nop"))
     for on in (True, False):
-        for place in range(len(bench.places(site))):
+        for place in range(len(bench.sites.places(site))):
             bench.fresh()
             record, caller = bench.port.record_of(site), bench.image.address_of("ftrace_caller")
             call: tuple[int, ...] = (make_call, record, caller)

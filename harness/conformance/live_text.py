@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The text of a guest under test as it is now, and the call sites in it."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from harness.conformance.registers import RegisterFile
+from harness.guest import Guest
+from harness.image import RunningImage
+from harness.isa import CallSite, Isa
+
+
+class UnderTest(Protocol):
+    """A guest under test; `harness.conformance.bench.Bench` is one."""
+
+    image: RunningImage
+    isa: Isa
+
+    @property
+    def guest(self) -> Guest: ...
+    @property
+    def registers(self) -> RegisterFile: ...
+    def word(self, symbol: str) -> int: ...
+
+
+class LiveCode:
+    """Instructions in the memory of the guest."""
+
+    def __init__(self, bench: UnderTest) -> None:
+        self._bench = bench
+        self._image = bench.image
+        self._isa = bench.isa
+
+    def text(self) -> bytes:
+        """All text as it is now."""
+        where = self._image.text
+        return self._read(where.start, len(where))
+
+    def of(self, site: CallSite) -> bytes:
+        """What a call site holds now."""
+        return self._read(site.address, self._isa.sites.size(site.form, site.as_built))
+
+    def instruction(self, address: int) -> bytes:
+        """The instruction that is at an address now."""
+        return self._isa.split(self._read(address, self._isa.longest))[0]
+
+    def listing(self, address: int, code: bytes) -> list[str]:
+        """Disassembled code, one instruction a line."""
+        return [str(one) for one in self._isa.disassemble(code, address)]
+
+    def changed(self, before: bytes, after: bytes) -> list[int]:
+        """Addresses of the units of instructions that differ in two copies of all text."""
+        size, start = self._isa.unit, self._image.text.start
+        if before == after:
+            return []
+        return [
+            start + at
+            for at in range(0, len(before), size)
+            if before[at : at + size] != after[at : at + size]
+        ]
+
+    def difference(self, before: bytes, after: bytes) -> list[str]:
+        """The instructions that differ, old and new, disassembled; the first of them."""
+        lines = []
+        for address in self.changed(before, after)[:16]:
+            at = address - self._image.text.start
+            was, now = (
+                self._isa.disassemble(code[at : at + self._isa.longest], address)[0].text
+                for code in (before, after)
+            )
+            lines.append(f"{address:#x} {self._image.symbolize(address)}: {was} -> {now}")
+        return lines
+
+    def calls(self, address: int, code: bytes) -> list[tuple[int, int]]:
+        """Direct calls in code, by capstone: where each stands, and what it calls."""
+        listing = self._isa.disassemble(code, address)
+        return [(one.address, one.calls) for one in listing if one.calls is not None]
+
+    def _read(self, address: int, size: int) -> bytes:
+        return self._bench.guest.debugger.dump_memory(address, size)
+
+
+class LiveSites:
+    """Call sites of the guest: as its image has them, and as its kernel has recorded them."""
+
+    def __init__(self, bench: UnderTest) -> None:
+        self._bench = bench
+        self._image = bench.image
+        self._isa = bench.isa
+
+    @property
+    def records(self) -> list[int]:
+        """``ip`` of every record that the guest has, in its order."""
+        bench, word = self._bench, self._isa.word_size
+        size, count = bench.word("ftrace_record_size"), bench.word("ftrace_record_count")
+        data = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), size * count)
+        order = self._image.byteorder
+        return [int.from_bytes(data[at : at + word], order) for at in range(0, len(data), size)]
+
+    def fake_record(self, site: CallSite) -> int:
+        """A record of a site that the guest does not have; its address, far down the stack."""
+        bench = self._bench
+        size = bench.word("ftrace_record_size")
+        real = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), size)
+        ip = site.address.to_bytes(self._isa.word_size, self._image.byteorder)
+        address = (bench.registers.read()[self._isa.abi.stack_register] - 0x4000) & -16
+        bench.guest.debugger.restore_memory(address, ip + real[len(ip) :])
+        return address
+
+    def of(self, function: str) -> CallSite:
+        """The call site of a function of the workload."""
+        return next(site for site in self._image.sites if site.function == function)
+
+    def size(self, site: CallSite) -> int:
+        """The bytes of a call site."""
+        return self._isa.sites.size(site.form, site.as_built)
+
+    def places(self, site: CallSite) -> list[int]:
+        """The instructions of a call site at which a CPU can stand: not in a delay slot."""
+        found, at, delayed = [], site.address, False
+        for instruction in self._isa.split(site.as_built):
+            if not delayed:
+                found.append(at)
+            at += len(instruction)
+            delayed = self._isa.machine.has_delay_slot(instruction)
+        return found
+
+    def addresses_of(self, sites: Iterable[CallSite]) -> set[int]:
+        """The addresses of all bytes of call sites, and of entries that lie in no function."""
+        every = [range(site.address, site.address + self.size(site)) for site in sites]
+        return {at for place in (*every, *self._image.ignored_sites) for at in place}
+
+    def resumes(self, site: CallSite) -> int:
+        """Where the traced function goes on when its call comes back."""
+        return self._isa.sites.resumes(site)
