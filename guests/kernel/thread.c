@@ -26,34 +26,10 @@ _Static_assert(offsetof(struct thread_info, curr_ret_stack) == THREAD_CURR_RET_S
 _Static_assert(offsetof(struct thread_info, stack_end) == THREAD_STACK_END, "threads.h");
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-#define RET_STACK_ENTRY	sizeof(struct ftrace_ret_stack)
-#define RET_STACK_SIZE	ALIGN(FTRACE_RETFUNC_DEPTH * RET_STACK_ENTRY, 16)
-_Static_assert(offsetof(struct ftrace_ret_stack, ret) == 0, "sched.h");
+#define RET_STACK_SIZE	ALIGN(FTRACE_RETFUNC_DEPTH * sizeof(struct ftrace_ret_stack), 16)
 #else
-#define RET_STACK_ENTRY	0
 #define RET_STACK_SIZE	0
 #endif
-
-/* Static, so that the image itself says how to read a guest that has not begun. */
-struct thread_table thread_table = {
-	.version = THREAD_TABLE_VERSION,
-	.nr_threads = NR_THREADS,
-	.entry_size = sizeof(struct thread_info),
-	.long_size = sizeof(long),
-	.ret_stack_size = RET_STACK_ENTRY,
-	.comm_size = sizeof(threads->comm),
-	.offset_comm = offsetof(struct thread_info, comm),
-	.offset_pid = offsetof(struct thread_info, pid),
-	.offset_cpu = offsetof(struct thread_info, cpu),
-	.offset_flags = offsetof(struct thread_info, flags),
-	.offset_state = offsetof(struct thread_info, state),
-	.offset_curr_ret_stack = offsetof(struct thread_info, curr_ret_stack),
-	.offset_ret_stack = offsetof(struct thread_info, ret_stack),
-	.offset_interrupted_pc = offsetof(struct thread_info, interrupted_pc),
-	.offset_saved_pc = offsetof(struct thread_info, thread.pc),
-	.offset_saved_sp = offsetof(struct thread_info, thread.sp),
-	.offset_ftrace_ignore = offsetof(struct thread_info, ftrace_ignore),
-};
 
 static s32 last_pid = 1;		/* the workload's */
 
@@ -257,7 +233,4 @@ void sched_init(void)
 	idle_create(0);
 	cpu_info[0].running = &init_thread;
 	cpu_info[0].online = 1;
-	thread_table.threads = (unsigned long)threads;
-	barrier();
-	thread_table.magic = THREAD_TABLE_MAGIC;
 }

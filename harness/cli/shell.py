@@ -82,7 +82,7 @@ def _judge(
     required=True,
     metavar="ELF",
     type=click.Path(path_type=Path),
-    help="The image that the guest was started from.",
+    help="The image that the guest was started from, with its debug information.",
 )
 @click.option(
     "--gdb",

@@ -91,20 +91,17 @@ class LiveSites:
     @property
     def records(self) -> list[int]:
         """``ip`` of every record that the guest has, in its order."""
-        bench, word = self._bench, self._isa.word_size
-        size, count = bench.word("ftrace_record_size"), bench.word("ftrace_record_count")
-        data = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), size * count)
-        order = self._image.byteorder
-        return [int.from_bytes(data[at : at + word], order) for at in range(0, len(data), size)]
+        return self._bench.guest.port.records()[1]
 
     def fake_record(self, site: CallSite) -> int:
         """A record of a site that the guest does not have; its address, far down the stack."""
         bench = self._bench
-        size = bench.word("ftrace_record_size")
-        real = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), size)
-        ip = site.address.to_bytes(self._isa.word_size, self._image.byteorder)
+        layout = bench.guest.port.record
+        real = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), layout.size)
+        ip = layout.member("ip")
         address = (bench.registers.read()[self._isa.abi.stack_register] - 0x4000) & -16
-        bench.guest.debugger.restore_memory(address, ip + real[len(ip) :])
+        data = real[: ip.offset] + ip.packed(site.address) + real[ip.offset + ip.size :]
+        bench.guest.debugger.restore_memory(address, data)
         return address
 
     def of(self, function: str) -> CallSite:

@@ -26,13 +26,15 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
     The guest is stopped.  When the block ends it runs on, traced as it is then.
 
     Raises:
-        UsageError: ``elf`` cannot be read or is no guest, or there is no stub at ``endpoint``.
+        UsageError: ``elf`` cannot be read, is no guest or has no debug information, or there is no
+            stub at ``endpoint``.
         WrongGuest: another guest runs there; nothing has been changed.
     """
     try:
         image = RunningImage(elf.read_bytes(), str(elf))
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
+    _ = image.structures  # a sentence now where there is no debug information
     with (
         ScratchDirectory() as directory,
         Debugger() as debugger,

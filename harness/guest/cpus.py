@@ -4,8 +4,7 @@
 from collections.abc import Callable
 
 from harness.debugger import Debugger
-from harness.image import Image
-from harness.ring import GuestThread
+from harness.image import GuestThread, Image
 
 
 class StubCpus:

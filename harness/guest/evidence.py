@@ -9,9 +9,8 @@ from functools import partial
 from harness.debugger import Debugger
 from harness.errors import HarnessError
 from harness.guest.cpus import StubCpus
-from harness.image import Image
+from harness.image import GuestThread, Image
 from harness.machine import Console, NoConsole
-from harness.ring import GuestThread
 
 BEFORE, AFTER = 16, 24
 """Bytes disassembled in front of a program counter and from it on."""

@@ -20,12 +20,10 @@ from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
 from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import GuestSnapshots
-from harness.guest.threads import read_threads
-from harness.image import Image, RunningImage
+from harness.image import GuestThread, Image, RunningImage, ThreadArray
 from harness.kbuild import GuestSpec
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, Lane, MonitorLane, StubLane
-from harness.ring import GuestThread
 from harness.tracer import PortCalls, Tracer
 
 MOMENT = 0.001
@@ -191,11 +189,13 @@ class Guest:
         return self.control.describe()
 
     def threads(self) -> list[GuestThread]:
-        """The guest's threads, by their place in its table; none until the guest has set it up.
+        """The guest's threads, by their place in its array; none until the guest has set it up."""
+        array = self._thread_array
+        return array.threads(self.debugger.read_memory(array.address, array.size)) if array else []
 
-        `GuestError` when the table is damaged.
-        """
-        return read_threads(self.image, self.debugger)
+    @cached_property
+    def _thread_array(self) -> ThreadArray | None:
+        return ThreadArray(self.image) if "threads" in self.image.symbols else None
 
     def run(
         self,

@@ -3,7 +3,20 @@
 
 from harness.image.functions import Function
 from harness.image.image import Image
+from harness.image.layout import Member, Structure
 from harness.image.module import THIS_MODULE, ModuleImage
 from harness.image.running import RunningImage
+from harness.image.threads import GuestThread, ThreadArray, thread_count
 
-__all__ = ["THIS_MODULE", "Function", "Image", "ModuleImage", "RunningImage"]
+__all__ = [
+    "THIS_MODULE",
+    "Function",
+    "GuestThread",
+    "Image",
+    "Member",
+    "ModuleImage",
+    "RunningImage",
+    "Structure",
+    "ThreadArray",
+    "thread_count",
+]

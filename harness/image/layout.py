@@ -100,12 +100,7 @@ class Member:
 
     def numbers(self, data: bytes, start: int = 0) -> list[int]:
         """The elements of an array of numbers."""
-        size, signed = self._element()
-        raw = self.raw(data, start)
-        return [
-            int.from_bytes(raw[at : at + size], self.byteorder, signed=signed)
-            for at in range(0, len(raw), size)
-        ]
+        return self.unpacked(self.raw(data, start))
 
     def text(self, data: bytes, start: int = 0) -> bytes:
         """What an array of characters holds in front of its first NUL."""
@@ -122,6 +117,22 @@ class Member:
         """The bytes of a number, or of the first elements of an array of numbers."""
         size, signed = self._element()
         return b"".join(value.to_bytes(size, self.byteorder, signed=signed) for value in values)
+
+    def unpacked(self, data: bytes) -> list[int]:
+        """The numbers that `packed` makes these bytes of."""
+        size, signed = self._element()
+        return [
+            int.from_bytes(data[at : at + size], self.byteorder, signed=signed)
+            for at in range(0, len(data), size)
+        ]
+
+    @property
+    def structure(self) -> "Structure":
+        """The type of it, or of its elements, which must be a struct or union."""
+        kind = self.type.element if isinstance(self.type, Array) else self.type
+        if not isinstance(kind, Structure) or not kind.size:
+            raise FormatError(f"{self.name} does not consist of structures")
+        return kind
 
     def _scalar(self) -> tuple[int, bool]:
         if not isinstance(self.type, Integer | Enumeration | Pointer):
@@ -166,6 +177,14 @@ class Structure:
             member = self.member(name)
             data[member.offset : member.offset + member.size] = member.packed(value)
         return bytes(data)
+
+    def unpacked(self, data: bytes, start: int = 0) -> dict[str, int]:
+        """The numbers in a structure that begins at ``data[start]``, by their names."""
+        return {
+            name: member.number(data, start)
+            for name, member in self.members.items()
+            if isinstance(member.type, Integer | Enumeration | Pointer)
+        }
 
 
 Type: TypeAlias = Integer | Enumeration | Pointer | Opaque | Array | Structure

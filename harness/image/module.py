@@ -10,7 +10,6 @@ KERNEL_BUILD_ID = "__vmlinux_build_id"
 
 _BUILD_ID_SIZE = 20
 _NAME_LIMIT = 64
-_NAME_FIELD = 1  # struct module, in words
 
 
 class ModuleImage(Image):
@@ -32,9 +31,9 @@ class ModuleImage(Image):
     @property
     def module_name(self) -> str:
         """What it calls itself, which is its source file's name."""
-        word = self.isa.word_size
-        field = self.read(self.this_module + _NAME_FIELD * word, word)
-        raw = self._text_at(int.from_bytes(field, self.byteorder))
+        layout = self.structures.struct("module")
+        name = layout.member("name").number(self.read(self.this_module, layout.size))
+        raw = self._text_at(name)
         return escape(raw.decode("ascii", "backslashreplace"), _NAME_LIMIT)
 
     @property

@@ -6,8 +6,7 @@ the instruction at which the tracer settles where among the others an event stan
 from dataclasses import dataclass
 
 from harness.errors import HarnessError
-from harness.image import Image
-from harness.ring import TABLE_SIZE, THREAD_TABLE_MAGIC, ThreadTable
+from harness.image import Image, thread_count
 
 SWITCH = "__switch_to"
 THREAD_ENTRY = "thread_entry"
@@ -67,17 +66,13 @@ def find_marks(image: Image) -> dict[int, str]:
 
 
 def find_threads(image: Image) -> ThreadWatch:
-    """How to follow the guest's threads, from its symbols and the table as it was linked."""
+    """How to follow the guest's threads, from its symbols and debug information."""
     symbols = image.symbols
-    if not {SWITCH, THREAD_ENTRY, "thread_table", "threads"} <= set(symbols):
+    if not {SWITCH, THREAD_ENTRY, "threads"} <= set(symbols):
         return ThreadWatch()
     switch = image.function_at(symbols[SWITCH])
     try:
-        # The guest writes the magic number when the rest is complete; all else is there already.
-        magic = THREAD_TABLE_MAGIC.to_bytes(4, image.byteorder)
-        raw = image.read(symbols["thread_table"], TABLE_SIZE)
-        room = image.size_of("threads")
-        table = ThreadTable.parse(magic + raw[len(magic) :], image.byteorder, room)
+        count = thread_count(image)
     except HarnessError:
         return ThreadWatch()
     if switch is None:
@@ -87,8 +82,8 @@ def find_threads(image: Image) -> ThreadWatch:
         switch_end=switch.address + switch.size,
         thread_entry=symbols[THREAD_ENTRY],
         thread_table=symbols["threads"],
-        thread_size=table.entry_size,
-        nr_slots=table.nr_threads,
+        thread_size=image.structures.struct("thread_info").size,
+        nr_slots=count,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's ring buffer and table of threads, decoded from bytes.  No input or output."""
+"""The guest's ring buffer, decoded from bytes.  No input or output."""
 
 from harness.ring.edit import mark_lost, rest_of_page, truncate_page
 from harness.ring.header import FIXED_SIZE, RingCpu, RingHeader, header_length
@@ -15,21 +15,16 @@ from harness.ring.page import (
     page_header,
     scan_page,
 )
-from harness.ring.threads import TABLE_SIZE, THREAD_TABLE_MAGIC, GuestThread, ThreadTable
 
 __all__ = [
     "FIXED_SIZE",
     "LOST_UNKNOWN",
-    "TABLE_SIZE",
-    "THREAD_TABLE_MAGIC",
     "Cursor",
-    "GuestThread",
     "PageFormat",
     "PageHeader",
     "Record",
     "RingCpu",
     "RingHeader",
-    "ThreadTable",
     "add_lost",
     "count_events",
     "decode_page",

@@ -20,7 +20,7 @@ from harness.trace.reader import TraceDatReader
 from harness.trace.report import VIEWS, report_bytes, report_lines
 from harness.trace.statistics import Statistics, add_events, trace_statistics
 from harness.trace.symbols import Symbols
-from harness.trace.syscalls import Syscall, parse_syscalls
+from harness.trace.syscalls import Syscall, parse_syscall
 from harness.trace.views import (
     GraphOptions,
     header_lines,
@@ -60,7 +60,7 @@ __all__ = [
     "event_formats",
     "header_lines",
     "parse_filters",
-    "parse_syscalls",
+    "parse_syscall",
     "report_bytes",
     "report_chrome",
     "report_csv",

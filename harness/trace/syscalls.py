@@ -1,25 +1,20 @@
 # SPDX-License-Identifier: MIT
 """What a guest knows of its system calls, and the events ``sys_enter_NAME`` and ``sys_exit_NAME``.
 
-The guest's table is an array of ``struct syscall_metadata``
+The texts are those of ``struct syscall_metadata``
 (guests/kernel/include/linux/syscall_metadata.h).  The guest is a stranger: what cannot be right in
-it is refused.
+them is refused.
 """
 
 import re
-import struct
 from dataclasses import dataclass
 
 from harness.errors import FormatError
 from harness.trace.declarations import SYSCALL
 from harness.trace.formats import EventFormat, Field
-from harness.units import ByteOrder, escape
+from harness.units import escape
 
 SYSTEM = "syscalls"
-
-_LAYOUT = "32s40s160siI"
-FIXED_SIZE = struct.calcsize("<" + _LAYOUT)
-"""Bytes of an entry that are read; the entry may be longer."""
 
 MAX_ARGUMENTS = 6
 _NAME = re.compile(r"sys_[a-z0-9_]{1,27}")
@@ -69,22 +64,12 @@ class Syscall:
         )
 
 
-def parse_syscalls(data: bytes, count: int, size: int, byteorder: ByteOrder) -> list[Syscall]:
-    """The system calls out of ``count`` entries of ``size`` bytes.
+def parse_syscall(index: int, name: bytes, declaration: bytes, number: int, count: int) -> Syscall:
+    """A system call of the guest's table: ``name`` and ``declaration`` are its texts.
 
     Raises:
         FormatError: a name, a declaration or a number cannot be right.
     """
-    if size < FIXED_SIZE or len(data) < count * size:
-        raise FormatError(f"{count} system calls of {size} bytes do not lie in {len(data)} bytes")
-    layout = struct.Struct((">" if byteorder == "big" else "<") + _LAYOUT)
-    return [_parse(index, *layout.unpack_from(data, index * size)) for index in range(count)]
-
-
-def _parse(
-    index: int, name: bytes, symbol: bytes, declaration: bytes, number: int, count: int
-) -> Syscall:
-    del symbol
     title = _text(name)
     if not _NAME.fullmatch(title):
         raise FormatError(f"{escape(title, 40)!r} is not the name of a system call")
@@ -99,4 +84,4 @@ def _parse(
 
 
 def _text(data: bytes) -> str:
-    return data.partition(b"\0")[0].decode("ascii", "backslashreplace")
+    return data.decode("ascii", "backslashreplace")

@@ -1,33 +1,71 @@
 # SPDX-License-Identifier: MIT
-"""A structure of the guest that the harness writes, field by field."""
+"""A structure of the guest that the harness writes, member by member."""
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from harness.image import Image
+from harness.errors import FormatError
+from harness.image import Image, Member
 from harness.patcher import Text
 
 
 class ControlBlock:
-    """The C structure at ``symbol``: ``layout`` as in `struct`, one name for each of its fields.
+    """The variable NAME of the type ``struct NAME``.  The guest must be stopped.
 
-    The guest must be stopped.  Nothing between the fields is written.
+    FormatError where the image's symbols and its debug information are of different sizes.
     """
 
-    def __init__(
-        self, image: Image, memory: Text, symbol: str, layout: str, names: Sequence[str]
-    ) -> None:
+    def __init__(self, image: Image, memory: Text, name: str) -> None:
         self._memory = memory
-        self._address = image.address_of(symbol)
-        self._struct = struct.Struct((">" if image.byteorder == "big" else "<") + layout)
-        self._names = names
+        self._address = image.address_of(name)
+        self._layout = image.structures.struct(name)
+        if self._layout.size != image.size_of(name):
+            raise FormatError(
+                f"{name} of {image.name} has {image.size_of(name)} bytes, "
+                f"and its type {self._layout.size}"
+            )
 
-    def read(self) -> dict[str, int]:
-        """All fields by name."""
-        raw = self._memory.dump_memory(self._address, self._struct.size)
-        return dict(zip(self._names, self._struct.unpack(raw), strict=True))
+    def read(self, name: str) -> int:
+        """A number."""
+        member = self._layout.member(name)
+        return member.number(self._read(member, member.size), -member.offset)
 
-    def write(self, **changes: int) -> None:
-        """Change some of the fields."""
-        fields = self.read() | changes
-        self._memory.restore_memory(self._address, self._struct.pack(*fields.values()))
+    def write(self, **changes: int | Sequence[int]) -> None:
+        """Change some numbers, or the first ones of arrays."""
+        for name, value in changes.items():
+            member = self._layout.member(name)
+            self._write(member, member.packed(*([value] if isinstance(value, int) else value)))
+
+    def room(self, name: str) -> int:
+        """How many elements an array has."""
+        return self._layout.member(name).count
+
+    def numbers(self, name: str, count: int) -> list[int]:
+        """The first numbers of an array: ``count`` of them, or as many as there are."""
+        member = self._layout.member(name)
+        return member.unpacked(self._read(member, self._length(member, count)))
+
+    def structures(self, name: str, count: int) -> list[dict[str, int]]:
+        """The same of an array of structures: the numbers in each, by their names."""
+        member = self._layout.member(name)
+        element = member.structure
+        data = self._read(member, self._length(member, count))
+        return [element.unpacked(data, at) for at in range(0, len(data), element.size)]
+
+    def write_structures(self, name: str, values: Sequence[Mapping[str, int]]) -> None:
+        """Change the first structures of an array; what is not named becomes 0."""
+        member = self._layout.member(name)
+        self._write(member, b"".join(member.structure.packed(**value) for value in values))
+
+    def _length(self, member: Member, count: int) -> int:
+        """Bytes of some elements."""
+        return member.size // max(1, member.count) * min(count, member.count)
+
+    def _read(self, member: Member, size: int) -> bytes:
+        address = self._address + member.offset
+        return self._memory.dump_memory(address, size) if size else b""
+
+    def _write(self, member: Member, data: bytes) -> None:
+        if len(data) > member.size:
+            raise FormatError(f"{member.name} has room for {member.size} bytes, not {len(data)}")
+        if data:
+            self._memory.restore_memory(self._address + member.offset, data)

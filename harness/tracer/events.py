@@ -5,49 +5,32 @@ The guest has one bit for each event and looks at it when the event happens
 (guests/kernel/include/linux/trace_events.h).
 """
 
-import struct
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from harness.errors import FormatError, GuestError, UsageError
+from harness.errors import FormatError, UsageError
 from harness.image import Image
 from harness.patcher import Text
-from harness.trace import EventFormat, Syscall, parse_syscalls
+from harness.trace import EventFormat, Syscall
 from harness.tracer.control_block import ControlBlock
+from harness.tracer.syscalls import SyscallTable
 from harness.tracer.threads import ThreadControl
 
 _SWITCH, _SYSCALLS = "sched:sched_switch", "syscalls"
 _BITS = {_SWITCH: 1, "raw_syscalls:sys_enter": 2, "raw_syscalls:sys_exit": 4}
 _SINGLE = 8
 _ENTER, _EXIT = 1, 2
-_MAX_SYSCALLS, _MAX_SYSCALL_SIZE = 256, 4096
-
-_FIELDS = ("enabled", "options", "nr_syscalls", "metadata_size", "syscalls", "metadata")
-_LAYOUT = "4I2Q"
 
 
 def event_control(image: Image, memory: Text) -> ControlBlock:
     """The guest's ``struct trace_event_control``."""
-    return ControlBlock(image, memory, "trace_event_control", _LAYOUT, _FIELDS)
+    return ControlBlock(image, memory, "trace_event_control")
 
 
 def declared_syscalls(image: Image) -> list[Syscall]:
     """The system calls that a guest has events for, as its image says it; by their names."""
-    start = image.symbols.get("__start_syscalls_metadata", 0)
-    length = image.symbols.get("__stop_syscalls_metadata", 0) - start
-    if not length:
-        return []
-    control = struct.Struct((">" if image.byteorder == "big" else "<") + _LAYOUT)
-    block = control.unpack(image.read(image.address_of("trace_event_control"), control.size))
-    size = dict(zip(_FIELDS, block, strict=True))["metadata_size"]
-    try:
-        if not 0 < size <= _MAX_SYSCALL_SIZE or not 0 < length <= _MAX_SYSCALLS * size:
-            raise FormatError(f"{length} bytes of system calls of {size} bytes cannot be right")
-        parsed = parse_syscalls(image.read(start, length), length // size, size, image.byteorder)
-    except FormatError as error:
-        raise GuestError(f"{image.name}: {error.message}") from error
-    return sorted(parsed, key=lambda call: call.name)
+    return sorted(SyscallTable(image).read(image.read), key=lambda call: call.name)
 
 
 class EventControl:
@@ -62,23 +45,15 @@ class EventControl:
     @cached_property
     def syscalls(self) -> list[Syscall]:
         """The system calls that have events of their own; none if the port has no tracepoints."""
-        control = self._control.read()
-        count, size = self._count, control["metadata_size"]
-        try:
-            if count > _MAX_SYSCALLS or size > _MAX_SYSCALL_SIZE:
-                raise FormatError(f"{count} system calls of {size} bytes are too many")
-            data = self._memory.dump_memory(control["metadata"], count * size) if count else b""
-            parsed = parse_syscalls(data, count, size, self._image.byteorder) if count else []
-        except FormatError as error:
-            raise GuestError(
-                f"the guest's table of system calls is damaged: {error.message}"
-            ) from error
-        return sorted((one for one in parsed if one.number >= 0), key=lambda one: one.number)
+        room = self._control.room("syscalls")
+        if self._table.count > room:
+            raise FormatError(f"{self._table.count} system calls have room for {room} events")
+        found = self._table.read(self._memory.dump_memory)
+        return sorted((one for one in found if one.number >= 0), key=lambda one: one.number)
 
     @cached_property
-    def _count(self) -> int:
-        """How many there are in the guest's table: read once, for they do not become more."""
-        return self._control.read()["nr_syscalls"]
+    def _table(self) -> SyscallTable:
+        return SyscallTable(self._image)
 
     @property
     def available(self) -> list[str]:
@@ -118,10 +93,10 @@ class EventControl:
     @property
     def _chosen(self) -> set[str]:
         """What the guest has been told to record, whoever told it."""
-        control = self._control.read()
-        chosen = {name for name, bit in _BITS.items() if control["enabled"] & bit}
-        if control["enabled"] & _SINGLE and self.syscalls:
-            wanted = self._memory.dump_memory(control["syscalls"], self._count)
+        enabled = self._control.read("enabled")
+        chosen = {name for name, bit in _BITS.items() if enabled & bit}
+        if enabled & _SINGLE and self.syscalls:
+            wanted = self._control.numbers("syscalls", self._table.count)
             for call in self.syscalls:
                 for bit, way in ((_ENTER, "enter"), (_EXIT, "exit")):
                     if wanted[call.index] & bit:
@@ -141,14 +116,14 @@ class EventControl:
     def _write(self, chosen: Iterable[str]) -> None:
         bits = sum(bit for name, bit in _BITS.items() if name in chosen)
         if self.syscalls:
-            wanted = bytearray(self._count)
+            wanted = [0] * self._table.count
             for call in self.syscalls:
                 wanted[call.index] = _ENTER * (
                     f"{_SYSCALLS}:sys_enter_{call.name}" in chosen
                 ) + _EXIT * (f"{_SYSCALLS}:sys_exit_{call.name}" in chosen)
-            self._memory.restore_memory(self._control.read()["syscalls"], bytes(wanted))
+            self._control.write(syscalls=wanted)
             bits |= _SINGLE * any(wanted)
-        before = self._control.read()["enabled"]
+        before = self._control.read("enabled")
         self._control.write(enabled=bits)
         # A thread without the flag never leaves the fast path of its system calls.
         if bool(bits & ~_BITS[_SWITCH]) != bool(before & ~_BITS[_SWITCH]):

@@ -13,14 +13,13 @@ from harness.isa import CallSite
 from harness.patcher import Text
 from harness.tracer.control_block import ControlBlock
 
-MAX_FUNCTIONS = 256
-"""Functions that a list in the guest has room for."""
-
 _NO_DEPTH = (1 << 31) - 1
 """A bound that is none, but has the guest leave its shortest path."""
 
-_LAYOUT = "4I3Q"
-_FIELDS = ("max_depth", "nr_functions", "nr_notrace", "reserved", "thresh", "functions", "notrace")
+_FUNCTIONS = ("functions", "nr_functions")
+_NOTRACE = ("notrace_functions", "nr_notrace")
+_Names = tuple[str, str]
+"""Of a list and of the number of its elements."""
 
 
 class GraphControl:
@@ -36,12 +35,12 @@ class GraphControl:
         self._memory = memory
         self._sites_of = sites_of
         self._thorough = False
-        self._control = ControlBlock(image, memory, "ftrace_graph_control", _LAYOUT, _FIELDS)
+        self._control = ControlBlock(image, memory, "ftrace_graph_control")
 
     @property
     def max_graph_depth(self) -> int:
         """Deepest call that is traced; 0 for no bound."""
-        depth = self._control.read()["max_depth"]
+        depth = self._control.read("max_depth")
         return 0 if depth == _NO_DEPTH else depth
 
     @max_graph_depth.setter
@@ -64,69 +63,62 @@ class GraphControl:
     @property
     def tracing_thresh(self) -> int:
         """Record only the ends of calls that took this long, in microseconds; 0 for all."""
-        return self._control.read()["thresh"] // 1000
+        return self._control.read("tracing_thresh") // 1000
 
     @tracing_thresh.setter
     def tracing_thresh(self, microseconds: int) -> None:
         if not 0 <= microseconds < 1 << 53:
             raise UsageError(f"a threshold of {microseconds} us is not possible")
-        self._control.write(thresh=microseconds * 1000)
+        self._control.write(tracing_thresh=microseconds * 1000)
 
     @property
     def graph_functions(self) -> list[str]:
         """The functions of ``set_graph_function``, by address; none when it is every one."""
-        return self._names("functions", "nr_functions")
+        return self._names(_FUNCTIONS)
 
     @property
     def graph_notrace(self) -> list[str]:
         """The functions of ``set_graph_notrace``, by address."""
-        return self._names("notrace", "nr_notrace")
+        return self._names(_NOTRACE)
 
     def set_graph_function(self, *globs: str, append: bool = False) -> None:
         """Trace only these functions and what they call; none lifts the filter."""
-        self._set_list("functions", "nr_functions", globs, append)
+        self._set_list(_FUNCTIONS, globs, append)
 
     def set_graph_notrace(self, *globs: str, append: bool = False) -> None:
         """Trace neither these functions nor what they call; none lifts the filter."""
-        self._set_list("notrace", "nr_notrace", globs, append)
+        self._set_list(_NOTRACE, globs, append)
 
     def forget(self, text: range) -> None:
         """Take the functions of a module that goes out of both lists.
 
         Their places keep a number that is no function's: a list that has been set stays set.
         """
-        for array, count in (("functions", "nr_functions"), ("notrace", "nr_notrace")):
-            held = self._addresses(array, count)
+        for names in (_FUNCTIONS, _NOTRACE):
+            held = self._addresses(names)
             kept = sorted(0 if address in text else address for address in held)
             if kept != held:
-                self._store(array, kept)
+                self._control.write(**{names[0]: kept})
 
-    def _set_list(self, array: str, count: str, globs: tuple[str, ...], append: bool) -> None:
+    def _set_list(self, names: _Names, globs: tuple[str, ...], append: bool) -> None:
+        array, count = names
         chosen = {site.address for site in self._sites_of(*globs)} if globs else set()
         if append:
-            chosen |= set(self._addresses(array, count))
-        if len(chosen) > MAX_FUNCTIONS:
+            chosen |= set(self._addresses(names))
+        room = self._control.room(array)
+        if len(chosen) > room:
             raise UsageError(
-                f"{len(chosen)} functions match; the guest has room for {MAX_FUNCTIONS}",
+                f"{len(chosen)} functions match; the guest has room for {room}",
                 "Choose a narrower glob.",
             )
-        if chosen:
-            self._store(array, sorted(chosen))
+        self._control.write(**{array: sorted(chosen)})
         self._control.write(**{count: len(chosen)})
 
-    def _names(self, array: str, count: str) -> list[str]:
-        addresses = [address for address in self._addresses(array, count) if address]
+    def _names(self, names: _Names) -> list[str]:
+        addresses = [address for address in self._addresses(names) if address]
         return [self._image.symbolize(address).partition("+")[0] for address in addresses]
 
-    def _addresses(self, array: str, count: str) -> list[int]:
+    def _addresses(self, names: _Names) -> list[int]:
         """What one of the lists holds, 0 in the place of a function that is gone."""
-        fields = self._control.read()
-        word, order = self._image.isa.word_size, self._image.byteorder
-        size = min(fields[count], MAX_FUNCTIONS) * word
-        raw = self._memory.dump_memory(fields[array], size) if size else b""
-        return [int.from_bytes(raw[at : at + word], order) for at in range(0, size, word)]
-
-    def _store(self, array: str, addresses: list[int]) -> None:
-        word, order = self._image.isa.word_size, self._image.byteorder
-        data = b"".join(address.to_bytes(word, order) for address in addresses)
-        self._memory.restore_memory(self._control.read()[array], data)
+        array, count = names
+        return self._control.numbers(array, self._control.read(count))

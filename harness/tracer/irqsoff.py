@@ -18,16 +18,14 @@ class IrqsoffControl:
     """The guest's ``struct irqsoff_control``, and what the collector reads."""
 
     def __init__(self, image: Image, memory: Text, collector: Collector) -> None:
-        self._control = ControlBlock(
-            image, memory, "irqsoff_control", "2IQ", ("enabled", "reserved", "max_latency")
-        )
+        self._control = ControlBlock(image, memory, "irqsoff_control")
         self._collector = collector
         self._kept = image.address_of("max_buffer")
 
     @property
     def tracing_max_latency(self) -> int:
         """``tracing_max_latency`` in microseconds."""
-        return (self._control.read()["max_latency"] + 500) // 1000
+        return (self._control.read("max_latency") + 500) // 1000
 
     @tracing_max_latency.setter
     def tracing_max_latency(self, microseconds: int) -> None:

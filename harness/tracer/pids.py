@@ -11,18 +11,12 @@ from harness.patcher import Text
 from harness.tracer.control_block import ControlBlock
 from harness.tracer.threads import ThreadControl
 
-MAX_PIDS = 32
-"""Process ids that a list in the guest has room for."""
-
 
 class PidControl:
     """Which threads of one guest are traced."""
 
     def __init__(self, image: Image, memory: Text, threads: ThreadControl) -> None:
-        names = [f"{kind}_pid_{i}" for kind in ("ftrace", "event") for i in range(MAX_PIDS)]
-        self._control = ControlBlock(
-            image, memory, "trace_pid_control", f"2I{2 * MAX_PIDS}i", ["ftrace", "event", *names]
-        )
+        self._control = ControlBlock(image, memory, "trace_pid_control")
         self._threads = threads
 
     def set_ftrace_pid(self, *pids: int) -> None:
@@ -39,7 +33,8 @@ class PidControl:
         wrong = [pid for pid in pids if not 0 <= pid < 1 << 31]
         if wrong:
             raise UsageError(f"{wrong[0]} is not a process id", "They are numbers from 0 upward.")
-        if len(pids) > MAX_PIDS:
-            raise UsageError(f"{len(pids)} process ids; the guest has room for {MAX_PIDS}")
-        changes = {f"{kind}_pid_{i}": pid for i, pid in enumerate(pids)}
-        self._control.write(**{kind: len(pids)}, **changes)
+        room = self._control.room(f"{kind}_pids")
+        if len(pids) > room:
+            raise UsageError(f"{len(pids)} process ids; the guest has room for {room}")
+        self._control.write(**{f"{kind}_pids": pids})
+        self._control.write(**{f"nr_{kind}_pids": len(pids)})

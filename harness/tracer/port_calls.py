@@ -5,14 +5,12 @@ What the patcher does from outside the port has to do from inside; both must lea
 The guest must be stopped where its kernel could be interrupted by a call: not inside a stub.
 """
 
+from functools import cached_property
 from typing import Protocol
 
 from harness.errors import GuestError, UsageError
-from harness.image import THIS_MODULE, RunningImage
+from harness.image import THIS_MODULE, RunningImage, Structure
 from harness.isa import CallSite
-
-# Fields of the guest's struct module, in words.
-_MODULE_RECORDS, _MODULE_RECORD_COUNT = 9, 10
 
 
 class Caller(Protocol):
@@ -70,29 +68,39 @@ class PortCalls:
         return self._image.modules[name].address_of(THIS_MODULE) if name else 0
 
     def record_of(self, site: CallSite) -> int:
-        """The address of the guest's ``struct dyn_ftrace`` of a site: its first field is ``ip``."""
-        module, word = self._module(site), self._image.isa.word_size
-        size = self._word("ftrace_record_size")
+        """The address of the guest's ``struct dyn_ftrace`` of a site."""
+        start, ips = self.records(self._module(site))
+        if site.address not in ips:
+            raise UsageError(f"the guest has no record of the call site at {site.address:#x}")
+        return start + ips.index(site.address) * self.record.size
+
+    def records(self, module: int = 0) -> tuple[int, list[int]]:
+        """Where the records of the ``struct module`` at an address begin, and ``ip`` of each.
+
+        0 for the kernel's.  GuestError where they are more than the guest's memory holds.
+        """
+        image = self._image
         if module:
-            start = self._word_at(module + _MODULE_RECORDS * word)
-            count = self._word_at(module + _MODULE_RECORD_COUNT * word)
+            layout = image.structures.struct("module")
+            raw = self._caller.read_memory(module, layout.size)
+            start = layout.member("ftrace_records").number(raw)
+            count = layout.member("ftrace_record_count").number(raw)
         else:
             start, count = self._word("ftrace_records"), self._word("ftrace_record_count")
-        if not 0 < size * count <= len(self._image.memory):
+        size = self.record.size
+        if not 0 <= size * count <= len(image.memory):
             raise GuestError(
                 f"the guest tells of {count} records of call sites of {size} bytes",
                 "Its memory is damaged.",
             )
-        records = self._caller.read_memory(start, size * count)
-        ip = site.address.to_bytes(word, self._image.byteorder)
-        for offset in range(0, len(records), size):
-            if records[offset : offset + len(ip)] == ip:
-                return start + offset
-        raise UsageError(f"the guest has no record of the call site at {site.address:#x}")
+        ip, data = self.record.member("ip"), self._caller.read_memory(start, size * count)
+        return start, [ip.number(data, at) for at in range(0, len(data), size)]
+
+    @cached_property
+    def record(self) -> Structure:
+        """``struct dyn_ftrace``, which has a member of the port's own type."""
+        return self._image.structures.struct("dyn_ftrace")
 
     def _word(self, symbol: str) -> int:
-        return self._word_at(self._image.address_of(symbol))
-
-    def _word_at(self, address: int) -> int:
-        raw = self._caller.read_memory(address, self._image.isa.word_size)
+        raw = self._caller.read_memory(self._image.address_of(symbol), self._image.isa.word_size)
         return int.from_bytes(raw, self._image.byteorder)

@@ -64,7 +64,7 @@ class Tracer(TracerControl):
     def adopt(self) -> None:
         """As of `TracerControl`, with what the guest's own words say of options and irqsoff."""
         super().adopt()
-        recorded = event_control(self._image, self._text).read()["options"]
+        recorded = event_control(self._image, self._text).read("options")
         words = [STACKTRACE] * bool(recorded & _STACKTRACE)
         words += [f"no{GRAPH_IRQS}"] * bool(recorded & _NO_IRQS)
         words += [FUNC_STACK_TRACE] * self._setup.stacks

@@ -5,7 +5,6 @@ They are executed in the guest, by a tracer of their own that calls the other on
 (guests/kernel/include/linux/ftrace_triggers.h).
 """
 
-import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -18,8 +17,6 @@ from harness.tracer.module_filter import SEPARATOR
 
 COMMANDS = {"traceon": 1, "traceoff": 2, "stacktrace": 3}
 UNLIMITED = 0xFFFFFFFF
-MAX_TRIGGERS = 64
-MAX_HIDDEN = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,15 +74,7 @@ class TriggerControl:
 
     def __init__(self, image: Image, memory: Text) -> None:
         self._image = image
-        self._memory = memory
-        self._control = ControlBlock(
-            image,
-            memory,
-            "ftrace_trigger_control",
-            "2I3Q",
-            ("nr_triggers", "nr_hidden", "tracer", "triggers", "hidden"),
-        )
-        self._entry = struct.Struct((">" if image.byteorder == "big" else "<") + "QII")
+        self._control = ControlBlock(image, memory, "ftrace_trigger_control")
 
     def write(self, triggers: Iterable[Trigger], hidden: Iterable[int], tracer: int) -> None:
         """Arm these triggers with their full counts.
@@ -93,68 +82,61 @@ class TriggerControl:
         ``hidden`` are call sites that are on for their triggers alone, ``tracer`` is the address
         of the function tracer behind the triggers, or 0.
         """
-        armed = list(triggers)
+        armed = [
+            {
+                "ip": one.site,
+                "action": COMMANDS[one.command],
+                "count": UNLIMITED if one.count is None else one.count,
+            }
+            for one in triggers
+        ]
         sites = sorted(hidden)
-        if len(armed) > MAX_TRIGGERS:
+        room = self._control.room("triggers")
+        if len(armed) > room:
             raise UsageError(
-                f"{len(armed)} function triggers; the guest has room for {MAX_TRIGGERS}",
+                f"{len(armed)} function triggers; the guest has room for {room}",
                 "Choose a narrower glob.",
             )
-        if len(sites) > MAX_HIDDEN:
-            raise UsageError(
-                f"{len(sites)} functions have only triggers; {MAX_HIDDEN} are possible"
-            )
-        where = self._control.read()
-        data = b"".join(
-            self._entry.pack(
-                one.site, COMMANDS[one.command], UNLIMITED if one.count is None else one.count
-            )
-            for one in armed
+        room = self._control.room("hidden")
+        if len(sites) > room:
+            raise UsageError(f"{len(sites)} functions have only triggers; {room} are possible")
+        self._control.write_structures("triggers", armed)
+        self._control.write(
+            hidden=sites, nr_triggers=len(armed), nr_hidden=len(sites), tracer=tracer
         )
-        word, order = self._image.isa.word_size, self._image.byteorder
-        if data:
-            self._memory.restore_memory(where["triggers"], data)
-        if sites:
-            addresses = b"".join(site.to_bytes(word, order) for site in sites)
-            self._memory.restore_memory(where["hidden"], addresses)
-        self._control.write(nr_triggers=len(armed), nr_hidden=len(sites), tracer=tracer)
 
     def read(self) -> tuple[tuple[Trigger, ...], int]:
         """What is armed in the guest, and the function tracer behind it, whoever armed it.
 
         GuestError if the guest's table holds what nobody puts there.
         """
-        where = self._control.read()
         functions = {site.address: site.function for site in self._image.sites}
         names = {number: command for command, number in COMMANDS.items()}
-        if where["nr_triggers"] > MAX_TRIGGERS:
-            raise GuestError(f"the guest has {where['nr_triggers']} function triggers")
-        data = self._memory.dump_memory(where["triggers"], where["nr_triggers"] * self._entry.size)
+        number = self._control.read("nr_triggers")
+        if number > self._control.room("triggers"):
+            raise GuestError(f"the guest has {number} function triggers")
         armed = []
-        for site, command, count in self._entry.iter_unpack(data):
+        for one in self._control.structures("triggers", number):
+            site, command = one["ip"], one["action"]
             if site not in functions or command not in names:
                 raise GuestError(f"the guest has a trigger at {site:#x} that cannot be right")
-            left = None if count == UNLIMITED else count
-            armed.append(Trigger(site, functions[site], names[command], left))
-        return tuple(armed), where["tracer"]
+            armed.append(Trigger(site, functions[site], names[command], _left(one["count"])))
+        return tuple(armed), self._control.read("tracer")
 
     @property
     def hidden(self) -> set[int]:
         """The call sites that are on for their triggers alone."""
-        where = self._control.read()
-        word, size = self._image.isa.word_size, min(where["nr_hidden"], MAX_HIDDEN)
-        data = self._memory.dump_memory(where["hidden"], size * word)
-        order = self._image.byteorder
-        return {int.from_bytes(data[at : at + word], order) for at in range(0, len(data), word)}
+        return set(self._control.numbers("hidden", self._control.read("nr_hidden")))
 
     def counts(self, triggers: Iterable[Trigger]) -> list[Trigger]:
         """The same triggers with the counts that the guest has left of them."""
         armed = list(triggers)
-        size = self._entry.size
-        data = self._memory.dump_memory(self._control.read()["triggers"], size * max(1, len(armed)))
-        left = []
-        for index, one in enumerate(armed):
-            _, _, count = self._entry.unpack_from(data, index * size)
-            shown = None if count == UNLIMITED else count
-            left.append(Trigger(one.site, one.function, one.command, shown))
-        return left
+        now = self._control.structures("triggers", len(armed))
+        return [
+            Trigger(one.site, one.function, one.command, _left(entry["count"]))
+            for one, entry in zip(armed, now, strict=True)
+        ]
+
+
+def _left(count: int) -> int | None:
+    return None if count == UNLIMITED else count

@@ -3,7 +3,6 @@
 
 import io
 import random
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,7 +31,6 @@ from harness.ring import (
     FIXED_SIZE,
     PageFormat,
     RingHeader,
-    ThreadTable,
     header_length,
     mark_lost,
     rest_of_page,
@@ -43,7 +41,7 @@ from harness.trace import (
     TraceDatReader,
     event_formats,
     parse_filters,
-    parse_syscalls,
+    parse_syscall,
     report_bytes,
     stat_json,
     stat_text,
@@ -51,8 +49,8 @@ from harness.trace import (
 )
 from matrix_drafts import RESULT
 from ring_model import RingModel
-from test_ring_threads import table
-from test_trace_syscalls import SIZE, entry
+from test_image_threads import array
+from test_image_threads import entry as thread_entry
 from trace_files import FORMATS, function_trace
 
 Look = Callable[[bytes, random.Random, Path], object]
@@ -130,10 +128,10 @@ def look_at_header(data: bytes, chance: random.Random, directory: Path) -> None:
 
 
 def look_at_threads(data: bytes, chance: random.Random, directory: Path) -> None:
-    found = ThreadTable.parse(data, "big")
-    entries = data[80:] * 4
-    for thread in found.threads(entries, 0x1000):
-        assert all(part.isprintable() for part in re.split("[\n\t]", str(thread)))
+    found = array()
+    entries = data[: found.size].ljust(found.size, b"\0")
+    for thread in found.threads(entries):
+        assert str(thread).replace("\t", "").isprintable()
     found.names(entries)
 
 
@@ -168,8 +166,9 @@ def look_at_link(data: bytes, chance: random.Random, directory: Path) -> None:
 
 
 def look_at_syscalls(data: bytes, chance: random.Random, directory: Path) -> None:
-    for call in parse_syscalls(data, max(1, len(data) // SIZE), SIZE, "little"):
-        assert call.formats(4)
+    name, _, rest = data.partition(b"\0")
+    declaration, _, numbers = rest.partition(b"\0")
+    assert parse_syscall(3, name, declaration, 4, len(numbers)).formats(4)
 
 
 def look_at_answer(data: bytes, chance: random.Random, directory: Path) -> None:
@@ -269,7 +268,7 @@ def targets(directory: Path) -> list[Target]:
     configs = tuple(f.read_bytes() for f in sorted(resources.configs_directory().glob("*.toml")))
     ports = (resources.guests_directory() / "ports").glob("*/port.toml")
     texts = tuple(form.text.encode() for size in (4, 8) for form in event_formats(size))
-    calls = (entry("sys_write", "int fd, const char * buf, size_t count", count=3),)
+    calls = (b"sys_write\0(int fd, const char * buf, size_t count)\0" + bytes(3),)
     findings = CellFindings(RESULT.verdicts, 12)
     return [
         Target("trace.dat", TRACES, look_at_trace, b"\x17\x08D"),
@@ -277,7 +276,7 @@ def targets(directory: Path) -> list[Target]:
         Target("format", texts, look_at_format, b"name: "),
         Target("page", pages, look_at_page),
         Target("ring-header", (bytes(ring.memory[:400]),), look_at_header),
-        Target("threads", (table() + bytes(4096),), look_at_threads),
+        Target("threads", (thread_entry(7, b"task".ljust(16, b"\0")) * 3,), look_at_threads),
         Target("elf", elf, look_at_image, b"\x7fELF"),
         Target("structures", (_sections(),), look_at_structures),
         Target("recordmcount", elf, look_at_link, b"\x7fELF"),

@@ -106,41 +106,27 @@ def test_the_timeout_is_for_booting_too(tmp_path):
     assert list(where.iterdir()) == []
 
 
-def test_a_table_of_threads_that_has_no_room():
-    with boot("mips-malta") as guest:
-        known = guest.threads()
-        table = guest.image.symbols["thread_table"]
-        for number, size in ((len(known) + 1000, 0), (65536, 65536)):
-            for offset, value in ((8, number), (12, size)):
-                if value:
-                    data = value.to_bytes(4, guest.image.byteorder)
-                    guest.debugger.write_memory(table + offset, data)
-            with pytest.raises(GuestError, match="the table of threads has"):
-                guest.threads()
-            with pytest.raises(GuestError, match="the table of threads has"):
-                guest.tracer.remember_names()
-
-
 def test_words_of_a_guest_that_say_how_much_there_is_to_read():
     with boot("mips-malta") as guest:
         site = guest.image.sites[0]
-        for size, count in ((0, 3), (1 << 16, 1 << 16)):
-            for symbol, value in (("ftrace_record_size", size), ("ftrace_record_count", count)):
-                data = value.to_bytes(4, guest.image.byteorder)
-                guest.debugger.write_memory(guest.image.symbols[symbol], data)
+        for count in (1 << 28, 0xFFFFFFFF):
+            data = count.to_bytes(4, guest.image.byteorder)
+            guest.debugger.write_memory(guest.image.symbols["ftrace_record_count"], data)
             with pytest.raises(GuestError, match="records of call sites"):
                 guest.port.record_of(site)
+        graph, most = guest.tracer.graph, (0xFFFFFFFF).to_bytes(4, guest.image.byteorder)
+        control = guest.image.structures.struct("ftrace_graph_control")
+        for name in ("nr_functions", "nr_notrace"):
+            place = guest.image.symbols["ftrace_graph_control"] + control.member(name).offset
+            guest.debugger.write_memory(place, most)
+        assert (graph.graph_functions, graph.graph_notrace) == ([], [])
 
 
-def test_a_number_of_system_calls_that_grows_is_not_believed():
+def test_system_calls_that_a_guest_describes_as_they_cannot_be():
     with boot("mips-malta") as guest:
-        events = guest.tracer.event_control
-        known = events.available
-        guest.debugger.write_memory(
-            guest.image.symbols["trace_event_control"] + 8, b"\x7f" + bytes(3)
-        )
-        events.set_event("*:*")
-        assert events.enabled == known
+        guest.debugger.write_memory(guest.image.symbols["__start_syscalls_metadata"], b"\x1b[2J")
+        with pytest.raises(GuestError, match=r"the table of system calls of .* is damaged"):
+            guest.tracer.event_control.syscalls  # noqa: B018
 
 
 def test_events_that_a_guest_refuses_uncounted_are_spoken_of(tmp_path, workload):

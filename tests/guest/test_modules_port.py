@@ -24,9 +24,6 @@ MIPS = [name for name in list_configs() if load_config(name).architecture == "mi
 N64 = [name for name in MIPS if "-mabi=64" in load_config(name).build.cflags]
 FAR = [name for name in list_configs() if Property.FAR_MODULES in load_config(name).properties]
 
-# struct module, in words
-RECORDS, RECORD_COUNT = 9, 10
-
 CALLBACKS = [
     *("callbacks_run", "mod_leaf", "mod_nested", "mod_middle", "mod_leaf"),
     *("mod_recursion", "mod_recursion", "mod_recursion", "mod_sort"),
@@ -62,13 +59,11 @@ def word(guest, address):
 def records(guest):
     """Each record of the modules' call sites, with its module's struct, by the site's address."""
     found = {}
-    word_size, step = guest.image.isa.word_size, word(guest, guest.address_of("ftrace_record_size"))
     for image in images(guest):
         module = image.address_of("__this_module")
-        start = word(guest, module + RECORDS * word_size)
-        for index in range(word(guest, module + RECORD_COUNT * word_size)):
-            record = start + index * step
-            found[word(guest, record)] = module, record
+        start, sites = guest.port.records(module)
+        for index, site in enumerate(sites):
+            found[site] = module, start + index * guest.port.record.size
     return found
 
 

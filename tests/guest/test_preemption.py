@@ -12,7 +12,6 @@ import pytest
 from harness import boot
 from harness.config import list_configs, load_config
 from harness.isa import SiteState
-from harness.ring import TABLE_SIZE, ThreadTable
 
 ANSWERS = str(Path(__file__).parents[1] / "oracle" / "workloads" / "answers.c")
 NEED_RESCHED = 0x24
@@ -192,5 +191,4 @@ def preempt_at(guest, address):
 
 
 def flags_address(guest, thread):
-    raw = guest.debugger.read_memory(guest.address_of("thread_table"), TABLE_SIZE)
-    return thread.address + ThreadTable.parse(raw, guest.image.byteorder).offsets["flags"]
+    return thread.address + guest.image.structures.struct("thread_info").member("flags").offset

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 
@@ -398,6 +399,16 @@ def test_what_is_no_stub_is_refused(behaviour, tmp_path):
     assert str(tmp_path / "peer") in done.stderr
     assert "Traceback" not in done.stderr
     assert all(line.isprintable() for line in done.stderr.splitlines())
+
+
+def test_an_image_without_debug_information_is_refused(tmp_path):
+    config = load_config("mips-malta")
+    command = [f"{config.build.cross_compile}strip", "-g", "-o", tmp_path / "vmlinux"]
+    subprocess.run([*command, build_guest(config)], check=True)
+    done = harness("attach", "--elf", tmp_path / "vmlinux", "--gdb", "nowhere", input="")
+    assert done.returncode == 2
+    assert "vmlinux has no debug information" in done.stderr
+    assert "Compile all of it with -g" in done.stderr
 
 
 def test_another_architecture_is_refused():

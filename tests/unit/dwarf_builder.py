@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One unit of debug information, big endian, of DWARF 4, with whatever lies a test wants told."""
+"""One unit of debug information of DWARF 4, with whatever lies a test wants told."""
 
 import struct
 from dataclasses import dataclass, field
@@ -24,6 +24,8 @@ def uleb(number: int) -> bytes:
 class DwarfBuilder:
     """Entries in their order; an attribute is a number, a text, or ``@label`` for an entry."""
 
+    byteorder: str = "big"
+    bits: int = 32
     info: bytes = b""
     abbrev: bytes = b""
     strings: bytes = b"\0"
@@ -45,7 +47,7 @@ class DwarfBuilder:
                 self.references.append((len(self.info), value[1:]))
                 form, data = _REF4, bytes(4)
             elif attribute == NAME and len(value) > 3:
-                form, data = _STRP, struct.pack(">I", len(self.strings))
+                form, data = _STRP, self._pack("I", len(self.strings))
                 self.strings += value.encode() + b"\0"
             else:
                 form, data = _STRING, value.encode() + b"\0"
@@ -53,14 +55,17 @@ class DwarfBuilder:
             self.info += data
         self.abbrev += b"\0\0"
 
+    def _pack(self, form: str, *values: int) -> bytes:
+        return struct.pack((">" if self.byteorder == "big" else "<") + form, *values)
+
     def end(self) -> None:
         self.info += b"\0"
 
     def sections(self) -> dict[str, bytes]:
         info = bytearray(self.info)
         for at, label in self.references:
-            info[at : at + 4] = struct.pack(">I", self.labels[label])
-        header = struct.pack(">IHIB", len(info) + HEADER - 4, 4, 0, 4)
+            info[at : at + 4] = self._pack("I", self.labels[label])
+        header = self._pack("IHIB", len(info) + HEADER - 4, 4, 0, self.bits // 8)
         return {
             ".debug_info": header + bytes(info),
             ".debug_abbrev": self.abbrev + b"\0",

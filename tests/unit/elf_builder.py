@@ -52,10 +52,16 @@ class ElfBuilder:
         return self.pack(f"{len(values)}{'I' if self.bits == 32 else 'Q'}", *values)
 
     def section(
-        self, address: int, data: bytes, *, flags: int = ALLOC | EXEC, type: int = PROGBITS
+        self,
+        address: int,
+        data: bytes,
+        *,
+        flags: int = ALLOC | EXEC,
+        type: int = PROGBITS,
+        name: str = "",
     ) -> int:
-        """Add a section; the answer is its index in the file."""
-        self.sections.append(SectionDraft(f".s{len(self.sections)}", type, flags, address, data))
+        """Add a section; the answer is its index in the file, which has only names given here."""
+        self.sections.append(SectionDraft(name, type, flags, address, data))
         return len(self.sections)
 
     def symbol(
@@ -102,6 +108,8 @@ class ElfBuilder:
             data = b"".join(self._relocation(*entry) for entry in entries)
             kind, size = (REL, 8) if self.bits == 32 else (RELA, 24)
             sections.append(SectionDraft(".rel", kind, 0, 0, data, symtab, target, size))
+        if any(section.name for section in self.sections):
+            sections.append(SectionDraft(".shstrtab", STRTAB, 0, 0, _names(sections)))
         return self._lay_out(sections)
 
     def _relocation(self, address: int, symbol: str, kind: int) -> bytes:
@@ -128,10 +136,19 @@ class ElfBuilder:
             for s, offset in zip(sections, offsets, strict=True)
             if s.flags & ALLOC
         )
+        names = _names(sections)
+        index = len(sections) if sections[-1].name == ".shstrtab" else 0
         rows = bytes(row_size) + b"".join(
             self.pack(
                 "10I" if self.bits == 32 else "IIQQQQIIQQ",
-                *(0, s.type, s.flags, s.address, offset, len(s.data)),
+                *(
+                    names.index(s.name.encode() + b"\0") if index else 0,
+                    s.type,
+                    s.flags,
+                    s.address,
+                    offset,
+                    len(s.data),
+                ),
                 *(s.link, s.info, 1, s.entry_size),
             )
             for s, offset in zip(sections, offsets, strict=True)
@@ -140,7 +157,7 @@ class ElfBuilder:
         header = self.pack(
             "HHIIIIIHHHHHH" if self.bits == 32 else "HHIQQQIHHHHHH",
             *(self.type, self.machine, 1, self.entry, header_size, table, self.flags),
-            *(header_size, segment_size, len(loaded), row_size, len(sections) + 1, 0),
+            *(header_size, segment_size, len(loaded), row_size, len(sections) + 1, index),
         )
         return ident.ljust(16, b"\0") + header + segments + body + rows
 
@@ -150,3 +167,11 @@ class ElfBuilder:
         if self.bits == 32:
             return self.pack("8I", 1, offset, address, address, size, memory, 5, 8)
         return self.pack("IIQQQQQQ", 1, 5, offset, address, address, size, memory, 8)
+
+
+def _names(sections: list[SectionDraft]) -> bytes:
+    return (
+        b"\0"
+        + b"".join(f"{one.name}\0".encode() for one in sections if one.name != ".shstrtab")
+        + b".shstrtab\0"
+    )

@@ -8,25 +8,46 @@ import pytest
 from harness.errors import FormatError, GuestError
 from harness.image import Image, ModuleImage, RunningImage
 from harness.trace import Symbols
+from tests.unit import dwarf_builder
+from tests.unit.dwarf_builder import (
+    AT,
+    MEMBER,
+    NAME,
+    POINTER,
+    STRUCT,
+    TYPE,
+    UNIT,
+    DwarfBuilder,
+)
 from tests.unit.elf_builder import ALLOC
 from tests.unit.guest_drafts import BUILD_ID, KINDS, SIZE, Draft, Kind
 
 AWAY = 0x0780_0000
+BYTES = dwarf_builder.SIZE
 KERNEL_ID = b"\x5a" * 20
 
 pytestmark = pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
 
 
 def module_of(kind: Kind, name: bytes = b"net\0", away: int = AWAY, tell: bool = True) -> bytes:
-    """A draft that is a module: ``struct module`` (two words of it), its name, its kernel."""
+    """A draft that is a module: ``struct module`` (three words of it), its name, its kernel."""
     draft = Draft(replace(kind, base=kind.base + away))
     this = kind.base + away + 0x3000
     long = kind.bits // 8
-    data = draft.elf.longs(0, this + 2 * long) + name.ljust(80, b"x") + KERNEL_ID
+    data = draft.elf.longs(0, 0, this + 3 * long) + name.ljust(80, b"x") + KERNEL_ID
     section = draft.elf.section(this, data, flags=ALLOC)
     draft.elf.symbol("__this_module", this, section=section)
     if tell:
-        draft.elf.symbol("__vmlinux_build_id", this + 2 * long + 80, section=section)
+        draft.elf.symbol("__vmlinux_build_id", this + 3 * long + 80, section=section)
+    types = DwarfBuilder(kind.byteorder, kind.bits)
+    types.entry(UNIT, {NAME: "net.c"}, children=True)
+    types.entry(POINTER, {BYTES: long}, label="pointer")
+    types.entry(STRUCT, {NAME: "module", BYTES: 3 * long}, children=True)
+    types.entry(MEMBER, {NAME: "name", TYPE: "@pointer", AT: 2 * long})
+    types.end()
+    types.end()
+    for title, content in types.sections().items():
+        draft.elf.section(0, content, flags=0, name=title)
     draft.elf.function("send", kind.base + away + 3 * SIZE, 8)
     return draft.elf.build()
 

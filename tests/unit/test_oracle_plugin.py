@@ -15,7 +15,7 @@ import pytest
 
 import harness.oracle
 from harness.errors import HostError
-from harness.image import Function
+from harness.image import Function, Structure
 from harness.isa import FlowKind, FlowPattern, for_elf
 from harness.oracle import Call, Oracle
 from harness.oracle.layout import Control
@@ -187,10 +187,8 @@ def image(code):
     text = isa.encode(code.site, code.nop)
     function = Function("traced", BASE, len(text))
     switch = Function("__switch_to", at(SWITCH), 16)
-    order = ">" if isa.byteorder == "big" else "<"
-    layout = (0x54485244, 1, NR_THREADS, THREAD_SIZE, 4, 0, 16, *[0] * 11, THREADS)
     jumps = [Function("setjmp", at(SETJMP), 16), Function("longjmp", at(LONGJMP), 16)]
-    memory = {BASE: text, THREADS - 0x100: struct.pack(f"{order}18IQ", *layout)}
+    memory = {BASE: text}
     memory |= {function.address: isa.encode(*[code.nop] * 4) for function in jumps}
     return FakeImage(
         isa=isa,
@@ -201,12 +199,14 @@ def image(code):
             "__switch_to": at(SWITCH),
             "thread_entry": at(THREAD_ENTRY),
             "threads": THREADS,
-            "thread_table": THREADS - 0x100,
         },
         functions=[function, *jumps],
         function_at=lambda address: {BASE: function, at(SWITCH): switch}.get(address),
         read=lambda address, size: memory[address],
         size_of={"threads": NR_THREADS * THREAD_SIZE}.__getitem__,
+        structures=SimpleNamespace(
+            struct={"thread_info": Structure("thread_info", THREAD_SIZE, {})}.__getitem__
+        ),
     )
 
 

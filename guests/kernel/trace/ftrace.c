@@ -23,9 +23,6 @@ int function_trace_stop;
 struct dyn_ftrace *ftrace_records;
 unsigned long ftrace_record_count;
 
-/* For a debugger: the size depends on the port's struct dyn_arch_ftrace. */
-const unsigned long ftrace_record_size = sizeof(struct dyn_ftrace);
-
 /* For ports that have nothing to prepare. */
 int __weak ftrace_dyn_arch_init(void)
 {
@@ -39,7 +36,6 @@ void ftrace_init(void)
 	struct dyn_ftrace *record;
 	int error;
 
-	ftrace_trigger_init();
 	error = ftrace_dyn_arch_init();
 	if (error)
 		panic("ftrace_dyn_arch_init: error %d", error);
@@ -105,7 +101,6 @@ int ftrace_replace_code(int enable)
 
 void ftrace_init(void)
 {
-	ftrace_trigger_init();
 }
 
 int ftrace_module_init(struct module *module)

@@ -7,14 +7,10 @@
 
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <linux/syscall_metadata.h>
 
 #include "trace_event.h"
 
-/* Some of it static, so that the image says it too. */
-struct trace_event_control trace_event_control = {
-	.metadata_size = sizeof(struct syscall_metadata),
-};
+struct trace_event_control trace_event_control;
 
 void *trace_event_reserve(struct trace_event_buffer *buffer, u16 type, u32 length)
 {

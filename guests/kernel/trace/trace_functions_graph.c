@@ -18,9 +18,6 @@
 #include "trace_event.h"
 #include "trace_functions_graph.h"
 
-static unsigned long graph_functions[FTRACE_GRAPH_MAX_FUNCS];
-static unsigned long graph_notrace[FTRACE_GRAPH_MAX_FUNCS];
-
 struct ftrace_graph_control ftrace_graph_control;
 
 void __weak ftrace_graph_arch_init(void)
@@ -32,15 +29,12 @@ int __weak ftrace_graph_module_init(struct module *module)
 	return 0;
 }
 
-/* Only the addresses: the debugger may have written the rest already. */
 void ftrace_graph_init(void)
 {
-	ftrace_graph_control.functions = (unsigned long)graph_functions;
-	ftrace_graph_control.notrace_functions = (unsigned long)graph_notrace;
 	ftrace_graph_arch_init();
 }
 
-static bool graph_find(const unsigned long *functions, u32 count, unsigned long func)
+static bool graph_find(const volatile unsigned long *functions, u32 count, unsigned long func)
 {
 	return ftrace_find(functions, count, FTRACE_GRAPH_MAX_FUNCS, func);
 }
@@ -54,12 +48,12 @@ static bool graph_wanted(struct ftrace_ret_stack *entry, unsigned long func, u32
 		return false;
 	if (in_irq() && event_control.options & TRACE_OPTION_GRAPH_NO_IRQS)
 		return false;
-	if (graph_find(graph_notrace, graph_control.nr_notrace, func)) {
+	if (graph_find(graph_control.notrace_functions, graph_control.nr_notrace, func)) {
 		entry->flags = flags | GRAPH_NOTRACE;
 		return true;
 	}
 	if (graph_control.nr_functions && !(flags & GRAPH_INSIDE)) {
-		if (!graph_find(graph_functions, graph_control.nr_functions, func))
+		if (!graph_find(graph_control.functions, graph_control.nr_functions, func))
 			return false;
 		flags |= GRAPH_INSIDE;
 	}

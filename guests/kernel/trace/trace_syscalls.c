@@ -17,13 +17,9 @@
 #include <asm/syscall.h>
 
 #define NR_CALLS	(NR_syscalls - __NR_Linux)
-#define MAX_METADATA	64
 #define MAX_ARGUMENTS	6
 
 extern struct syscall_metadata __start_syscalls_metadata[], __stop_syscalls_metadata[];
-
-/* SYSCALL_ENTER and SYSCALL_EXIT, for each of the metadata; written by the debugger. */
-static volatile u8 syscall_events[MAX_METADATA];
 
 /* One more than the index of a call's metadata; 0: none. */
 static u8 metadata_of[NR_CALLS];
@@ -68,8 +64,9 @@ void trace_event_init(void)
 	const char *symbol;
 	int nr;
 
-	if (count > MAX_METADATA)
-		panic("trace: %u system calls, %d can have events", count, MAX_METADATA);
+	if (count > TRACE_MAX_SYSCALLS)
+		panic("trace: %u system calls, %d can have events", count,
+		      TRACE_MAX_SYSCALLS);
 	for (nr = __NR_Linux; nr < NR_syscalls; nr++) {
 		symbol = find_symbol(arch_syscall_addr(nr));
 		call = symbol ? find_metadata(symbol) : NULL;
@@ -78,11 +75,6 @@ void trace_event_init(void)
 		call->nr = nr;
 		metadata_of[nr - __NR_Linux] = call - __start_syscalls_metadata + 1;
 	}
-	trace_event_control.metadata = (unsigned long)__start_syscalls_metadata;
-	trace_event_control.syscalls = (unsigned long)syscall_events;
-	/* Last: with this there the rest is valid. */
-	barrier();
-	trace_event_control.nr_syscalls = count;
 }
 
 /* The index of a call's metadata if this event of it is wanted, or -1. */
@@ -92,7 +84,7 @@ static int wanted(long nr, u8 event)
 
 	if (event_control.enabled & TRACE_EVENT_SYSCALLS && nr >= __NR_Linux && nr < NR_syscalls)
 		index = metadata_of[nr - __NR_Linux] - 1;
-	return index >= 0 && syscall_events[index] & event ? index : -1;
+	return index >= 0 && event_control.syscalls[index] & event ? index : -1;
 }
 
 struct sys_enter_entry {

@@ -9,20 +9,11 @@
 
 #define control	(*(const volatile struct ftrace_trigger_control *)&ftrace_trigger_control)
 
-static struct ftrace_trigger triggers[FTRACE_MAX_TRIGGERS];
-static unsigned long hidden[FTRACE_MAX_HIDDEN];
-
 struct ftrace_trigger_control ftrace_trigger_control;
-
-void ftrace_trigger_init(void)
-{
-	ftrace_trigger_control.triggers = (unsigned long)triggers;
-	ftrace_trigger_control.hidden = (unsigned long)hidden;
-}
 
 bool ftrace_is_hidden(unsigned long ip)
 {
-	return ftrace_find(hidden, control.nr_hidden, FTRACE_MAX_HIDDEN, ip);
+	return ftrace_find(control.hidden, control.nr_hidden, FTRACE_MAX_HIDDEN, ip);
 }
 
 /* One less, unless there is none left: then the trigger has done what it was to do. */
@@ -57,7 +48,7 @@ static void stack_event(unsigned long ip)
 /* The first trigger of the function, or of one behind it. */
 static struct ftrace_trigger *find_first(unsigned long ip, struct ftrace_trigger *end)
 {
-	struct ftrace_trigger *low = triggers, *high = end;
+	struct ftrace_trigger *low = ftrace_trigger_control.triggers, *high = end;
 
 	while (low < high) {
 		struct ftrace_trigger *middle = low + (high - low) / 2;
@@ -76,13 +67,14 @@ void function_trigger_call(unsigned long ip, unsigned long parent_ip)
 	u32 count = control.nr_triggers;
 	struct ftrace_trigger *end, *first, *trigger;
 
-	end = triggers + (count < FTRACE_MAX_TRIGGERS ? count : FTRACE_MAX_TRIGGERS);
+	end = ftrace_trigger_control.triggers +
+	      (count < FTRACE_MAX_TRIGGERS ? count : FTRACE_MAX_TRIGGERS);
 	first = find_first(ip, end);
 	for (trigger = first; trigger < end && trigger->ip == ip; trigger++)
 		if (trigger->action == TRIGGER_TRACEON)
 			switch_tracing(trigger, 0);
 	if (control.tracer && !ftrace_is_hidden(ip))
-		((ftrace_func_t)(unsigned long)control.tracer)(ip, parent_ip);
+		((ftrace_func_t)control.tracer)(ip, parent_ip);
 	for (trigger = first; trigger < end && trigger->ip == ip; trigger++) {
 		if (trigger->action == TRIGGER_TRACEOFF)
 			switch_tracing(trigger, 1);

@@ -40,7 +40,8 @@ def names(bench: Bench) -> None:
             bench.require("C4l", name in symbols, f"there is no symbol {name}")
     if bench.variant.name == DYNAMIC:
         # The kernel's struct dyn_ftrace has a member of the port's type.
-        bench.require("C8c", "ftrace_record_size" in symbols, "struct dyn_ftrace has no size")
+        members = bench.port.record.members
+        bench.require("C8c", "arch" in members, "struct dyn_ftrace has no member arch")
 
 
 @check("C1i", "C4n", "C9m", variants=BOTH)

@@ -15,9 +15,6 @@ RUN = "run_modules"
 RIGHT = 7 + 8
 """What it returns when every function of both modules has given the right result."""
 
-RECORDS, RECORD_COUNT = 9, 10
-"""Fields of the guest's struct module, in words."""
-
 STEPS_TO_STUB = 8
 """Instructions from a call in a module to the stub, whatever lies in between."""
 
@@ -54,14 +51,8 @@ def both(bench: Bench, *clauses: str) -> list[str]:
 def records_of_modules(bench: Bench) -> None:
     """The records that a module brings against a disassembly of it."""
     modules = load(bench)
-    word = bench.isa.word_size
-    size = bench.word("ftrace_record_size")
     for module in modules:
-        this = module.address_of(THIS_MODULE)
-        start, count = (
-            bench.word_at(this + field * word) & bench.isa.mask for field in (RECORDS, RECORD_COUNT)
-        )
-        found = sorted(bench.word_at(start + at * size) for at in range(count))
+        found = sorted(bench.port.records(module.address_of(THIS_MODULE))[1])
         expected = find_sites(module)
         for clause in both(bench, "C7f", "M3a", "C8b"):
             bench.require(

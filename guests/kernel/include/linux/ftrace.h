@@ -35,7 +35,6 @@ extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 /* Every call site of the kernel, in the order of the addresses. */
 extern struct dyn_ftrace *ftrace_records;
 extern unsigned long ftrace_record_count;
-extern const unsigned long ftrace_record_size;
 
 /**
  * ftrace_init - let the port prepare itself and turn every call site off
@@ -138,10 +137,8 @@ void trace_graph_return(struct ftrace_graph_ret *trace);
  * @max_depth:		functions that lie deeper are left alone; 0: no limit
  * @nr_functions:	entries in @functions; 0: every function
  * @nr_notrace:		entries in @notrace_functions
- * @reserved:		0
  * @tracing_thresh:	ns; not 0: only the exits of calls that took at least so long are events
- * @functions:		address of an array of FTRACE_GRAPH_MAX_FUNCS unsigned long, sorted: only
- *			these functions, and what they call
+ * @functions:		sorted: only these functions, and what they call
  * @notrace_functions:	likewise: not these functions, nor what they call
  *
  * The functions are call sites, as in the table of call sites.
@@ -150,10 +147,9 @@ struct ftrace_graph_control {
 	u32 max_depth;
 	u32 nr_functions;
 	u32 nr_notrace;
-	u32 reserved;
 	u64 tracing_thresh;
-	u64 functions;
-	u64 notrace_functions;
+	unsigned long functions[FTRACE_GRAPH_MAX_FUNCS];
+	unsigned long notrace_functions[FTRACE_GRAPH_MAX_FUNCS];
 };
 
 extern struct ftrace_graph_control ftrace_graph_control;

@@ -20,7 +20,7 @@
  * @count:	how often it still does it; TRIGGER_UNLIMITED: always
  */
 struct ftrace_trigger {
-	u64 ip;
+	unsigned long ip;
 	u32 action;
 	u32 count;
 };
@@ -29,22 +29,19 @@ struct ftrace_trigger {
  * struct ftrace_trigger_control - function triggers; written by the debugger
  * @nr_triggers:	entries in @triggers
  * @nr_hidden:		entries in @hidden
- * @tracer:		address of the ftrace_func_t that has the functions after the triggers; 0: none
- * @triggers:		address of an array of FTRACE_MAX_TRIGGERS, sorted by @ip
- * @hidden:		address of an array of FTRACE_MAX_HIDDEN unsigned long, sorted: call sites
- *			that are on for their triggers alone, and are no events
+ * @tracer:		the ftrace_func_t that has the functions after the triggers; 0: none
+ * @triggers:		sorted by @ip
+ * @hidden:		sorted: call sites that are on for their triggers alone, and are no events
  */
 struct ftrace_trigger_control {
 	u32 nr_triggers;
 	u32 nr_hidden;
-	u64 tracer;
-	u64 triggers;
-	u64 hidden;
+	unsigned long tracer;
+	struct ftrace_trigger triggers[FTRACE_MAX_TRIGGERS];
+	unsigned long hidden[FTRACE_MAX_HIDDEN];
 };
 
 extern struct ftrace_trigger_control ftrace_trigger_control;
-
-void ftrace_trigger_init(void);
 
 /** function_trigger_call - the tracer while there are triggers: no other looks at them */
 void function_trigger_call(unsigned long ip, unsigned long parent_ip);

@@ -7,7 +7,6 @@
 /**
  * struct irqsoff_control - the irqsoff tracer; written by the debugger
  * @enabled:		not 0: it is on
- * @reserved:		0
  * @max_latency:	tracing_max_latency in ns: a longer section is kept, and is the new maximum
  *
  * While it is on, a CPU's ring buffer holds its current section, from the function that masks
@@ -16,7 +15,6 @@
  */
 struct irqsoff_control {
 	u32 enabled;
-	u32 reserved;
 	u64 max_latency;
 };
 

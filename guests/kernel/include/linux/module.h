@@ -35,8 +35,7 @@ struct dyn_ftrace;
  * @eh_frame_end:	and where they end
  * @arch:		the port's own
  *
- * A debugger reads it as words: all fields but the last are as large as a long and stay where they
- * are. Functions that the module does not have are NULL.
+ * Functions that the module does not have are NULL.
  */
 struct module {
 	struct module *next;

@@ -48,7 +48,8 @@ struct thread_list {
  * @ret_stack:		the return addresses that the graph tracer has taken, FTRACE_RETFUNC_DEPTH
  *			entries
  * @ring_buffer:	@cpu's: whoever sets one sets the other
- * @stack_end:		the address behind its stack, where user mode enters the kernel
+ * @stack_end:		the address behind its stack, where user mode enters the kernel; 0 until
+ *			sched_init(): then this is no thread yet
  * @comm:		thread name in the trace
  * @state:		TASK_*
  * @bound_cpu:		the only CPU that it may run on, or -1
@@ -98,51 +99,7 @@ extern struct thread_info init_thread;		/* threads[0] */
 /* `current`: the struct thread_info * that the arch keeps in a register. */
 #include <asm/current.h>
 
-#define THREAD_TABLE_MAGIC	0x54485244u	/* "THRD", read as a big-endian word */
-#define THREAD_TABLE_VERSION	1
-
-/**
- * struct thread_table - how a debugger reads the threads; all fields u32, but for the address
- * @magic:		THREAD_TABLE_MAGIC, written last
- * @version:		THREAD_TABLE_VERSION
- * @nr_threads:		entries at @threads
- * @entry_size:		bytes of each
- * @long_size:		4 or 8
- * @ret_stack_size:	bytes of a struct ftrace_ret_stack; the return address comes first in it
- * @comm_size:		bytes of comm, which ends with a 0 inside
- * @offset_*:		where an entry has what struct thread_info says: comm; s32 pid, cpu and
- *			curr_ret_stack; u32 flags and state; the others are addresses of @long_size
- * @offset_saved_pc:	where a thread that does not run goes on, unless @offset_interrupted_pc
- *			has something
- * @offset_saved_sp:	its stack pointer
- * @offset_ftrace_ignore: u32; event_ignore follows it
- * @threads:		address of the first entry
- */
-struct thread_table {
-	u32 magic;
-	u32 version;
-	u32 nr_threads;
-	u32 entry_size;
-	u32 long_size;
-	u32 ret_stack_size;
-	u32 comm_size;
-	u32 offset_comm;
-	u32 offset_pid;
-	u32 offset_cpu;
-	u32 offset_flags;
-	u32 offset_state;
-	u32 offset_curr_ret_stack;
-	u32 offset_ret_stack;
-	u32 offset_interrupted_pc;
-	u32 offset_saved_pc;
-	u32 offset_saved_sp;
-	u32 offset_ftrace_ignore;
-	u64 threads;
-};
-
-extern struct thread_table thread_table;
-
-/** sched_init - the thread table, and an idle thread for this CPU */
+/** sched_init - the threads, and an idle thread for this CPU */
 void sched_init(void);
 
 /** sched_boot - from here on there are interrupts, and other threads may run */

@@ -23,22 +23,18 @@ struct pt_regs;
 #define SYSCALL_ENTER	1
 #define SYSCALL_EXIT	2
 
+#define TRACE_MAX_SYSCALLS	64
+
 /**
  * struct trace_event_control - which events are recorded; written by the debugger
- * @enabled:		TRACE_EVENT_* bits
- * @options:		TRACE_OPTION_* bits
- * @nr_syscalls:	bytes at @syscalls, one for each struct syscall_metadata
- * @metadata_size:	bytes of a struct syscall_metadata
- * @syscalls:		address of SYSCALL_ENTER and SYSCALL_EXIT bits
- * @metadata:		address of the first struct syscall_metadata
+ * @enabled:	TRACE_EVENT_* bits
+ * @options:	TRACE_OPTION_* bits
+ * @syscalls:	SYSCALL_ENTER and SYSCALL_EXIT bits of each struct syscall_metadata
  */
 struct trace_event_control {
 	u32 enabled;
 	u32 options;
-	u32 nr_syscalls;
-	u32 metadata_size;
-	u64 syscalls;
-	u64 metadata;
+	u8 syscalls[TRACE_MAX_SYSCALLS];
 };
 
 extern struct trace_event_control trace_event_control;
