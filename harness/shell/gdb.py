@@ -4,13 +4,10 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from harness.debugger import Stop
 from harness.errors import DebuggerDied, GdbError, GuestDied, UsageError
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
+from harness.shell.session import Session
 
 LOOK = 0.5
 """Seconds between two looks at a guest that runs for gdb."""
@@ -30,7 +27,7 @@ _SWITCHED = re.compile(r"\[Switching to Thread .*\]")
 _FRAME = re.compile(r"(?:0x[0-9a-f]+ in )?\S+ \(.*\)")
 
 
-def pass_through(session: "Session", line: str) -> None:
+def pass_through(session: Session, line: str) -> None:
     """Have gdb do ``line``; print what it says as it says it, and where the guest stops if it ran.
 
     Ctrl-C ends the command, or stops the guest that it lets run.
@@ -67,7 +64,7 @@ def pass_through(session: "Session", line: str) -> None:
     session.remember_thread()
 
 
-def run(session: "Session", until: str | int | None = None, seconds: float | None = None) -> str:
+def run(session: Session, until: str | int | None = None, seconds: float | None = None) -> str:
     """Let the guest run until something stops it; says what, in the words of the outcome."""
     guest = session.live
     # What stops the guest for the harness is not the user's to see.
@@ -89,7 +86,7 @@ def run(session: "Session", until: str | int | None = None, seconds: float | Non
     return str(outcome)
 
 
-def show_next(session: "Session") -> None:
+def show_next(session: Session) -> None:
     """The instruction that the guest is stopped at, as gdb shows it."""
     for line in session.guest.debugger.cli("x/i $pc").strip("\n").split("\n"):
         session.print(line)
@@ -102,7 +99,7 @@ class _Output:
     these, and those that the harness asks for, are left out.
     """
 
-    def __init__(self, session: "Session", mine: set[int] | None = None) -> None:
+    def __init__(self, session: Session, mine: set[int] | None = None) -> None:
         self._session = session
         self._mine = mine
         self._rest = ""
@@ -138,7 +135,7 @@ class _Output:
         return reached is not None and int(reached[1]) not in (self._mine or ())
 
 
-def _wait(session: "Session") -> None:
+def _wait(session: Session) -> None:
     """Until a command such as ``finish`` or ``next`` is over."""
     guest, debugger = session.guest, session.guest.debugger
     interrupt, console = session.interrupt.fileno(), guest.machine.console
@@ -157,7 +154,7 @@ def _wait(session: "Session") -> None:
     _after(session, stop)
 
 
-def _after(session: "Session", stop: Stop) -> None:
+def _after(session: Session, stop: Stop) -> None:
     guest = session.guest
     try:
         guest.control.check_panic(stop)

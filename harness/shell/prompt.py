@@ -9,7 +9,8 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from harness.errors import HarnessError
 from harness.shell.complete import LineCompleter
-from harness.shell.session import Quit, Session
+from harness.shell.line import Quit, execute
+from harness.shell.session import Session
 
 WELCOME = "A verb of tracefs, a line for gdb, or help.  Ctrl-C stops what runs; Ctrl-D leaves."
 
@@ -38,7 +39,7 @@ def run_prompt(session: Session) -> None:
         line = line if line.strip() else last
         last = line if line.split()[:1] and line.split()[0] in _REPEATED else ""
         try:
-            session.execute(line)
+            execute(session, line)
         except Quit:
             return
         except HarnessError as error:

@@ -4,14 +4,15 @@
 from collections.abc import Iterable
 
 from harness.errors import HarnessError
-from harness.shell.session import Quit, Session
+from harness.shell.line import Quit, execute
+from harness.shell.session import Session
 
 
 def run_script(session: Session, lines: Iterable[str], name: str) -> None:
     """Do every line; the first error ends it, and its message says which line that was."""
     for number, line in enumerate(lines, 1):
         try:
-            session.execute(line)
+            execute(session, line)
         except Quit:
             return
         except HarnessError as error:

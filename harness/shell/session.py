@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One session with one guest: what a line does, whoever typed it."""
+"""One session with one guest: what it is, what it shows, and what is left when the guest ends."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -10,9 +10,7 @@ import click
 from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import Guest
 from harness.kbuild import GuestSpec
-from harness.shell import gdb
 from harness.shell.interrupt import Interrupt, Interrupted
-from harness.shell.verbs import check, parse
 from harness.trace import TraceDatReader, TraceEvent
 from harness.trace.events import lost_line
 from harness.units import escape
@@ -32,10 +30,6 @@ REMAINS = (
     "trace, report, stat, record -o FILE and console still show what was read before; "
     "reboot starts another guest."
 )
-
-
-class Quit(Exception):
-    """The user leaves."""
 
 
 class Session:
@@ -91,40 +85,17 @@ class Session:
             )
         return partial(self._restart, config)
 
-    # Lines
-
-    def execute(self, line: str) -> None:
-        """Do what a line says.
-
-        Raises:
-            HarnessError: it could not be done; the session goes on.
-            Quit: the user leaves.
-        """
-        line = line.strip()
-        if not line or line.startswith("#"):
-            return
+    @contextmanager
+    def command(self) -> Iterator[None]:
+        """Around what a line does: Ctrl-C ends it, and if the guest has ended the error says so."""
         with self.interrupt.armed():
             try:
                 self._notice()
-                self._execute(line)
+                yield
             except Interrupted:
                 self.say("(interrupted)", "yellow")
             except (DebuggerDied, HostError) as error:
                 raise self._lost(error) from error
-
-    def _execute(self, line: str) -> None:
-        if line.startswith("gdb "):
-            gdb.pass_through(self, line.removeprefix("gdb ").strip())
-            return
-        parsed = parse(line)
-        if parsed is not None:
-            verb, arguments = parsed
-            check(verb, arguments)
-            verb.run(self, arguments)
-        elif line.split()[0] in ("quit", "q", "exit"):
-            raise Quit
-        else:
-            gdb.pass_through(self, line)
 
     def _notice(self) -> None:
         """HostError, once, when QEMU or gdb has ended since the last line."""

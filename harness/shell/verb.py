@@ -4,12 +4,9 @@
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
+from harness.shell.session import Session
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Arguments:
         return not self.words and not self.redirect
 
 
-Run = Callable[["Session", Arguments], None]
+Run = Callable[[Session, Arguments], None]
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Through a stub of the port, one instruction after the other."""
 
-from typing import TYPE_CHECKING
-
 from harness.errors import UsageError
 from harness.guest import Outcome
 from harness.shell import gdb
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
+from harness.shell.session import Session
 
 MAX_INSTRUCTIONS = 20_000
 """More than any tracer behind a stub takes for one event."""
 
 
-def walk(session: "Session", stub: str) -> None:
+def walk(session: Session, stub: str) -> None:
     """Run to ``stub`` if the guest is not there, and step until it has returned."""
     guest = session.live
     image, isa, debugger = guest.image, guest.image.isa, guest.debugger
@@ -60,7 +56,7 @@ def walk(session: "Session", stub: str) -> None:
     gdb.show_next(session)
 
 
-def _survivors(session: "Session", before: dict[str, int]) -> None:
+def _survivors(session: Session, before: dict[str, int]) -> None:
     """What the ABI says must survive a call site, as it was at the stub's entry and as it is."""
     guest = session.guest
     isa, now = guest.image.isa, guest.debugger.registers()

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Verbs of the session itself: run control, the console, help."""
 
-from typing import TYPE_CHECKING
-
 from harness.conformance import load_catalogue
 from harness.errors import UsageError
 from harness.shell import gdb
+from harness.shell.session import Session
 from harness.shell.verb import VERBS, Arguments, verb
 from harness.shell.verbs.tracefs import natural, number
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
 
 GROUP = "session"
 LONGEST_NAME = 100
@@ -18,7 +14,7 @@ LONGEST_NAME = 100
 
 
 @verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="run leaf", group=GROUP)
-def run(session: "Session", arguments: Arguments) -> None:
+def run(session: Session, arguments: Arguments) -> None:
     """Let the guest run to a function, or to the end of the workload; Ctrl-C stops it.
 
     Breakpoints stop it too.  To run with nothing in the way but those: c, as in gdb.
@@ -37,7 +33,7 @@ def run(session: "Session", arguments: Arguments) -> None:
 
 
 @verb(group=GROUP)
-def where(session: "Session", arguments: Arguments) -> None:
+def where(session: Session, arguments: Arguments) -> None:
     """The state of the session, and where each CPU is: registers, backtrace, code, console."""
     session.say(session.state)
     for line in session.live.describe().split("\n"):
@@ -45,7 +41,7 @@ def where(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[LINES]", example="console 40", group=GROUP)
-def console(session: "Session", arguments: Arguments) -> None:
+def console(session: Session, arguments: Arguments) -> None:
     """The last lines that the guest printed."""
     lines = 20
     if arguments.words:
@@ -57,7 +53,7 @@ def console(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[CONFIG]", completes="configs", example="reboot mips64el-malta", group=GROUP)
-def reboot(session: "Session", arguments: Arguments) -> None:
+def reboot(session: Session, arguments: Arguments) -> None:
     """Start the guest afresh, stopped in front of its workload; events and patches are gone.
 
     With a config: the same workload on that machine.
@@ -67,7 +63,7 @@ def reboot(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[NAME]", example="snapshot before", group=GROUP)
-def snapshot(session: "Session", arguments: Arguments) -> None:
+def snapshot(session: Session, arguments: Arguments) -> None:
     """Keep the guest as it is now, with tracer and events; alone: the names of what is kept."""
     if not arguments.words:
         for name in session.snapshots:
@@ -82,7 +78,7 @@ def snapshot(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("NAME", completes="snapshots", example="restore before", group=GROUP)
-def restore(session: "Session", arguments: Arguments) -> None:
+def restore(session: Session, arguments: Arguments) -> None:
     """Go back to a snapshot; breakpoints stay as they are."""
     if not arguments.words:
         raise UsageError("which snapshot?", "See: snapshot")
@@ -91,7 +87,7 @@ def restore(session: "Session", arguments: Arguments) -> None:
 
 
 @verb(group=GROUP)
-def threads(session: "Session", arguments: Arguments) -> None:
+def threads(session: Session, arguments: Arguments) -> None:
     """The guest's threads: number, name, CPU, and where those that do not run go on."""
     image = session.live.image
     for thread in session.live.threads():
@@ -101,7 +97,7 @@ def threads(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("MODULE", completes="files", example="insmod callbacks", group=GROUP)
-def insmod(session: "Session", arguments: Arguments) -> None:
+def insmod(session: Session, arguments: Arguments) -> None:
     """Load a module: one of the harness by name, a C file, or NAME.ko; its sites come with it."""
     if not arguments.words:
         raise UsageError("which module?", "Example: insmod callbacks")
@@ -109,7 +105,7 @@ def insmod(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("MODULE", completes="modules", example="rmmod callbacks", group=GROUP)
-def rmmod(session: "Session", arguments: Arguments) -> None:
+def rmmod(session: Session, arguments: Arguments) -> None:
     """Unload a module; its places in filters go with it."""
     if not arguments.words:
         raise UsageError("which module?", "See: lsmod")
@@ -117,14 +113,14 @@ def rmmod(session: "Session", arguments: Arguments) -> None:
 
 
 @verb(group=GROUP)
-def lsmod(session: "Session", arguments: Arguments) -> None:
+def lsmod(session: Session, arguments: Arguments) -> None:
     """The modules that are loaded, and where their text lies."""
     for module in session.live.modules.loaded:
         session.print(f"{module.name}  {module.image.text.start:#x}")
 
 
 @verb("CLAUSE...", most=1 << 16, completes="clauses", example="conform C9a", group=GROUP)
-def conform(session: "Session", arguments: Arguments) -> None:
+def conform(session: Session, arguments: Arguments) -> None:
     """Judge clauses of the specification on this port and config, in guests of their own."""
     if session.judge is None or session.guest.spec is None:
         raise UsageError("a guest that was attached to names no port", "Use: harness conform")
@@ -138,7 +134,7 @@ def conform(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)
-def help_(session: "Session", arguments: Arguments) -> None:
+def help_(session: Session, arguments: Arguments) -> None:
     """What there is; with a command, all about it."""
     if arguments.words:
         name = arguments.words[0]
@@ -162,6 +158,6 @@ def help_(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("LINE", most=1 << 16, example="gdb help record", group=GROUP, name="gdb")
-def gdb_(session: "Session", arguments: Arguments) -> None:
+def gdb_(session: Session, arguments: Arguments) -> None:
     """Hand a line to gdb, even if it begins with a verb."""
     raise UsageError("which line is for gdb?", "Example: gdb help record")

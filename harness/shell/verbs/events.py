@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: MIT
 """More files of tracefs: events, options, threads, and the longest latency."""
 
-from typing import TYPE_CHECKING
-
 from harness.errors import UsageError
+from harness.shell.session import Session
 from harness.shell.verb import UNLIMITED, Arguments, verb
 from harness.shell.verbs.tracefs import GROUP, number
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
 
 NO_PID = "no pid"
 
@@ -20,7 +16,7 @@ NO_PID = "no pid"
     example="set_event sched:sched_switch",
     group=GROUP,
 )
-def set_event(session: "Session", arguments: Arguments) -> None:
+def set_event(session: Session, arguments: Arguments) -> None:
     """Show or set the events that are recorded; >> adds, ! in front takes away, > alone: none."""
     tracer = session.live.tracer
     if not arguments.reads:
@@ -31,7 +27,7 @@ def set_event(session: "Session", arguments: Arguments) -> None:
 
 
 @verb(group=GROUP)
-def available_events(session: "Session", arguments: Arguments) -> None:
+def available_events(session: Session, arguments: Arguments) -> None:
     """The events that set_event can switch on."""
     for name in session.live.tracer.available_events:
         session.print(name)
@@ -44,7 +40,7 @@ def available_events(session: "Session", arguments: Arguments) -> None:
     example="trace_options func_stack_trace",
     group=GROUP,
 )
-def trace_options(session: "Session", arguments: Arguments) -> None:
+def trace_options(session: Session, arguments: Arguments) -> None:
     """Show or set options; no in front switches one off."""
     tracer = session.live.tracer
     if arguments.words:
@@ -55,7 +51,7 @@ def trace_options(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[>] [PID...]", most=UNLIMITED, example="set_ftrace_pid 1", group=GROUP)
-def set_ftrace_pid(session: "Session", arguments: Arguments) -> None:
+def set_ftrace_pid(session: Session, arguments: Arguments) -> None:
     """Trace the functions of these threads only; > alone lifts it.  See: threads"""
     if arguments.reads:
         ignored = [thread for thread in session.live.threads() if thread.ftrace_ignore]
@@ -67,7 +63,7 @@ def set_ftrace_pid(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[>] [PID...]", most=UNLIMITED, example="set_event_pid 1", group=GROUP)
-def set_event_pid(session: "Session", arguments: Arguments) -> None:
+def set_event_pid(session: Session, arguments: Arguments) -> None:
     """Record the events of these threads only; > alone lifts it.  See: threads"""
     if arguments.reads:
         raise UsageError("which threads?", "Give their numbers; > alone means all. See: threads")
@@ -75,7 +71,7 @@ def set_event_pid(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[MICROSECONDS]", example="tracing_max_latency 0", group=GROUP)
-def tracing_max_latency(session: "Session", arguments: Arguments) -> None:
+def tracing_max_latency(session: Session, arguments: Arguments) -> None:
     """irqsoff: show or set the longest time that interrupts were masked."""
     tracer = session.live.tracer
     if arguments.words:

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Verbs for porters: call sites, text, slots, stubs, and the ring buffer as it lies in memory."""
 
-from typing import TYPE_CHECKING
-
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import CallSite, Instruction
 from harness.ring import decode_page, page_header
+from harness.shell.session import Session
 from harness.shell.verb import Arguments, verb
 from harness.shell.verbs.tracefs import natural, number
 from harness.shell.walk import walk
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
 
 GROUP = "port"
 RET_STACK = 50
@@ -22,7 +18,7 @@ SHOWN = 4096
 
 
 @verb("[GLOB]", completes="functions", example="sites do_*", group=GROUP)
-def sites(session: "Session", arguments: Arguments) -> None:
+def sites(session: Session, arguments: Arguments) -> None:
     """Call sites: address, state now, form, function."""
     guest = session.live
     wanted = set(guest.tracer.sites_of(*arguments.words))
@@ -34,7 +30,7 @@ def sites(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="disasm leaf", group=GROUP)
-def disasm(session: "Session", arguments: Arguments) -> None:
+def disasm(session: Session, arguments: Arguments) -> None:
     """The text of a function now; a changed word is marked, with what the build had there.
 
     Without a word the function that the guest is stopped in.
@@ -57,19 +53,19 @@ def disasm(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("FUNCTION | ADDRESS", most=1, completes="sites", example="patch leaf", group=GROUP)
-def patch(session: "Session", arguments: Arguments) -> None:
+def patch(session: Session, arguments: Arguments) -> None:
     """Make one call site call the tracer, whatever the filters say."""
     session.live.tracer.set_site(_site(session, arguments), True)
 
 
 @verb("FUNCTION | ADDRESS", most=1, completes="sites", example="unpatch leaf", group=GROUP)
-def unpatch(session: "Session", arguments: Arguments) -> None:
+def unpatch(session: Session, arguments: Arguments) -> None:
     """Make one call site a nop, whatever the filters say."""
     session.live.tracer.set_site(_site(session, arguments), False)
 
 
 @verb(group=GROUP)
-def slots(session: "Session", arguments: Arguments) -> None:
+def slots(session: Session, arguments: Arguments) -> None:
     """The words in the port's stubs that say which tracer is called, now and as built."""
     guest = session.live
     image, isa = guest.image, guest.image.isa
@@ -86,7 +82,7 @@ def slots(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[STUB]", completes="functions", example="stubs ftrace_caller", group=GROUP)
-def stubs(session: "Session", arguments: Arguments) -> None:
+def stubs(session: Session, arguments: Arguments) -> None:
     """Run to a stub of the port and walk through it, one instruction after the other.
 
     Shown are its own instructions with the registers they change, and at the end each register
@@ -98,7 +94,7 @@ def stubs(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[PID]", example="ret_stack 1", group=GROUP)
-def ret_stack(session: "Session", arguments: Arguments) -> None:
+def ret_stack(session: Session, arguments: Arguments) -> None:
     """The return addresses that the graph tracer has taken, of one thread or of all."""
     guest = session.live
     isa, image = guest.image.isa, guest.image
@@ -121,7 +117,7 @@ def ret_stack(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[CPU [PAGE]]", most=2, example="ring 0 0", group=GROUP)
-def ring(session: "Session", arguments: Arguments) -> None:
+def ring(session: Session, arguments: Arguments) -> None:
     """The ring buffer's header; with a CPU its counters; with a page its events as they lie."""
     guest = session.live
     header = guest.collector.header()
@@ -158,7 +154,7 @@ def _with_target(image: Image, instruction: Instruction) -> str:
     return instruction.text if target is None else f"{instruction.text} <{image.symbolize(target)}>"
 
 
-def _site(session: "Session", arguments: Arguments) -> CallSite:
+def _site(session: Session, arguments: Arguments) -> CallSite:
     if not arguments.words:
         raise UsageError("which call site?", "Name a function or an address: patch leaf")
     word = arguments.words[0]
@@ -177,7 +173,7 @@ def _site(session: "Session", arguments: Arguments) -> CallSite:
     return found[0]
 
 
-def _extent(session: "Session", arguments: Arguments) -> tuple[int, int]:
+def _extent(session: Session, arguments: Arguments) -> tuple[int, int]:
     guest = session.live
     if not arguments.words:
         address = guest.debugger.stop.address if guest.debugger.stop else 0

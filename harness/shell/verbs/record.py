@@ -5,13 +5,15 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.errors import UsageError
 from harness.files import atomic_file, trace_file
+from harness.guest import Guest
 from harness.shell import gdb
+from harness.shell.session import Session
 from harness.shell.verb import UNLIMITED, Arguments, verb
 from harness.trace import (
     VIEWS,
@@ -23,10 +25,6 @@ from harness.trace import (
     trace_statistics,
 )
 from harness.tracer.triggers import is_trigger
-
-if TYPE_CHECKING:
-    from harness.guest import Guest
-    from harness.shell.session import Session
 
 GROUP = "trace-cmd"
 
@@ -66,7 +64,7 @@ _STAT = click.Command("stat", params=[_FILE, _FILTER], add_help_option=False)
     example="record -p function -l do_* -o trace.dat",
     group=GROUP,
 )
-def record(session: "Session", arguments: Arguments) -> None:
+def record(session: Session, arguments: Arguments) -> None:
     """Trace while the guest runs to the end of its workload; -o alone only writes the file.
 
     With a tracer the events of before are forgotten, and the tracer is off afterwards.
@@ -102,7 +100,7 @@ def _check(guest: "Guest", chosen: dict[str, Any]) -> None:
         raise UsageError(f"{chosen['duration']} is not a number of seconds")
 
 
-def _run(session: "Session", chosen: dict[str, Any]) -> None:
+def _run(session: Session, chosen: dict[str, Any]) -> None:
     guest = session.live
     tracer = guest.tracer
     tracer.current = "nop"
@@ -130,7 +128,7 @@ def _run(session: "Session", chosen: dict[str, Any]) -> None:
     example="report -f graph",
     group=GROUP,
 )
-def report(session: "Session", arguments: Arguments) -> None:
+def report(session: Session, arguments: Arguments) -> None:
     """Show the events so far, or those of a trace.dat, in any view of `harness report`.
 
     -o writes what would be shown to a file.
@@ -146,7 +144,7 @@ def report(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[FILE] [-F FILTER]", most=UNLIMITED, completes="files", example="stat", group=GROUP)
-def stat(session: "Session", arguments: Arguments) -> None:
+def stat(session: Session, arguments: Arguments) -> None:
     """Add up the events so far, or those of a trace.dat: counts, rates, hottest functions."""
     chosen = _options(_STAT, arguments)
     with _source(session, chosen["file"]) as reader:
@@ -154,7 +152,7 @@ def stat(session: "Session", arguments: Arguments) -> None:
         session.print_all(stat_text(trace_statistics(reader, keep=keep)))
 
 
-def _source(session: "Session", file: Path | None) -> AbstractContextManager[TraceDatReader]:
+def _source(session: Session, file: Path | None) -> AbstractContextManager[TraceDatReader]:
     return session.recorded() if file is None else trace_file(file)
 
 

@@ -3,14 +3,11 @@
 
 from collections import deque
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.shell import gdb
+from harness.shell.session import Session
 from harness.shell.verb import FILES, UNLIMITED, Arguments, verb
-
-if TYPE_CHECKING:
-    from harness.shell.session import Session
 
 GROUP = FILES
 NO_FILTER = "#### all functions enabled ####"
@@ -18,7 +15,7 @@ NO_NOTRACE = "#### no functions disabled ####"
 
 
 @verb("[TRACER]", completes="tracers", example="current_tracer function", group=GROUP)
-def current_tracer(session: "Session", arguments: Arguments) -> None:
+def current_tracer(session: Session, arguments: Arguments) -> None:
     """Show or set the tracer; nop is none.  Call sites are rewritten at once."""
     tracer = session.live.tracer
     if arguments.words:
@@ -28,7 +25,7 @@ def current_tracer(session: "Session", arguments: Arguments) -> None:
 
 
 @verb(group=GROUP)
-def available_tracers(session: "Session", arguments: Arguments) -> None:
+def available_tracers(session: Session, arguments: Arguments) -> None:
     """The tracers that this guest has."""
     session.print(" ".join(session.live.tracer.available_tracers))
 
@@ -40,7 +37,7 @@ def available_tracers(session: "Session", arguments: Arguments) -> None:
     example="set_ftrace_filter >> do_*",
     group=GROUP,
 )
-def set_ftrace_filter(session: "Session", arguments: Arguments) -> None:
+def set_ftrace_filter(session: Session, arguments: Arguments) -> None:
     """Show or set the functions that are traced; >> adds to them, > alone lifts the filter.
 
     FUNCTION:mod:MODULE names functions of modules.  FUNCTION:traceon, :traceoff or :stacktrace,
@@ -63,7 +60,7 @@ def set_ftrace_filter(session: "Session", arguments: Arguments) -> None:
     example="set_ftrace_notrace > str*",
     group=GROUP,
 )
-def set_ftrace_notrace(session: "Session", arguments: Arguments) -> None:
+def set_ftrace_notrace(session: Session, arguments: Arguments) -> None:
     """Show or set the functions that are never traced; >> adds to them, > alone lifts it."""
     tracer = session.live.tracer
     if not arguments.reads:
@@ -79,7 +76,7 @@ def set_ftrace_notrace(session: "Session", arguments: Arguments) -> None:
     example="set_graph_function do_work",
     group=GROUP,
 )
-def set_graph_function(session: "Session", arguments: Arguments) -> None:
+def set_graph_function(session: Session, arguments: Arguments) -> None:
     """function_graph: show or set the functions that it begins at; > alone: at every one."""
     graph = session.live.tracer.graph
     if not arguments.reads:
@@ -95,7 +92,7 @@ def set_graph_function(session: "Session", arguments: Arguments) -> None:
     example="set_graph_notrace printk",
     group=GROUP,
 )
-def set_graph_notrace(session: "Session", arguments: Arguments) -> None:
+def set_graph_notrace(session: Session, arguments: Arguments) -> None:
     """function_graph: show or set functions that are left out with all that they call."""
     graph = session.live.tracer.graph
     if not arguments.reads:
@@ -105,7 +102,7 @@ def set_graph_notrace(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[DEPTH]", example="max_graph_depth 2", group=GROUP)
-def max_graph_depth(session: "Session", arguments: Arguments) -> None:
+def max_graph_depth(session: Session, arguments: Arguments) -> None:
     """function_graph: show or set the deepest call that is traced; 0 for no bound."""
     graph = session.live.tracer.graph
     if arguments.words:
@@ -115,7 +112,7 @@ def max_graph_depth(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[MICROSECONDS]", example="tracing_thresh 100", group=GROUP)
-def tracing_thresh(session: "Session", arguments: Arguments) -> None:
+def tracing_thresh(session: Session, arguments: Arguments) -> None:
     """function_graph: show or set how long a call has to take to be recorded; 0 for all."""
     graph = session.live.tracer.graph
     if arguments.words:
@@ -125,7 +122,7 @@ def tracing_thresh(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
-def available_filter_functions(session: "Session", arguments: Arguments) -> None:
+def available_filter_functions(session: Session, arguments: Arguments) -> None:
     """The functions that can be traced, by address."""
     if arguments.redirect:
         raise UsageError("available_filter_functions is only read")
@@ -133,14 +130,14 @@ def available_filter_functions(session: "Session", arguments: Arguments) -> None
 
 
 @verb(group=GROUP)
-def enabled_functions(session: "Session", arguments: Arguments) -> None:
+def enabled_functions(session: Session, arguments: Arguments) -> None:
     """The functions whose call sites call the tracer now, by address."""
     for name in session.live.tracer.enabled_functions:
         session.print(name)
 
 
 @verb("[0 | 1]", most=1, example="tracing_on 0", group=GROUP)
-def tracing_on(session: "Session", arguments: Arguments) -> None:
+def tracing_on(session: Session, arguments: Arguments) -> None:
     """Show or set whether the ring buffer takes events; call sites stay as they are."""
     tracer = session.live.tracer
     if not arguments.words:
@@ -152,7 +149,7 @@ def tracing_on(session: "Session", arguments: Arguments) -> None:
 
 
 @verb("[> | LINES]", most=1, example="trace 20", group=GROUP)
-def trace(session: "Session", arguments: Arguments) -> None:
+def trace(session: Session, arguments: Arguments) -> None:
     """Show the events so far, or the last LINES of them; trace > clears them."""
     if arguments.redirect:
         if arguments.words:
@@ -173,7 +170,7 @@ def trace(session: "Session", arguments: Arguments) -> None:
 
 
 @verb(group=GROUP)
-def trace_pipe(session: "Session", arguments: Arguments) -> None:
+def trace_pipe(session: Session, arguments: Arguments) -> None:
     """Let the guest run and print its events as they come; Ctrl-C stops it.
 
     The guest waits while its events are printed, so none is lost.
@@ -202,7 +199,7 @@ def trace_pipe(session: "Session", arguments: Arguments) -> None:
         drained()
 
 
-def _names(session: "Session", names: list[str] | None, otherwise: str) -> None:
+def _names(session: Session, names: list[str] | None, otherwise: str) -> None:
     for name in [otherwise] if names is None else names:
         session.print(name)
 
