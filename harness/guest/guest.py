@@ -20,7 +20,8 @@ from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
 from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import GuestSnapshots
-from harness.image import GuestThread, Image, RunningImage, ThreadArray
+from harness.guest.tracing import Tracing
+from harness.image import GuestThread, RunningImage, ThreadArray
 from harness.kbuild import GuestSpec
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, Lane, MonitorLane, StubLane
@@ -65,8 +66,11 @@ class Guest:
         self.control = RunControl(image, machine, debugger, self.cpus)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
-        self.modules = Modules(self)
-        self._snapshots = GuestSnapshots(self)
+        self._tracing = Tracing(self._make_collector, self._make_tracer)
+        self.modules = Modules(spec, image, debugger, self.cpus, self._tracing, self.call)
+        self._snapshots = GuestSnapshots(
+            self.config, machine, debugger, self._tracing, self.modules
+        )
 
     @property
     def config(self) -> MachineConfig | None:
@@ -78,9 +82,17 @@ class Guest:
         """The config's name; without one the image's."""
         return Path(self.image.name).name if self.config is None else self.config.name
 
-    @cached_property
+    @property
     def collector(self) -> Collector:
         """Reads the ring buffer; `GuestError` before the guest has set it up."""
+        return self._tracing.collector
+
+    @property
+    def tracer(self) -> Tracer:
+        """Tracers, filters and events; from the moment on that the guest has set up ftrace."""
+        return self._tracing.tracer
+
+    def _make_collector(self) -> Collector:
         stub = StubLane(self.debugger)
         lane: Lane = stub
         if isinstance(self.machine, Machine) and self.lane != "stub":
@@ -93,10 +105,8 @@ class Guest:
             self.image.memory,
         )
 
-    @cached_property
-    def tracer(self) -> Tracer:
-        """Tracers, filters and events; from the moment on that the guest has set up ftrace."""
-        return Tracer(self.image, self.debugger, self.cpus, self.collector)
+    def _make_tracer(self, collector: Collector) -> Tracer:
+        return Tracer(self.image, self.debugger, self.cpus, collector)
 
     @cached_property
     def port(self) -> PortCalls:
@@ -135,8 +145,7 @@ class Guest:
             GdbError: it came to a breakpoint; the guest stands there.
         """
         self._leave_delay_slot()
-        if "collector" in vars(self):
-            self.collector.drain()
+        self._tracing.drain()
         watermark = self.control.watermark
         # Who stops there is to drain the buffer, which nobody can in the middle of a call.
         self.debugger.command(f"-break-disable {watermark}")
@@ -173,16 +182,6 @@ class Guest:
         filters.  Errors are those of `Modules.unload`.
         """
         self.modules.unload(name)
-
-    def modules_came(self) -> None:
-        """The image has call sites that it did not have: the tracer takes them up."""
-        if "tracer" in vars(self):
-            self.tracer.module_came()
-
-    def modules_went(self, module: Image) -> None:
-        """The image has lost a module's call sites: the tracer gives them up."""
-        if "tracer" in vars(self):
-            self.tracer.module_went(module)
 
     def describe(self) -> str:
         """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
@@ -245,8 +244,7 @@ class Guest:
 
         ``give_up`` is that of `Collector.drain`.
         """
-        if "collector" in vars(self):
-            self.collector.drain(self.control.full_cpus(), give_up)
+        self._tracing.drain(self.control.full_cpus, give_up)
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.

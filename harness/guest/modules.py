@@ -6,12 +6,12 @@ the call sites known to its port and switches them off, and its ``unload_module(
 module out.  From then on, or until then, it is a part of the guest's image.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness.debugger import Debugger
 from harness.errors import (
     FormatError,
     GdbError,
@@ -20,12 +20,11 @@ from harness.errors import (
     HarnessError,
     UsageError,
 )
-from harness.image import Image, ModuleImage
-from harness.kbuild import build_guest, find_modules, module_beside
+from harness.guest.cpus import StubCpus
+from harness.guest.tracing import Tracing
+from harness.image import Image, ModuleImage, RunningImage
+from harness.kbuild import GuestSpec, build_guest, find_modules, module_beside
 from harness.units import escape
-
-if TYPE_CHECKING:
-    from harness.guest.guest import Guest
 
 MEANINGS = {
     -1: "it does not want to be loaded (EPERM)",
@@ -50,10 +49,24 @@ class Module:
 class Modules:
     """The modules of one guest; the guest must be stopped for whatever is done with them."""
 
-    def __init__(self, guest: "Guest") -> None:
-        self._guest = guest
+    def __init__(
+        self,
+        spec: GuestSpec | None,
+        image: RunningImage,
+        debugger: Debugger,
+        cpus: StubCpus,
+        tracing: Tracing,
+        call: Callable[..., int],
+    ) -> None:
+        """``call`` has the guest call one of its functions: its name, its arguments."""
+        self._spec = spec
+        self._image = image
+        self._debugger = debugger
+        self._cpus = cpus
+        self._tracing = tracing
+        self._call_guest = call
         # In the order of the places that they are linked to.
-        self._sources = guest.spec.module_sources if guest.spec else ()
+        self._sources = spec.module_sources if spec else ()
         self._loaded: dict[str, Module] = {}
 
     @property
@@ -91,7 +104,7 @@ class Modules:
         self._add(module)
         try:
             self._call("load_module", module)
-            self._guest.modules_came()
+            self._tracing.module_came()
             self._call("do_init_module", module)
         except GuestDied:
             raise
@@ -133,15 +146,15 @@ class Modules:
 
     def _built(self, sources: Sequence[Path]) -> Path:
         """The kernel, built once more with these modules beside it."""
-        if self._guest.spec is None:
+        if self._spec is None:
             raise UsageError(
                 "modules cannot be built for a guest that the harness has not built",
                 "Give the ELF file of the module: NAME.ko.",
             )
         every = tuple(dict.fromkeys([*self._sources, *sources]))
-        kernel = build_guest(replace(self._guest.spec, modules=find_modules(every)))
+        kernel = build_guest(replace(self._spec, modules=find_modules(every)))
         found = Image(kernel.read_bytes(), str(kernel))
-        if found.build_id != self._guest.image.build_id:
+        if found.build_id != self._image.build_id:
             raise UsageError(
                 "the guest's sources have changed since it was built",
                 "Start it again to load modules into it.",
@@ -154,7 +167,7 @@ class Modules:
             image = ModuleImage(path.read_bytes(), str(path))
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-        guest = self._guest.image
+        guest = self._image
         if image.isa is not guest.isa:
             raise FormatError(f"{path} is a module for {image.isa!r}, not for {guest.isa!r}")
         if image.kernel_build_id not in (None, guest.build_id):
@@ -167,7 +180,7 @@ class Modules:
 
     def _put(self, module: Module) -> None:
         """Write all of it, and read it back: there need not be memory where it goes."""
-        debugger = self._guest.debugger
+        debugger = self._debugger
         for address, data in module.image.segments:
             try:
                 debugger.restore_memory(address, data)
@@ -175,53 +188,58 @@ class Modules:
             except GdbError:
                 arrived = False
             if not arrived:
-                config = self._guest.config
+                config = self._spec.config if self._spec else None
                 memory = config.qemu.memory if config else "the machine's"
+                advice = (
+                    f"Raise memory in the table [qemu] of the config {config.name} to 128M."
+                    if config
+                    else "Start the machine with 128M or more."
+                )
                 raise UsageError(
                     f"{memory} is too little memory for modules: "
                     f"{module.name} lies at {address:#x}, and there is none",
-                    f"Raise memory in the table [qemu] of the config {self._guest.name} to 128M.",
+                    advice,
                 )
 
     def _add(self, module: Module) -> None:
-        self._guest.image.add_module(module.name, module.image)
-        self._guest.debugger.symbols.add(module.path)
+        self._image.add_module(module.name, module.image)
+        self._debugger.symbols.add(module.path)
 
     def _remove(self, module: Module) -> None:
         self._forget(module)
-        self._guest.modules_went(module.image)
+        self._tracing.module_went(module.image)
 
     def _forget(self, module: Module) -> None:
-        debugger, image = self._guest.debugger, module.image
+        debugger, image = self._debugger, module.image
         for number, address in debugger.breakpoints.addresses().items():
             if address in image.text:
                 debugger.breakpoints.delete(number)
         debugger.symbols.remove(image.text.start)
-        self._guest.image.remove_module(module.name)
+        self._image.remove_module(module.name)
 
     def _call(self, function: str, module: Module) -> None:
-        answer = self._guest.call(function, module.image.this_module)
+        answer = self._call_guest(function, module.image.this_module)
         if answer:
             meaning = MEANINGS.get(answer, f"error {answer}")
             raise GuestError(f"{function}() says of the module {module.name}: {meaning}")
 
     def _check_unused(self, module: Module) -> None:
         """No CPU is in the module or goes back to it; of other threads the kernel knows more."""
-        text, debugger, cpus = module.image.text, self._guest.debugger, self._guest.cpus
+        text, debugger, cpus = module.image.text, self._debugger, self._cpus
         for cpu, pc in cpus.program_counters().items():
             if pc in text:
                 raise UsageError(
-                    f"CPU {cpu} runs {self._guest.image.symbolize(pc)}",
+                    f"CPU {cpu} runs {self._image.symbolize(pc)}",
                     "Let the guest run on before you unload the module.",
                 )
         returns = {str(who): pc for who, pc in cpus.saved_contexts().items() if pc in text}
         for frame in debugger.frames.addresses():
             # gdb does not take the signature off a return address.
-            address = self._guest.image.isa.machine.plain_address(frame)
+            address = self._image.isa.machine.plain_address(frame)
             if address in text:
                 returns.setdefault("a CPU", address)
         for who, address in returns.items():  # the first will do
             raise UsageError(
-                f"{who} is going to return to {self._guest.image.symbolize(address)}",
+                f"{who} is going to return to {self._image.symbolize(address)}",
                 "Let the guest run on before you unload the module.",
             )

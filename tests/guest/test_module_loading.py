@@ -190,7 +190,7 @@ def test_a_module_whose_sites_the_tracer_cannot_take_leaves_nothing(guest, monke
     def refuse():
         raise SiteMismatch("somebody was here")
 
-    monkeypatch.setattr(guest, "modules_came", refuse)
+    monkeypatch.setattr(guest.tracer, "module_came", refuse)
     with pytest.raises(SiteMismatch):
         guest.load_module("callbacks")
     monkeypatch.undo()

@@ -3,8 +3,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,56 @@ def is_name_of_one(node: ast.expr) -> bool:
 
 def is_variable(node: ast.expr) -> bool:
     return getattr(node, "id", getattr(node, "attr", "")) in ARCHITECTURE_VARIABLES
+
+
+def circle(trees: Mapping[Path, ast.AST]) -> list[str]:
+    """Modules that import one another in a circle, anywhere in them; empty if none do.
+
+    What imports the package itself wants its ``__version__``, which is there first.
+    """
+    modules = {}
+    for path in trees:
+        parts = path.with_suffix("").parts
+        name = ".".join(("harness", *parts[: len(parts) - (parts[-1] == "__init__")]))
+        modules[name] = path
+    graph = {}
+    for module, path in modules.items():
+        found = set()
+        for name in imported(path, trees[path]):
+            while name and name not in modules:
+                name = name.rpartition(".")[0]
+            found.add(name)
+        graph[module] = found - {module, "harness", ""}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_import_goes_round() -> None:
+    read = {path: (PACKAGE / path).read_text(encoding="utf-8") for path in sources()}
+    assert circle({path: ast.parse(text) for path, text in read.items()}) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"a/x.py": "from harness.a.y import f", "a/y.py": "def f():\n    import harness.a.x"}, 3),
+        (
+            {
+                "a/__init__.py": "from harness.a.x import X",
+                "a/x.py": "if TYPE_CHECKING:\n    from ..b import Y",
+                "b.py": "from harness.a import X",
+            },
+            4,
+        ),
+        ({"a/x.py": "from harness import __version__, b", "b.py": "", "__init__.py": ""}, 0),
+        ({"__init__.py": "from harness.b import f", "b.py": "from harness import __version__"}, 0),
+    ],
+)
+def test_a_circle_is_found(files: dict[str, str], found: int) -> None:
+    assert len(circle({Path(path): ast.parse(text) for path, text in files.items()})) == found
 
 
 @pytest.mark.parametrize("path", sources(), ids=str)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What reads the events of a guest and what traces it: neither is there before it is asked for."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from harness.image import Image
+from harness.readout import Collector, SpoolState
+from harness.tracer import Tracer, TracerState
+
+
+@dataclass(frozen=True, slots=True)
+class TracingState:
+    """What goes with a snapshot of the guest; None where nobody had asked for it yet."""
+
+    tracer: TracerState | None
+    spools: list[SpoolState] | None
+
+
+class Tracing:
+    """The collector and the tracer of one guest, made when somebody first asks for them."""
+
+    def __init__(
+        self, make_collector: Callable[[], Collector], make_tracer: Callable[[Collector], Tracer]
+    ) -> None:
+        self._make_collector = make_collector
+        self._make_tracer = make_tracer
+        self._collector: Collector | None = None
+        self._tracer: Tracer | None = None
+
+    @property
+    def collector(self) -> Collector:
+        """Reads the ring buffer; `GuestError` before the guest has set it up."""
+        if self._collector is None:
+            self._collector = self._make_collector()
+        return self._collector
+
+    @property
+    def tracer(self) -> Tracer:
+        """Tracers, filters and events; errors as of `collector`."""
+        if self._tracer is None:
+            self._tracer = self._make_tracer(self.collector)
+        return self._tracer
+
+    def drain(
+        self,
+        full: Callable[[], Collection[int]] = tuple,
+        give_up: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """As of `Collector.drain`, if anybody has asked for events; then ``full`` is asked too."""
+        if self._collector is not None:
+            self._collector.drain(full(), give_up)
+
+    def module_came(self) -> None:
+        """As of `Tracer`, if anybody has asked for one."""
+        if self._tracer is not None:
+            self._tracer.module_came()
+
+    def module_went(self, module: Image) -> None:
+        """Likewise."""
+        if self._tracer is not None:
+            self._tracer.module_went(module)
+
+    @property
+    def state(self) -> TracingState:
+        """What a snapshot has to keep."""
+        return TracingState(
+            None if self._tracer is None else self._tracer.state,
+            None if self._collector is None else self._collector.state(),
+        )
+
+    def restore(self, state: TracingState) -> None:
+        """The guest is what it was then."""
+        if state.spools is not None:
+            self.collector.restore(state.spools)
+        elif self._collector is not None:
+            # The guest may not even have set up its ring buffer by then.
+            self._collector.close()
+            self._collector = self._tracer = None
+        if state.tracer is not None or self._tracer is not None:
+            self.tracer.state = state.tracer or TracerState()
