@@ -2,6 +2,7 @@
 """Guests built with the real compilers: every config, once, and by hand."""
 
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -69,7 +70,8 @@ def test_the_line_works_by_hand_on_a_read_only_tree(
         subprocess.run(
             ["sh", "-c", build.command_line], check=True, cwd="/", env=environment, timeout=300
         )
-        out = next(word[2:] for word in build.command if word.startswith("O="))
+        words = shlex.split(build.command_line)
+        out = next(word[2:] for word in words if word.startswith("O="))
         assert Path(out, "vmlinux").read_bytes() == expected
         assert _snapshot(copy) == before
     finally:

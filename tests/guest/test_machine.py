@@ -134,7 +134,7 @@ from harness.config import load_config
 from harness.debugger import Debugger
 from harness.machine import Machine
 config = load_config("mips-malta")
-kernel = build_guest(config)
+kernel = build_guest(GuestSpec.of(config))
 with Machine(config, kernel) as machine, Debugger() as debugger:
     debugger.symbols.load(kernel)
     debugger.connect(machine.gdb_socket)
