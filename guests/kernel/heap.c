@@ -2,7 +2,7 @@
 /* What malloc needs of the kernel: see lib/libc.h. */
 #include <linux/spinlock.h>
 
-#include "lib/libc.h"
+#include "../lib/libc.h"
 
 static spinlock_t lock;
 

@@ -19,12 +19,15 @@ notrace void console_puts(const char *text)
 		console_putc(*text++);
 }
 
+notrace void console_digits(unsigned long value, int digits)
+{
+	while (digits--)
+		console_putc("0123456789abcdef"[value >> 4 * digits & 15]);
+}
+
 notrace void console_hex(unsigned long value)
 {
-	int shift;
-
-	for (shift = 8 * (int)sizeof(value) - 4; shift >= 0; shift -= 4)
-		console_putc("0123456789abcdef"[value >> shift & 15]);
+	console_digits(value, 2 * sizeof(value));
 }
 
 /* What is written at once stays together, whoever else writes. */

@@ -31,6 +31,13 @@ _Static_assert(offsetof(struct thread_info, stack_end) == THREAD_STACK_END, "thr
 #define RET_STACK_SIZE	0
 #endif
 
+/* For the arch's assembly, as a symbol with this value: where struct thread_info has @thread. */
+static void __used notrace define_offsets(void)
+{
+	__asm__ volatile(".globl THREAD_CONTEXT\n\t.set THREAD_CONTEXT, %c0"
+			 : : "i"(offsetof(struct thread_info, thread)));
+}
+
 static s32 last_pid = 1;		/* the workload's */
 
 /*

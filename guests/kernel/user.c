@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs in user mode: how they begin, and how they are killed.
+ * Programs in user mode: how they begin, what they come to the kernel for, and how they are killed.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/syscalls.h>
@@ -11,6 +13,7 @@
 #include <linux/user.h>
 
 #include <asm/ptrace.h>
+#include <asm/syscall.h>
 #include <asm/user.h>
 
 static u32 stacks_in_use;
@@ -39,6 +42,39 @@ void user_exit(int status)
 {
 	__atomic_fetch_and(&stacks_in_use, ~(1u << current->user_stack), __ATOMIC_RELEASE);
 	thread_exit(status);
+}
+
+static notrace long call(const struct pt_regs *regs)
+{
+	unsigned long arguments[6];
+	unsigned long index = syscall_get_nr(regs) - __NR_Linux;
+
+	if (index >= NR_syscalls - __NR_Linux)
+		return -ENOSYS;
+	syscall_get_arguments(regs, arguments);
+	return sys_call_table[index](arguments[0], arguments[1], arguments[2], arguments[3],
+				     arguments[4], arguments[5]);
+}
+
+/* All that tracing costs a system call while it is off: two looks at the flags. */
+notrace void do_syscall(struct pt_regs *regs)
+{
+	if (traced_syscall())
+		syscall_trace_enter(regs);
+	syscall_set_return_value(regs, call(regs));
+	if (traced_syscall())
+		syscall_trace_leave(regs);
+}
+
+notrace void prepare_return_to_user(void)
+{
+	for (;;) {
+		raw_local_irq_disable();
+		if (likely(!(READ_ONCE(current->flags) & _TIF_NEED_RESCHED)))
+			break;
+		raw_local_irq_enable();
+		schedule();
+	}
 }
 
 void user_exception(struct pt_regs *regs, const char *what)

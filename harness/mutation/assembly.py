@@ -37,6 +37,11 @@ class Statement:
         """Whether the assembler makes a word of it, or some."""
         return not self.is_label and not self.text.startswith((".", "#"))
 
+    @property
+    def is_unwind(self) -> bool:
+        """Whether it only says where registers are, to those who read stacks."""
+        return self.text.startswith(".cfi_")
+
 
 def statements(source: str) -> list[Statement]:
     """The statements of preprocessed assembly, without macros."""

@@ -84,7 +84,7 @@ def _proof(found: Sequence[Statement], at: int, operation: str, syntax: AsmSynta
     if operation == "double" and _idempotent(effect):
         return IDEMPOTENT
     if operation == "swap":
-        other = syntax.effect(found[at + 1].text)
+        other = syntax.effect(next(n for n in found[at + 1 :] if n.is_instruction).text)
         if other is not None and _independent(effect, other):
             return INDEPENDENT
     return ""
@@ -147,10 +147,11 @@ def _mutated(
     if operation == "double":
         return [one, one, *rest]
     if operation == "swap":
-        following = rest[0] if rest else None
+        place = next((n for n, other in enumerate(rest) if not other.is_unwind), 0)
+        following = rest[place] if rest else None
         if following is None or not following.is_instruction or following.text == one.text:
             return None
-        return [following, one, *rest[1:]]
+        return [following, *rest[:place], one, *rest[place + 1 :]]
     changed = _operands(operands, operation, syntax, labels)
     if changed is None or changed == operands:
         return None

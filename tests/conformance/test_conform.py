@@ -66,10 +66,10 @@ SAVE = "\t.macro\tsave_all\n"
     [
         ("1:	b	1b\n	 nop\n", "did not come to"),
         ("	move	$sp, $0\n", "panicked"),
-        ("	li	$3, 0x12345678\n	jr	$3\n	 nop\n", "panicked"),
+        ("	li	$v1, 0x12345678\n	jr	$v1\n	 nop\n", "panicked"),
         (
-            "	la	$3, ring_buffer\n	addiu	$24, $3, 512\n2:	sw	$3, 0($3)\n"
-            "	bne	$3, $24, 2b\n	 addiu	$3, $3, 4\n",
+            "	la	$v1, ring_buffer\n	addiu	$t8, $v1, 512\n2:	sw	$v1, 0($v1)\n"
+            "	bne	$v1, $t8, 2b\n	 addiu	$v1, $v1, 4\n",
             "ring buffer is damaged",
         ),
     ],
@@ -93,7 +93,8 @@ def test_a_guest_that_dies_at_boot_fails_only_what_its_build_is_about():
     source = (spec.port.directory / "mcount.S").read_text()
     begin = "\t/* C3, C4: free are"
     assert begin in source
-    broken = {"mcount.S": source.replace(begin, f"\tli\t$3, 0x12345678\n\tjr\t$3\n\t nop\n{begin}")}
+    jump = "\tli\t$v1, 0x12345678\n\tjr\t$v1\n\t nop\n"
+    broken = {"mcount.S": source.replace(begin, jump + begin)}
     job = next(one for one in jobs_for(spec, ()) if one.variant == STATIC_STOP)
     found = do(dataclasses.replace(job, edits=broken))
     assert {"C3c", "C16a", "C16b"} <= set(found.failures)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The guests' C library, compiled for the host and compared with the host's library and Python.
 
-Every symbol of guests/kernel/lib gets the prefix ``guest_``, so that it can live beside the host's
+Every symbol of guests/lib gets the prefix ``guest_``, so that it can live beside the host's
 C library in one process. Undefined behaviour traps, and is then a crash of the test run.
 """
 
@@ -99,7 +99,8 @@ def library_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *(COMPILER, "-std=gnu11", "-c", *flags, "-ffreestanding", "-fno-stack-protector"),
         *("-fno-strict-aliasing", "-Wno-unused-parameter"),
         *("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"),
-        *("-I", GUESTS / "kernel/include", *sorted((GUESTS / "kernel/lib").glob("*.c"))),
+        *("-I", GUESTS / "lib/include", "-I", GUESTS / "kernel/include"),
+        *sorted((GUESTS / "lib").glob("*.c")),
     )
     run("ld", "-r", "-o", "all.o", *sorted(path.name for path in directory.glob("*.o")))
     run("objcopy", "--prefix-symbols=guest_", "all.o")
@@ -394,11 +395,9 @@ def test_no_function_calls_itself(tmp_path: Path) -> None:
         for source in ("string.c", "libgcc.c"):
             assert COMPILER is not None
             command = [COMPILER, "-std=gnu11", level, "-ffreestanding", "-fPIC", "-c"]
-            include = ["-I", GUESTS / "kernel/include"]
+            include = ["-I", GUESTS / "lib/include", "-I", GUESTS / "kernel/include"]
             target = tmp_path / "object.o"
-            subprocess.run(
-                [*command, *include, GUESTS / "kernel/lib" / source, "-o", target], check=True
-            )
+            subprocess.run([*command, *include, GUESTS / "lib" / source, "-o", target], check=True)
             listing = subprocess.run(
                 ["objdump", "-dr", target], capture_output=True, text=True, check=True
             ).stdout

@@ -52,7 +52,7 @@ SYM_FUNC_START(secondary_entry)
 	bl	enter_el1
 	bl	cpu_setup
 	msr	sp_el0, x19
-	movz	x0, #:abs_g0:THREAD_CONTEXT	/* thread.c */
+	movz	x0, #:abs_g0:THREAD_CONTEXT	/* kernel/thread.c */
 	add	x0, x0, x19
 	ldr	x0, [x0, #THREAD_SP]
 	mov	sp, x0

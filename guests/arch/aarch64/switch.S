@@ -16,7 +16,7 @@
  */
 SYM_FUNC_START(__switch_to)
 	.cfi_startproc
-	movz	x3, #:abs_g0:THREAD_CONTEXT	/* thread.c */
+	movz	x3, #:abs_g0:THREAD_CONTEXT	/* kernel/thread.c */
 	add	x2, x0, x3
 	mov	x9, sp
 	stp	x19, x20, [x2, #THREAD_X19]

@@ -10,13 +10,6 @@ _Static_assert(offsetof(struct thread_struct, pc) == THREAD_PC, "THREAD_PC");
 _Static_assert(offsetof(struct thread_struct, fpcr) == THREAD_FPCR, "THREAD_FPCR");
 _Static_assert(offsetof(struct thread_struct, q) == THREAD_Q0, "THREAD_Q0");
 
-/* For switch.S, as a symbol with this value: where struct thread_info has @thread. */
-static void __used define_offsets(void)
-{
-	__asm__ volatile(".globl THREAD_CONTEXT\n\t.set THREAD_CONTEXT, %c0"
-			 : : "i"(offsetof(struct thread_info, thread)));
-}
-
 void arch_thread_init(struct thread_info *thread, void *stack_end, void (*entry)(void))
 {
 	thread->thread = (struct thread_struct) {

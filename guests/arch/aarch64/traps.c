@@ -4,14 +4,8 @@
 #include <asm/sysreg.h>
 #include <asm/traps.h>
 #include <linux/arch.h>
-#include <linux/bug.h>
 #include <linux/printk.h>
-#include <linux/types.h>
-
-#define STACK_WORDS	16
-#define CODE_WORDS	8	/* half of them before pc */
-
-extern char _text[], _end[];
+#include <linux/traps.h>
 
 /* Arm ARM (DDI 0487), ESR_EL1. */
 static const char *const exception_classes[64] = {
@@ -67,23 +61,12 @@ const char *exception_name(unsigned long esr)
 	return name ? name : "reserved exception class";
 }
 
-static void print_digits(const char *name, unsigned long value, int digits)
-{
-	console_puts(name);
-	while (digits--)
-		arch_console_putc("0123456789abcdef"[value >> 4 * digits & 15]);
-}
-
-static void print_value(const char *name, unsigned long value)
-{
-	print_digits(name, value, 16);
-}
-
 static void print_fault_status(unsigned long esr)
 {
 	unsigned long status = ESR_FSC(esr);
 
-	print_digits("fault status ", status, 2);
+	console_puts("fault status ");
+	console_digits(status, 2);
 	if (status < 0x10) {
 		const char level[] = { '0' + (status & 3), '\0' };
 
@@ -107,89 +90,44 @@ static bool failed_authentication(unsigned long address)
 	return (address >> 61 & 3) == 1 && !(address >> 55 & 1);
 }
 
-/* Only what the kernel manages: reading elsewhere could fault again. */
-static bool readable(unsigned long address, unsigned long size)
-{
-	return address >= (unsigned long)_text && address < (unsigned long)_end &&
-	       size <= (unsigned long)_end - address;
-}
-
-static void print_stack(unsigned long sp)
-{
-	unsigned long address = sp & ~7ul;
-	int i;
-
-	if (!readable(address, STACK_WORDS * 8)) {
-		console_puts("stack: not readable\n");
-		return;
-	}
-	for (i = 0; i < STACK_WORDS; i += 2, address += 16) {
-		print_value("stack ", address);
-		print_value(": ", *(unsigned long *)address);
-		print_value(" ", *(unsigned long *)(address + 8));
-		console_puts("\n");
-	}
-}
-
-static void print_code(unsigned long pc)
-{
-	unsigned long address = (pc & ~3ul) - CODE_WORDS / 2 * 4;
-	int i;
-
-	if (!readable(address, CODE_WORDS * 4)) {
-		console_puts("code: not readable\n");
-		return;
-	}
-	for (i = 0; i < CODE_WORDS; i++, address += 4) {
-		print_value("code ", address);
-		print_digits(": ", *(u32 *)address, 8);
-		console_puts(address == pc ? " <-- elr\n" : "\n");
-	}
-}
-
 static void print_registers(const struct pt_regs *regs)
 {
 	int i;
 
 	for (i = 0; i < 31; i++) {
 		const char name[] = { 'x', i < 10 ? '0' + i : '0' + i / 10,
-				      i < 10 ? ' ' : '0' + i % 10, ' ', '\0' };
+				      i < 10 ? '\0' : '0' + i % 10, '\0' };
 
-		print_value(name, regs->regs[i]);
-		console_puts(i % 3 == 2 ? "\n" : "  ");
+		console_register(name, regs->regs[i], i % 3 == 2);
 	}
-	print_value("sp  ", regs->sp);
-	print_value("\nelr ", regs->pc);
-	print_value("  spsr ", regs->pstate);
-	console_puts("\n");
+	console_register("sp", regs->sp, true);
+	console_register("spsr", regs->pstate, true);
 }
 
 static void print_syndrome(unsigned long esr, unsigned long far)
 {
-	print_digits("esr ", esr, 8);
-	print_digits("  class ", ESR_EC(esr), 2);
+	console_register("esr", esr, false);
 
 	/* FAR means nothing for the other classes. */
 	switch (ESR_EC(esr)) {
 	case ESR_EC_IABT:
 	case ESR_EC_IABT_LOWER:
-		print_value("  far ", far);
-		console_puts(" instruction fetch\n");
+		console_register("far", far, false);
+		console_puts("instruction fetch\n");
 		if (failed_authentication(far))
 			console_puts("the address has failed authentication with an A key\n");
 		print_fault_status(esr);
 		break;
 	case ESR_EC_DABT:
 	case ESR_EC_DABT_LOWER:
-		print_value("  far ", far);
-		console_puts(esr & ESR_WNR ? " write\n" : " read\n");
+		console_register("far", far, false);
+		console_puts(esr & ESR_WNR ? "write\n" : "read\n");
 		print_fault_status(esr);
 		break;
 	case ESR_EC_PC_ALIGNMENT:
 	case ESR_EC_WATCHPOINT:
 	case ESR_EC_WATCHPOINT_LOWER:
-		print_value("  far ", far);
-		console_puts("\n");
+		console_register("far", far, true);
 		break;
 	default:
 		console_puts("\n");
@@ -214,7 +152,6 @@ __noreturn void unhandled_exception(struct pt_regs *regs, unsigned int vector, u
 void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned long esr,
 			 unsigned long far)
 {
-	static bool reporting;
 	const char *reason = vector & 3 ? vector_kinds[vector & 3] : exception_name(esr);
 
 	_Static_assert(sizeof(*regs) == S_FRAME_SIZE, "S_FRAME_SIZE");
@@ -223,26 +160,11 @@ void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned lon
 	_Static_assert(offsetof(struct pt_regs, orig_x0) == S_ORIG_X0, "S_ORIG_X0");
 	_Static_assert(offsetof(struct pt_regs, record) == S_RECORD, "S_RECORD");
 
-	/* A fault inside the report would report for ever: the second one says little and stops. */
-	if (reporting) {
-		print_value("Unhandled exception: again, in the report: esr ", esr);
-		print_value(" elr ", regs->pc);
-		print_value(" far ", far);
-		console_puts("\n");
-		panic_plain("exception in the exception report");
-	}
-	reporting = true;
-
-	console_puts("Unhandled exception: ");
-	console_puts(reason);
-	console_puts(" in ");
+	oops_enter(reason, regs);
+	console_puts("in ");
 	console_puts(vector_sources[vector >> 2 & 3]);
-	print_value(" at ", regs->pc);
 	console_puts("\n");
-
 	print_syndrome(esr, far);
 	print_registers(regs);
-	print_stack(regs->sp);
-	print_code(regs->pc);
-	panic_plain(reason);
+	die(reason, regs);
 }

@@ -4,12 +4,9 @@
  * kernel uses and no right to the kernel's; the kernel cannot execute what lies here.
  */
 #include <asm/ptrace.h>
-#include <asm/syscall.h>
 #include <asm/traps.h>
 #include <asm/user.h>
 #include <linux/arch.h>
-#include <linux/errno.h>
-#include <linux/irqflags.h>
 #include <linux/sched.h>
 #include <linux/syscalls.h>
 
@@ -27,7 +24,6 @@ _Static_assert(USER_SIZE <= LEVEL3_ENTRIES * PAGE_SIZE, "one table is enough");
 
 void enter_user(unsigned long entry, unsigned long sp, void *stack_end) __noreturn;
 void user_synchronous(struct pt_regs *regs, unsigned long esr, unsigned long far);
-void prepare_return_to_user(void);
 
 void arch_user_init(void)
 {
@@ -53,44 +49,11 @@ void arch_enter_user(unsigned long entry, unsigned long sp)
 	enter_user(entry, sp, current->stack_end);
 }
 
-static long call(const struct pt_regs *regs)
-{
-	unsigned long number = regs->syscallno;
-
-	if (number >= NR_syscalls)
-		return -ENOSYS;
-	return sys_call_table[number](regs->orig_x0, regs->regs[1], regs->regs[2],
-				      regs->regs[3], regs->regs[4], regs->regs[5]);
-}
-
-/* All that tracing costs a system call while it is off: two looks at the flags. */
-static void system_call(struct pt_regs *regs)
-{
-	regs->syscallno = (s32)regs->regs[8];
-	if (traced_syscall())
-		syscall_trace_enter(regs);
-	regs->regs[0] = call(regs);
-	if (traced_syscall())
-		syscall_trace_leave(regs);
-}
-
 /* Called by entry.S with interrupts open: whatever user mode has done on its own. */
 void user_synchronous(struct pt_regs *regs, unsigned long esr, unsigned long far)
 {
-	if (ESR_EC(esr) == ESR_EC_SVC)
-		system_call(regs);
-	else
+	if (ESR_EC(esr) != ESR_EC_SVC)
 		user_exception(regs, exception_name(esr));
-}
-
-/* Called by entry.S, with interrupts open or masked; they are masked when it returns. */
-void prepare_return_to_user(void)
-{
-	for (;;) {
-		raw_local_irq_disable();
-		if (likely(!(READ_ONCE(current->flags) & _TIF_NEED_RESCHED)))
-			break;
-		raw_local_irq_enable();
-		schedule();
-	}
+	regs->syscallno = (s32)regs->regs[8];
+	do_syscall(regs);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Walking a stack, where MIPS has a say: interrupts, and code without tables.
+ * Walking a stack, where MIPS has a say: where it ends at user mode, and code without tables.
  *
- * That is assembly: the port's stubs, such as _mcount and return_to_handler, and the kernel's. Their
- * code is read, from where they are at backwards to their beginning: what has been taken from sp,
- * and where ra and at have been stored.
+ * That is assembly without .cfi: a port's stubs, if they are Linux's, and some of the kernel's. It is
+ * read, from where it is at backwards to its beginning, which is behind a jump: what has been taken
+ * from sp, and where ra and at have been stored. Right where such a stub calls the tracer.
  */
 #include <linux/ftrace.h>
 #include <linux/unwind.h>
@@ -29,9 +29,6 @@
 #define SITE_ADD_SP	0x27bdfff8u	/* addiu sp,sp,-8 */
 
 #define NOWHERE		(~0ul)
-
-/* The slot in the port's stub; not every port's headers name it. */
-void ftrace_graph_call(void);
 
 extern const u32 interrupt_return[], return_to_user[];
 
@@ -61,19 +58,9 @@ static bool jumps_away(u32 word)
 /* Whether a stub begins here: what lies in front of it goes somewhere else. */
 static bool is_begin(const u32 *word)
 {
-#ifdef CONFIG_DYNAMIC_FTRACE
-	/* Behind the gate (M5), which may be open: what stood in its delay slot is not run then. */
-	if (word == (const u32 *)(unsigned long)ftrace_caller + 2)
-		return true;
-#endif
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	if (word == (const u32 *)(unsigned long)return_to_handler)
 		return true;
-#ifdef CONFIG_DYNAMIC_FTRACE
-	/* The slot's own jump comes back to what lies behind it. */
-	if (word == (const u32 *)(unsigned long)ftrace_graph_call + 2)
-		return false;
-#endif
 #endif
 	return jumps_away(word[-2]);
 }
@@ -91,11 +78,6 @@ static bool read_stub(const struct unwind_frame *frame, struct stub *stub)
 	for (i = 0; i < MAX_STUB_WORDS; i++) {
 		u32 insn;
 
-#if defined(CONFIG_FUNCTION_GRAPH_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
-		/* One stub begins in another, at the slot that jumps to it. */
-		if (word == (const u32 *)(unsigned long)ftrace_graph_caller)
-			word = (const u32 *)(unsigned long)ftrace_graph_call;
-#endif
 		if (is_begin(word)) {
 			stub->begin = word;
 			stub->sp = sp;
@@ -131,18 +113,9 @@ static bool unwind_by_code(struct unwind_frame *frame)
 	if (!read_stub(frame, &stub))
 		return false;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (stub.begin == (const u32 *)(unsigned long)return_to_handler) {
-		ra = unwind_return_address(frame, (unsigned long)return_to_handler, stub.sp);
-		/* It has been asked for already, and may be in ra by now. */
-		if (ra == (unsigned long)return_to_handler && frame->exact)
-			ra = frame->reg[UNWIND_RA];
-		if (ra - (unsigned long)return_to_handler < MAX_STUB_WORDS * sizeof(u32))
-			return false;
-		frame->reg[UNWIND_SP] = stub.sp;
-		frame->pc = ra;
-		frame->exact = false;
-		return true;
-	}
+	/* What it returns to is on no stack. */
+	if (stub.begin == (const u32 *)(unsigned long)return_to_handler)
+		return false;
 #endif
 	if (!find_register(frame, stub.ra, &ra) || !ra)
 		return false;
@@ -159,66 +132,14 @@ static bool unwind_by_code(struct unwind_frame *frame)
 	return true;
 }
 
-static void take_registers(struct unwind_frame *frame, const struct pt_regs *regs)
-{
-	frame->pc = regs->epc;
-	frame->exact = true;
-	frame->reg[UNWIND_AT] = regs->regs[1];
-	frame->reg[UNWIND_SP] = regs->regs[29];
-	frame->reg[UNWIND_FP] = regs->regs[30];
-	frame->reg[UNWIND_RA] = regs->regs[31];
-}
-
 bool arch_unwind_step(struct unwind_frame *frame)
 {
 	const struct pt_regs *regs = (const void *)(frame->reg[UNWIND_SP] + FRAME_REGS);
 
 	if (frame->pc == (unsigned long)return_to_user)
 		return false;
-	if (frame->pc != (unsigned long)interrupt_return)
-		return unwind_by_table(frame) || unwind_by_code(frame);
-	if ((unsigned long)(regs + 1) > frame->high || user_mode(regs))
+	if (frame->pc == (unsigned long)interrupt_return &&
+	    ((unsigned long)(regs + 1) > frame->high || user_mode(regs)))
 		return false;
-	take_registers(frame, regs);
-	return true;
-}
-
-noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
-			      struct thread_info *thread, struct pt_regs *regs)
-{
-	struct unwind_frame frame;
-
-	/* Member by member: an initializer might become a call of memset(), which is traced. */
-	frame.graph_index = 0;
-	frame.exact = false;
-	frame.reg[UNWIND_RA] = 0;
-	frame.reg[UNWIND_AT] = 0;
-	unwind_bounds(&frame, thread);
-	if (regs) {
-		take_registers(&frame, regs);
-	} else if (thread != current) {
-		frame.pc = thread->thread.pc;
-		frame.reg[UNWIND_SP] = thread->thread.sp;
-		frame.reg[UNWIND_FP] = thread->thread.fp;
-	} else {
-		/* This function as it is now, and from it one step. */
-		__asm__ volatile(
-			"1:	" "move	%1, $sp\n\t"
-			"move	%2, $fp\n\t"
-			"move	%3, $ra\n\t"
-			".set push\n\t"
-			".set noat\n\t"
-#ifdef CONFIG_64BIT
-			"dla	%0, 1b\n\t"
-#else
-			"la	%0, 1b\n\t"
-#endif
-			".set pop"
-			: "=&r"(frame.pc), "=&r"(frame.reg[UNWIND_SP]),
-			  "=&r"(frame.reg[UNWIND_FP]), "=&r"(frame.reg[UNWIND_RA]));
-		frame.exact = true;
-		if (!arch_unwind_step(&frame))
-			return;
-	}
-	unwind_walk(&frame, consume, cookie);
+	return unwind_by_table(frame) || unwind_by_code(frame);
 }

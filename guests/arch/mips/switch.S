@@ -39,8 +39,8 @@
 
 	.text
 SYM_FUNC_START(__switch_to)
-	LONG_ADDIU $a2, $a0, %lo(thread_info_thread)	/* a small number: see thread.c */
-	LONG_ADDIU $a3, $a1, %lo(thread_info_thread)
+	LONG_ADDIU $a2, $a0, %lo(THREAD_CONTEXT)	/* a small number: see kernel/thread.c */
+	LONG_ADDIU $a3, $a1, %lo(THREAD_CONTEXT)
 	FOR_EACH_SAVED(LONG_S, $a2)
 	LONG_S	$ra, TH_PC($a2)
 	for_each_double sdc1, $a2

@@ -9,18 +9,6 @@ _Static_assert(offsetof(struct thread_struct, fp) == TH_FP, "thread.h");
 _Static_assert(offsetof(struct thread_struct, fpr[31]) == TH_FPR(31), "thread.h");
 _Static_assert(offsetof(struct thread_struct, fcsr) == TH_FCSR, "thread.h");
 
-/*
- * Nobody calls it: it defines a symbol for switch.S, whose value no header has and the preprocessor
- * cannot work out.
- */
-static __used void offsets(void)
-{
-	__asm__ volatile(
-		".globl thread_info_thread\n\t"
-		".set thread_info_thread, %0"
-		: : "i"(offsetof(struct thread_info, thread)));
-}
-
 void arch_thread_init(struct thread_info *thread, void *stack_end, void (*entry)(void))
 {
 	/* o32 callees own 16 bytes above sp. */

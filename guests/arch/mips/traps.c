@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Exceptions: print the CPU and panic. Only untraced code, so that it works inside the tracer.
+ * Exceptions: what they are called, and the registers for the report.
  */
 #include <linux/arch.h>
-#include <linux/bug.h>
-#include <linux/kernel.h>
-#include <linux/printk.h>
+#include <linux/traps.h>
 
 #include <asm/mipsregs.h>
 #include <asm/ptrace.h>
@@ -18,8 +16,6 @@ _Static_assert(offsetof(struct pt_regs, syscall) == PT_SYSCALL, "ptrace.h");
 _Static_assert(sizeof(struct pt_regs) == PT_SIZE, "ptrace.h");
 
 void do_exception(const struct pt_regs *regs) __noreturn;
-
-extern const char __boot_stack_start[], _end[];
 
 /* Cause.ExcCode, MIPS Architecture For Programmers, volume III. */
 static const char *const exception_names[32] = {
@@ -60,64 +56,20 @@ const char *exception_name(const struct pt_regs *regs)
 	return name ? name : "reserved exception code";
 }
 
-static void print_register(const char *name, unsigned long value, bool last)
-{
-	const char *c = name;
-
-	console_puts(name);
-	while (*c)
-		c++;
-	while (c++ < name + 9)
-		console_puts(" ");
-	console_hex(value);
-	console_puts(last ? "\n" : "  ");
-}
-
-static void print_stack(unsigned long sp)
-{
-	const unsigned long *word = (const unsigned long *)sp;
-	int i;
-
-	console_puts("stack at ");
-	console_hex(sp);
-	/* Only what is certainly there: a fault here would end the dump. */
-	if (sp % sizeof(long) || sp < (unsigned long)__boot_stack_start ||
-	    sp > (unsigned long)_end - 16 * sizeof(long)) {
-		console_puts(": not in the kernel's memory\n");
-		return;
-	}
-	for (i = 0; i < 16; i++) {
-		console_puts(i % 4 ? "  " : "\n  ");
-		console_hex(word[i]);
-	}
-	console_puts("\n");
-}
-
 void do_exception(const struct pt_regs *regs)
 {
-	static bool dying;
 	const char *name = exception_name(regs);
 	int i;
 
-	console_puts("\nUnhandled exception: ");
-	console_puts(name);
-	console_puts("\n");
-	/* The second one comes from the dump itself or from panic(): say where, no more. */
-	print_register("epc", regs->epc, false);
-	print_register("ra", regs->regs[31], true);
-	if (dying)
-		panic_plain("exception within an exception");
-	dying = true;
-
-	print_register("status", regs->status, false);
-	print_register("cause", regs->cause, false);
-	print_register("badvaddr", regs->badvaddr, true);
-	print_register("hi", regs->hi, false);
-	print_register("lo", regs->lo, true);
+	oops_enter(name, regs);
+	console_register("status", regs->status, false);
+	console_register("cause", regs->cause, false);
+	console_register("badvaddr", regs->badvaddr, true);
+	console_register("hi", regs->hi, false);
+	console_register("lo", regs->lo, true);
 	for (i = 0; i < 32; i++)
-		print_register(register_names[i], regs->regs[i], i % 4 == 3);
-	print_stack(regs->regs[29]);
-	panic_plain(name);
+		console_register(register_names[i], regs->regs[i], i % 4 == 3);
+	die(name, regs);
 }
 
 void arch_trap_init(void)

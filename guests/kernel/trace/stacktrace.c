@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stack traces out of what the arch's unwinder finds. Here because nothing in this directory has
+ * Stack traces out of what the unwinder finds. Here because nothing in this directory has
  * call sites: the tracer asks for stack traces too.
  */
 #include <linux/stacktrace.h>
-
-void __weak arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
-			    struct thread_info *thread, struct pt_regs *regs)
-{
-}
 
 /* From: leave out what comes before this address; 0: nothing. */
 struct walk {

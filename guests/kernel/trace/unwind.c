@@ -8,6 +8,8 @@
 #include <linux/module.h>
 #include <linux/unwind.h>
 
+#include <asm/ptrace.h>
+
 extern const char _text[], _etext[];
 extern const char __boot_stack_end[];
 
@@ -62,4 +64,32 @@ void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, voi
 		    frame->reg[UNWIND_SP] < sp)
 			return;
 	}
+}
+
+noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
+			      struct thread_info *thread, struct pt_regs *regs)
+{
+	struct unwind_frame frame;
+	unsigned int i;
+
+	/* One by one: an initializer might become a call of memset(), which is traced. */
+	for (i = 0; i < UNWIND_NR; i++)
+		WRITE_ONCE(frame.reg[i], 0);
+	frame.graph_index = 0;
+	frame.exact = true;
+	unwind_bounds(&frame, thread);
+	if (regs) {
+		frame.pc = instruction_pointer(regs);
+		unwind_regs(frame.reg, regs);
+	} else if (thread != current) {
+		frame.pc = thread->thread.pc;
+		unwind_switch(frame.reg, &thread->thread);
+		frame.exact = !frame.reg[UNWIND_RA];
+	} else {
+		/* This function as it is now, and from it one step. */
+		unwind_here(frame.pc, frame.reg);
+		if (!arch_unwind_step(&frame))
+			return;
+	}
+	unwind_walk(&frame, consume, cookie);
 }

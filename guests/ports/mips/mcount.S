@@ -22,9 +22,12 @@
  * gate's j. Call sites look the same whether the gate is open or closed (C8).
  *
  * Static: _mcount looks at the pointers to the tracers instead (C3, C4).
+ *
+ * $12 is $t4 on o32 and $t0 on n64; gcc's manual calls it $12.
  */
 #include <asm/asm.h>
 #include <asm/ftrace.h>
+#include <asm/ptrace.h>
 
 	.set	noreorder
 	.set	noat
@@ -70,68 +73,101 @@
 #define UPPER_BRANCH	0x1000
 
 	.macro	for_each_saved operation
-	\operation $2, SAVED(2)($sp)
-	\operation $4, SAVED(3)($sp)
-	\operation $5, SAVED(4)($sp)
-	\operation $6, SAVED(5)($sp)
-	\operation $7, SAVED(6)($sp)
+	\operation $v0, SAVED(2)($sp)
+	\operation $a0, SAVED(3)($sp)
+	\operation $a1, SAVED(4)($sp)
+	\operation $a2, SAVED(5)($sp)
+	\operation $a3, SAVED(6)($sp)
 #if _MIPS_SIM == _ABI64
-	\operation $8, SAVED(7)($sp)
-	\operation $9, SAVED(8)($sp)
-	\operation $10, SAVED(9)($sp)
-	\operation $11, SAVED(10)($sp)
+	\operation $a4, SAVED(7)($sp)
+	\operation $a5, SAVED(8)($sp)
+	\operation $a6, SAVED(9)($sp)
+	\operation $a7, SAVED(10)($sp)
 #endif
 	.endm
 
 	.macro	save_all
 	LONG_ADDIU $sp, $sp, -FRAME_SIZE
+	.cfi_adjust_cfa_offset FRAME_SIZE
 	LONG_S	$ra, SAVED_RA($sp)
+	.cfi_rel_offset DWARF_PC, SAVED_RA
 	LONG_S	$at, SAVED_AT($sp)
+	.cfi_rel_offset $ra, SAVED_AT
 	for_each_saved LONG_S
 #if defined(KBUILD_MCOUNT_RA_ADDRESS) && defined(CONFIG_FUNCTION_GRAPH_TRACER)
 	LONG_S	$12, SAVED_12($sp)		/* the function tracer comes first and may use it */
 #endif
 	.endm
 
-	/* In: $25 = the saved $ra. C9: the 8 that the site's delay slot took go with the frame. */
+	/* In: $t9 = the saved $ra. C9: the 8 that the site's delay slot took go with the frame. */
 	.macro	restore_all_and_return
 	LONG_L	$ra, SAVED_AT($sp)
+	.cfi_same_value $ra
 	for_each_saved LONG_L
-	jr	$25
+	jr	$t9
 	 LONG_ADDIU $sp, $sp, FRAME_SIZE + SITE_STACK
 	.endm
 
-	/*
-	 * C2, M2c: save everything; $a0 and SAVED_IP = the jal, or the first word of a long call, which
-	 * is looked for backwards from the jalr: nothing in between looks like it. Uses $3.
-	 */
-	.macro	save_all_and_site
-	lbu	$3, CALL_OPCODE($ra)
-	save_all
-	bnez	$3, 2f
+/*
+ * The site of a call (M2c): $a0 and SAVED_IP = the jal, or the first word of a long call. In: $ra, and
+ * $v1 = the byte with the call's opcode. A jal is known by it. A long call may have instructions
+ * between its first word and the jalr, so it is searched backwards, from the shortest one that there
+ * is, for a word that it may begin with: `lui v1`, or the branch that switches it off. Nothing in
+ * between looks like either. $v1 = the upper half of a word, less what it is compared with.
+ */
+	.macro	find_site
+	bnez	$v1, 2f
 	 LONG_ADDIU $a0, $ra, -MCOUNT_INSN_SIZE
-	lhu	$3, UPPER_HALF - SHORTEST_LOAD($a0)
+	lhu	$v1, UPPER_HALF - SHORTEST_LOAD($a0)
 	LONG_ADDIU $a0, $a0, 4 - SHORTEST_LOAD
 1:	LONG_ADDIU $a0, $a0, -4
-	xori	$3, $3, UPPER_LUI_V1
-	beqz	$3, 2f
-	 xori	$3, $3, UPPER_LUI_V1 ^ UPPER_BRANCH
-	bnez	$3, 1b
-	 lhu	$3, UPPER_HALF - 4($a0)
+	xori	$v1, $v1, UPPER_LUI_V1
+	beqz	$v1, 2f
+	 xori	$v1, $v1, UPPER_LUI_V1 ^ UPPER_BRANCH
+	bnez	$v1, 1b
+	 lhu	$v1, UPPER_HALF - 4($a0)
 2:
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	LONG_S	$a0, SAVED_IP($sp)
 #endif
 	.endm
 
+/*
+ * Unwind information, for stack traces and for gdb. A stub has two return addresses: its own, which is
+ * in $ra, and the traced function's, which is in $at and will be in $ra when the stub returns. So its
+ * own is in the column that stands for the pc of an interrupt. The site's delay slot has taken its
+ * part of the frame already.
+ */
+	.macro	unwind_entry
+	.cfi_startproc
+	.cfi_return_column DWARF_PC
+	.cfi_def_cfa $sp, SITE_STACK
+	.cfi_register DWARF_PC, $ra
+	.cfi_register $ra, $at
+	.endm
+
+	/* With the frame that save_all makes. */
+	.macro	unwind_frame
+	.cfi_startproc
+	.cfi_return_column DWARF_PC
+	.cfi_def_cfa $sp, FRAME_SIZE + SITE_STACK
+	.cfi_rel_offset DWARF_PC, SAVED_RA
+	.cfi_rel_offset $ra, SAVED_AT
+	.endm
+
+	.cfi_sections .eh_frame
 	.text
 SYM_FUNC_START(_mcount)
+	unwind_entry
 #ifdef CONFIG_DYNAMIC_FTRACE
 SYM_INNER_LABEL(ftrace_caller)
 	j	ftrace_stub			/* C3: at once, if there is nothing to do */
 	 nop
 
-	save_all_and_site			/* C2: $a0 = ip, */
+	.cfi_remember_state
+	lbu	$v1, CALL_OPCODE($ra)
+	save_all
+	find_site				/* C2: $a0 = ip, */
 SYM_INNER_LABEL(ftrace_call)
 	nop					/* C10: jal tracer */
 	 move	$a1, $at			/* C2: and parent_ip, in its delay slot */
@@ -139,45 +175,51 @@ SYM_INNER_LABEL(ftrace_call)
 SYM_INNER_LABEL(ftrace_graph_call)
 	nop					/* C11: j ftrace_graph_caller */
 #endif
-	 LONG_L	$25, SAVED_RA($sp)
+	 LONG_L	$t9, SAVED_RA($sp)
 	restore_all_and_return
 #else
 	/* C3, C4: free are $v1, $t9 and the temporaries that neither ABI gives another meaning. */
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
-	lw	$3, function_trace_stop
-	bnez	$3, ftrace_stub
+	lw	$v1, function_trace_stop
+	bnez	$v1, ftrace_stub
 	 nop
 #endif
-	LONG_L	$25, ftrace_trace_function
-	la	$24, ftrace_stub
-	bne	$25, $24, function_trace
+	LONG_L	$t9, ftrace_trace_function
+	la	$t8, ftrace_stub
+	bne	$t9, $t8, function_trace
 	 nop
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	LONG_L	$3, ftrace_graph_return
-	bne	$3, $24, ftrace_graph_caller
+	LONG_L	$v1, ftrace_graph_return
+	bne	$v1, $t8, ftrace_graph_caller
 	 nop
-	LONG_L	$3, ftrace_graph_entry
-	la	$24, ftrace_graph_entry_stub
-	bne	$3, $24, ftrace_graph_caller
+	LONG_L	$v1, ftrace_graph_entry
+	la	$t8, ftrace_graph_entry_stub
+	bne	$v1, $t8, ftrace_graph_caller
 	 nop
 #endif
 	b	ftrace_stub
 	 nop
 
 function_trace:
-	save_all_and_site			/* C2: $a0 = ip, */
-	jalr	$25
+	.cfi_remember_state
+	lbu	$v1, CALL_OPCODE($ra)
+	save_all
+	find_site				/* C2: $a0 = ip, */
+	jalr	$t9
 	 move	$a1, $at			/* C2: and parent_ip */
-	LONG_L	$25, SAVED_RA($sp)
+	LONG_L	$t9, SAVED_RA($sp)
 	restore_all_and_return
 #endif
 
+	.cfi_restore_state
 SYM_INNER_LABEL(ftrace_stub)
 #if _MIPS_SIM == _ABIO32
 	addiu	$sp, $sp, SITE_STACK		/* C9: what the site's delay slot took */
+	.cfi_def_cfa_offset 0
 #endif
 	jr	$ra
 	 move	$ra, $at
+	.cfi_endproc
 SYM_FUNC_END(_mcount)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -188,8 +230,13 @@ SYM_FUNC_END(_mcount)
  * everything saved.
  */
 SYM_FUNC_START(ftrace_graph_caller)
-#ifndef CONFIG_DYNAMIC_FTRACE
-	save_all_and_site
+#ifdef CONFIG_DYNAMIC_FTRACE
+	unwind_frame
+#else
+	unwind_entry
+	lbu	$v1, CALL_OPCODE($ra)
+	save_all
+	find_site
 #endif
 	LONG_ADDIU $a0, $sp, SAVED_AT
 	LONG_L	$a1, SAVED_IP($sp)
@@ -198,8 +245,9 @@ SYM_FUNC_START(ftrace_graph_caller)
 #endif
 	jal	prepare_ftrace_return
 	 LONG_ADDIU $a2, $sp, FRAME_SIZE + SITE_STACK
-	LONG_L	$25, SAVED_RA($sp)
+	LONG_L	$t9, SAVED_RA($sp)
 	restore_all_and_return			/* with $at as prepare_ftrace_return() left it */
+	.cfi_endproc
 SYM_FUNC_END(ftrace_graph_caller)
 
 /*
@@ -216,20 +264,26 @@ SYM_FUNC_END(ftrace_graph_caller)
 #define RETURN_FRAME_SIZE	48
 
 SYM_FUNC_START(return_to_handler)
+	.cfi_startproc
+	.cfi_undefined $ra			/* in the thread's ret_stack, until it comes back */
 	LONG_ADDIU $sp, $sp, -RETURN_FRAME_SIZE
-	LONG_S	$2, RETURN_SAVED(0)($sp)
-	LONG_S	$3, RETURN_SAVED(1)($sp)
+	.cfi_def_cfa_offset RETURN_FRAME_SIZE
+	LONG_S	$v0, RETURN_SAVED(0)($sp)
+	LONG_S	$v1, RETURN_SAVED(1)($sp)
 	sdc1	$f0, RETURN_SAVED(2)($sp)
 	sdc1	$f2, RETURN_SAVED(3)($sp)
 	jal	ftrace_return_to_handler
 	 LONG_ADDIU $a0, $sp, RETURN_FRAME_SIZE	/* C6: what prepare_ftrace_return() worked out */
-	move	$ra, $2
-	LONG_L	$2, RETURN_SAVED(0)($sp)
-	LONG_L	$3, RETURN_SAVED(1)($sp)
+	.cfi_register $ra, $v0
+	move	$ra, $v0
+	.cfi_same_value $ra
+	LONG_L	$v0, RETURN_SAVED(0)($sp)
+	LONG_L	$v1, RETURN_SAVED(1)($sp)
 	ldc1	$f0, RETURN_SAVED(2)($sp)
 	ldc1	$f2, RETURN_SAVED(3)($sp)
 	jr	$ra
 	 LONG_ADDIU $sp, $sp, RETURN_FRAME_SIZE
+	.cfi_endproc
 SYM_FUNC_END(return_to_handler)
 
 #endif

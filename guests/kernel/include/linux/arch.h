@@ -17,8 +17,10 @@
  *
  * sched_clock() returns nanoseconds that never run backwards, wherever it is called; it is called
  * with interrupts masked. arch_idle() sleeps until the next interrupt. asm/ptrace.h also has
- * instruction_pointer(regs) and user_mode(regs); struct thread_struct has at least the members
- * unsigned long pc, where __switch_to() goes to, and unsigned long sp.
+ * instruction_pointer(regs), kernel_stack_pointer(regs) and user_mode(regs); struct thread_struct has
+ * at least the members unsigned long pc, where __switch_to() goes to, and unsigned long sp.
+ *
+ * What vectors come to is linux/irq.h's, linux/traps.h's and, from user mode, linux/syscalls.h's.
  */
 #include <linux/sched.h>
 
@@ -34,7 +36,8 @@ void arch_trap_init(void);
 /* From here on sched_clock() works. */
 void arch_timer_init(void);
 
-/* --- Threads, with interrupts masked --- */
+/* --- Threads, with interrupts masked; for assembly THREAD_CONTEXT is where struct thread_info has
+ * its struct thread_struct --- */
 
 /**
  * arch_thread_init - prepare the first __switch_to() to a thread

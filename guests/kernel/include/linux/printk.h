@@ -11,10 +11,13 @@ int printk(const char *format, ...) __printf(1, 2);
 void console_write(const char *text, size_t length);
 
 /*
- * For code that prints while nothing else can be trusted: neither of these runs through a call
- * site, so that a broken port cannot break its own obituary.
+ * For code that prints while nothing else can be trusted: none of these runs through a call site, so
+ * that a broken port cannot break the report of its own end.
  */
 void console_puts(const char *text);
+
+/** console_hex - a word in hexadecimal, and console_digits - the last @digits of it */
 void console_hex(unsigned long value);
+void console_digits(unsigned long value, int digits);
 
 #endif

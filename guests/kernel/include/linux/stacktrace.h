@@ -10,7 +10,7 @@ struct pt_regs;
 typedef bool (*stack_trace_consume_fn)(void *cookie, unsigned long address);
 
 /**
- * arch_stack_walk - the return addresses on a stack, innermost first; given by the arch
+ * arch_stack_walk - the return addresses on a stack, innermost first
  * @consume:	gets each of them
  * @cookie:	for @consume
  * @thread:	whose stack: `current`, or a thread that does not run

@@ -30,6 +30,12 @@ extern const sys_call_ptr_t sys_call_table[NR_syscalls - __NR_Linux];
 void syscall_trace_enter(struct pt_regs *regs);
 void syscall_trace_leave(struct pt_regs *regs);
 
+/** do_syscall - with interrupts open: call what @regs ask for, and give them the result */
+void do_syscall(struct pt_regs *regs);
+
+/** prepare_return_to_user - let others run whose turn it is; interrupts are masked when it returns */
+void prepare_return_to_user(void);
+
 /** user_exception - the current thread's program has done what it must not: it ends */
 void user_exception(struct pt_regs *regs, const char *what) __noreturn;
 

@@ -10,7 +10,10 @@
  *
  * The arch gives asm/unwind.h: UNWIND_NR registers that the walk keeps, with UNWIND_SP and UNWIND_RA
  * among their numbers; unwind_register(column), the number of one of the tables' columns, or -1;
- * unwind_strip(address), a return address as the tables know it. And arch_unwind_step(). If the port
+ * unwind_strip(address), a return address as the tables know it. Where a walk begins:
+ * unwind_regs(reg, regs) takes the registers from a struct pt_regs; unwind_switch(reg, thread) from
+ * a struct thread_struct, with UNWIND_RA 0 if the thread has not run yet; unwind_here(pc, reg) is a
+ * macro and takes those of the function that it stands in. And arch_unwind_step(). If the port
  * knows return addresses by something else than where they lie: unwind_retp(registers, where), what
  * it is for a frame whose caller has these registers.
  */

@@ -52,6 +52,7 @@ struct pt_regs {
 
 #define user_mode(regs)			(((regs)->pstate & PSR_MODE_MASK) == PSR_MODE_EL0T)
 #define instruction_pointer(regs)	((unsigned long)(regs)->pc)
+#define kernel_stack_pointer(regs)	((unsigned long)(regs)->sp)
 
 #endif
 #endif

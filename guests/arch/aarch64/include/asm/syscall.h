@@ -27,4 +27,9 @@ static inline long syscall_get_return_value(const struct pt_regs *regs)
 	return regs->regs[0];
 }
 
+static inline void syscall_set_return_value(struct pt_regs *regs, long value)
+{
+	regs->regs[0] = value;
+}
+
 #endif

@@ -3,6 +3,7 @@
 #define ASM_UNWIND_H
 
 #include <asm/ptrace.h>
+#include <asm/thread.h>
 
 /* What linux/unwind.h wants to know. Besides sp and x29 no register holds a frame's address. */
 enum {
@@ -34,6 +35,27 @@ static inline int unwind_register(unsigned long column)
 	}
 	return -1;
 }
+
+static inline void unwind_regs(unsigned long *reg, const struct pt_regs *regs)
+{
+	reg[UNWIND_X0] = regs->regs[0];
+	reg[UNWIND_X9] = regs->regs[9];
+	reg[UNWIND_FP] = regs->regs[29];
+	reg[UNWIND_RA] = regs->regs[30];
+	reg[UNWIND_SP] = regs->sp;
+}
+
+static inline void unwind_switch(unsigned long *reg, const struct thread_struct *thread)
+{
+	reg[UNWIND_FP] = thread->fp;
+	reg[UNWIND_RA] = thread->lr;
+	reg[UNWIND_SP] = thread->sp;
+}
+
+#define unwind_here(pc, reg)						\
+	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30" \
+			 : "=&r"(pc), "=&r"((reg)[UNWIND_SP]),		\
+			   "=&r"((reg)[UNWIND_FP]), "=&r"((reg)[UNWIND_RA]))
 
 /* Without a signature. */
 static inline unsigned long unwind_strip(unsigned long address)

@@ -13,6 +13,9 @@
 #define PT_SYSCALL	(38 * SZREG)
 #define PT_SIZE		(40 * SZREG)	/* as aligned as a stack */
 
+/* epc as a column of unwind information: no other has this number. */
+#define DWARF_PC	72
+
 #ifndef __ASSEMBLER__
 
 #include <asm/mipsregs.h>
@@ -43,6 +46,7 @@ struct pt_regs {
 
 #define user_mode(regs)			(((regs)->status & ST0_UM) != 0)
 #define instruction_pointer(regs)	((regs)->epc)
+#define kernel_stack_pointer(regs)	((regs)->regs[29])
 
 #endif
 

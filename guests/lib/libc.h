@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _LIB_LIBC_H
-#define _LIB_LIBC_H
+#ifndef _LIBC_H
+#define _LIBC_H
 
 #include <stddef.h>
 
