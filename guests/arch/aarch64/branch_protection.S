@@ -31,7 +31,7 @@
 
 	.text
 /*
- * branch_protection_init() - prepare both; called on every CPU with the MMU off and without a stack
+ * branch_protection_init - prepare both; called on every CPU with the MMU off and without a stack
  *
  * Out: x0 = bits that SCTLR_EL1 needs. Uses x2..x5.
  *

@@ -149,7 +149,7 @@ SYM_FUNC_START(el0_fiq)
 	kernel_exit 0
 SYM_FUNC_END(el0_fiq)
 
-/* return_to_user() - the way out of el0_irq and el0_sync; sp = struct pt_regs */
+/* return_to_user - the way out of el0_irq and el0_sync; sp = struct pt_regs */
 SYM_FUNC_START(return_to_user)
 	.cfi_startproc
 	.cfi_undefined x30
@@ -158,7 +158,7 @@ SYM_FUNC_START(return_to_user)
 SYM_FUNC_END(return_to_user)
 
 /*
- * enter_user() - begin a program; x0 = its entry, x1 = its sp, x2 = the end of the thread's stack
+ * enter_user - begin a program; x0 = its entry, x1 = its sp, x2 = the end of the thread's stack
  *
  * The program finds zeros in all other registers, and every kind of interrupt open.
  */

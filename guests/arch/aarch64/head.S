@@ -43,7 +43,7 @@ SYM_FUNC_START(_start)
 	.cfi_endproc
 SYM_FUNC_END(_start)
 
-/* secondary_entry() - where CPU_ON brings a CPU to; x0 = its idle thread */
+/* secondary_entry - where CPU_ON brings a CPU to; x0 = its idle thread */
 SYM_FUNC_START(secondary_entry)
 	.cfi_startproc
 	.cfi_undefined x30
@@ -91,7 +91,7 @@ SYM_FUNC_START(enter_el1)
 SYM_FUNC_END(enter_el1)
 
 /*
- * cpu_setup() - what every CPU needs before it can run C: translation, floating point, vectors, the
+ * cpu_setup - what every CPU needs before it can run C: translation, floating point, vectors, the
  * exception stack; uses x0..x5 and x20
  */
 SYM_FUNC_START(cpu_setup)

@@ -6,7 +6,7 @@
 	.cfi_sections .eh_frame
 	.text
 /*
- * __switch_to() - see linux/arch.h
+ * __switch_to - see linux/arch.h
  *
  * In: x0 = prev, x1 = next; interrupts masked. Out: x0 as it came, in the thread next. In between
  * x2 = &prev->thread, x3 = &next->thread; x9 and x10 are scratch.

@@ -140,7 +140,7 @@ void arch_trap_init(void)
 }
 
 /**
- * unhandled_exception() - report an exception and stop (called by vectors.S)
+ * unhandled_exception - report an exception and stop (called by vectors.S)
  * @regs: the interrupted registers, on the exception stack
  * @vector: number of the vector, 0 to 15
  * @esr: ESR_EL1, the reason

@@ -33,7 +33,7 @@ void ftrace_init(void)
 {
 	unsigned long count = __stop_mcount_loc - __start_mcount_loc;
 	const unsigned long *location;
-	struct dyn_ftrace *record;
+	struct dyn_ftrace *rec;
 	int error;
 
 	error = ftrace_dyn_arch_init();
@@ -44,14 +44,14 @@ void ftrace_init(void)
 	if (!ftrace_records && count)
 		panic("ftrace: no memory for %lu call sites", count);
 
-	record = ftrace_records;
+	rec = ftrace_records;
 	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++) {
-		record->ip = ftrace_call_adjust(*location);
-		error = ftrace_init_nop(NULL, record);
+		rec->ip = ftrace_call_adjust(*location);
+		error = ftrace_init_nop(NULL, rec);
 		if (error)
 			panic("ftrace: call site %#lx cannot be turned off: error %d",
-			      record->ip, error);
-		record++;
+			      rec->ip, error);
+		rec++;
 	}
 	ftrace_record_count = count;
 }
@@ -60,18 +60,18 @@ int ftrace_module_init(struct module *module)
 {
 	unsigned long count = module->mcount_stop - module->mcount_start;
 	struct dyn_ftrace *records = module_memory(module, count * sizeof(*records));
-	struct dyn_ftrace *record = records;
+	struct dyn_ftrace *rec = records;
 	const unsigned long *location;
 	int error;
 
 	if (!records)
 		return -ENOMEM;
 	for (location = module->mcount_start; location < module->mcount_stop; location++) {
-		*record = (struct dyn_ftrace){ .ip = ftrace_call_adjust(*location) };
-		error = ftrace_init_nop(module, record);
+		*rec = (struct dyn_ftrace){ .ip = ftrace_call_adjust(*location) };
+		error = ftrace_init_nop(module, rec);
 		if (error)
 			return error;
-		record++;
+		rec++;
 	}
 	module->ftrace_records = records;
 	module->ftrace_record_count = count;

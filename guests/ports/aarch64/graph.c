@@ -19,7 +19,7 @@ static __always_inline unsigned long *return_address_pointer(unsigned long *pare
 }
 
 /**
- * prepare_ftrace_return() - make a function return to return_to_handler (C4)
+ * prepare_ftrace_return - make a function return to return_to_handler (C4)
  * @parent: where its return address is
  * @self_addr: its call site, rec->ip
  * @frame_pointer: x29 as it will be when it has returned (C6)

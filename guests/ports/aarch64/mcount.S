@@ -154,7 +154,7 @@
 #ifdef CONFIG_DYNAMIC_FTRACE
 
 /*
- * _mcount() - what the sites of form mcount call before ftrace_init() has made them nops (C8)
+ * _mcount - what the sites of form mcount call before ftrace_init() has made them nops (C8)
  *
  * x30 = return address. gcc treats the call like any other and expects x30 changed. The landing
  * pad, here and below, is for a linker's veneer, which comes by `br x16`.
@@ -165,7 +165,7 @@ SYM_FUNC_START(_mcount)
 SYM_FUNC_END(_mcount)
 
 /*
- * ftrace_caller() - what a site calls that is switched on
+ * ftrace_caller - what a site calls that is switched on
  *
  * Registers: see save_state. Both slots are one word (C10, C11).
  */
@@ -190,7 +190,7 @@ SYM_FUNC_END(ftrace_caller)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
- * ftrace_graph_caller() - the part of ftrace_caller() that hijacks the return address (C4)
+ * ftrace_graph_caller - the part of ftrace_caller() that hijacks the return address (C4)
  *
  * Reached from ftrace_graph_call by a branch, with ftrace_caller's frame.
  */
@@ -218,7 +218,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 	.endm
 
 /*
- * _mcount() - the static tracer: every site calls it, always
+ * _mcount - the static tracer: every site calls it, always
  *
  * In: x30 = rec->ip + 4, x29 = the traced function's frame record. With nothing to do no branch is
  * taken (C3) and nothing is saved: gcc expects no more of x9 and x10 than any function has to keep.
@@ -242,7 +242,7 @@ SYM_FUNC_START(_mcount)
 	.cfi_endproc
 SYM_FUNC_END(_mcount)
 
-/* ftrace_trace_caller() - _mcount's "do_trace"; x9 = the tracer, the rest as in _mcount. */
+/* ftrace_trace_caller - _mcount's "do_trace"; x9 = the tracer, the rest as in _mcount. */
 SYM_FUNC_START(ftrace_trace_caller)
 	.cfi_startproc
 	save_state
@@ -261,7 +261,7 @@ SYM_FUNC_START(ftrace_trace_caller)
 SYM_FUNC_END(ftrace_trace_caller)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* ftrace_graph_caller() - hijack the return address (C4); registers as in _mcount */
+/* ftrace_graph_caller - hijack the return address (C4); registers as in _mcount */
 SYM_FUNC_START(ftrace_graph_caller)
 	.cfi_startproc
 	save_state
@@ -275,7 +275,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* ftrace_stub() - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub - the tracer that does nothing; its address stands for "no tracer". */
 SYM_FUNC_START(ftrace_stub)
 	hint	#34				/* bti c: it is called through pointers */
 	ret

@@ -26,7 +26,7 @@ return_to_handler_landing:
 	.size	return_to_handler_landing, . - return_to_handler_landing
 
 /*
- * return_to_handler() - report the return, then return to where the function was called from (C5)
+ * return_to_handler - report the return, then return to where the function was called from (C5)
  *
  * In: x0..x7, x8 and q0..q7 = the function's result as AAPCS64 passes it, which all survive, in
  * full width (B23); x19..x29 and sp as its caller left them; x30 = this address, so that our record

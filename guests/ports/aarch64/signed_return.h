@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _SIGNED_RETURN_H
+#define _SIGNED_RETURN_H
+
 /*
  * Return addresses that the traced function has signed (B33).
  *
@@ -13,9 +16,6 @@
  * pacia1716 and xpaclri are hints. A CPU that does not sign takes them for nops, so everything
  * here is right for it too.
  */
-#ifndef SIGNED_RETURN_H
-#define SIGNED_RETURN_H
-
 #include <linux/compiler.h>
 #include <linux/types.h>
 
@@ -48,7 +48,7 @@ struct return_address {
 extern u64 known_frames[KNOWN_FRAMES];
 
 /**
- * find_frame() - read the prologue and remember what it says
+ * find_frame - read the prologue and remember what it says
  * @ip: the site
  * @record: the function's frame record
  *

@@ -82,33 +82,33 @@ static int modify_long_call(unsigned long ip, unsigned long address, bool enable
 }
 
 /* The word says which form the site has; where it lies would not (M1d). */
-static bool has_long_call(const struct dyn_ftrace *record)
+static bool has_long_call(const struct dyn_ftrace *rec)
 {
-	return is_long_call(*(volatile u32 *)record->ip);
+	return is_long_call(*(volatile u32 *)rec->ip);
 }
 
-int ftrace_make_nop(struct module *module, struct dyn_ftrace *record, unsigned long address)
+int ftrace_make_nop(struct module *module, struct dyn_ftrace *rec, unsigned long address)
 {
 	const u32 call[] = SITE_CALL(jump(INSN_JAL, address));
 	const u32 nop[] = SITE_NOP;
 
-	if (has_long_call(record))
-		return modify_long_call(record->ip, address, false);
-	if (!in_reach(record->ip, address))
+	if (has_long_call(rec))
+		return modify_long_call(rec->ip, address, false);
+	if (!in_reach(rec->ip, address))
 		return -ERANGE;
-	return modify_code(record->ip, call, nop, SITE_WORDS);
+	return modify_code(rec->ip, call, nop, SITE_WORDS);
 }
 
-int ftrace_make_call(struct dyn_ftrace *record, unsigned long address)
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long address)
 {
 	const u32 call[] = SITE_CALL(jump(INSN_JAL, address));
 	const u32 nop[] = SITE_NOP;
 
-	if (has_long_call(record))
-		return modify_long_call(record->ip, address, true);
-	if (!in_reach(record->ip, address))
+	if (has_long_call(rec))
+		return modify_long_call(rec->ip, address, true);
+	if (!in_reach(rec->ip, address))
 		return -ERANGE;
-	return modify_code(record->ip, nop, call, SITE_WORDS);
+	return modify_code(rec->ip, nop, call, SITE_WORDS);
 }
 
 static void write_code(void (*place)(void), u32 instruction)

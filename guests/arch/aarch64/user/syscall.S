@@ -3,7 +3,7 @@
 #include <linux/linkage.h>
 
 	.text
-/* user_syscall() - x0 = number, x1..x6 = arguments; out: x0 = result or negative error number */
+/* user_syscall - x0 = number, x1..x6 = arguments; out: x0 = result or negative error number */
 SYM_FUNC_START(user_syscall)
 	hint	#34			/* bti c */
 	mov	x8, x0

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_LINUX_FTRACE_H
+#define _COMPAT_LINUX_FTRACE_H
+
 /*
  * For ports that are written for Linux: our kernel's <linux/ftrace.h>, and what such sources use
  * beside it. The directory comes first on the path of a port's own files, and of no others.
  */
-#ifndef _COMPAT_LINUX_FTRACE_H
-#define _COMPAT_LINUX_FTRACE_H
-
 #include <linux/init.h>
 
 #include <linux/compat.h>

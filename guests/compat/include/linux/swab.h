@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* There is nothing in it that a port needs. */
 #ifndef _COMPAT_LINUX_SWAB_H
 #define _COMPAT_LINUX_SWAB_H
 
+/* There is nothing in it that a port needs. */
 #include <linux/init.h>
 
 #endif

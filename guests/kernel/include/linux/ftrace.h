@@ -82,8 +82,8 @@ void ftrace_caller(void);
 void ftrace_call(void);
 void ftrace_stub(void);
 int ftrace_dyn_arch_init(void);
-int ftrace_make_nop(struct module *module, struct dyn_ftrace *record, unsigned long address);
-int ftrace_make_call(struct dyn_ftrace *record, unsigned long address);
+int ftrace_make_nop(struct module *module, struct dyn_ftrace *rec, unsigned long address);
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long address);
 int ftrace_update_ftrace_func(ftrace_func_t function);
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -245,9 +245,9 @@ static inline int ftrace_graph_module_init(struct module *module)
 
 /* A port whose sites are not calls when they leave the compiler has its own. */
 #ifndef ftrace_init_nop
-static inline int ftrace_init_nop(struct module *module, struct dyn_ftrace *record)
+static inline int ftrace_init_nop(struct module *module, struct dyn_ftrace *rec)
 {
-	return ftrace_make_nop(module, record, MCOUNT_ADDR);
+	return ftrace_make_nop(module, rec, MCOUNT_ADDR);
 }
 #endif
 

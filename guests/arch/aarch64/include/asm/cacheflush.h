@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_CACHEFLUSH_H
-#define ASM_CACHEFLUSH_H
+#ifndef _ASM_CACHEFLUSH_H
+#define _ASM_CACHEFLUSH_H
 
 /**
- * flush_icache_range() - make instructions that were just written visible to instruction fetch
+ * flush_icache_range - make instructions that were just written visible to instruction fetch
  * @start: address of the first changed byte
  * @end: address behind the last changed byte
  *

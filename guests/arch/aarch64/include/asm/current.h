@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_CURRENT_H
+#define _ASM_CURRENT_H
+
 /*
  * current: the thread_info of the running thread, in sp_el0. At EL1 sp_el0 has no other use, it
  * survives exceptions, and one mrs reads it.
  */
-#ifndef ASM_CURRENT_H
-#define ASM_CURRENT_H
-
 #include <linux/compiler.h>
 
 struct thread_info;

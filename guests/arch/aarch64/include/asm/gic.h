@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_GIC_H
+#define _ASM_GIC_H
+
 /*
  * Interrupts of QEMU's virt machine and their numbers at its GICv2.
  *
@@ -6,9 +9,6 @@
  * of it needs no search: every CPU sees its own at one address. Without security extensions it has
  * both groups, and signals group 0 as FIQ where GICC_CTLR.FIQEn asks for it.
  */
-#ifndef ASM_GIC_H
-#define ASM_GIC_H
-
 #include <linux/types.h>
 
 #define GIC_SGI_IPI		0	/* software generated: from CPU to CPU */

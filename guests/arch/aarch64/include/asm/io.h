@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_IO_H
+#define _ASM_IO_H
+
 /*
  * Device registers. Every access is one plain load or store instruction: device memory (nGnRnE)
  * keeps the order, and a hypervisor can emulate it.
  */
-#ifndef ASM_IO_H
-#define ASM_IO_H
-
 #include <linux/compiler.h>
 #include <linux/types.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupt masking: PSTATE.I. Flags are a copy of DAIF. */
-#ifndef ASM_IRQFLAGS_H
-#define ASM_IRQFLAGS_H
+#ifndef _ASM_IRQFLAGS_H
+#define _ASM_IRQFLAGS_H
 
+/* Interrupt masking: PSTATE.I. Flags are a copy of DAIF. */
 #include <asm/sysreg.h>
 #include <linux/compiler.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_MODULE_H
-#define ASM_MODULE_H
+#ifndef _ASM_MODULE_H
+#define _ASM_MODULE_H
 
 /*
  * Modules have memory behind the kernel's, at addresses that bl does not reach from there, while

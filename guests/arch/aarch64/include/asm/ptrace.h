@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_PTRACE_H
+#define _ASM_PTRACE_H
+
 /*
  * The registers that an exception saves; the S_ offsets are for assembly (traps.c checks them). The
  * record at the end is a frame record: whoever follows x29 comes from the handler to the function
  * that was interrupted. In a frame from user mode it is the outermost one.
  */
-#ifndef ASM_PTRACE_H
-#define ASM_PTRACE_H
-
 #define S_X(n)			((n) * 8)
 #define S_SP			(31 * 8)
 #define S_PC			(32 * 8)

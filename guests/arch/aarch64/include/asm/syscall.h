@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_SYSCALL_H
-#define ASM_SYSCALL_H
+#ifndef _ASM_SYSCALL_H
+#define _ASM_SYSCALL_H
 
 /* The conventions of Linux: the number in w8, arguments in x0..x5, the result in x0. */
 #include <asm/ptrace.h>

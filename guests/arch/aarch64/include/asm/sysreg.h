@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_SYSREG_H
+#define _ASM_SYSREG_H
+
 /*
  * System register fields that the boot code and the exception dump use.
  * Source: Arm Architecture Reference Manual for A-profile (DDI 0487).
  */
-#ifndef ASM_SYSREG_H
-#define ASM_SYSREG_H
-
 /* For the assembler, whose numbers have 64 bits anyway, and for C. */
 #ifdef __ASSEMBLER__
 #define _UL(number)		(number)

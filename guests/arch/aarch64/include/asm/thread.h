@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_THREAD_H
+#define _ASM_THREAD_H
+
 /*
  * What a thread that does not run has in its registers; switch.S knows the offsets. Preemption
  * happens inside an interrupt, so all of floating point is kept, not only what a call preserves.
  */
-#ifndef ASM_THREAD_H
-#define ASM_THREAD_H
-
 #define THREAD_X19		0
 #define THREAD_FP		80
 #define THREAD_LR		88

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_TIMER_H
+#define _ASM_TIMER_H
+
 /*
  * The clock: the generic timer's virtual count, one for all CPUs. It runs from reset at the rate in CNTFRQ_EL0:
  * 62.5 MHz (16 ns a tick) on QEMU's virt machine, 1 GHz with `-cpu ...,cntfrq=1000000000`.
  */
-#ifndef ASM_TIMER_H
-#define ASM_TIMER_H
-
 #include <linux/compiler.h>
 #include <linux/types.h>
 
@@ -22,7 +22,7 @@ static __always_inline u64 timer_read_count(void)
 }
 
 /**
- * sched_clock() - the time since reset in nanoseconds
+ * sched_clock - the time since reset in nanoseconds
  *
  * Never runs backwards and, being a product of 128 bits, does not overflow before 64 bits of
  * nanoseconds do (584 years).

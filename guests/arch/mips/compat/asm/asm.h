@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: macros of assembly, and the names of instructions on pointers. */
 #ifndef _COMPAT_ASM_ASM_H
 #define _COMPAT_ASM_ASM_H
 
+/* MIPS: macros of assembly, and the names of instructions on pointers. */
 #include_next <asm/asm.h>
 
 #include <linux/init.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: the names that the ABI has for registers, without a dollar. */
 #ifndef _COMPAT_ASM_REGDEF_H
 #define _COMPAT_ASM_REGDEF_H
 
+/* MIPS: the names that the ABI has for registers, without a dollar. */
 #include <linux/init.h>
 
 #define zero	$0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: where registers lie in a frame for all of them; on o32 above what a callee may write. */
 #ifndef _COMPAT_ASM_STACKFRAME_H
 #define _COMPAT_ASM_STACKFRAME_H
 
+/* MIPS: where registers lie in a frame for all of them; on o32 above what a callee may write. */
 #include <asm/asm.h>
 
 #ifdef CONFIG_64BIT

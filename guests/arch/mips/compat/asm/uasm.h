@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: a few instructions, put together at run time. */
 #ifndef _COMPAT_ASM_UASM_H
 #define _COMPAT_ASM_UASM_H
 
+/* MIPS: a few instructions, put together at run time. */
 #include <linux/types.h>
 
 /* Whether lui and addiu can load it. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _ASM_FTRACE_H
+#define _ASM_FTRACE_H
+
 /*
  * The AArch64 port's part of ftrace's interface. Two forms of call site:
  *
@@ -15,9 +18,6 @@
  * With pac-ret the prologue signs the return address: the form mcount finds it signed in the
  * frame record, a patchable entry has it unsigned in x9 and its prologue signs what we leave in x30.
  */
-#ifndef ASM_FTRACE_H
-#define ASM_FTRACE_H
-
 #define AARCH64_INSN_SIZE	4
 
 /* From rec->ip to the return address of the call: what the stub takes off x30 to get ip (C2). */
