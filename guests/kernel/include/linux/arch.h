@@ -11,6 +11,7 @@
  *	asm/setjmp.h	jmp_buf				asm/io.h	device registers
  *	asm/thread.h	struct thread_struct		asm/unistd.h	numbers of system calls
  *	asm/user.h	USER_BASE, USER_SIZE		asm/syscall.h	syscall_get_nr() and so on
+ *	asm/unwind.h	see linux/unwind.h
  *
  * and setjmp(), longjmp() and vmlinux.lds.S. Nothing there has call sites. For user mode,
  * user/syscall.S has user_syscall(): see guests/user/user.h.
