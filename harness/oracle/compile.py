@@ -12,8 +12,8 @@ from harness.process import NotRun, find_program, run
 from harness.units import escape
 
 _HERE = Path(__file__).parent
-_SOURCES = ("plugin.c", "interface.c")
-_HEADERS = ("interface.h", "qemu_plugin_api.h")
+SOURCES = ("plugin.c", "flow.c", "interface.c")
+_HEADERS = ("control.h", "flow.h", "interface.h", "qemu_plugin_api.h")
 _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-std=gnu11")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
@@ -30,7 +30,7 @@ def build_plugin() -> Path:
     """
     compiler = find_program("cc", "gcc")
     key = hashlib.sha256()
-    for part in (*_FLAGS, *((_HERE / name).read_text() for name in (*_SOURCES, *_HEADERS))):
+    for part in (*_FLAGS, *((_HERE / name).read_text() for name in (*SOURCES, *_HEADERS))):
         key.update(part.encode() + b"\0")
     plugin = resources.cache_directory() / "oracle" / f"{key.hexdigest()[:16]}.so"
     remove_stale(plugin.parent)
@@ -45,7 +45,7 @@ def _compile(compiler: str, plugin: Path) -> None:
         plugin.parent.mkdir(parents=True, exist_ok=True)
         with ScratchDirectory(plugin.parent) as directory:
             output = directory.path / plugin.name
-            sources = [str(_HERE / name) for name in _SOURCES]
+            sources = [str(_HERE / name) for name in SOURCES]
             command = (compiler, *_FLAGS, *_WARNINGS, "-o", str(output), *sources)
             result = run(command, DEADLINE)
             if result.returncode != 0:

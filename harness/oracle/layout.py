@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The control file that the host and the plugin share: the structures of plugin.c, seen from here.
+"""The control file that the host and the plugin share: the structures of control.h, seen from here.
 
 Everything in it is in the byte order and with the alignment of the host; only the host's two
 processes read it.

@@ -238,7 +238,7 @@ class Oracle:
         if self._control.lost_frames:
             raise HostError(
                 "the guest made deeper calls, or more threads, than the oracle has room for",
-                "Raise STACK_DEPTH or MAX_THREADS in harness/oracle/plugin.c.",
+                "Raise STACK_DEPTH in harness/oracle/flow.c, or MAX_THREADS in control.h.",
             )
         start = self._control.records
         with memoryview(self._memory) as memory:
@@ -324,7 +324,7 @@ def _record(
     _: int,
     thread: int,
 ) -> Call | Return | Mark:
-    """``kind`` is plugin.c's ``enum record_kind``."""
+    """``kind`` is control.h's ``enum record_kind``."""
     match kind:
         case 0:
             return Call(cpu, site, parent, name, instructions, thread, level)

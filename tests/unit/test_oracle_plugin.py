@@ -18,6 +18,7 @@ from harness.errors import HostError
 from harness.image import Function, Structure
 from harness.isa import FlowKind, FlowPattern, for_elf
 from harness.oracle import Call, Oracle
+from harness.oracle.compile import SOURCES
 from harness.oracle.layout import Control
 
 PLUGIN = Path(harness.oracle.__file__).parent
@@ -35,7 +36,7 @@ THREADS, THREAD_SIZE, NR_THREADS = 0x80200000, 96, 4
 def library(tmp_path_factory, request):
     """The plugin and a fake QEMU of each version of the interface in one shared object."""
     output = tmp_path_factory.mktemp("oracle") / "fake.so"
-    sources = [Path(__file__).with_name("fake_qemu.c"), PLUGIN / "plugin.c", PLUGIN / "interface.c"]
+    sources = [Path(__file__).with_name("fake_qemu.c"), *(PLUGIN / name for name in SOURCES)]
     flags = ["-shared", "-fPIC", "-Wall", "-Werror", f"-I{PLUGIN}", f"-DINTERFACE={request.param}"]
     subprocess.run(["cc", *flags, "-o", output, *sources], check=True)
     return output

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registers cannot be read in every version of QEMU's interface (interface.c has what differs), and
+ * a port may have changed the return address by then.  The caller therefore comes from the flow of
+ * control: each thread has a shadow stack of return addresses.  A call instruction leaves a
+ * pending transfer, and so does an indirect jump; the transfer is settled where the next block
+ * begins, because only that tells where it went.
+ *
+ * Which thread a CPU runs comes from __switch_to(): it stores to the structure of the thread that
+ * ran, and loads from that of the one that runs next.  CPUs may be threads of the host, running at
+ * the same time: a CPU touches nothing but its own state and that of its thread, and the guest's own
+ * locks keep a thread to one CPU at a time.
+ *
+ * longjmp() leaves functions without a return.  setjmp() ends with a store of how many return
+ * addresses the tracer has taken, into its buffer, and longjmp() loads that and then stores it to
+ * the thread: that word tells which setjmp() it goes back to, and when.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow.h"
+
+#define STACK_DEPTH	65536
+#define EXCEPTION_DEPTH	16
+#define MAX_LANDINGS	1024
+
+/* In place of a site that was executed while nothing was recorded: 0 is no instruction's address. */
+#define UNRECORDED	0
+
+/* A transfer of control that was executed; where it went is not known yet. */
+struct transfer {
+	uint64_t pc;
+	uint64_t behind;		/* the first address behind it and its delay slot */
+	enum flow_kind kind;
+};
+
+/* One call; sites are counted because a tail call brings another function into the same frame. */
+struct frame {
+	uint64_t address;		/* where it returns to */
+	size_t entries;			/* sites executed in it */
+};
+
+/* A call of setjmp(). */
+struct landing {
+	uint64_t word;			/* the last one that it stored to */
+	size_t depth;			/* frames, with its own */
+};
+
+/* A thread, or what a CPU does before its first switch. */
+struct thread {
+	uint32_t index;
+	struct transfer pending;
+	struct transfer interrupted[EXCEPTION_DEPTH];
+	size_t exceptions;
+	uint64_t started_over;		/* a call that is executed again, after an exception */
+	size_t depth;
+	struct frame stack[STACK_DEPTH];
+	size_t nr_entered;
+	uint64_t entered[STACK_DEPTH];	/* the sites of all frames, outermost first */
+	uint64_t jump_word;		/* setjmp() has stored to, or longjmp() loaded from */
+	size_t nr_landings;
+	struct landing landings[MAX_LANDINGS];	/* the deepest last */
+};
+
+static struct thread *running[MAX_CPUS];	/* by each CPU */
+static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
+
+static void append(unsigned int vcpu, enum record_kind kind, uint64_t site, uint64_t parent)
+{
+	uint64_t index = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
+	const struct thread *thread = running[vcpu];
+
+	if (index < control->capacity)
+		records[index] = (struct record){
+			.site = site,
+			.parent = parent,
+			.instructions = control->instructions[vcpu],
+			.cpu = vcpu,
+			.kind = kind,
+			.level = thread->exceptions,
+			.thread = thread->index,
+		};
+}
+
+static bool window_is_open(void)
+{
+	return __atomic_load_n(&control->window, __ATOMIC_RELAXED);
+}
+
+static void push(struct thread *thread, uint64_t address)
+{
+	if (thread->depth == STACK_DEPTH)
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+	else
+		thread->stack[thread->depth++] = (struct frame){ .address = address };
+}
+
+static void pop(unsigned int vcpu, enum record_kind kind)
+{
+	struct thread *thread = running[vcpu];
+	struct frame *frame = &thread->stack[--thread->depth];
+
+	for (; frame->entries; frame->entries--) {
+		uint64_t site = thread->entered[--thread->nr_entered];
+
+		if (site != UNRECORDED)
+			append(vcpu, kind, site, frame->address);
+	}
+}
+
+/*
+ * An indirect jump arrived at @address: if a frame returns there, that frame is gone, with all
+ * above it.  An address that no frame returns to was a jump inside the function.
+ */
+static void unwind(unsigned int vcpu, uint64_t address)
+{
+	struct thread *thread = running[vcpu];
+
+	for (size_t i = thread->depth; i > 0; i--) {
+		if (thread->stack[i - 1].address == address) {
+			while (thread->depth >= i)
+				pop(vcpu, window_is_open() ? RECORD_RETURN : RECORD_LATE_RETURN);
+			return;
+		}
+	}
+}
+
+static void settle(unsigned int vcpu, uint64_t address)
+{
+	struct thread *thread = running[vcpu];
+	struct transfer pending = thread->pending;
+	uint64_t back = pending.behind & control->address_mask;
+
+	/*
+	 * A block can end between a branch and its delay slot: single steps, the end of a page, the
+	 * instruction budget of -icount.  The branch is taken only after the slot.
+	 */
+	if (address > pending.pc && address < pending.behind)
+		return;
+
+	thread->pending.kind = FLOW_NONE;
+	switch (pending.kind) {
+	case FLOW_CALL:
+		/* A conditional call that was not taken goes on; one undone by a fault starts over. */
+		if (address == pending.pc)
+			thread->started_over = address;
+		else if (address != back)
+			push(thread, back);
+		break;
+	case FLOW_INDIRECT_JUMP:
+		if (address != pending.pc)
+			unwind(vcpu, address);
+		break;
+	case FLOW_EXCEPTION_RETURN:
+		if (thread->exceptions) {
+			thread->pending = thread->interrupted[--thread->exceptions];
+			if (thread->pending.kind != FLOW_NONE)
+				settle(vcpu, address);
+		}
+		break;
+	case FLOW_NONE:
+		break;
+	}
+}
+
+void block_begins(unsigned int vcpu, void *userdata)
+{
+	running[vcpu]->started_over = 0;
+	if (running[vcpu]->pending.kind != FLOW_NONE)
+		settle(vcpu, from_userdata(userdata));
+}
+
+/*
+ * An exception came between a transfer and its arrival: keep the transfer until the handler
+ * returns.  A handler that never does so, because it panicked or ended a user program, is forgotten
+ * when the array is full.
+ */
+void exception_begins(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+
+	(void)userdata;
+	/* It came as the one before had returned, and before a single instruction. */
+	while (thread->pending.kind == FLOW_EXCEPTION_RETURN && thread->exceptions)
+		thread->pending = thread->interrupted[--thread->exceptions];
+	if (thread->exceptions == EXCEPTION_DEPTH) {
+		thread->exceptions--;
+		memmove(&thread->interrupted[0], &thread->interrupted[1],
+			thread->exceptions * sizeof(thread->interrupted[0]));
+	}
+	thread->interrupted[thread->exceptions++] = thread->pending;
+	thread->pending.kind = FLOW_NONE;
+}
+
+static void number_thread(struct thread *thread, uint64_t structure)
+{
+	uint64_t index = __atomic_fetch_add(&control->nr_threads, 1, __ATOMIC_RELAXED);
+
+	if (index >= MAX_THREADS) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+		index = MAX_THREADS - 1;
+	}
+	thread->index = index;
+	control->threads[index] = structure;
+}
+
+static struct thread *new_thread(uint64_t structure)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread) {
+		perror("oracle");
+		abort();
+	}
+	number_thread(thread, structure);
+	return thread;
+}
+
+/* The structure may have been another thread's before. */
+void thread_begins(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+
+	(void)userdata;
+	number_thread(thread, control->threads[thread->index]);
+	thread->pending.kind = FLOW_NONE;
+	thread->exceptions = 0;
+	thread->started_over = 0;
+	thread->depth = 0;
+	thread->nr_entered = 0;
+	thread->nr_landings = 0;
+}
+
+/*
+ * __switch_to() stores to the thread that has run, which tells who that was if it is not known yet,
+ * and loads from the one that runs from now on.
+ */
+void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		     void *userdata)
+{
+	uint64_t offset = (address & control->address_mask) - control->thread_table;
+	uint64_t slot = offset / control->thread_size;
+	uint64_t structure = control->thread_table + slot * control->thread_size;
+
+	(void)userdata;
+	if (offset >= control->nr_slots * control->thread_size)
+		return;
+	if (qemu_plugin_mem_is_store(info)) {
+		if (!slots[slot] && !control->threads[running[vcpu]->index]) {
+			control->threads[running[vcpu]->index] = structure;
+			slots[slot] = running[vcpu];
+		}
+		return;
+	}
+	if (!slots[slot])
+		slots[slot] = new_thread(structure);
+	running[vcpu] = slots[slot];
+}
+
+void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		     void *userdata)
+{
+	(void)userdata;
+	if (qemu_plugin_mem_is_store(info))
+		running[vcpu]->jump_word = address & control->address_mask;
+}
+
+/* A landing whose function has returned is none any more. */
+void setjmp_returns(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+	size_t i, kept = 0;
+
+	(void)userdata;
+	for (i = 0; i < thread->nr_landings; i++)
+		if (thread->landings[i].depth <= thread->depth &&
+		    thread->landings[i].word != thread->jump_word)
+			thread->landings[kept++] = thread->landings[i];
+	if (kept == MAX_LANDINGS) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+		kept--;
+	}
+	thread->landings[kept++] = (struct landing){ thread->jump_word, thread->depth };
+	thread->nr_landings = kept;
+}
+
+/* What lies above the caller of setjmp() is gone, longjmp() itself too. */
+void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		      void *userdata)
+{
+	struct thread *thread = running[vcpu];
+
+	(void)userdata;
+	if (!qemu_plugin_mem_is_store(info)) {
+		thread->jump_word = address & control->address_mask;
+		return;
+	}
+	for (size_t i = thread->nr_landings; i > 0; i--) {
+		if (thread->landings[i - 1].word == thread->jump_word) {
+			while (thread->depth >= thread->landings[i - 1].depth)
+				pop(vcpu, RECORD_LEFT);
+			return;
+		}
+	}
+}
+
+static void transfer_executed(unsigned int vcpu, uint64_t value, enum flow_kind kind)
+{
+	uint64_t pc = value & ~(uint64_t)SHORT;
+
+	running[vcpu]->pending = (struct transfer){
+		.pc = pc,
+		.behind = pc + (value & SHORT ? 2 : 4) + control->delay_slot,
+		.kind = kind,
+	};
+}
+
+static void call_executed(unsigned int vcpu, void *userdata)
+{
+	transfer_executed(vcpu, from_userdata(userdata), FLOW_CALL);
+}
+
+static void indirect_jump_executed(unsigned int vcpu, void *userdata)
+{
+	transfer_executed(vcpu, from_userdata(userdata), FLOW_INDIRECT_JUMP);
+}
+
+static void exception_return_executed(unsigned int vcpu, void *userdata)
+{
+	transfer_executed(vcpu, from_userdata(userdata), FLOW_EXCEPTION_RETURN);
+}
+
+const qemu_plugin_vcpu_udata_cb_t transfers[] = {
+	[FLOW_CALL] = call_executed,
+	[FLOW_INDIRECT_JUMP] = indirect_jump_executed,
+	[FLOW_EXCEPTION_RETURN] = exception_return_executed,
+};
+
+void site_executed(unsigned int vcpu, void *userdata)
+{
+	struct thread *thread = running[vcpu];
+	struct frame *frame = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
+	uint64_t site = from_userdata(userdata);
+	bool open = window_is_open();
+
+	/* An interrupt between a site's call and its delay slot: this is still the same execution. */
+	if (thread->started_over == site) {
+		thread->started_over = 0;
+		return;
+	}
+	if (open)
+		append(vcpu, RECORD_ENTRY, site, frame ? frame->address : 0);
+	if (!frame)
+		return;
+	if (thread->nr_entered == STACK_DEPTH) {
+		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	thread->entered[thread->nr_entered++] = open ? site : UNRECORDED;
+	frame->entries++;
+}
+
+void mark_executed(unsigned int vcpu, void *userdata)
+{
+	/* Before the first record nobody can tell what it is for. */
+	if (window_is_open())
+		append(vcpu, RECORD_MARK, from_userdata(userdata), 0);
+	else if (__atomic_load_n(&control->count, __ATOMIC_RELAXED))
+		append(vcpu, RECORD_LATE_MARK, from_userdata(userdata), 0);
+}
+
+void flow_init(int nr_cpus)
+{
+	for (int i = 0; i < nr_cpus; i++)
+		running[i] = new_thread(0);
+}

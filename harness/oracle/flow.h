@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the flow of control of each thread; these are what translated code calls. */
+#ifndef HARNESS_ORACLE_FLOW_H
+#define HARNESS_ORACLE_FLOW_H
+
+#include "control.h"
+#include "qemu_plugin_api.h"
+
+/* Below the address of an instruction, which is even: that it has two bytes, and not four. */
+#define SHORT	1
+
+_Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
+
+static inline void *to_userdata(uint64_t value)
+{
+	return (void *)value;
+}
+
+static inline uint64_t from_userdata(void *userdata)
+{
+	return (uint64_t)userdata;
+}
+
+/* Follow so many CPUs, none of which has executed anything. */
+void flow_init(int nr_cpus);
+
+/* At the beginning of a block; at that of an exception's entry, and of a new thread. */
+void block_begins(unsigned int vcpu, void *userdata);
+void exception_begins(unsigned int vcpu, void *userdata);
+void thread_begins(unsigned int vcpu, void *userdata);
+
+/* At the loads and stores of __switch_to(), setjmp() and longjmp(). */
+void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		     void *userdata);
+void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		     void *userdata);
+void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		      void *userdata);
+void setjmp_returns(unsigned int vcpu, void *userdata);
+
+/* At an instruction of each kind: to_userdata(its address, with SHORT where it has two bytes). */
+extern const qemu_plugin_vcpu_udata_cb_t transfers[];
+
+/* At a site, and at a mark: to_userdata(its address). */
+void site_executed(unsigned int vcpu, void *userdata);
+void mark_executed(unsigned int vcpu, void *userdata);
+
+#endif
