@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness.debugger.session import Session
+from harness.debugger.session import MiSession
 from harness.debugger.state import frame_address, number
 from harness.errors import GdbError, UsageError
 
@@ -16,7 +16,10 @@ class Breakpoints:
     """Breakpoints by gdb's numbers; gdb itself is asked each time, for users set some too."""
 
     def __init__(
-        self, session: Session, need_stopped: Callable[[str], object], masked: Callable[[int], int]
+        self,
+        session: MiSession,
+        need_stopped: Callable[[str], object],
+        masked: Callable[[int], int],
     ) -> None:
         """``need_stopped`` raises UsageError where the target runs: gdb would not tell it then.
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 
-from harness.debugger.session import Session
+from harness.debugger.session import MiSession
 from harness.debugger.threads import Threads
 from harness.units import escape
 
@@ -11,7 +11,7 @@ from harness.units import escape
 class CommandLine:
     """Commands that a person has typed."""
 
-    def __init__(self, session: Session, threads: Threads, changed: Callable[[], None]) -> None:
+    def __init__(self, session: MiSession, threads: Threads, changed: Callable[[], None]) -> None:
         """``changed`` is called in front of each command that may change anything."""
         self._session = session
         self._threads = threads

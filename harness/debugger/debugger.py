@@ -12,11 +12,11 @@ from harness.debugger.breakpoints import Breakpoints
 from harness.debugger.command_line import CommandLine
 from harness.debugger.frames import Frames
 from harness.debugger.memory import SMALL_READ, SMALL_WRITE, Memory, TransferFile
-from harness.debugger.records import Record
+from harness.debugger.records import MiRecord
 from harness.debugger.registers import Registers
-from harness.debugger.session import DEADLINE, Session
+from harness.debugger.session import DEADLINE, MiSession
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
-from harness.debugger.symbols import Symbols
+from harness.debugger.symbols import GdbSymbols
 from harness.debugger.threads import Threads
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
 from harness.files import ScratchDirectory
@@ -51,7 +51,7 @@ class Debugger:
         self.interrupted = True
         """Whether timers may interrupt the target at any time: see `resume`."""
         try:
-            self.session = Session(
+            self.session = MiSession(
                 gdb,
                 self._on_news,
                 self._on_text,
@@ -63,7 +63,7 @@ class Debugger:
             self._directory.close()
             raise
         self.memory = Memory(self.session, self._transfer)
-        self.symbols = Symbols(self.session, self._directory.path, self._touched)
+        self.symbols = GdbSymbols(self.session, self._directory.path, self._touched)
         self.breakpoints = Breakpoints(self.session, self._need_stopped, self._masked)
         self._registers = Registers(self.session)
         self._threads = Threads(self.session)
@@ -327,7 +327,7 @@ class Debugger:
         self.forget()
         self._threads.selected = None
 
-    def _on_news(self, record: Record) -> None:
+    def _on_news(self, record: MiRecord) -> None:
         if record.message == "stopped":
             self.forget()
             self.running = False

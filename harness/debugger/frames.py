@@ -4,7 +4,7 @@
 import contextlib
 from collections.abc import Callable
 
-from harness.debugger.session import Session
+from harness.debugger.session import MiSession
 from harness.debugger.state import Thread, frame_address
 from harness.errors import GdbError
 from harness.units import escape
@@ -14,7 +14,7 @@ class Frames:
     """Frames of threads; backtraces are remembered until ``forget``."""
 
     def __init__(
-        self, session: Session, threads: Callable[[], list[Thread]], select: Callable[[int], None]
+        self, session: MiSession, threads: Callable[[], list[Thread]], select: Callable[[int], None]
     ) -> None:
         """``threads`` gives all threads, ``select`` makes the next frames those of one of them."""
         self._session = session

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from harness.debugger.records import MemoryBlock
-from harness.debugger.session import Session
+from harness.debugger.session import MiSession
 from harness.errors import GdbError, HostError
 from harness.units import KIB
 
@@ -82,7 +82,7 @@ class Memory:
     ``linear`` gives for them.
     """
 
-    def __init__(self, session: Session, transfer: TransferFile) -> None:
+    def __init__(self, session: MiSession, transfer: TransferFile) -> None:
         self.linear: Callable[[int], int | None] = lambda address: None
         """Where the target's own addresses lie physically, None for those that do not.
 

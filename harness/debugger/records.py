@@ -49,7 +49,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class MiRecord:
     """One line of gdb's output; ``text`` is a stream's text, or the line if it is no record."""
 
     kind: Kind
@@ -70,45 +70,45 @@ class MemoryBlock:
 _STREAMS = {"~": Kind.CONSOLE, "&": Kind.LOG, "@": Kind.TARGET}
 
 
-def parse_record(line: bytes) -> Record:
+def parse_record(line: bytes) -> MiRecord:
     """Read one line of gdb's output, without its newline.  Never raises: see Kind.MALFORMED."""
     if memory := _MEMORY.match(line):
         return _memory_record(line, memory)
     text = line.decode(errors="replace").rstrip("\r")
     if text.rstrip() == "(gdb)":
-        return Record(Kind.PROMPT)
+        return MiRecord(Kind.PROMPT)
     if text[:1] in _STREAMS:
         return _stream_record(text)
     if registers := _REGISTERS.fullmatch(text):
         return _registers_record(registers)
     head = _HEAD.match(text)
     if head is None:
-        return Record(Kind.OTHER, text=text)
+        return MiRecord(Kind.OTHER, text=text)
     token = int(head[1]) if head[1] else None
     kind = Kind.RESULT if head[2] == "^" else Kind.ASYNC
     if head[2] == "=":
-        return Record(kind, token, head[3], text=text)
+        return MiRecord(kind, token, head[3], text=text)
     payload = _parse_results(text, head.end()) if head[4] else {}
     if payload is None:
         return _malformed(text, token if kind is Kind.RESULT else None)
-    return Record(kind, token, head[3], payload)
+    return MiRecord(kind, token, head[3], payload)
 
 
-def _registers_record(found: re.Match[str]) -> Record:
+def _registers_record(found: re.Match[str]) -> MiRecord:
     values = [{"number": one[1], "value": one[2]} for one in _REGISTER.finditer(found[2])]
     token = int(found[1]) if found[1] else None
-    return Record(Kind.RESULT, token, "done", {"register-values": values})
+    return MiRecord(Kind.RESULT, token, "done", {"register-values": values})
 
 
-def _malformed(text: str, token: int | None) -> Record:
-    return Record(Kind.MALFORMED, token, text=text[:200])
+def _malformed(text: str, token: int | None) -> MiRecord:
+    return MiRecord(Kind.MALFORMED, token, text=text[:200])
 
 
-def _stream_record(text: str) -> Record:
+def _stream_record(text: str) -> MiRecord:
     parsed = _parse(text) if re.fullmatch(r'.(?:"(?:[^"\\]|\\.)*")', text, re.DOTALL) else None
     if parsed is None or not isinstance(parsed.get("payload"), str):
         return _malformed(text, None)
-    return Record(_STREAMS[text[0]], text=parsed["payload"])
+    return MiRecord(_STREAMS[text[0]], text=parsed["payload"])
 
 
 def _parse_results(text: str, start: int) -> dict[str, Any] | None:
@@ -152,7 +152,7 @@ def _well_formed(text: str, position: int) -> bool:
     return not open_brackets and not before.endswith("=")
 
 
-def _memory_record(line: bytes, head: re.Match[bytes]) -> Record:
+def _memory_record(line: bytes, head: re.Match[bytes]) -> MiRecord:
     token = int(head[1]) if head[1] else None
     blocks: list[MemoryBlock] = []
     position = head.end()
@@ -172,4 +172,4 @@ def _memory_record(line: bytes, head: re.Match[bytes]) -> Record:
         position += 1
     if line[position:].strip() != b"]":
         return _malformed(line[:200].decode(errors="replace"), token)
-    return Record(Kind.RESULT, token, "done", {"memory": blocks})
+    return MiRecord(Kind.RESULT, token, "done", {"memory": blocks})

@@ -3,7 +3,7 @@
 
 import re
 
-from harness.debugger.session import Session
+from harness.debugger.session import MiSession
 from harness.debugger.state import number
 from harness.errors import GdbError, UsageError
 
@@ -20,7 +20,7 @@ _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
 class Registers:
     """General registers in one transfer, any other by name; remembered until ``forget``."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: MiSession) -> None:
         self._session = session
         self._general: dict[int, str] = {}
         self._numbers: dict[str, int] = {}

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.debugger.records import Kind, Record, parse_record
+from harness.debugger.records import Kind, MiRecord, parse_record
 from harness.errors import DebuggerDied, GdbError
 from harness.process import Child
 from harness.units import MIB, escape
@@ -70,7 +70,7 @@ Attendant = Callable[[], object]
 Results = dict[str, Any]
 
 
-class Session:
+class MiSession:
     """A running gdb.  ``on_news`` is called with every asynchronous record, in gdb's order, and
     ``on_text`` with every piece of text that gdb or the target prints; what that does not take is
     part of the next answer.
@@ -79,7 +79,7 @@ class Session:
     def __init__(
         self,
         gdb: str,
-        on_news: Callable[[Record], None],
+        on_news: Callable[[MiRecord], None],
         on_text: Callable[[str], bool] = lambda text: False,
         *,
         directory: Path | None = None,
@@ -109,7 +109,7 @@ class Session:
         self._unread = bytearray()
         self._token = 0
         self._expected: set[int] = set()
-        self._answers: dict[int, tuple[Record, str]] = {}
+        self._answers: dict[int, tuple[MiRecord, str]] = {}
         self._stream: list[str] = []
         self._stream_size = 0
         self.messages: deque[str] = deque(maxlen=50)
@@ -212,7 +212,7 @@ class Session:
         self._feed()
         return self._token
 
-    def collect(self, token: int, deadline: float, command: str) -> tuple[Record, str]:
+    def collect(self, token: int, deadline: float, command: str) -> tuple[MiRecord, str]:
         """The answer to the command with ``token`` and the console text before it.
 
         Raises DebuggerDied when gdb ends, or when ``time.monotonic()`` reaches ``deadline`` first.
@@ -313,7 +313,7 @@ class Session:
         for line in lines:
             self._handle(parse_record(bytes(line)))
 
-    def _handle(self, record: Record) -> None:
+    def _handle(self, record: MiRecord) -> None:
         if record.kind is Kind.ASYNC:
             self._on_news(record)
         elif record.kind in (Kind.CONSOLE, Kind.TARGET):
@@ -343,7 +343,7 @@ def console_command(text: str) -> str:
     return f'-interpreter-exec console "{quoted}"'
 
 
-def results_of(record: Record) -> Results:
+def results_of(record: MiRecord) -> Results:
     """The results in an answer; GdbError with gdb's words if it is a refusal."""
     if record.kind is Kind.MALFORMED:
         raise GdbError(f"gdb's answer makes no sense: {escape(record.text, 200)}")

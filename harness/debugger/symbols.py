@@ -5,17 +5,17 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.debugger.session import Session
+from harness.debugger.session import MiSession
 from harness.errors import UsageError
 
 DEADLINE = 60.0
 """Seconds for gdb to read a file's symbols."""
 
 
-class Symbols:
+class GdbSymbols:
     """ELF files whose symbols gdb has read."""
 
-    def __init__(self, session: Session, directory: Path, changed: Callable[[], None]) -> None:
+    def __init__(self, session: MiSession, directory: Path, changed: Callable[[], None]) -> None:
         """``directory`` is gdb's own; ``changed`` is called in front of each command."""
         self._session = session
         self._directory = directory

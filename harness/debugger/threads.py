@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from harness.debugger.session import REMOTE_TIMEOUT, Session, console_command
+from harness.debugger.session import REMOTE_TIMEOUT, MiSession, console_command
 from harness.debugger.state import Thread, frame_address, number
 from harness.errors import DeadlineMissed, GdbError
 from harness.units import escape
@@ -30,7 +30,7 @@ _UNANSWERED = "error while fetching packet"
 class Threads:
     """QEMU's CPUs as gdb sees them; what was read is remembered until ``forget``."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: MiSession) -> None:
         self._session = session
         self._all: list[Thread] | None = None
         self._target_ids: dict[int, tuple[int, int]] = {}

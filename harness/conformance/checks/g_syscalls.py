@@ -38,7 +38,7 @@ OTHER_WORK = 0x200
 
 
 @dataclass(frozen=True, slots=True)
-class Syscall:
+class SyscallMetadata:
     """A system call as the guest's kernel describes it."""
 
     name: str
@@ -50,7 +50,7 @@ class Syscall:
     described_at: int
 
 
-def calls_of(bench: Bench) -> list[Syscall]:
+def calls_of(bench: Bench) -> list[SyscallMetadata]:
     """All that have a description, by a look at the table of functions."""
     image, word = bench.image, bench.isa.word_size
     start, stop = (image.address_of(f"__{end}_syscalls_metadata") for end in ("start", "stop"))
@@ -68,7 +68,9 @@ def calls_of(bench: Bench) -> list[Syscall]:
         number = int.from_bytes(one[NUMBER], image.byteorder, signed=True)
         function = int.from_bytes(one[FUNCTION : FUNCTION + word], image.byteorder)
         name, symbol = (one[part].split(b"\0")[0].decode("ascii") for part in (NAME, SYMBOL))
-        found.append(Syscall(name, symbol, number, function, places[function], start + offset))
+        found.append(
+            SyscallMetadata(name, symbol, number, function, places[function], start + offset)
+        )
     return found
 
 

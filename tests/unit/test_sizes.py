@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""A reader finds the room by its name: small files, small classes, one meaning for each name."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import harness
+
+PACKAGE = Path(harness.__file__).parent
+LINES, METHODS = 400, 25
+
+
+def python_files():
+    found = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+    return sorted(path for path in found if path.parts[0] != "data")
+
+
+def classes():
+    for path in python_files():
+        for node in ast.walk(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                yield path, node
+
+
+def public_methods(node):
+    every = (part for part in node.body if isinstance(part, ast.FunctionDef))
+    # A property and its setter are one.
+    return {part.name for part in every if not part.name.startswith("_")}
+
+
+@pytest.mark.parametrize("pattern", ["*.py", "*.c", "*.h"])
+def test_no_file_is_long(pattern):
+    every = (path for path in PACKAGE.rglob(pattern) if "data" not in path.parts)
+    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in every}
+    assert {path: count for path, count in lines.items() if count > LINES} == {}
+
+
+def test_no_class_does_too_much():
+    sizes = {f"{path}: {node.name}": len(public_methods(node)) for path, node in classes()}
+    assert {name: count for name, count in sizes.items() if count > METHODS} == {}
+
+
+def test_a_class_name_has_one_meaning():
+    """But for architectures, which have the same parts under the same names."""
+    places = defaultdict(set)
+    for path, node in classes():
+        if not node.name.startswith("_") and path.parts[0] != "isa":
+            places[node.name].add(str(path))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
