@@ -183,7 +183,7 @@ def _mutants(cell: Cell, directory: Path) -> CellFindings:
         if not one.built and one.right:
             continue
         seen = f"{one.clause} {one.message}" if one.killed else one.equivalent or "survives"
-        # Systematic faults may share a name; wrong ones are what must not be hidden.
+        # Generated faults may share a name; wrong ones are what must not be hidden.
         if one.name not in named or not one.right:
             verdict = "pass" if one.right else "fail"
             named[one.name] = CellVerdict(one.name, verdict, escape(seen, TEXT))

@@ -60,7 +60,7 @@ class Task:
 class MutantOutcome:
     """What became of a mutant: the clause, check and build that caught it, and with what words.
 
-    ``built`` is false where a systematic fault is none, because it does not assemble.
+    ``built`` is false where a generated fault is none, because it does not assemble.
     """
 
     config: str
@@ -75,7 +75,7 @@ class MutantOutcome:
     built: bool = True
 
     @property
-    def systematic(self) -> bool:
+    def generated(self) -> bool:
         """Whether it was generated, and not written."""
         return "/" in self.name
 
@@ -88,7 +88,7 @@ class MutantOutcome:
     def right(self) -> bool:
         """Whether it was caught for the clause that it breaks, or cannot be caught as recorded."""
         if not self.built:
-            return self.systematic
+            return self.generated
         if self.killed:
             return not self.equivalent and (not self.expected or self.clause in self.expected)
         return bool(self.equivalent)
@@ -130,10 +130,10 @@ def _tasks(spec: GuestSpec, names: Sequence[str], tell: Tell) -> Iterator[Task]:
                 yield Task(spec, mutant.id, about, clauses, variants, edits)
     if any(name == "all" or "/" in name for name in names):
         tell(f"{config.name}: planting faults")
-        yield from _systematic(spec, names, collection)
+        yield from _generated(spec, names, collection)
 
 
-def _systematic(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
+def _generated(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
     """Every instruction of every stub; what two builds have in common is planted in one."""
     config = spec.effective_config
     known: dict[str, dict[str, list[list[str]]]] = {}

@@ -2,7 +2,7 @@
 """Ports with one planted fault each: ``guests/ports/<port>/mutants/*.toml``, and what they make.
 
 A mutant is a few replacements in files of a reference port, and the clauses that it breaks.  The
-systematic ones (`harness.mutation.operators`) have no files; ``equivalent.toml`` says of some
+generated ones (`harness.mutation.operators`) have no files; ``equivalent.toml`` says of some
 of them why they change nothing that can be seen.
 """
 
@@ -79,7 +79,7 @@ class Mutant(Model):
 
 
 class Equivalent(Model):
-    """Why systematic faults whose names match, in statements that match, cannot be seen."""
+    """Why generated faults whose names match, in statements that match, cannot be seen."""
 
     faults: tuple[str, ...] = Field(min_length=1)
     statement: str = "*"
@@ -100,7 +100,7 @@ class Equivalent(Model):
 
 
 class Stub(Model):
-    """What a piece of assembly is for: systematic faults in it are caught for these clauses.
+    """What a piece of assembly is for: generated faults in it are caught for these clauses.
 
     ``labels`` and ``statements`` are globs over the last label and over the text of an instruction;
     with ``modules`` only their call sites come there.
@@ -148,7 +148,7 @@ class Collection:
         return next((one for one in self.stubs if one.covers(statement)), None)
 
     def equivalent(self, config: MachineConfig, name: str, statement: str) -> Equivalent | None:
-        """The record that says of a systematic fault that it cannot be seen."""
+        """The record that says of a generated fault that it cannot be seen."""
         records = (one for one in self.equivalents if one.covers(config, name, statement))
         return next(records, None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Planted faults: mutants fit their ports, and the systematic ones are what they say."""
+"""Planted faults: mutants fit their ports, and the generated ones are what they say."""
 
 import re
 from pathlib import Path
@@ -228,7 +228,7 @@ def planted(monkeypatch, names, equivalents=()):
     monkeypatch.setattr(kill_table, "syntax_of", lambda *_: MIPS)
     assembly = SimpleNamespace(preprocess=lambda: {"mcount.S": SOURCE})
     monkeypatch.setattr(kill_table, "plan_build", lambda _: assembly)
-    return list(kill_table._systematic(suite_spec("mips-malta"), names, collection))
+    return list(kill_table._generated(suite_spec("mips-malta"), names, collection))
 
 
 def test_what_only_modules_come_to_is_judged_with_modules(monkeypatch):
