@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from harness.image import Image
-from harness.readout import Collector, SpoolState
+from harness.readout import Collector, CollectorState
 from harness.tracer import Tracer, TracerState
 
 
@@ -14,7 +14,7 @@ class TracingState:
     """What goes with a snapshot of the guest; None where nobody had asked for it yet."""
 
     tracer: TracerState | None
-    spools: list[SpoolState] | None
+    collector: CollectorState | None
 
 
 class Tracing:
@@ -71,8 +71,8 @@ class Tracing:
 
     def restore(self, state: TracingState) -> None:
         """The guest is what it was then."""
-        if state.spools is not None:
-            self.collector.restore(state.spools)
+        if state.collector is not None:
+            self.collector.restore(state.collector)
         elif self._collector is not None:
             # The guest may not even have set up its ring buffer by then.
             self._collector.close()

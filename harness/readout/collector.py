@@ -127,6 +127,14 @@ class SpoolState:
     finished: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class CollectorState:
+    """All spools at some moment, and the address of what `Collector.keep_snapshot` follows."""
+
+    spools: tuple[SpoolState, ...]
+    snapshot: int | None
+
+
 class Collector:
     """Reads the ring buffer that a guest describes at ``address``, and that lies in ``memory``."""
 
@@ -280,14 +288,15 @@ class Collector:
             sum(counts.dropped for counts in every),
         )
 
-    def state(self) -> list[SpoolState]:
-        """What has been read so far, to go with a snapshot of the guest."""
-        return [spool.state() for spool in self.spools]
+    def state(self) -> CollectorState:
+        """What has been read so far and what is read, to go with a snapshot of the guest."""
+        return CollectorState(tuple(spool.state() for spool in self.spools), self._snapshot)
 
-    def restore(self, states: list[SpoolState]) -> None:
-        """Go back to what had been read when the guest was as it is again now."""
-        for spool, state in zip(self.spools, states, strict=True):
-            spool.restore(state)
+    def restore(self, state: CollectorState) -> None:
+        """Go back to what that was when the guest was as it is again now."""
+        self._snapshot = state.snapshot
+        for spool, one in zip(self.spools, state.spools, strict=True):
+            spool.restore(one)
 
     def close(self) -> None:
         """Give the spools back."""

@@ -86,3 +86,15 @@ def test_a_machine_without_refuses_and_goes_on(without):
             guest.snapshot("here")
         guest.run()
         assert guest.workload_status == 0
+
+
+@pytest.mark.guest(config="mips-malta")
+def test_a_snapshot_from_before_irqsoff_reads_the_ring_buffer_again(guest):
+    tracer = guest.tracer
+    guest.snapshot("before")
+    tracer.current = "irqsoff"
+    guest.run()
+    guest.restore("before")
+    tracer.current = "function"
+    guest.run()
+    assert len(list(tracer.events())) > 40
