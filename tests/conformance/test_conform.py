@@ -9,7 +9,6 @@ import shutil
 
 import pytest
 
-from command import harness
 from harness.config import load_port
 from harness.conformance.checks.registry import STATIC_STOP, VARIANTS
 from harness.conformance.report import lines
@@ -17,7 +16,8 @@ from harness.conformance.run import conform, do, jobs_for
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict
 from harness.mutation.kill_table import kill_table
-from rewriting import rewritten
+from support.command import harness
+from support.rewriting import rewritten
 
 CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "unit"), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT / "tests" / "unit"), str(ROOT / "tests")]
 
 from tests.fuzz.targets import Target, targets  # noqa: E402
 from tests.fuzz.worker import Finding, Sums, fuzz, make_input  # noqa: E402

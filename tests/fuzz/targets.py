@@ -48,7 +48,7 @@ from harness.trace import (
     trace_statistics,
 )
 from matrix_drafts import RESULT
-from ring_model import RingModel
+from support.ring_model import RingModel
 from test_image_threads import array
 from test_image_threads import entry as thread_entry
 from trace_files import FORMATS, function_trace

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from command import harness
 from harness.config import list_configs, list_workloads, load_config, resources
 from harness.errors import UsageError
 from harness.image import Image
 from harness.kbuild import GuestSpec, plan_build
+from support.command import harness
 
 
 @pytest.fixture

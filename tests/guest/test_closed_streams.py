@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from command import HARNESS
+from support.command import HARNESS
 
 BUSY = """
 static volatile int sink;

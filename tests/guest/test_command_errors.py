@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from command import HARNESS, harness, start
 from harness.config import load_config, resources
+from support.command import HARNESS, harness, start
 
 CONFIG = "mips-malta"
 ARM = "aarch64-virt"

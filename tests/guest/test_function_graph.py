@@ -7,7 +7,7 @@ import pytest
 
 from harness import boot
 from harness.errors import GuestDied, UsageError
-from interrupts import outside
+from support.interrupts import outside
 
 pytestmark = pytest.mark.guest(workload="calls")
 

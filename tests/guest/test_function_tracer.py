@@ -10,7 +10,7 @@ from harness.guest import check_build_id
 from harness.image import Image
 from harness.isa import SiteState
 from harness.kbuild import GuestSpec, build_guest
-from interrupts import outside
+from support.interrupts import outside
 
 pytestmark = pytest.mark.guest(workload="calls")
 

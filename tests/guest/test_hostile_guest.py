@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from command import harness
 from harness import boot
 from harness.config import resources
 from harness.errors import GuestError
+from support.command import harness
 
 CONFIGS = ("mips-malta", "mips64-malta", "aarch64-virt-smp")
 LIMIT = 1 << 30

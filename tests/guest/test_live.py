@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from command import harness
 from harness import boot
-from terminal import Terminal
+from support.command import harness
+from support.terminal import Terminal
 
 CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-patchable"]
 

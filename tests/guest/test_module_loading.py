@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from command import harness
 from harness import boot
 from harness.config import load_config
 from harness.errors import GuestDied, GuestError, SiteMismatch, UsageError
 from harness.kbuild import GuestSpec, build_guest, module_beside
 from harness.trace import Symbols
+from support.command import harness
 
 ONE = "mips-malta"
 REFUSES = """\

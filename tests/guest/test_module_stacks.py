@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from interrupts import outside
+from support.interrupts import outside
 
 DEEP = """\
 #include <linux/compiler.h>

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from command import HARNESS, children, harness, start
+from support.command import HARNESS, children, harness, start
 
 SUMMARY = re.compile(r"(\d+) events, (\d+) lost, ended by (\w+)")
 

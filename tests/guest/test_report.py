@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from command import harness
+from support.command import harness
 from test_trace_chrome import check, tracks
 
 CALL = re.compile(r" 0\) .{14}\|  ( *)(?:(\w+)\(\)( \{|;)|\} /\* (\w+) \*/)")

@@ -12,11 +12,11 @@ import threading
 
 import pytest
 
-from command import children, harness
 from harness.config import load_config
 from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
-from terminal import Terminal
+from support.command import children, harness
+from support.terminal import Terminal
 
 CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-bti-pac-patchable"]
 """One of each word size, byte order and architecture; the prompt is the same on all."""

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from command import harness
 from harness import boot
 from harness.isa import SiteState
+from support.command import harness
 
 STATIC = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD"]
 

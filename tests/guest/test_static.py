@@ -9,7 +9,7 @@ from harness import boot
 from harness.config import list_configs, load_config
 from harness.errors import GuestError, UsageError
 from harness.isa import Form, SiteState
-from interrupts import outside
+from support.interrupts import outside
 
 FUNCTION = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD"]
 GRAPH = [*FUNCTION, "FUNCTION_GRAPH_TRACER"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from command import harness
 from harness.config import list_configs
-from trace_cmd import PLACE_AND_TIME
+from support.command import harness
+from support.trace_cmd import PLACE_AND_TIME
 
 OURS = re.compile(r"\[(\d+)\] \S+ +([\d.]+): (\S+) <-(\S+)$", re.MULTILINE)
 THEIRS = re.compile(PLACE_AND_TIME + r"function: +(\S+) <-- (\S+)$", re.MULTILINE)

@@ -20,7 +20,7 @@ from harness.trace import (
 )
 from harness.trace.events import latency_flags
 from ring_encoder import PageEncoder, function_payload
-from trace_cmd import PLACE_AND_TIME
+from support.trace_cmd import PLACE_AND_TIME
 from trace_files import FORMATS, FUNCTIONS, address, function_trace, trace_file
 
 pytestmark = pytest.mark.skipif(

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import function_model
-import graph_model
 from harness import boot
 from harness.config import list_configs
 from harness.guest import Guest
 from harness.image import Image
 from harness.kbuild import GuestSpec, build_guest
 from harness.oracle import Oracle
+from support import function_model, graph_model
 
 WORKLOADS = Path(__file__).parent / "workloads"
 

@@ -9,8 +9,8 @@ from collections import Counter
 
 import pytest
 
-from graph_model import ALL, MAX_DEPTH, Settings
-from interrupts import outside
+from support.graph_model import ALL, MAX_DEPTH, Settings
+from support.interrupts import outside
 
 PROGRAMS = ["calls", "returns", "sort"]
 

@@ -3,10 +3,10 @@
 
 import pytest
 
-import function_model
-from graph_model import Settings
 from harness.isa import SiteState
 from harness.oracle import Call, find_sites
+from support import function_model
+from support.graph_model import Settings
 
 MODULES = ["callbacks", "numbers"]
 

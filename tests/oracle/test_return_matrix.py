@@ -10,7 +10,7 @@ from itertools import product
 
 from harness.config import list_configs, load_config
 from harness.isa import Form
-from interrupts import outside
+from support.interrupts import outside
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FRAMES = ("omit", "no-omit")

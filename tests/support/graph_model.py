@@ -17,8 +17,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from function_model import check_threads
 from harness.oracle import Call, Mark, Return, Window
+from support.function_model import check_threads
 
 MAX_DEPTH = 50
 """FTRACE_RETFUNC_DEPTH: calls that a thread has room for."""

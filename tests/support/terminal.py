@@ -7,7 +7,7 @@ import time
 import pexpect
 import pyte
 
-from command import HARNESS
+from support.command import HARNESS
 
 PATIENCE = 30.0
 

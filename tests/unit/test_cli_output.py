@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from command import HARNESS, harness
 from harness.cli.build import build
+from support.command import HARNESS, harness
 from trace_files import function_trace
 
 

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from command import harness
 from harness.config import load_port
 from harness.units import escape
+from support.command import harness
 
 NEVER = ["-c", "mips-malta", "--clause", "C13a"]
 """A clause that no check judges: nothing is built."""

@@ -9,7 +9,7 @@ import uuid
 import pytest
 
 from harness.process import Late, NotRun, run, stream
-from processes import MARK, all_gone, marked
+from support.processes import MARK, all_gone, marked
 
 HANGS = "sleep 600 & sh -c 'sleep 600; true' & echo on; wait"
 COMMAND = f"from harness.process import stream; stream(['sh', '-c', {HANGS!r}], 600, print)"

@@ -14,7 +14,7 @@ import pytest
 
 from harness.errors import HostError
 from harness.process import find_program, workers
-from processes import MARK, all_gone, marked
+from support.processes import MARK, all_gone, marked
 
 COMMAND = """\
 import time

@@ -14,7 +14,7 @@ from harness.errors import DeadlineMissed, GuestError, HostError, UsageError
 from harness.readout import Collector
 from harness.readout import collector as collector_module
 from harness.ring import PageFormat, decode_page, page_header
-from ring_model import BASE, PAGES, RingModel
+from support.ring_model import BASE, PAGES, RingModel
 
 FORM = PageFormat("big", 4)
 PER_PAGE = (4096 - 12) // 20
