@@ -11,6 +11,7 @@ from harness.conformance.run import conform
 from harness.conformance.variants import suite_spec
 from harness.errors import GdbError, HarnessError, UsageError
 from harness.shell import Session
+from harness.shell.line import execute
 from harness.shell.verb import VERBS
 
 CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
@@ -94,7 +95,7 @@ def session(request, tmp_path_factory):
         *("set_event sched:sched_switch", "set_graph_function leaf", "run do_loop"),
         *(f"record -o {place}/whole.dat", "snapshot here"),
     ):
-        started.execute(line)
+        execute(started, line)
     (place / "cut").write_bytes((place / "whole.dat").read_bytes()[:3000])
     yield started
     started.close()
@@ -133,7 +134,7 @@ def state(session):
 def refusal(session, line):
     """The error that a line ends with, if it does."""
     try:
-        session.execute(line)
+        execute(session, line)
     except HarnessError as error:
         return error
     return None

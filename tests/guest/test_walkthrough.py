@@ -9,6 +9,7 @@ import pytest
 
 from harness import boot
 from harness.shell import Session
+from harness.shell.line import execute
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "shell.rst"
 PROMPT = "    > "
@@ -41,7 +42,7 @@ def test_the_document_has_steps():
 def test_every_step_prints_what_the_document_says(session, capsys):
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for line, wanted in steps():
-        session.execute(line)
+        execute(session, line)
         printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
         # What was printed without a line in the document is not compared, as with "...".
         expected = "\n".join(wanted) + "\n"
