@@ -135,7 +135,7 @@ def test_a_config_of_ones_own_that_is_wrong(tmp_path, replace, by, said):
         (CONFIG, "16M", [], "the guest"),
         (CONFIG, "59M", ["--module", "callbacks"], "modules"),
         (ARM, "4M", [], "the guest"),
-        (ARM, "51M", ["--module", "callbacks"], "modules"),
+        (ARM, "60M", ["--module", "callbacks"], "modules"),
     ],
 )
 def test_a_machine_with_too_little_memory(tmp_path, name, memory, module, what):

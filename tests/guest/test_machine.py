@@ -163,7 +163,7 @@ with Machine(config, kernel) as machine, Debugger() as debugger:
 
 
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
-@pytest.mark.parametrize("step", ["connect", "map_linearly"])
+@pytest.mark.parametrize("step", ["connect", "write_memory"])
 def test_qemu_that_dies_at_its_start_is_said_to_be_dead(name, step, monkeypatch):
     """Before gdb is connected, and behind that: no memory and no stub is none of the guest's."""
     started = []

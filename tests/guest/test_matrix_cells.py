@@ -141,7 +141,7 @@ def test_the_report_finds_planted_regressions_and_nothing_else(project):
     assert status == 0, said
     assert "2 of 2 cells passed" in said
     # Every return takes a few instructions more.
-    change(project, "\tmove\t$ra, $2\n", "\t.rept 20\n\tnop\n\t.endr\n\tmove\t$ra, $2\n")
+    change(project, "\tmove\t$ra, $v0\n", "\t.rept 20\n\tnop\n\t.endr\n\tmove\t$ra, $v0\n")
     said, status = night(project, 2, PLANTED)
     assert status == 1, said
     slower, again, summary = said.splitlines()
@@ -149,7 +149,7 @@ def test_the_report_finds_planted_regressions_and_nothing_else(project):
     assert again == f"    harness matrix cell {PLANTED[0]}"
     assert "2 of 2 cells passed; 0 broke, 0 mended, 0 flaky, 1 slower" in summary
     # The second register of a return value is lost.
-    change(project, "\tLONG_L\t$3, RETURN_SAVED(1)($sp)\n", "\tnop\n")
+    change(project, "\tLONG_L\t$v1, RETURN_SAVED(1)($sp)\n", "\tnop\n")
     said, status = night(project, 3, PLANTED)
     assert status == 1, said
     broke, again, summary = said.splitlines()
@@ -178,7 +178,7 @@ def test_a_port_with_a_repository_of_its_own_has_nights_of_its_own(tmp_path):
     git(mine, "commit", "-q", "-m", "a port that is right")
     cells = ["--matrix", "matrix.toml", "*returns"]
     assert "1 of 1 cells passed" in night(mine, 1, cells)[0]
-    change(mine, "\tLONG_L\t$3, RETURN_SAVED(1)($sp)\n", "\tnop\n", "port")
+    change(mine, "\tLONG_L\t$v1, RETURN_SAVED(1)($sp)\n", "\tnop\n", "port")
     said, status = night(mine, 2, [*cells, "--changed-since", "HEAD^"])
     assert status == 1, said
     assert said.startswith(f"broke: {PLANTED[0]} answer: check ")

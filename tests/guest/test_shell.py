@@ -404,7 +404,7 @@ def test_what_is_no_stub_is_refused(behaviour, tmp_path):
 def test_an_image_without_debug_information_is_refused(tmp_path):
     config = load_config("mips-malta")
     command = [f"{config.build.cross_compile}strip", "-g", "-o", tmp_path / "vmlinux"]
-    subprocess.run([*command, build_guest(config)], check=True)
+    subprocess.run([*command, build_guest(GuestSpec.of(config))], check=True)
     done = harness("attach", "--elf", tmp_path / "vmlinux", "--gdb", "nowhere", input="")
     assert done.returncode == 2
     assert "vmlinux has no debug information" in done.stderr
