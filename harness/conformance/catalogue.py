@@ -22,9 +22,6 @@ from harness.isa import Form, Property
 
 CLAUSES_FILE = Path(__file__).with_name("clauses.toml")
 
-DYNAMIC_ONLY = frozenset({Form.PATCHABLE_ENTRY})
-"""Forms that call nothing as built, so that a guest without dynamic ftrace cannot have them."""
-
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=100)]
 Text = Annotated[
     str,
@@ -108,12 +105,6 @@ class Clause(Model):
             and (not self.cflags or matches_any(config.build.cflags, self.cflags))
             and config.properties.issuperset(self.properties)
         )
-
-    def builds_on(self, config: MachineConfig) -> frozenset[BuildKind]:
-        """The builds in which the clause has to hold on a config that it applies to."""
-        if config.build.form in DYNAMIC_ONLY:
-            return frozenset(self.builds) - {BuildKind.STATIC}
-        return frozenset(self.builds)
 
     def why_not_observable(self, config: MachineConfig) -> str:
         """Why nothing can be seen of the clause on this config; empty where something can."""

@@ -103,8 +103,10 @@ def test_static_clauses_leave_out_forms_that_only_dynamic_guests_have():
 @pytest.mark.parametrize("name", list_configs())
 def test_every_clause_that_applies_has_a_build(name):
     config = load_config(name)
+    # A form that calls nothing as built has no static guests.
+    lacking = {BuildKind.STATIC} if config.build.form == Form.PATCHABLE_ENTRY else set()
     for clause in CATALOGUE.clause:
-        assert not clause.applies_to(config) or clause.builds_on(config), clause.id
+        assert not clause.applies_to(config) or set(clause.builds) - lacking, clause.id
 
 
 def test_what_a_config_is_confined_to():
