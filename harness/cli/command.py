@@ -13,6 +13,7 @@ from harness.cli.doctor import doctor
 from harness.cli.lists import list_
 from harness.cli.matrix import matrix
 from harness.cli.options import forget
+from harness.cli.port import port
 from harness.cli.record import record
 from harness.cli.report import report
 from harness.cli.shell import attach, shell
@@ -59,7 +60,9 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for command in (doctor, list_, build, record, report, stat, top, shell, attach, conform, matrix):
+TRACING = (doctor, list_, build, record, report, stat, top, shell, attach)
+JUDGING = (port, conform, matrix)
+for command in (*TRACING, *JUDGING):
     harness.add_command(command)
 
 
