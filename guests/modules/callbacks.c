@@ -21,6 +21,8 @@
  *	      add.N               mod_apply, with a static chain: a function within mod_closure
  *	      mod_kernel_string   callbacks_run, which calls strlen and strtol (kernel)
  *	      mod_large_frame     callbacks_run, with a frame of more than 32 KiB
+ *
+ * With NO_NESTED_FUNCTIONS there is no add.N, and with FRAME_WARN no frame of so many bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +93,8 @@ traced long mod_apply(long (*function)(long value), long value)
 
 traced long mod_closure(long term)
 {
-#ifdef __clang__	/* It has no functions within functions. */
+	/* clang has no functions within functions. */
+#if defined(__clang__) || defined(NO_NESTED_FUNCTIONS)
 	long result = 100 + term;
 #else
 	traced long add(long value)
@@ -110,9 +113,15 @@ traced long mod_kernel_string(const char *text)
 	return strlen(text) * 100 + strtol(text, NULL, 10);
 }
 
+#ifdef FRAME_WARN
+#define LARGE_FRAME (FRAME_WARN / 2)
+#else
+#define LARGE_FRAME 40000
+#endif
+
 traced long mod_large_frame(long value)
 {
-	volatile char room[40000];
+	volatile char room[LARGE_FRAME];
 
 	room[0] = 7;
 	room[sizeof(room) - 1] = mod_leaf(value);

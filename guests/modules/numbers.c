@@ -3,7 +3,8 @@
  * A module whose functions take and give all that a call site must not lose: floating point, wide
  * integers, structures, more arguments than there are registers, a variable number of them.
  *
- * run_modules() calls numbers_run(), which calls each once and returns how many were right.
+ * run_modules() calls numbers_run(), which calls each once and returns how many were right. Those
+ * that NO_FLOATING_POINT leaves out count as right.
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,15 +14,22 @@
 
 #define traced __attribute__((noipa))
 
+#ifdef NO_FLOATING_POINT
+#define FLOATING_POINT 0
+#else
+#define FLOATING_POINT 1
+
 struct pair {
 	double left;
 	double right;
 };
+#endif
 
 struct large {
 	long words[6];
 };
 
+#if FLOATING_POINT
 traced double num_double(double left, float right)
 {
 	return left * 2 + right;
@@ -36,6 +44,27 @@ traced struct pair num_pair(double left, double right)
 {
 	return (struct pair){ right, left };
 }
+
+/* Without arithmetic, for which not every ABI has instructions. */
+traced long double num_long_double(int unused, long double value)
+{
+	return value;
+}
+
+traced long floating_point(void)
+{
+	struct pair pair = num_pair(1.5, 2.5);
+	static const long double expected = 1.25l;
+	long double widest = num_long_double(0, 1.25l);
+	long right = 0;
+
+	right += num_double(1.25, 0.5f) == 3.0;
+	right += num_float(0.75f, 2) == 2.75f;
+	right += pair.left == 2.5 && pair.right == 1.5;
+	right += !memcmp(&widest, &expected, sizeof(widest));
+	return right;
+}
+#endif
 
 traced struct large num_large(long first)
 {
@@ -69,29 +98,18 @@ traced long num_variable(int count, ...)
 	return sum;
 }
 
-/* Without arithmetic, for which not every ABI has instructions. */
-traced long double num_long_double(int unused, long double value)
-{
-	return value;
-}
-
 traced long numbers_run(long argument)
 {
-	struct pair pair = num_pair(1.5, 2.5);
 	struct large large = num_large(argument);
-	static const long double expected = 1.25l;
-	long double widest;
-	long right = 0;
+	long right = 4;
 
-	right += num_double(1.25, 0.5f) == 3.0;
-	right += num_float(0.75f, 2) == 2.75f;
-	right += pair.left == 2.5 && pair.right == 1.5;
+#if FLOATING_POINT
+	right = floating_point();
+#endif
 	right += large.words[0] == argument && large.words[5] == argument + 5;
 	right += num_wide(0x100000000, 1) == 0xffffffff;
 	right += num_many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10) == 385;
 	right += num_variable(9, 1l, 2l, 3l, 4l, 5l, 6l, 7l, 8l, 9l) == 123456789;
-	widest = num_long_double(0, 1.25l);
-	right += !memcmp(&widest, &expected, sizeof(widest));
 	return right;
 }
 module_run(numbers_run);

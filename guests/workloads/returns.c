@@ -8,6 +8,9 @@
  *
  * Nothing here is left to gcc's run-time library: a long double and a complex number are moved, not
  * calculated with, for not every guest has the functions for that.
+ *
+ * What the kernel rules out for which a port is written is left out (docs/kernel-words.rst):
+ * NO_NESTED_FUNCTIONS, NO_FLOATING_POINT, and frames of more than FRAME_WARN bytes.
  */
 #include <float.h>
 #include <setjmp.h>
@@ -65,6 +68,7 @@ RETURNS_INTEGER(u32, uint32_t, 0xf2345678)
 RETURNS_INTEGER(s64, int64_t, -0x123456789abcdef0)
 RETURNS_INTEGER(u64, uint64_t, 0x1122334455667788)
 RETURNS(pointer, void *, &s8_value)
+#ifndef NO_FLOATING_POINT
 RETURNS(float, float, 1.5f)
 RETURNS(double, double, -2.00000000000025)
 /* x87's has ten bytes, whatever sizeof says. */
@@ -72,6 +76,7 @@ RETURNS_BYTES(long_double, long double, LDBL_MANT_DIG == 64 ? 10 : sizeof(long d
 	      3.000000000000000000000000125L)
 RETURNS(float_complex, float _Complex, __builtin_complex(1.25f, -6.5f))
 RETURNS(double_complex, double _Complex, __builtin_complex(-0.1, 1e100))
+#endif
 #ifdef __SIZEOF_INT128__
 RETURNS(int128, __int128, (__int128)0x1122334455667788 << 64 | 0x99aabbccddeeff00)
 #endif
@@ -100,6 +105,7 @@ struct pointer_int {
 	int number;
 };
 
+#ifndef NO_FLOATING_POINT
 struct int_float {
 	int number;
 	float fraction;
@@ -136,9 +142,13 @@ struct double_3 {
 struct double_4 {
 	double a, b, c, d;
 };
+#endif
 
-/* The ABIs of 32-bit machines here know no vectors; gcc returns them in registers of its own choice. */
-#if __SIZEOF_POINTER__ == 8
+/*
+ * The ABIs of 32-bit machines here know no vectors; gcc returns them in registers of its own choice,
+ * which are those of floating point.
+ */
+#if __SIZEOF_POINTER__ == 8 && !defined(NO_FLOATING_POINT)
 #define WITH_VECTORS
 typedef int vector __attribute__((vector_size(16)));
 
@@ -149,6 +159,7 @@ struct vector_2 {
 
 RETURNS_BYTES(pointer_int, struct pointer_int, offsetof(struct pointer_int, number) + sizeof(int),
 	      { &s8_value, -77 })
+#ifndef NO_FLOATING_POINT
 RETURNS(int_float, struct int_float, { 99, 0.75f })
 RETURNS(float_1, struct float_1, { 1.5f })
 RETURNS(float_2, struct float_2, { 1.5f, 2.5f })
@@ -158,6 +169,7 @@ RETURNS(double_1, struct double_1, { 1.1 })
 RETURNS(double_2, struct double_2, { 1.1, 2.2 })
 RETURNS(double_3, struct double_3, { 1.1, 2.2, 3.3 })
 RETURNS(double_4, struct double_4, { 1.1, 2.2, 3.3, 4.4 })
+#endif
 #ifdef WITH_VECTORS
 #pragma GCC diagnostic ignored "-Wpsabi"
 RETURNS(vector, vector, { 1, -2, 3, -4 })
@@ -233,6 +245,7 @@ RETURNS(vector_2, struct vector_2, { { 1, -2, 3, -4 }, { 5, -6, 7, -8 } })
 
 FOR_EACH_COUNT(TAKES, long)
 FOR_EACH_COUNT(TAKES, int64_t)
+#ifndef NO_FLOATING_POINT
 FOR_EACH_COUNT(TAKES, float)
 FOR_EACH_COUNT(TAKES, double)
 
@@ -283,6 +296,7 @@ traced bool check_take_list(void)
 	       take_list("iqdlqdiqdl", 1, (int64_t)2, 3., 4L, (int64_t)5, 6., 7, (int64_t)8, 9.,
 			 10L) == 385;
 }
+#endif
 
 /* --- Frames -------------------------------------------------------------------------------- */
 
@@ -354,23 +368,32 @@ traced bool check_alloca(void)
 	return use_alloca(16) == 136 && use_alloca(100) == 5050;
 }
 
-/* More than the immediate operand of an instruction reaches, on every architecture. */
+/* More than the immediate operand of an instruction reaches, on every architecture, if they may be. */
+#ifdef FRAME_WARN
+#define LARGE_FRAME (FRAME_WARN / 2)
+#define HUGE_FRAME (FRAME_WARN / 2)
+#else
+#define LARGE_FRAME 40000
+#define HUGE_FRAME 70000
+#endif
+
 traced int use_large_frame(int value)
 {
-	volatile int array[10000];
+	volatile int array[LARGE_FRAME / sizeof(int)];
+	int last = sizeof(array) / sizeof(array[0]) - 1;
 
 	array[0] = value;
-	array[9999] = leaf(value);
-	return array[0] * array[9999];
+	array[last] = leaf(value);
+	return array[0] * array[last];
 }
 
 traced int use_huge_leaf_frame(int value)
 {
-	volatile char array[70000];
+	volatile char array[HUGE_FRAME];
 
 	array[0] = value;
-	array[69999] = value + 1;
-	return array[0] * array[69999];
+	array[sizeof(array) - 1] = value + 1;
+	return array[0] * array[sizeof(array) - 1];
 }
 
 traced bool check_large_frames(void)
@@ -410,11 +433,18 @@ traced int use_saved_registers(int start)
 	return take_12_long(a, b, c, d, e, f, g, h, i, j, k, l) + leaf(a) + leaf(f) + leaf(l);
 }
 
-traced double next(double value)
+#ifdef NO_FLOATING_POINT
+typedef long number;
+#else
+typedef double number;
+#endif
+
+traced number next(number value)
 {
 	return value + 1;
 }
 
+#ifndef NO_FLOATING_POINT
 traced double use_saved_doubles(double start)
 {
 	double a = next(start), b = next(a), c = next(b), d = next(c), e = next(d), f = next(e),
@@ -423,9 +453,15 @@ traced double use_saved_doubles(double start)
 	return take_12_double(a, b, c, d, e, f, g, h, i, j, k, l) + next(a) + next(f) + next(l);
 }
 
+traced bool check_saved_doubles(void)
+{
+	return use_saved_doubles(0) == 650 + 2 + 7 + 13;
+}
+#endif
+
 traced bool check_saved_registers(void)
 {
-	return use_saved_registers(0) == 650 + 2 + 7 + 13 && use_saved_doubles(0) == 650 + 2 + 7 + 13;
+	return use_saved_registers(0) == 650 + 2 + 7 + 13;
 }
 
 /* What gcc's stack protector needs from a C library; on some machines it has its own instead. */
@@ -451,7 +487,11 @@ traced bool check_stack_protector(void)
 	return use_stack_protector(6) == 7;
 }
 
-#ifndef __clang__	/* It has no functions within functions. */
+#ifdef __clang__	/* It has no functions within functions. */
+#define NO_NESTED_FUNCTIONS
+#endif
+
+#ifndef NO_NESTED_FUNCTIONS
 /* The callee finds its caller's variables through a register that no other function uses. */
 traced int use_static_chain(int value)
 {
@@ -474,12 +514,12 @@ traced bool check_static_chain(void)
 }
 #endif
 
-traced double call_through(double (*function)(double), double value)
+traced number call_through(number (*function)(number), number value)
 {
 	return function(value);
 }
 
-static double (*volatile next_pointer)(double) = next;
+static number (*volatile next_pointer)(number) = next;
 
 traced bool check_pointer(void)
 {
@@ -527,20 +567,29 @@ traced bool check_return_address(void)
 static bool (*const checks[])(void) = {
 	ENTER_RETURN(bool) ENTER_RETURN(char) ENTER_RETURN(s8) ENTER_RETURN(u8) ENTER_RETURN(s16)
 	ENTER_RETURN(u16) ENTER_RETURN(s32) ENTER_RETURN(u32) ENTER_RETURN(s64) ENTER_RETURN(u64)
-	ENTER_RETURN(pointer) ENTER_RETURN(float) ENTER_RETURN(double) ENTER_RETURN(long_double)
+	ENTER_RETURN(pointer)
+#ifndef NO_FLOATING_POINT
+	ENTER_RETURN(float) ENTER_RETURN(double) ENTER_RETURN(long_double)
 	ENTER_RETURN(float_complex) ENTER_RETURN(double_complex)
+#endif
 	ENTER_RETURN(chars_1) ENTER_RETURN(chars_2) ENTER_RETURN(chars_3) ENTER_RETURN(chars_4)
 	ENTER_RETURN(chars_5) ENTER_RETURN(chars_6) ENTER_RETURN(chars_7) ENTER_RETURN(chars_8)
 	ENTER_RETURN(chars_16) ENTER_RETURN(chars_17) ENTER_RETURN(chars_40)
-	ENTER_RETURN(pointer_int) ENTER_RETURN(int_float)
+	ENTER_RETURN(pointer_int)
+#ifndef NO_FLOATING_POINT
+	ENTER_RETURN(int_float)
 	ENTER_RETURN(float_1) ENTER_RETURN(float_2) ENTER_RETURN(float_3) ENTER_RETURN(float_4)
 	ENTER_RETURN(double_1) ENTER_RETURN(double_2) ENTER_RETURN(double_3) ENTER_RETURN(double_4)
+#endif
 	FOR_EACH_COUNT(ENTER_TAKE, long)
 	FOR_EACH_COUNT(ENTER_TAKE, int64_t)
+#ifndef NO_FLOATING_POINT
 	FOR_EACH_COUNT(ENTER_TAKE, float)
 	FOR_EACH_COUNT(ENTER_TAKE, double)
 	check_take_mixed,
 	check_take_list,
+	check_saved_doubles,
+#endif
 	check_nested_calls,
 	check_deep_recursion,
 	check_tail_calls,
@@ -549,7 +598,7 @@ static bool (*const checks[])(void) = {
 	check_aligned_local,
 	check_saved_registers,
 	check_stack_protector,
-#ifndef __clang__
+#ifndef NO_NESTED_FUNCTIONS
 	check_static_chain,
 #endif
 	check_pointer,

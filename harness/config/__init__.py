@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from harness.config.names import list_configs, list_modules, list_ports, list_workloads
 
 if TYPE_CHECKING:
-    from harness.config.models import BuildConfig, MachineConfig, Port, QemuConfig
+    from harness.config.models import BuildConfig, KernelFile, MachineConfig, Port, QemuConfig
 
 __all__ = [
     "BuildConfig",
+    "KernelFile",
     "MachineConfig",
     "Port",
     "QemuConfig",
@@ -49,7 +50,7 @@ def load_port(name_or_directory: str | Path) -> "Port":
 
 
 def __getattr__(name: str) -> object:
-    if name in ("BuildConfig", "MachineConfig", "Port", "QemuConfig"):
+    if name in ("BuildConfig", "KernelFile", "MachineConfig", "Port", "QemuConfig"):
         from harness.config import models
 
         return getattr(models, name)

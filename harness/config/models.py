@@ -9,7 +9,14 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+)
 
 from harness.config import resources
 from harness.isa import Form, Injection, Property, machine_of
@@ -38,6 +45,9 @@ Feature = Literal[
 
 MAX_CPUS = 8
 """What every interrupt controller here can tell apart; a guest needs memory for each CPU."""
+
+SMALLEST_FRAME = 512
+"""Bytes; the functions of the guests' own kernel take as much."""
 
 # A guest's code passes through these; the long call is a form of modules, not of a whole guest.
 ConfigForm = Literal[Form.MCOUNT, Form.MCOUNT_RA_ADDRESS, Form.PATCHABLE_ENTRY]
@@ -176,6 +186,46 @@ class MachineConfig(ConfigFile):
         return of_machine if nmi else of_machine | {Property.NO_NMI}
 
 
+class KernelFile(Model):
+    """The table ``[kernel]`` of ``port.toml``: what the kernel rules out that it is written for.
+
+    Without the table nothing is ruled out.  docs/kernel-words.rst says what each word means.
+    """
+
+    nested_functions: bool = Field(
+        default=True, strict=True, description="true, or false where no C code has nested functions"
+    )
+    floating_point: bool = Field(
+        default=True, strict=True, description="true, or false where no C code has floating point"
+    )
+    FRAME_WARN: int = Field(
+        default=0,
+        ge=0,
+        le=8192,
+        strict=True,
+        description="the bytes of the largest stack frame, up to 8192, or 0 for no limit",
+    )
+    DYNAMIC_FTRACE: bool = Field(
+        default=False, strict=True, description="false, or true where FUNCTION_TRACER selects it"
+    )
+    call_target: Literal["any", "ftrace_caller"] = Field(
+        default="any", description='"any" or "ftrace_caller"'
+    )
+    tracers: Literal["any", "kernel"] = Field(default="any", description='"any" or "kernel"')
+    sites_told_by: Literal["words", "address"] = Field(
+        default="words", description='"words" or "address"'
+    )
+    retp: Literal["place", "cookie"] = Field(default="place", description='"place" or "cookie"')
+    mips_sites: Literal[2009, 2013] = Field(default=2009, description="2009 or 2013")
+
+    @field_validator("FRAME_WARN")
+    @classmethod
+    def _has_room(cls, value: int) -> int:
+        if 0 < value < SMALLEST_FRAME:
+            raise ValueError(f"0, or from {SMALLEST_FRAME} to 8192")
+        return value
+
+
 class PortFile(Model):
     """The keys of ``port.toml``."""
 
@@ -190,6 +240,7 @@ class PortFile(Model):
         default=get_args(ConfigForm), description=one_of(ConfigForm)
     )
     features: tuple[Feature, ...] = Field(description=one_of(Feature))
+    kernel: KernelFile = Field(default=KernelFile(), description="a table [kernel]")
 
 
 class Port(PortFile):

@@ -64,6 +64,7 @@ class Bench:
         """``enough``: whether there is nothing left to ask when this clause has failed."""
         self.config = variant.spec.effective_config
         self.variant = variant
+        self.kernel = variant.spec.port.kernel
         self._enough = enough
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa

@@ -4,12 +4,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from harness.config import MachineConfig, Port
+from harness.config import KernelFile, MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Hang, Variant
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
+from harness.conformance.kernel_words import excused, narrowed
 from harness.conformance.verdict import ClauseResult, Failure, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
@@ -77,7 +78,11 @@ def run_checks(
 
 
 def about(
-    check: Check, config: MachineConfig, variant: str, features: Sequence[str]
+    check: Check,
+    config: MachineConfig,
+    variant: str,
+    features: Sequence[str],
+    kernel: KernelFile | None = None,
 ) -> tuple[str, ...]:
     """The clauses of a check that this build of a port can break."""
     build = BuildKind.DYNAMIC if variant in (DYNAMIC, MODULES) else BuildKind.STATIC
@@ -87,6 +92,7 @@ def about(
         if clause.applies_to(config)
         and not {build, BuildKind.ANY}.isdisjoint(clause.builds)
         and set(clause.features) <= set(features)
+        and not excused(kernel or KernelFile(), clause.id)
     )
 
 
@@ -100,7 +106,8 @@ def verdicts(
 
 def _run(bench: Bench, check: Check) -> None:
     variant = bench.variant
-    bench.begin(check.name, about(check, bench.config, variant.name, variant.features))
+    asked = about(check, bench.config, variant.name, variant.features, bench.kernel)
+    bench.begin(check.name, asked)
     try:
         check.run(bench)
     except GuestError as error:
@@ -121,12 +128,17 @@ def _result(
     if missing:
         result.verdict, result.reason = Verdict.NOT_CLAIMED, f"the port has no {missing[0]}"
         return result
+    result.reason = excused(port.kernel, clause.id)
+    if result.reason:
+        result.verdict = Verdict.NOT_CLAIMED
+        return result
     for found in findings:
         result.checks += [
             f"{name} ({found.variant})" for name in sorted(found.judged.get(clause.id, ()))
         ]
         result.failures += found.failures.get(clause.id, ())
     lost = any(clause.id in found.lost for found in findings)
+    result.reason = less = narrowed(port.kernel, clause.id)
     if result.failures:
         result.verdict = Verdict.FAIL
     elif result.checks and lost:
@@ -135,12 +147,10 @@ def _result(
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in findings if found.reason)
-        result.reason = (
-            why_not_judged(clause, config)
-            or (DIED if lost else "")
-            or next(not_built, "")
-            or "none of its checks applies to this port"
-        )
+        unseen = why_not_judged(clause, config) or (DIED if lost else "") or next(not_built, "")
+        if less and not unseen:
+            result.verdict = Verdict.NOT_CLAIMED
+        result.reason = unseen or less or "none of its checks applies to this port"
     return result
 
 

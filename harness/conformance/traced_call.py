@@ -194,7 +194,8 @@ def _clobber(bench: Bench, function: str) -> None:
     isa, abi = bench.isa, bench.isa.abi
     kept = abi.results[:1] if function in RESULTS else ()
     # The kernel's C code has no floating point; what is called on the way out is not the kernel's.
-    floats = abi.float_scratch if function == HANDLER else ()
+    floating_point = bench.kernel.floating_point and function == HANDLER
+    floats = abi.float_scratch if floating_point else ()
     bench.registers.fill([name for name in abi.scratch if name not in kept], floats, IN_CALL)
     stack = bench.registers.read()[isa.abi.stack_register]
     below = 256

@@ -45,6 +45,8 @@ def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, .
         return tuple(features) if "DYNAMIC_FTRACE" in features else None
     if config.build.form is Form.PATCHABLE_ENTRY or "FUNCTION_TRACER" not in features:
         return None
+    if port.kernel.DYNAMIC_FTRACE:
+        return None
     features.remove("DYNAMIC_FTRACE") if "DYNAMIC_FTRACE" in features else None
     if variant in (STATIC, STATIC_MODULES):
         return tuple(features)

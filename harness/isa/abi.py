@@ -71,6 +71,8 @@ class Abi(ABC):
     """Modes and flags of floating point, which last."""
 
     stack_alignment: int
+    static_chain: str = ""
+    """What hands a nested function its caller's variables at a call site, where anything does."""
     home_area: int = 0
     """Bytes from the stack pointer up that a function may write when it is entered."""
     frame_record: FrameRecord | None = None

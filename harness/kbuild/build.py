@@ -16,8 +16,11 @@ from harness.kbuild.spec import GuestSpec
 from harness.kbuild.toolchain import toolchain_identity
 from harness.units import escape
 
-_NOT_OF_KERNEL = ("WORKLOAD", "MODULES")
+_NOT_OF_KERNEL = ("WORKLOAD", "MODULES", "WITHOUT", "FRAME_WARN")
 """Variables that ``kernel.a`` does not depend on."""
+
+_WITHOUT = ("nested_functions", "floating_point")
+"""What a port's kernel may rule out that the sources of workloads and modules can leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,12 @@ def plan_build(spec: GuestSpec, cache: Cache = GUESTS) -> Build:
     if spec.module_sources:
         files = [paths.file(path, f"module{n}") for n, path in enumerate(spec.module_sources)]
         variables["MODULES"] = " ".join(map(str, files))
+    kernel = spec.port.kernel
+    without = [word for word in _WITHOUT if not getattr(kernel, word)]
+    if without:
+        variables["WITHOUT"] = " ".join(word.replace("_", "-") for word in without)
+    if kernel.FRAME_WARN:
+        variables["FRAME_WARN"] = str(kernel.FRAME_WARN)
     variables["PYTHON"] = str(paths.python())
     return Build(spec, key, variables, directory, paths.links, cache, tools, unique)
 

@@ -214,6 +214,28 @@ def test_a_feature_that_is_none(tmp_path: Path) -> None:
     assert '"FUNCTION_TRACER", "FUNCTION_GRAPH_TRACER"' in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("nested_function = false", 'no such key, did you mean "nested_functions"?'),
+        ("nested_functions = 0", "kernel.nested_functions: found 0; allowed: true, or false"),
+        ("FRAME_WARN = 100", "kernel.FRAME_WARN: found 100; allowed: 0, or from 512 to 8192"),
+        ("FRAME_WARN = 9000", "kernel.FRAME_WARN: found 9000; allowed: the bytes of"),
+        ('retp = "pointer"', 'kernel.retp: found "pointer"; allowed: "place" or "cookie"'),
+        ("mips_sites = 2010", "kernel.mips_sites: found 2010; allowed: 2009 or 2013"),
+    ],
+)
+def test_a_word_about_the_kernel_that_nobody_knows(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    toml = f'architecture = "mips"\nfeatures = ["FUNCTION_TRACER"]\n[kernel]\n{line}\n'
+    directory = port_directory(tmp_path / "port", toml)
+    with pytest.raises(UsageError) as caught:
+        load_port(directory)
+    assert expected in caught.value.message
+    assert len(caught.value.message.splitlines()) == 1
+
+
 def test_a_port_in_this_directory_is_pointed_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""``python tools/documents``: make docs/clauses.rst and docs/support.rst of this source tree."""
+"""``python tools/documents``: make the pages of docs/ that say what the source tree has."""
 
 from pathlib import Path
 
 from clauses_page import clauses_page
+from kernel_words_page import kernel_words_page
 from support_page import support_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -11,7 +12,12 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 def main() -> None:
     """Write the pages."""
-    for name, text in (("clauses.rst", clauses_page()), ("support.rst", support_page())):
+    pages = {
+        "clauses.rst": clauses_page(),
+        "kernel-words.rst": kernel_words_page(),
+        "support.rst": support_page(),
+    }
+    for name, text in pages.items():
         (DOCS / name).write_text(text, encoding="utf-8")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import NO_TRACER
 from harness.isa import MCOUNT, Form
 from harness.oracle import find_sites
@@ -159,13 +160,16 @@ def text_after_boot(bench: Bench) -> None:
             behind, slot = at + size, isa.machine.delay_slot
             kept = now[behind : behind + slot] == built[behind : behind + slot]
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
+    if bench.applies("M5b") and since_2013(bench.kernel):
+        caller = image.address_of("ftrace_caller")
+        inside |= set(range(caller, caller + len(isa.sites.nop)))
     other = [address for address in bench.code.changed(built, now) if address not in inside]
     lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
     for clause in ("C9d", "C8b"):
         bench.require(clause, not other, "text other than sites has changed since boot", text=lines)
     if bench.applies("M5a"):
-        _gate(bench, built)
-        _gate(bench, now)
+        _gate(bench, built, built=True)
+        _gate(bench, now, built=False)
     if "ftrace_graph_caller" in image.symbols:
         slot, tracer = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_call"))
         bench.require("C11a", slot > tracer, "ftrace_graph_call does not follow ftrace_call")
@@ -177,13 +181,28 @@ def text_after_boot(bench: Bench) -> None:
             )
 
 
-def _gate(bench: Bench, text: bytes) -> None:
-    """_mcount and ftrace_caller are one address, at which stands a jump to ftrace_stub."""
+def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
+    """_mcount and ftrace_caller are one address, at which stands a jump to ftrace_stub.
+
+    Since 2013 it is a branch, which gives back o32's bytes of stack and is a nop once the guest has
+    booted.
+    """
     image, isa = bench.image, bench.isa
     mcount, caller = (image.address_of(name) for name in (MCOUNT, "ftrace_caller"))
     bench.require("M5a", mcount == caller, f"_mcount is {mcount:#x}, ftrace_caller {caller:#x}")
+    found = text[caller - image.text.start :][: 2 * len(isa.sites.nop)]
+    if since_2013(bench.kernel):
+        first = bench.code.listing(caller, found)[0]
+        what = f"b {image.address_of(NO_TRACER):#x}" if built else "nop"
+        bench.require(
+            "M5b",
+            first.endswith(f": {what}"),
+            "ftrace_caller does not begin with a branch to ftrace_stub that goes at boot",
+            expected=what,
+            found=first,
+        )
+        return
     expected = isa.sites.encode_jump(caller, image.address_of(NO_TRACER)) + isa.sites.nop
-    found = text[caller - image.text.start :][: len(expected)]
     bench.require(
         "M5b",
         found == expected,

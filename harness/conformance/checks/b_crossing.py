@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Registers and stack over a traced call, for each way through the stubs."""
 
-from collections.abc import Iterable
-
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
+from harness.conformance.comparison import compare, same, same_stack
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     GRAPH_ENTER,
@@ -19,6 +18,9 @@ from harness.isa import Form
 
 BOTH = (DYNAMIC, STATIC)
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
+
+DEEP, CALLS = "recurse", 6
+"""A function of the workload that calls itself, and how many calls are looked at."""
 
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that run whatever their registers hold: one that calls nothing, and one
@@ -46,7 +48,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                 for clause in clauses:
                     bench.require(clause, not seen, f"{what} came to {function}")
             for clause in clauses:
-                _compare(
+                compare(
                     bench,
                     call,
                     what,
@@ -102,7 +104,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         if not switch.dynamic and PREPARE in bench.image.symbols:
             bench.require("C4b", PREPARE not in call.called, f"{what} came to {PREPARE}")
         clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
-        _compare(bench, call, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
+        compare(bench, call, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
 
 
 def _judge_tracer(bench: Bench, call: TracedCall, what: str) -> None:
@@ -185,7 +187,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                     _judge_tracer(bench, call, what)
             _judge_records(bench, call, PREPARE, what)
             if _judge_graph_entry(bench, call, what, switch.dynamic):
-                _compare(bench, call, what, _ALL_C4C, hijacked=True)
+                compare(bench, call, what, _ALL_C4C, hijacked=True)
 
 
 _ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack", "fixed"), "C4c")
@@ -214,9 +216,10 @@ def _judge_graph_entry(bench: Bench, call: TracedCall, what: str, dynamic: bool)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # A patchable entry comes before the function has stored it anywhere.
         at_place = call.place == isa.machine.plain_address(ret)
+        any_value = site.form is Form.PATCHABLE_ENTRY or bench.kernel.retp == "cookie"
         bench.require(
             "C12a",
-            at_place or (site.form is Form.PATCHABLE_ENTRY and retp != 0),
+            at_place or (any_value and retp != 0),
             f"{what}: retp is not where the return address is",
             expected=f"{ret:#x}",
             found=f"{call.place or 0:#x} at {retp:#x}",
@@ -225,6 +228,27 @@ def _judge_graph_entry(bench: Bench, call: TracedCall, what: str, dynamic: bool)
         if function in call.called:
             _judge_entry(bench, call.before, call.first(function), what, function, "C1e", "C4c")
     return True
+
+
+@check("C12a", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
+def a_cookie_that_no_other_call_has(bench: Bench) -> None:
+    """An unwinder tells hijacked calls apart by retp: calls within calls have one each."""
+    bench.fresh()
+    switch, site, isa = Switch(bench), bench.sites.of(DEEP), bench.isa
+    switch.graph(True)
+    switch.sites(True, [site])
+    cookies: list[int] = []
+    with bench.stakes("C12a"):
+        while len(cookies) < CALLS:
+            bench.run_to(GRAPH_ENTER)
+            cookies.append(bench.registers.read()[isa.abi.argument_registers[3]] & isa.mask)
+            bench.guest.debugger.step_instruction()
+    bench.require(
+        "C12a",
+        len(set(cookies)) == len(cookies) and 0 not in cookies,
+        f"open calls of {DEEP} do not each have a retp of their own",
+        found=[f"{one:#x}" for one in cookies],
+    )
 
 
 @check(*C5, "C4d", "C4h", "C4j", variants=BOTH, features=GRAPH)
@@ -265,11 +289,14 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 expected=f"{went_in:#x}",
                 found=f"{came_out:#x}",
             )
-        _same(bench, "C5a", landing, back, abi.results, f"{what}: results")
-        _same(bench, "C5b", landing, back, abi.float_results, f"{what}: floating-point results")
-        kept = (*abi.saved, *abi.float_saved, isa.abi.stack_register, *abi.fixed)
-        _same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
-        _same_stack(bench, "C5d", call.above_landing, call.above_back, landing, what)
+        same(bench, "C5a", landing, back, abi.results, f"{what}: results")
+        floats: tuple[str, ...] = ()
+        if bench.kernel.floating_point:
+            same(bench, "C5b", landing, back, abi.float_results, f"{what}: floating-point results")
+            floats = abi.float_saved
+        kept = (*abi.saved, *floats, isa.abi.stack_register, *abi.fixed)
+        same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
+        same_stack(bench, "C5d", call.above_landing, call.above_back, landing, what)
 
 
 @check("C9p", variants=(DYNAMIC,))
@@ -303,93 +330,4 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
         bench.require("C4f", not call.landing, f"{what} came to {LANDING}")
         asked = GRAPH_ENTER in call.called
         bench.require("C4f", asked, f"{what} did not come to {GRAPH_ENTER}")
-        _compare(bench, call, what, dict.fromkeys(_ALL_C4C, "C4f"))
-
-
-def _compare(
-    bench: Bench,
-    call: TracedCall,
-    what: str,
-    clauses: dict[str, str],
-    *,
-    hijacked: bool = False,
-) -> None:
-    """Registers and stack behind the site against those in front of it.
-
-    ``clauses`` says which clause asks for arguments (``args``), ``others`` that mean something,
-    the return address (``return``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
-    """
-    isa, abi = bench.isa, bench.isa.abi
-    before, behind = call.before, call.behind
-    at_site = isa.abi.at_site(call.site.form)
-    arguments = [name for name in at_site.live if name in isa.abi.argument_registers]
-    floats = abi.float_arguments if at_site.live else ()
-    others = [name for name in at_site.live if name not in isa.abi.argument_registers]
-    groups: dict[str, Iterable[str]] = {
-        "args": (*arguments, *floats),
-        "others": others,
-        "saved": (*abi.saved, *abi.float_saved, isa.abi.stack_register),
-        "status": tuple(name for name in abi.float_status if name in before),
-        "fixed": abi.fixed,
-    }
-    for group, names in groups.items():
-        if group in clauses:
-            _same(bench, clauses[group], before, behind, names, f"{what}: {group}")
-    landing = bench.image.symbols.get(LANDING)
-    if "return" in clauses:
-        wrong = {
-            name: (before[source], behind[name])
-            for name, source in at_site.moved.items()
-            if behind[name] != before[source]
-            and not (hijacked and behind[name] & isa.mask == landing)
-        }
-        bench.require(
-            clauses["return"],
-            not wrong,
-            f"{what}: the return address is not back in {', '.join(wrong)}",
-            registers={name: f"{was:#x} -> {now:#x}" for name, (was, now) in wrong.items()},
-        )
-    if "stack" in clauses:
-        allowed = 1 if hijacked else 0
-        _same_stack(bench, clauses["stack"], call.above, call.above_behind, before, what, allowed)
-
-
-def _same(
-    bench: Bench,
-    clause: str,
-    before: Registers,
-    after: Registers,
-    names: Iterable[str],
-    what: str,
-) -> None:
-    names = tuple(names)
-    wrong = [name for name in names if before[name] != after[name]]
-    bench.require(
-        clause,
-        not wrong,
-        f"{what} changed: {', '.join(wrong)}",
-        registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
-    )
-
-
-def _same_stack(
-    bench: Bench,
-    clause: str,
-    before: bytes,
-    after: bytes,
-    registers: Registers,
-    what: str,
-    allowed: int = 0,
-) -> None:
-    word = bench.isa.word_size
-    stack = registers[bench.isa.abi.stack_register]
-    wrong = [
-        at for at in range(0, len(before), word) if before[at : at + word] != after[at : at + word]
-    ]
-    bench.require(
-        clause,
-        len(wrong) <= allowed,
-        f"{what}: memory of the function and its callers was written",
-        expected={f"{stack + at:#x}": before[at : at + word].hex() for at in wrong[:8]},
-        found={f"{stack + at:#x}": after[at : at + word].hex() for at in wrong[:8]},
-    )
+        compare(bench, call, what, dict.fromkeys(_ALL_C4C, "C4f"))

@@ -3,6 +3,7 @@
 
 from harness.conformance.bench import CALL_RETURNS, Bench, Hang
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check, interrupts, nmis
+from harness.conformance.kernel_words import live_registers
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -44,7 +45,6 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     caller = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
     if site.address != site.function_address:
         bench.run_to(site.address)
-    state = isa.abi.at_site(site.form)
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
     with bench.stakes("C1j"):
@@ -54,7 +54,11 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         bench,
         before,
         behind,
-        (*state.live, *isa.abi.saved, isa.abi.stack_register),
+        (
+            *live_registers(isa.abi, site.form, bench.kernel),
+            *isa.abi.saved,
+            isa.abi.stack_register,
+        ),
         "on the way in",
     )
     if not graph:

@@ -35,6 +35,7 @@ class MipsAbi(Abi):
     current_register = "gp"
     saved = _SAVED
     fixed = ("gp",)
+    static_chain = "v0"
     results = ("v0", "v1")
     float_status = ("fsr",)
 
@@ -61,7 +62,7 @@ class MipsAbi(Abi):
         # What -mmcount-ra-address passes the place of the return address in.
         ra_address = self.general_registers[12]
         return AtSite(
-            live=("v0", *self.argument_registers),
+            live=(self.static_chain, *self.argument_registers),
             moved={"ra": "at"},
             pinned=("at", "ra", ra_address, "k0", "k1", "gp", "sp", "zero"),
         )

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""What the words of ``[kernel]`` in ``port.toml`` take out of the suite.
+
+docs/kernel-words.rst is made from this.  Checks look at the words themselves (``bench.kernel``);
+the lists of clauses here say what comes of that, for the verdicts and for the reader.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.config import KernelFile
+from harness.conformance.catalogue import BuildKind, load_catalogue
+from harness.isa import Abi, Form
+
+
+@dataclass(frozen=True, slots=True)
+class KernelWord:
+    """A word that rules something out.
+
+    ``excuses``: clauses that ask nothing of the port any more.  ``narrows``: clauses that ask less
+    of it, and nothing at all where nothing is left of them.
+    """
+
+    key: str
+    value: str
+    """As ``port.toml`` has it; N for a number."""
+    says: str
+    """Of the kernel, as a verdict's reason has it."""
+    left_out: str
+    excuses: tuple[str, ...] = ()
+    narrows: tuple[str, ...] = ()
+
+    def rules_out(self, kernel: KernelFile) -> bool:
+        """Whether the kernel's table has the word."""
+        return bool(getattr(kernel, self.key) != KernelFile.model_fields[self.key].default)
+
+
+def _static() -> tuple[str, ...]:
+    builds = (BuildKind.STATIC,)
+    return tuple(clause.id for clause in load_catalogue().clause if clause.builds == builds)
+
+
+WORDS = (
+    KernelWord(
+        "nested_functions",
+        "false",
+        "the kernel has no nested functions",
+        "The workload and the modules have no nested function, and what such a function is handed "
+        "its static chain in need not survive. A long call has no instructions for "
+        "it between its words, so all have one length.",
+        narrows=("C1d", "C1j", "C2a", "C4c", "C4f", "C7f", "M1a", "M1b", "M2a", "M2c"),
+    ),
+    KernelWord(
+        "floating_point",
+        "false",
+        "the kernel's code has no floating point",
+        "No function of the workload and the modules takes, returns or keeps a floating-point "
+        "number, and floating-point registers are not compared. The handlers of the graph tracer "
+        "leave them alone.",
+        excuses=("C5b",),
+        narrows=("C1a", "C1c", "C1h", "C4c", "C4f", "C4i", "C5d"),
+    ),
+    KernelWord(
+        "FRAME_WARN",
+        "N",
+        "the kernel has no frames above FRAME_WARN",
+        "No stack frame of the workload and the modules has more than N bytes. So none is made or "
+        "removed by more than one instruction, where N is below what an instruction reaches.",
+        narrows=("C4d", "C4i"),
+    ),
+    KernelWord(
+        "DYNAMIC_FTRACE",
+        "true",
+        "the kernel always has DYNAMIC_FTRACE",
+        "There are no static builds. Clauses of both builds are judged in the dynamic one.",
+        excuses=_static(),
+        narrows=("C4m",),
+    ),
+    KernelWord(
+        "call_target",
+        '"ftrace_caller"',
+        "the target of every call is ftrace_caller",
+        "`ftrace_make_call` and `ftrace_make_nop` are given the address of `ftrace_caller` and no "
+        "other one.",
+        excuses=("C9f", "C9g"),
+        narrows=("C9b", "C9c", "C9e"),
+    ),
+    KernelWord(
+        "tracers",
+        '"kernel"',
+        "tracers are functions of the kernel itself",
+        "`ftrace_update_ftrace_func` is given no function out of reach: that of a module is called "
+        "by one of the kernel.",
+        excuses=("C10d",),
+    ),
+    KernelWord(
+        "sites_told_by",
+        '"address"',
+        "a site's form is told by its address",
+        "No site of the kernel's form lies outside of the kernel's text, and none of a module's in "
+        "it.",
+        excuses=("C9n",),
+        narrows=("M1d",),
+    ),
+    KernelWord(
+        "retp",
+        '"cookie"',
+        "the unwinder knows a frame by a cookie",
+        "What `function_graph_enter` is given as `retp` need not be the place of the return "
+        "address: any value that no other open call of the thread has. The unwinder of the guests' "
+        "kernel looks there, so its stack traces through hijacked functions are not judged.",
+        excuses=("C12b",),
+        narrows=("C12a", "C14b"),
+    ),
+    KernelWord(
+        "mips_sites",
+        "2013",
+        "call sites of MIPS have the words that they have since 2013",
+        "Where the commit of 2009 has a jump at the shared address there is a branch to "
+        "`ftrace_stub`, which goes for good at boot; a site that is on calls what lies behind it, "
+        "two words farther; and on o32 the delay slot of a site that is on is a nop.",
+        excuses=("M5c",),
+        narrows=("M4b", "M4c", "M5b", "C8b", "C9b", "C9d"),
+    ),
+)
+
+
+def ruled_out(kernel: KernelFile) -> Iterator[KernelWord]:
+    """The words that a port's table has."""
+    return (word for word in WORDS if word.rules_out(kernel))
+
+
+def excused(kernel: KernelFile, clause: str) -> str:
+    """Why a clause asks nothing of a port; nothing where it does."""
+    return _reason(word.says for word in ruled_out(kernel) if clause in word.excuses)
+
+
+def narrowed(kernel: KernelFile, clause: str) -> str:
+    """Why a clause asks less of a port than of others; nothing where it does not."""
+    return _reason(word.says for word in ruled_out(kernel) if clause in word.narrows)
+
+
+def _reason(said: Iterator[str]) -> str:
+    text = "; ".join(said)
+    return f"port.toml: {text}" if text else ""
+
+
+def since_2013(kernel: KernelFile) -> bool:
+    """Whether call sites of MIPS have other words than those of the commit of 2009."""
+    return kernel.mips_sites != KernelFile().mips_sites
+
+
+def live_registers(abi: Abi, form: Form, kernel: KernelFile) -> tuple[str, ...]:
+    """What means something to a traced function at its call site."""
+    chain = "" if kernel.nested_functions else abi.static_chain
+    return tuple(name for name in abi.at_site(form).live if name != chain)
