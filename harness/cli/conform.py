@@ -16,6 +16,7 @@ from harness.errors import UsageError
 from harness.files import atomic_file
 
 if TYPE_CHECKING:
+    from harness.conformance.expected import ExpectFile
     from harness.conformance.verdict import Report
     from harness.kbuild import GuestSpec
 
@@ -40,6 +41,18 @@ if TYPE_CHECKING:
     "--json", "json_file", metavar="FILE", help="Write all results as JSON; - for stdout."
 )
 @click.option("--junit", "junit_file", metavar="FILE", help="Write a JUnit report; - for stdout.")
+@click.option(
+    "--expect",
+    "expect_file",
+    metavar="FILE",
+    help="The failures that the port is known to have; expect.toml in its directory otherwise.",
+)
+@click.option(
+    "--write-expect",
+    "new_file",
+    metavar="FILE",
+    help="Write such a file of what fails; reasons that are there already are kept.",
+)
 def conform(
     configs: tuple[str, ...],
     port: str | None,
@@ -48,31 +61,45 @@ def conform(
     clauses: tuple[str, ...],
     json_file: str | None,
     junit_file: str | None,
+    expect_file: str | None,
+    new_file: str | None,
 ) -> None:
     """Judge a port by every clause of the specification, on one config or several.
 
     Without -c these are all configs that the port is for.  With --mutant the reference port is
-    judged with a fault in it, which has to be found: the exit status is 1 if one is not.
+    judged with a fault in it, which has to be found: the exit status is 1 if one is not.  Failures
+    that are expected do not count.
     """
+    from harness.conformance.expect_writer import written
+    from harness.conformance.expected import apply_expected
     from harness.conformance.report import as_json, as_junit, lines
     from harness.conformance.run import conform as judge
 
     _check_clauses(clauses)
     chosen = _judged(configs, port, clauses, cflags)
     if mutants:
-        sys.exit(_kill(chosen, mutants, json_file, port or cflags or clauses or junit_file))
+        others = port or cflags or clauses or junit_file or expect_file or new_file
+        sys.exit(_kill(chosen, mutants, json_file, others))
+    expected = _expected(chosen, expect_file, new_file)
     command = ["harness", "conform", *(["--port", port] if port else [])]
     command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
     reports: list[Report] = []
-    with _outputs(json_file, junit_file) as (write_json, write_junit):
+    with _outputs(json_file, junit_file, new_file) as (write_json, write_junit, write_expected):
         with progress() as tell:
-            for report in judge(chosen, clauses, tell):
+            for report, spec in zip(judge(chosen, clauses, tell), chosen, strict=True):
+                known = expected.get(spec.port.directory)
+                if known is not None and new_file is None:
+                    apply_expected(report, known)
                 reports.append(report)
-                if "-" not in (json_file, junit_file):
+                if "-" not in (json_file, junit_file, new_file):
                     click.echo("\n".join(lines(report, command)))
         write_json(as_json(reports, command))
         write_junit(as_junit(reports, command))
-    sys.exit(1 if any(report.failed for report in reports) else 0)
+        if new_file is not None:
+            own = chosen[0].port
+            write_expected(written(own.name, reports, expected.get(own.directory)))
+    failed = new_file is None and any(report.failed for report in reports)
+    sys.exit(1 if failed else 0)
 
 
 def _kill(
@@ -95,6 +122,34 @@ def _kill(
             click.echo("\n".join(table_lines(outcomes)))
         write_json(table_json(outcomes))
     return 0 if all(outcome.right for outcome in outcomes) else 1
+
+
+def _expected(
+    specs: Sequence["GuestSpec"], file: str | None, new_file: str | None
+) -> dict[Path, "ExpectFile"]:
+    """What is known of each port, by its directory."""
+    from harness.config.names import user_path
+    from harness.conformance.expected import find_expected, load_expected
+
+    ports = {spec.port.directory: spec.port for spec in specs}
+    if new_file is None:
+        given = None if file is None else user_path(file)
+        found = {place: find_expected(port, given) for place, port in ports.items()}
+        return {place: one for place, one in found.items() if one is not None}
+    if file is not None:
+        raise UsageError(
+            "--expect and --write-expect do not go together",
+            "--write-expect keeps the reasons of the file that it writes.",
+        )
+    if len(ports) > 1:
+        names = ", ".join(port.name for port in ports.values())
+        raise UsageError(
+            f"--write-expect is for one port, and these are {names}", "Choose one: --port, or -c."
+        )
+    old = Path(new_file)
+    if new_file == "-" or not old.exists():
+        return {}
+    return {place: load_expected(old, port) for place, port in ports.items()}
 
 
 def _check_clauses(wanted: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import re
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -93,22 +93,22 @@ def load_port(name_or_directory: str | Path) -> Port:
     return Port.model_construct(directory=directory, **fields)
 
 
-def read_toml(file: Path) -> dict[str, Any]:
-    """The content of a TOML file of at most `FILE_LIMIT` bytes; UsageError for any other."""
+def read_toml(file: Path, limit: int = FILE_LIMIT) -> dict[str, Any]:
+    """The content of a TOML file of at most ``limit`` bytes; UsageError for any other."""
     shown = escape(str(file), 500)
     try:
         # Without O_NONBLOCK the open of a FIFO would wait for a writer for ever.
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise UsageError(f"{shown} is not a regular file.", "Give the path of a TOML file.")
-            content = stream.read(FILE_LIMIT + 1)
+            content = stream.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(
             f"{shown} cannot be read: {reason}.", "Give the path of a TOML file."
         ) from error
-    if len(content) > FILE_LIMIT:
-        raise UsageError(f"{shown} is longer than {FILE_LIMIT} bytes.", "This is not a config.")
+    if len(content) > limit:
+        raise UsageError(f"{shown} is longer than {limit} bytes.", "This is not a config.")
     for number, text in enumerate(content.split(b"\n"), 1):
         # tomllib takes hours for a key of ten thousand parts.
         if text.count(b".") > DOTS_LIMIT:
@@ -159,6 +159,8 @@ def _problem(detail: ErrorDetails, model: type[BaseModel]) -> str:
         field = table.model_fields.get(part)
         allowed = (field.description or "") if field else ""
         inner = field.annotation if field else None
+        # Tables of a list are what the list is of.
+        inner = get_args(inner)[0] if get_origin(inner) is tuple else inner
         table = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
     key = escape(json.dumps(key, ensure_ascii=False)[1:-1], 100)
     if detail["type"] == "extra_forbidden":

@@ -20,12 +20,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One requirement that was not met: in which check and build, what happened, what was seen."""
+    """One requirement that was not met: in which check and build, what happened, what was seen.
+
+    ``expected`` is why the port is known to fail so, where its file of expected failures says it.
+    """
 
     check: str
     variant: str
     message: str
     evidence: Evidence = field(default_factory=dict)
+    expected: str = ""
 
 
 @dataclass(slots=True)
@@ -44,20 +48,33 @@ class ClauseResult:
     checks: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
+    @property
+    def expected(self) -> bool:
+        """Whether it fails, and only as it is known to."""
+        return bool(self.failures) and all(failure.expected for failure in self.failures)
+
 
 @dataclass(slots=True)
 class Report:
-    """All clauses of one port on one config."""
+    """All clauses of one port on one config.
+
+    ``fails_no_more`` are expected failures that there are not, a line each.
+    """
 
     config: str
     port: str
     results: list[ClauseResult]
     seconds: float = 0.0
+    fails_no_more: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> list[ClauseResult]:
-        """The clauses that the port does not keep and has to."""
-        return [r for r in self.results if r.verdict is Verdict.FAIL and not r.advised]
+        """The clauses that the port does not keep and has to, and that it is not known not to."""
+        return [
+            result
+            for result in self.results
+            if result.verdict is Verdict.FAIL and not result.advised and not result.expected
+        ]
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have this verdict."""
@@ -66,5 +83,8 @@ class Report:
 
 def summary(reports: Sequence[Report]) -> str:
     """One line: how many clauses have which verdict."""
-    counts = {verdict: sum(r.count(verdict) for r in reports) for verdict in Verdict}
+    counts = {str(verdict): sum(r.count(verdict) for r in reports) for verdict in Verdict}
+    expected = sum(result.expected for report in reports for result in report.results)
+    if expected:
+        counts |= {Verdict.FAIL: counts[Verdict.FAIL] - expected, "fail as expected": expected}
     return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())

@@ -23,6 +23,12 @@ NEVER = ["-c", "mips-malta", "--clause", "C13a"]
         (["-c", "mips-malta", "--mutant", "nosuch"], "there is no mutant nosuch for mips-malta"),
         (["--mutant", "all", "--clause", "C1a"], "--mutant goes with"),
         (["--mutant", "all", "--cflags", "-O1"], "--mutant goes with"),
+        (["--mutant", "all", "--expect", "x"], "--mutant goes with"),
+        (["--mutant", "all", "--write-expect", "x"], "--mutant goes with"),
+        ([*NEVER, "--expect", "x"], "x cannot be read: No such file or directory"),
+        ([*NEVER, "--expect", "x", "--write-expect", "y"], "do not go together"),
+        ([*NEVER, "-c", "aarch64-virt", "--write-expect", "x"], "is for one port"),
+        ([*NEVER, "--write-expect", "x", "--json", "./x"], "two reports would be written to ./x"),
         (["--cflags", "'"], "No closing quotation"),
         ([*NEVER, "--json", "/nonexistent/x"], "/nonexistent/x cannot be written"),
         ([*NEVER, "--junit", "/"], "/ is not a regular file"),
@@ -80,3 +86,25 @@ def test_a_report_on_standard_output_has_it_alone(kind):
     assert done.returncode == 0, done.stderr
     assert done.stdout[0] == {"--json": "{", "--junit": "<"}[kind]
     assert "C13a" in done.stdout
+
+
+def test_expected_failures_are_written_and_read(tmp_path):
+    port = tmp_path / "port"
+    shutil.copytree(load_port("mips").directory, port)
+    change(port / "port.toml", 'name = "mips"', 'name = "mine"')
+    file = port / "expect.toml"
+    done = harness("conform", *NEVER, "--port", port, "--write-expect", file)
+    assert done.returncode == 0, done.stderr
+    assert file.read_text().endswith('port = "mine"\n')
+    # It is found there, and named on another port.
+    assert harness("conform", *NEVER, "--port", port).returncode == 0
+    done = harness("conform", *NEVER, "--expect", file)
+    assert done.returncode == 2
+    assert "is about the port mine, and this is mips" in done.stderr
+    file.write_text("port = 1")
+    done = harness("conform", *NEVER, "--port", port)
+    assert done.returncode == 2
+    assert "expect.toml: port: found 1; allowed: the name of the port" in done.stderr
+    done = harness("conform", *NEVER, "--port", port, "--write-expect", file)
+    assert done.returncode == 2
+    assert file.read_text() == "port = 1"
