@@ -195,10 +195,12 @@ def run(
     from harness.matrix.report import outcomes
     from harness.matrix.versions import cells_changed_since, tested_port, versions, work_tree
     from harness.matrix.versions import revision as current_revision
+    from harness.matrix.work import check_expected
     from harness.units import MIB, one_line
 
     limits = declared.matrix.limits
     chosen = _pick(declared.expand(), globs)
+    check_expected(chosen)
     tested = tested_port(chosen)
     tree = work_tree(tested)
     if changed_since:

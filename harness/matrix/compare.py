@@ -2,7 +2,7 @@
 """What has changed from one set of attempts to another; nothing here reads or writes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.matrix.result import CellOutcome, Result, all_verdicts
 from harness.matrix.tools import Tool, changed
@@ -97,13 +97,15 @@ class _Seen:
 
     passed: Result | None = None
     failed: Result | None = None
+    expected: Result | None = None
     message: str = ""
+    failures: dict[str, None] = field(default_factory=dict)
 
     @property
     def state(self) -> str:
         if self.passed and self.failed:
             return "flaky"
-        return "fail" if self.failed else "pass"
+        return "fail" if self.failed else "expected" if self.expected else "pass"
 
 
 Key = tuple[str, str]
@@ -121,7 +123,8 @@ def compare(
 
     Something is flaky when it passed and failed in ``now``; that is said instead of what it was
     before.  Something broke when it failed now only, and had passed before or was not there: what
-    is new and fails is nobody's old fault.
+    is new and fails is nobody's old fault.  So it is with one more failure of a clause that failed
+    before.  What fails as expected has neither broken nor been mended.
     """
     old, new = _answers(before), _answers(now)
     now_cells, old_cells = _judged(now), _judged(before)
@@ -143,8 +146,11 @@ def compare(
         if seen.state == "flaky":
             found.flaky.append(change)
         elif seen.state == "fail":
-            (found.failing if was in ("fail", "flaky") else found.broke).append(change)
-        elif was == "fail" and not _explained(key, old):
+            more, gone = _failures(key, old[key], seen) if key in old else (None, None)
+            broke = was not in ("fail", "flaky") or more
+            (found.broke if broke else found.failing).append(more or change)
+            found.mended.extend([gone] if gone else [])
+        elif seen.state == "pass" and was in ("fail", "expected") and not _explained(key, old):
             found.mended.append(change)
     for cell in sorted({result.cell for result in now} - now_cells):
         last = [result for result in now if result.cell == cell][-1]
@@ -152,6 +158,24 @@ def compare(
     found.unjudged.extend(_silent(old, new, now))
     _instructions(before, now, slower, found)
     return found
+
+
+def _failures(key: Key, old: _Seen, new: _Seen) -> tuple[Change | None, Change | None]:
+    """What a clause that has failed before fails by now, and by what it fails no more."""
+    if not (old.failures and new.failures):
+        return None, None
+    came = [message for message in new.failures if message not in old.failures]
+    went = [message for message in old.failures if message not in new.failures]
+    base = _change(key, new)
+    return (
+        replace(base, message=_several("new: ", came)) if came else None,
+        replace(base, message=_several("fails no more: ", went)) if went else None,
+    )
+
+
+def _several(title: str, messages: Sequence[str]) -> str:
+    more = f", and {len(messages) - 1} more" if len(messages) > 1 else ""
+    return f"{title}{messages[0]}{more}"
 
 
 def _silent(
@@ -177,13 +201,16 @@ def _answers(results: Iterable[Result]) -> Mapping[Key, _Seen]:
     found: dict[Key, _Seen] = {}
     for result in results:
         for one in all_verdicts(result):
-            if one.verdict not in ("pass", "fail"):
+            if one.verdict not in ("pass", "fail", "expected"):
                 continue
             seen = found.setdefault((result.cell, one.name), _Seen())
             if one.verdict == "pass":
                 seen.passed = result
+            elif one.verdict == "expected":
+                seen.expected = result
             else:
                 seen.failed, seen.message = result, one.message
+                seen.failures |= dict.fromkeys(one.failures)
     return found
 
 
@@ -200,7 +227,7 @@ def _explained(key: Key, seen: Mapping[Key, _Seen]) -> bool:
 
 
 def _change(key: Key, seen: _Seen) -> Change:
-    result = seen.failed or seen.passed
+    result = seen.failed or seen.passed or seen.expected
     assert result is not None
     return Change(*key, seen.message, result.command)
 

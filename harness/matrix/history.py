@@ -55,6 +55,15 @@ MIGRATIONS = (
         PRIMARY KEY (attempt, program)
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE failure (
+        attempt TEXT NOT NULL REFERENCES attempt (id),
+        name TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        message TEXT NOT NULL,
+        PRIMARY KEY (attempt, name, number)
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 """Each brings a file from the version of its index to the next; what stands here never changes."""
 
@@ -130,6 +139,14 @@ class History:
                     [(one.id, v.name, v.verdict, v.message) for v in all_verdicts(one)],
                 )
                 self._base.executemany(
+                    "INSERT INTO failure VALUES (?, ?, ?, ?)",
+                    [
+                        (one.id, v.name, number, message)
+                        for v in one.verdicts
+                        for number, message in enumerate(v.failures)
+                    ],
+                )
+                self._base.executemany(
                     "INSERT INTO version VALUES (?, ?, ?)",
                     [(one.id, program, text) for program, text in one.versions.items()],
                 )
@@ -159,6 +176,7 @@ class History:
             )
             # Another process may add some before the next query.
             found = {one["id"]: one | {"versions": {}, "verdicts": []} for one in rows}
+            failures: dict[tuple[str, str], list[str]] = {}
             for attempt, name, verdict, message in self._base.execute(
                 "SELECT v.attempt, v.name, v.verdict, v.message FROM verdict v"
                 " JOIN attempt a ON a.id = v.attempt WHERE v.name <> ''"
@@ -166,9 +184,18 @@ class History:
                 " ORDER BY v.attempt, v.name",
                 (revision, run),
             ):
+                failures[attempt, name] = []
                 said = {"name": name, "verdict": verdict, "message": message}
                 if attempt in found:
-                    found[attempt]["verdicts"].append(said)
+                    told = said | {"failures": failures[attempt, name]}
+                    found[attempt]["verdicts"].append(told)
+            for attempt, name, message in self._base.execute(
+                "SELECT f.attempt, f.name, f.message FROM failure f"
+                " JOIN attempt a ON a.id = f.attempt WHERE (?1 IS NULL OR a.revision = ?1)"
+                " AND (?2 IS NULL OR a.run = ?2) ORDER BY f.attempt, f.name, f.number",
+                (revision, run),
+            ):
+                failures.get((attempt, name), []).append(message)
             for attempt, program, text in self._base.execute(
                 "SELECT attempt, program, version FROM version JOIN attempt a ON a.id = attempt"
                 " WHERE (?1 IS NULL OR a.revision = ?1) AND (?2 IS NULL OR a.run = ?2)",

@@ -105,13 +105,18 @@ CLOSED = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, slots=True)
 class CellVerdict:
-    """The answer to one question that a cell asks: ``pass``, ``fail``, or why neither."""
+    """The answer to one question that a cell asks: ``pass``, ``fail``, or why neither.
+
+    ``expected`` is a failure that the port is known to have.  ``failures`` are all that made a
+    clause fail, where the message is the first of them; what is expected is not among them.
+    """
 
     __pydantic_config__ = CLOSED
 
     name: Word
     verdict: Word
     message: Text = ""
+    failures: Annotated[tuple[Text, ...], Field(max_length=100_000)] = ()
 
 
 Verdicts = Annotated[tuple[CellVerdict, ...], Field(max_length=100_000), AfterValidator(_distinct)]
@@ -240,7 +245,10 @@ def read_findings(directory: Path) -> CellFindings:
     if not path.exists():
         return CellFindings()
     found = checked(CellFindings, read_json(path), f"{path} is no file of findings")
-    verdicts = tuple(replace(one, message=shown(one.message)) for one in found.verdicts)
+    verdicts = tuple(
+        replace(one, message=shown(one.message), failures=tuple(map(shown, one.failures)))
+        for one in found.verdicts
+    )
     return replace(found, verdicts=verdicts)
 
 

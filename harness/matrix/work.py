@@ -3,14 +3,17 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
+from harness.config import load_port
+from harness.conformance.expected import apply_expected, find_expected
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
+from harness.conformance.verdict import ClauseResult
 from harness.conformance.verdict import Verdict as Clause
 from harness.errors import GuestError
 from harness.files import atomic_file
@@ -25,7 +28,7 @@ from harness.mutation.kill_table import kill_table, table_json
 from harness.oracle import Oracle
 from harness.record.limit import total_events
 from harness.trace import write_trace_dat
-from harness.units import escape
+from harness.units import escape, one_line
 
 TRACE = "trace.dat"
 GUEST = "guest.txt"
@@ -156,21 +159,43 @@ def _events(trace: Trace) -> Sequence[CellVerdict]:
     return (CellVerdict("events", "fail" if wrong else "pass", wrong or f"{trace.events} events"),)
 
 
+def check_expected(cells: Iterable[Cell]) -> None:
+    """UsageError where the known failures of a port to be judged cannot be read."""
+    for port in {cell.port for cell in cells if cell.kind == "conform"}:
+        find_expected(load_port(port))
+
+
 def _conform(cell: Cell, directory: Path) -> CellFindings:
     """Judge the config's port by every clause."""
-    command = ["harness", "conform"]
-    reports = list(conform([cell.spec], (), _tell))
-    (directory / "conform.json").write_text(as_json(reports, command), encoding="utf-8")
+    spec = cell.spec
+    expected = find_expected(spec.port)
+    reports = list(conform([spec], (), _tell))
+    if expected is not None:
+        for report in reports:
+            apply_expected(report, expected)
+            for line in report.fails_no_more:
+                _tell(f"fails no more: {line}")
+    (directory / "conform.json").write_text(
+        as_json(reports, ["harness", "conform"]), encoding="utf-8"
+    )
     return CellFindings(
-        tuple(
-            CellVerdict(
-                result.clause,
-                "advised" if result.advised and result.failures else CLAUSES[result.verdict],
-                escape(result.failures[0].message if result.failures else result.reason, TEXT),
-            )
-            for report in reports
-            for result in report.results
-        )
+        tuple(clause_verdict(result) for report in reports for result in report.results)
+    )
+
+
+def clause_verdict(result: ClauseResult) -> CellVerdict:
+    """A clause as a verdict of its cell, with the failures that are not expected."""
+    if not result.failures:
+        return CellVerdict(result.clause, CLAUSES[result.verdict], escape(result.reason, TEXT))
+    if result.expected:
+        return CellVerdict(result.clause, "expected", escape(result.failures[0].expected, TEXT))
+    others = [failure for failure in result.failures if not failure.expected]
+    said = (f"{one.check} ({one.variant}): {one.message}" for one in others)
+    return CellVerdict(
+        result.clause,
+        "advised" if result.advised else CLAUSES[result.verdict],
+        escape(others[0].message, TEXT),
+        tuple(dict.fromkeys(one_line(text, TEXT) for text in said)),
     )
 
 

@@ -22,6 +22,7 @@ from harness.conformance.expected import (
 from harness.conformance.report import as_json, as_junit, lines
 from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
 from harness.errors import UsageError
+from harness.matrix.work import clause_verdict
 
 COMMAND = ["harness", "conform"]
 PORT = load_port("mips")
@@ -136,6 +137,18 @@ def test_json_and_junit_have_the_reason():
     suite = ElementTree.fromstring(as_junit([found], COMMAND))[0]
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
     assert suite[0].find("skipped").get("message") == "fail: expected: known since 2010"
+
+
+def test_the_matrix_keeps_what_is_not_expected():
+    result = failing("0x1000 was not refused", "b", "b")
+    [_] = applied(report(result), {}).failed
+    told = clause_verdict(result)
+    assert (told.verdict, told.message) == ("fail", "b")
+    assert told.failures == (f"{CHECK} (dynamic): b",)
+    result = failing("0x1000 was not refused")
+    applied(report(result), {})
+    told = clause_verdict(result)
+    assert (told.verdict, told.message, told.failures) == ("expected", ONE["reason"], ())
 
 
 # The file

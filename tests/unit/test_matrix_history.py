@@ -49,6 +49,14 @@ attempts = st.builds(
 )
 
 
+def test_failures_come_back_in_their_order(file):
+    said = CellVerdict("C9f", "fail", "b", ("b", "a", "\0'"))
+    one = replace(RESULT, verdicts=(said, CellVerdict("C9g", "pass")))
+    with History(file) as base:
+        base.add([one])
+        assert base.attempts() == [one]
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(attempts, unique_by=lambda one: one.id), st.randoms())
 def test_nothing_is_counted_twice_in_whatever_order_it_comes(tmp_path_factory, found, random):
@@ -58,6 +66,21 @@ def test_nothing_is_counted_twice_in_whatever_order_it_comes(tmp_path_factory, f
             base.add(part)
         assert base.attempts() == sorted(found, key=lambda one: (one.started, one.id))
         assert base.add(found) == 0
+
+
+def test_a_file_from_before_failures_were_kept(file, monkeypatch):
+    monkeypatch.setattr(history, "MIGRATIONS", history.MIGRATIONS[:1])
+    with History(file) as base:
+        base._base.execute(
+            "INSERT INTO attempt VALUES"
+            " ('a1', 'c/x/y/z', 'r1', '1111', 'pass', '', '', 1000.0, 2.0, 1, NULL)"
+        )
+    monkeypatch.undo()
+    with History(file) as base:
+        base.add([replace(RESULT, id="a2", verdicts=(CellVerdict("C9f", "fail", "a", ("a",)),))])
+    with History(file) as base:
+        assert [one.id for one in base.attempts()] == ["a1", "a2"]
+        assert base.attempts()[1].verdicts[0].failures == ("a",)
 
 
 def test_a_failure_in_the_middle_adds_nothing(file):
@@ -78,7 +101,7 @@ def test_an_older_file_is_brought_up_to_date_with_all_it_holds(file, monkeypatch
         with History(file) as base:
             assert base.attempts() == [RESULT]
     with sqlite3.connect(file) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (2,)
+        assert raw.execute("PRAGMA user_version").fetchone() == (len(newer),)
         assert raw.execute("SELECT count(*) FROM more").fetchone() == (0,)
 
 
@@ -99,7 +122,7 @@ def test_a_newer_file_is_refused(file, monkeypatch):
         later.setattr(history, "MIGRATIONS", (*history.MIGRATIONS, "SELECT 1"))
         History(file).close()
     before = file.read_bytes()
-    with pytest.raises(UsageError, match="version 2"):
+    with pytest.raises(UsageError, match=f"version {len(history.MIGRATIONS) + 1}"):
         History(file)
     assert file.read_bytes() == before
 

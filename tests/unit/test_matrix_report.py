@@ -83,6 +83,43 @@ def test_what_the_host_fails_at_is_neither_broken_nor_mended():
     }
 
 
+def clause(*failures, result=RESULT, verdict="fail"):
+    outcome = {"outcome": CellOutcome.FAIL, "message": "C9f"} if verdict == "fail" else {}
+    told = CellVerdict("C9f", verdict, "a", failures)
+    return replace(result, verdicts=(told,), instructions=None, **outcome)
+
+
+def test_one_more_failure_of_a_clause_that_fails_broke():
+    found = compare([clause("a", "b")], [clause("b", "c", "d", result=NOW)])
+    assert said(found) == {"broke": ["C9f"], "mended": ["C9f"]}
+    assert found.broke[0].message == "new: c, and 1 more"
+    assert found.mended[0].message == "fails no more: a"
+    assert found.worse
+    assert said(compare([clause("a", "b")], [clause("b", "a", result=NOW)])) == {"failing": ["C9f"]}
+
+
+def test_failures_are_compared_with_all_attempts():
+    before = [clause("a"), clause("b", result=replace(RESULT, id="a2"))]
+    assert said(compare(before, [clause("b", result=NOW)])) == {
+        "failing": ["C9f"],
+        "mended": ["C9f"],
+    }
+    assert said(compare([clause("b")], [clause("b", result=NOW)])) == {"failing": ["C9f"]}
+
+
+def test_attempts_that_were_kept_without_their_failures_say_nothing_of_them():
+    assert said(compare([clause()], [clause("a", result=NOW)])) == {"failing": ["C9f"]}
+
+
+def test_what_is_expected_neither_broke_nor_is_it_mended():
+    expected = clause(verdict="expected")
+    now = clause(verdict="expected", result=NOW)
+    for before in ([expected], [clause("a")], [clause(verdict="pass")]):
+        assert said(compare(before, [now])) == {}
+    assert said(compare([expected], [clause("b", result=NOW)])) == {"broke": ["C9f"]}
+    assert said(compare([expected], [clause(verdict="pass", result=NOW)])) == {"mended": ["C9f"]}
+
+
 def test_a_verdict_that_is_not_given_any_more_is_missed():
     fewer = replace(NOW, verdicts=NOW.verdicts[:1])
     assert said(compare([RESULT], [fewer])) == {"unjudged": ["events"]}
