@@ -13,10 +13,14 @@ from harness.config import list_configs
 from harness.guest import Guest
 from harness.image import Image
 from harness.kbuild import GuestSpec, build_guest
-from harness.oracle import Oracle
-from support import function_model, graph_model
+from harness.oracle import Call, Oracle, Return
+from harness.oracle.compare import Settings, compare, expect
+from support.event_checks import check_threads, check_times
 
 WORKLOADS = Path(__file__).parent / "workloads"
+
+GRAPH = Settings()
+"""function_graph with all its controls as they are at first."""
 
 
 def pytest_generate_tests(metafunc):
@@ -60,22 +64,44 @@ class Watched:
             self.guest.debugger.stop.thread - 1
         }
 
-    def check_function(self, wanted=None):
-        """The ``function`` events are those of the executed call sites; gives them for each CPU."""
-        running = self.running
-        self.guest.settle()
-        events = self.guest.tracer.events()
-        return function_model.check(events, self.oracle.everything(), wanted, running)
+    def check_function(self, wanted=None, traced=lambda call: True):
+        """The ``function`` events are those of the executed call sites; gives them, CPU by CPU.
 
-    def check_graph(self, settings=graph_model.ALL):
+        ``wanted`` has the names of traced functions, None for all; ``traced`` says it of a call.
+        """
+        records = (
+            record
+            for record in self.oracle.everything()
+            if not isinstance(record, Call | Return) or traced(record)
+        )
+        model = expect(records, Settings(graph_tracer=False, filter=wanted))
+        compared, _ = self._check(model)
+        for one, event in zip(compared.expected, compared.events, strict=True):
+            # A thread's first function has no caller.
+            assert one.call.parent in (0, event.parent_ip)
+        return compared.events
+
+    def check_graph(self, settings=GRAPH):
         """The graph events are those of the executed calls and returns.
 
-        Gives them by time, and the model (`graph_model.Model`).
+        Gives all events by time, and the model (`harness.oracle.compare.Expectation`).
         """
+        model = expect(self.oracle.everything(), settings)
+        _, events = self._check(model)
+        check_times(events)
+        return events, model
+
+    def _check(self, model):
         running = self.running
         self.guest.settle()
-        events = self.guest.tracer.events()
-        return graph_model.check(events, self.oracle.everything(), settings, running)
+        events = list(self.guest.tracer.events())
+        compared = compare(model, events, running)
+        assert compared.same, compared.shown(self.guest.image.symbolize)
+        check_threads(
+            (event.pid, one.call.thread)
+            for one, event in zip(compared.expected, compared.events, strict=True)
+        )
+        return compared, events
 
     def switch(self, tracer, *globs):
         """The tracer and the window together; what a filter leaves out is the caller's to know.

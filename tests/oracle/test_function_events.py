@@ -22,7 +22,7 @@ def test_every_event_of_a_workload(watch, workload):
     with watch(workload) as watched:
         watched.switch("function")
         watched.guest.run(until="workload_done")
-        assert sum(map(len, watched.check_function().values())) > 30
+        assert len(watched.check_function()) > 30
         assert watched.guest.workload_status == 0
 
 
@@ -79,7 +79,7 @@ def test_switched_on_anywhere(watch):
             watched.switch("function")
             watched.guest.run(until="round_begins")
             watched.switch("nop")
-        assert sum(map(len, watched.check_function().values())) > 100
+        assert len(watched.check_function()) > 100
 
 
 def test_switched_off_anywhere(watch):

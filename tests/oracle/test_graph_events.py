@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """function_graph against the oracle: every call and every return, in order, as deep as they were.
 
-One comparison holds all of it (tests/support/graph_model.py); what it does not hold, the times,
+One comparison holds all of it (harness/oracle/compare.py); what it does not hold, the times,
 comes beside it.
 """
 
@@ -9,9 +9,10 @@ from collections import Counter
 
 import pytest
 
-from support.graph_model import ALL, MAX_DEPTH, Settings
+from harness.oracle.compare import MAX_DEPTH, Settings
 from support.interrupts import outside
 
+GRAPH = Settings()
 PROGRAMS = ["calls", "returns", "sort"]
 
 
@@ -19,7 +20,7 @@ def events(watched):
     return list(watched.guest.tracer.events())
 
 
-def check(watched, settings=ALL):
+def check(watched, settings=GRAPH):
     """The trace is what the oracle says it has to be; gives its events."""
     found, _ = watched.check_graph(settings)
     return found

@@ -4,9 +4,8 @@
 import pytest
 
 from harness.isa import SiteState
-from harness.oracle import Call, find_sites
-from support import function_model
-from support.graph_model import Settings
+from harness.oracle import find_sites
+from harness.oracle.compare import Settings
 
 MODULES = ["callbacks", "numbers"]
 
@@ -25,7 +24,7 @@ def test_every_event(watch):
         watched.guest.run(until="workload_done")
         assert watched.guest.workload_status == 0
         found = watched.check_function()
-        seen = {event.ip for each in found.values() for event in each}
+        seen = {event.ip for event in found}
         for image in images:
             assert len(seen & {site.address for site in image.sites}) > 5
 
@@ -56,14 +55,7 @@ def test_through_a_filter(watch, globs, kept):
         watched.switch("function", *globs)
         watched.guest.run(until="workload_done")
         module_at = watched.guest.image.module_at
-        records = [
-            record
-            for record in watched.oracle.everything()
-            if not isinstance(record, Call) or kept(module_at(record.site), record.function)
-        ]
-        running = watched.running
-        watched.guest.settle()
-        assert function_model.check(watched.guest.tracer.events(), records, running=running)
+        assert watched.check_function(traced=lambda call: kept(module_at(call.site), call.function))
 
 
 def test_graph_functions_of_a_module(watch):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Events of a whole workload against what QEMU saw executed, and the answers of the workload."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -10,17 +10,16 @@ from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, ch
 from harness.conformance.switch import Switch
 from harness.files import ScratchDirectory
 from harness.isa import MCOUNT, Form
-from harness.oracle import Call, Oracle, Return
+from harness.oracle import Call, Oracle
+from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 
 BOTH = (DYNAMIC, STATIC)
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
-MAX_DEPTH = 50
-"""FTRACE_RETFUNC_DEPTH: calls that a thread has room for."""
 
 DONE = "workload_done"
 SHOWN = 6
-"""Events shown around the first difference."""
+"""Events shown."""
 
 
 @dataclass
@@ -64,6 +63,15 @@ class Watched:
     def calls(self) -> list[FunctionEvent]:
         """What the function tracer recorded."""
         return [event for event in self.events if isinstance(event, FunctionEvent)]
+
+    def compare(
+        self, *, graph: bool = False, on: Callable[[int], bool] | None = None
+    ) -> tuple[Expectation, EventComparison]:
+        """The events of a tracer against the calls of the sites that are on: all but `off`."""
+        chosen = on or (lambda site: site not in self.off)
+        flow = [record for record in self.oracle.flow() if chosen(record.site)]
+        expected = expect(flow, Settings(graph_tracer=graph), marked=False)
+        return expected, compare(expected, self.events)
 
     @property
     def graph(self) -> list[tuple[bool, int, int]]:
@@ -109,16 +117,14 @@ def every_call_makes_one_event(bench: Bench) -> None:
         bench.guest.tracer.clear()
         with bench.stakes(reached, "C1i"):
             watched.run()
-        calls = [call for call in watched.oracle.records() if call.site not in watched.off]
-        events = watched.calls
+        expected, compared = watched.compare()
+        calls, events = [one.call for one in expected.events], watched.calls
         _answers(bench, (reached,), "under the function tracer")
         bench.require(
             reached,
             len(events) == len(calls),
             f"{len(events)} events of {len(calls)} calls",
-            events=_first_difference(
-                bench, [call.site for call in calls], [event.ip for event in events]
-            ),
+            events=compared.shown(bench.image.symbolize),
         )
         pairs = list(zip(calls, events, strict=False))
         sites = {site.address for site in bench.image.sites}
@@ -146,13 +152,12 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
         bench.guest.tracer.clear()
         watched.run()
         on = {site.address for site in chosen[:12]}
-        expected = [call.site for call in watched.oracle.records() if call.site in on]
-        found = [event.ip for event in watched.calls]
+        _, compared = watched.compare(on=lambda site: site in on)
         bench.require(
             "C9h",
-            found == expected,
+            compared.same,
             "the events are not those of the sites that are on",
-            events=_first_difference(bench, expected, found),
+            events=compared.shown(bench.image.symbolize),
         )
 
 
@@ -185,42 +190,18 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         with bench.stakes(*clauses, "C4f"):
             watched.run()
         _answers(bench, clauses, "under the graph tracer")
-        flow = [record for record in watched.oracle.flow() if record.site not in watched.off]
-        found = watched.graph
-        expected = list(_expected(flow))
-        shown = _first_difference(bench, expected, found)
+        expected, compared = watched.compare(graph=True)
+        shown = compared.shown(bench.image.symbolize)
         for clause in clauses:
             bench.require(
-                clause, found == expected, "the events are not the calls and returns", events=shown
+                clause, compared.same, "the events are not the calls and returns", events=shown
             )
-        sites = {call.site for call in flow if isinstance(call, Call)}
-        wrong = {func for _, func, _ in found} - sites
+        sites = {call.site for call in watched.oracle.records()} - watched.off
+        wrong = {func for _, func, _ in watched.graph} - sites
         bench.require("C4e", not wrong, "func is no call site", found=[hex(at) for at in wrong])
-        deep = [call for call in _depths(flow) if call >= MAX_DEPTH]
-        bench.require("C4f", bool(deep) and found == expected, "calls too deep are not left alone")
-
-
-def _depths(flow: Iterable[Call | Return]) -> Iterator[int]:
-    depth = -1
-    for record in flow:
-        depth += 1 if isinstance(record, Call) else -1
-        yield depth
-
-
-def _expected(flow: Iterable[Call | Return]) -> Iterator[tuple[bool, int, int]]:
-    """Whether it is an exit, the site, and how deep: a call too deep has no events."""
-    open_calls: list[tuple[int, int, bool]] = []
-    for record in flow:
-        if isinstance(record, Call):
-            depth = open_calls[-1][1] + 1 if open_calls else 0
-            traced = depth < MAX_DEPTH
-            open_calls.append((record.site, depth if traced else depth - 1, traced))
-            if traced:
-                yield False, record.site, depth
-        else:
-            site, depth, traced = open_calls.pop()
-            if traced and not record.late:
-                yield True, site, depth
+        bench.require(
+            "C4f", expected.too_deep > 0 and compared.same, "calls too deep are not left alone"
+        )
 
 
 @check("C5g", "C4b", "C11b", variants=BOTH, features=GRAPH)
@@ -311,26 +292,6 @@ def _answers(bench: Bench, clauses: Iterable[str], when: str) -> None:
     status = bench.guest.workload_status
     for clause in clauses:
         bench.require(clause, status == 0, f"check {status} of the workload is wrong {when}")
-
-
-def _first_difference(
-    bench: Bench, expected: Sequence[object], found: Sequence[object]
-) -> dict[str, list[str]]:
-    """What both lists have around the first place in which they differ."""
-    both = enumerate(zip(expected, found, strict=False))
-    first = next((n for n, (e, f) in both if e != f), min(len(expected), len(found)))
-    window = slice(max(0, first - 2), first + SHOWN)
-    return {
-        "expected": [_shown(bench, one) for one in expected[window]],
-        "found": [_shown(bench, one) for one in found[window]],
-    }
-
-
-def _shown(bench: Bench, one: object) -> str:
-    if isinstance(one, tuple):
-        leaves, site, depth = one
-        return f"{'exit' if leaves else 'entry'} {bench.image.symbolize(site)} depth {depth}"
-    return bench.image.symbolize(one) if isinstance(one, int) else str(one)
 
 
 def told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]:
