@@ -21,7 +21,7 @@ __all__ = ["Guest", "Outcome", "boot"]
 
 
 def __getattr__(name: str) -> object:
-    # Late, so that the lower floors and the command line do not pay for what they do not use.
+    # Imported late: the command line and the lower floors do not need it.
     if name in __all__:
         from harness import guest
 

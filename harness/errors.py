@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Every error the harness raises on purpose: yours, the guest's, or the host's.
+"""Every error that the harness raises on purpose: the user's, the guest's or the host's.
 
-The class says who is at fault and with it the exit status of the command line.  A message is one
-plain sentence that says what happened and where; ``advice`` is what to do about it; ``evidence``
-is what was seen: registers, backtrace, disassembly, the tail of a console.
+The class says who is at fault, and so sets the exit status of the command line.  A message is one
+sentence: what happened and where.  ``advice`` says what to do about it.  ``evidence`` holds
+registers, backtrace, disassembly or the tail of a console.
 """
 
 
 class HarnessError(Exception):
-    """The root of the hierarchy; raise one of the three branches below instead."""
+    """The base class; raise one of the three below instead."""
 
     exit_status = 3
 
@@ -19,7 +19,7 @@ class HarnessError(Exception):
         self.evidence = evidence
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Everything of it goes from one process to another."""
+        """Pickled with all three parts."""
         return type(self), (self.message, self.advice, self.evidence)
 
     def __str__(self) -> str:
@@ -27,13 +27,15 @@ class HarnessError(Exception):
 
 
 class UsageError(HarnessError):
-    """Your mistake: a bad name, a bad glob, an unreadable file, a source that does not compile."""
+    """The user's mistake: a bad name, a bad glob, an unreadable file, a source that does not
+    compile.
+    """
 
     exit_status = 2
 
 
 class GuestError(HarnessError):
-    """The thing tested is at fault: the guest died, hung, or is not what it must be."""
+    """The thing tested is at fault: the guest died, hung or is not as expected."""
 
     exit_status = 1
 
@@ -45,27 +47,27 @@ class HostError(HarnessError):
 
 
 class RangeError(GuestError):
-    """A branch cannot reach its target from where it stands."""
+    """A branch cannot reach its target."""
 
 
 class SiteMismatch(GuestError):
-    """The text at a call site is not what it must be; nothing has been changed."""
+    """The text at a call site is not the expected one; nothing has been changed."""
 
 
 class GuestDied(GuestError):
-    """The guest panicked, or its machine ended while something waited for it."""
+    """The guest panicked, or QEMU exited during a wait."""
 
 
 class DeadlineMissed(GuestError):
-    """A wait for the guest came to its deadline."""
+    """A wait for the guest timed out."""
 
 
 class WrongGuest(UsageError):
-    """The ELF file is not the guest that runs."""
+    """The ELF file is not that of the running guest."""
 
 
 class FormatError(UsageError):
-    """A file or a memory image is not in the format that its reader expects."""
+    """A file or memory image is not in the expected format."""
 
 
 class GdbError(HostError):
@@ -73,4 +75,4 @@ class GdbError(HostError):
 
 
 class DebuggerDied(HostError):
-    """gdb ended, or did not answer before the deadline."""
+    """gdb exited, or did not answer in time."""

@@ -7,10 +7,9 @@
         guest.run(until="workload_done")
         assert "leaf" in [event.function for event in guest.tracer.events()]
 
-The marker takes what `harness.boot` takes.  Where a test has an argument ``config`` (a fixture, or
-a parameter), that is the config if the marker names none.  A test that fails shows where the guest
-stood: registers, backtrace, disassembly, and the tail of its console; with ``--harness-shell`` it
-opens a prompt there.
+The marker takes what `harness.boot` takes.  If the marker names no config, the fixture or parameter
+``config`` of the test does.  A test that fails shows where the guest stood: registers, backtrace,
+disassembly, and the tail of its console; with ``--harness-shell`` it opens a prompt there.
 """
 
 import os

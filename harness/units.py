@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Units of memory, and the escaping of what strangers wrote."""
+"""Sizes, and the escaping of untrusted text."""
 
 from typing import Literal
 
@@ -10,9 +10,9 @@ MIB = 1024 * KIB
 
 
 def escape(text: str, limit: int = 4096) -> str:
-    """Make text of a guest fit to print: control characters escaped, length bounded.
+    """Make a guest's text printable: escape control characters, limit the length.
 
-    Newlines and tabs stay.  Nothing that a terminal would act upon survives.
+    Newlines and tabs stay; no terminal escape sequence survives.
     """
     shown = text if len(text) <= limit else text[:limit] + "..."
     return "".join(
@@ -21,7 +21,7 @@ def escape(text: str, limit: int = 4096) -> str:
 
 
 def one_line(text: str, limit: int = 4096) -> str:
-    """The same, with newlines escaped too: what a stranger wrote begins no line of its own."""
+    """As `escape`, with newlines escaped too."""
     return escape(text, limit).replace("\n", "\\n")
 
 

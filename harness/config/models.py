@@ -115,7 +115,7 @@ class QemuConfig(Model):
         default=1, ge=1, le=MAX_CPUS, strict=True, description=f"a number from 1 to {MAX_CPUS}"
     )
     inject: Word | None = Field(
-        default=None, description='a way of the architecture, such as "cause"'
+        default=None, description='one of the architecture, such as "software-interrupt"'
     )
     unreadable: tuple[Addresses, ...] = Field(
         default=(), description='first and last address, such as ["0xbfbf8000-0xbfbfffff"]'

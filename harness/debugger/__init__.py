@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A gdb that is driven through its machine interface: memory, registers and run control."""
+"""gdb, driven through its machine interface: memory, registers and run control."""
 
 from harness.debugger.debugger import Debugger
 from harness.debugger.state import Stop, Thread

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 
 
 class Breakpoints:
-    """Breakpoints by gdb's numbers; gdb itself is asked each time, for users set some too."""
+    """Breakpoints by gdb's numbers.  gdb is asked each time, as users may set some too."""
 
     def __init__(
         self,
@@ -21,16 +21,16 @@ class Breakpoints:
         need_stopped: Callable[[str], object],
         masked: Callable[[int], int],
     ) -> None:
-        """``need_stopped`` raises UsageError where the target runs: gdb would not tell it then.
+        """``need_stopped`` raises UsageError if the target runs: gdb does not report it.
 
-        ``masked`` cuts an address to the bits that count.
+        ``masked`` masks an address.
         """
         self._session = session
         self._need_stopped = need_stopped
         self._masked = masked
 
     def insert(self, place: int | str, temporary: bool = False) -> int:
-        """Stop at an address, or at the first instruction of a function; gdb's number of it."""
+        """Set a breakpoint at an address or at a function's first instruction; its number."""
         self._need_stopped("set a breakpoint")
         if isinstance(place, int):
             location = f"*0x{self._masked(place):x}"
@@ -46,21 +46,21 @@ class Breakpoints:
         return found
 
     def addresses(self) -> dict[int, int]:
-        """The addresses of those that have one, by number."""
+        """Addresses by number, of those that have one."""
         found = {number(row.get("number")): frame_address(row) for row in self._rows()}
         return {one: self._masked(address) for one, address in found.items() if address}
 
     def address(self, breakpoint_number: int) -> int | None:
-        """Where one is that is enabled; None when there is none, or it watches something else."""
+        """The address of an enabled breakpoint; None if there is none, or for a watchpoint."""
         rows = self._rows(f"-break-info {breakpoint_number}")
         return frame_address(rows[0]) if rows and rows[0].get("enabled") == "y" else None
 
     def enabled(self) -> set[int]:
-        """The numbers of those that are enabled."""
+        """The numbers of the enabled ones."""
         return {number(row.get("number")) for row in self._rows() if row.get("enabled") == "y"}
 
     def delete(self, breakpoint_number: int) -> None:
-        """Take one away."""
+        """Delete a breakpoint."""
         self._need_stopped("delete a breakpoint")
         self._session.command(f"-break-delete {breakpoint_number}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gdb's own command line, for a person: what it prints, as it comes."""
+"""gdb's command line for a user, with its output."""
 
 from collections.abc import Callable
 
@@ -9,23 +9,23 @@ from harness.units import escape
 
 
 class CommandLine:
-    """Commands that a person has typed."""
+    """Commands typed by a user."""
 
     def __init__(self, session: MiSession, threads: Threads, changed: Callable[[], None]) -> None:
-        """``changed`` is called in front of each command that may change anything."""
+        """``changed`` is called before each command that may change anything."""
         self._session = session
         self._threads = threads
         self._changed = changed
         self.streaming = False
-        """Whether a command that was given to `stream` has not ended yet."""
+        """Whether `stream` is running a command."""
         self.listener: Callable[[str], object] | None = None
-        """Told what gdb prints while the target runs, and what a command given to `stream` does."""
+        """Called with gdb's output while the target or `stream` runs."""
 
     def stream(self, text: str, wake: int) -> None:
-        """Give a command, which takes as long as it takes.
+        """Run a command without a timeout.
 
-        What it prints goes to `listener` as it comes.  When the descriptor ``wake`` becomes
-        readable gdb is told to end the command; most then end with a GdbError.
+        Its output goes to `listener` at once.  When the descriptor ``wake`` becomes readable, gdb
+        is interrupted; most commands then end with a GdbError.
         """
         self._changed()
         self.streaming = True
@@ -35,11 +35,11 @@ class CommandLine:
             self.streaming = False
 
     def selected_thread(self) -> int | None:
-        """The thread that a person has selected, which is the debugger's too from now on."""
+        """The thread selected by the user, which is the debugger's too from now on."""
         return self._threads.look_up()
 
     def complete(self, text: str, limit: int = 200) -> list[str]:
-        """What gdb would complete a command line to; escaped."""
+        """gdb's completions of a command line, escaped."""
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
         matches = self._session.command(f'-complete "{quoted}"').get("matches")
         found = matches if isinstance(matches, list) else []

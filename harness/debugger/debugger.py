@@ -25,29 +25,28 @@ _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 
 
 class Debugger:
-    """One gdb and the target it is connected to, seen as all-stop: every CPU runs or none does.
+    """One gdb and its target, in all-stop mode: every CPU runs or none does.
 
-    ``session`` is the conversation with gdb, ``command_line`` what a person types, ``symbols`` the
-    files that gdb knows, ``memory`` what can be reached and how; ``breakpoints`` and ``frames`` are
-    what they are called.
+    ``session`` is the connection to gdb, ``command_line`` is for a user's commands, ``symbols`` the
+    files known to gdb, ``memory`` the access to memory.
 
-    Addresses are the target's own; on a 32-bit target sign-extended ones, as ELF files of MIPS have
-    them, are cut to 32 bits.  What is read is remembered until the target runs or is written to.
-    Every method that talks to gdb raises DebuggerDied when gdb ends or does not answer in time, and
-    GdbError with gdb's own words when gdb refuses.
+    Addresses are the target's own; on a 32-bit target sign-extended ones, as in ELF files of MIPS,
+    are masked to 32 bits.  Values are cached until the target runs or is written to.  Every method
+    that uses gdb raises DebuggerDied if gdb ends or does not answer in time, and GdbError with
+    gdb's message if gdb refuses.
     """
 
     def __init__(self, gdb: str = "gdb-multiarch") -> None:
-        """Start gdb; it gets ready while the caller does something else."""
+        """Start gdb, without waiting until it is ready."""
         self._directory = ScratchDirectory()
         self._transfer = TransferFile()
         self.running = False
         self.connected = False
         self.stop: Stop | None = None
         self.generation = 0
-        """Counts stops and changes of the target: what was read before the last one is stale."""
+        """Counts stops and changes of the target; earlier values are stale."""
         self.resumptions = 0
-        """How often the target was let run, or step."""
+        """Counts continues and steps."""
         self.interrupted = True
         """Whether timers may interrupt the target at any time: see `resume`."""
         try:
@@ -70,36 +69,32 @@ class Debugger:
         self.command_line = CommandLine(self.session, self._threads, self._touched)
         self.frames = Frames(self.session, self._threads.all, self.select_thread)
 
-    # The conversation
+    # Commands
 
     def command(self, mi: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
-        """Give one MI command (without token) and return its results.
+        """Run one MI command (without token) and return its results.
 
-        ``deadline`` is in seconds from now.  A command may change anything, so everything that was
-        read is forgotten.
+        ``deadline`` is in seconds from now.  All cached values are dropped.
         """
         self._touched()
         return self.session.command(mi, deadline)
 
     def commands(self, mi: Iterable[str], *, deadline: float = DEADLINE) -> list[dict[str, Any]]:
-        """Give many MI commands without waiting in between; every one is tried.
-
-        The first error is raised when all have been answered.
-        """
+        """Run many MI commands without waiting in between; the first error is raised at the end."""
         self._touched()
         return [results for results, _ in self.session.exchange(list(mi), deadline)]
 
     def cli(self, text: str, *, deadline: float = DEADLINE) -> str:
-        """Give a command of gdb's own command line and return what it prints."""
+        """Run a CLI command of gdb and return its output."""
         self._touched()
         return self.session.console(text, deadline)
 
     # Connecting
 
     def connect(self, endpoint: str | Path, deadline: float = 30.0) -> None:
-        """Connect to a stub at a unix socket or HOST:PORT.  The target is stopped afterwards.
+        """Connect to a stub at a unix socket or HOST:PORT, which stops the target.
 
-        DebuggerDied when what listens there has not made gdb content after ``deadline`` seconds.
+        DebuggerDied if that takes more than ``deadline`` seconds.
         """
         if Path(endpoint).is_socket():
             target = self.symbols.link("stub", Path(endpoint))
@@ -108,7 +103,7 @@ class Debugger:
         else:
             raise UsageError(
                 f"{endpoint} is neither a unix socket nor HOST:PORT",
-                "Give the socket of a stub, such as the one that QEMU's -gdb option opens.",
+                "Give the socket of a stub, as in QEMU's -gdb option.",
             )
         self.stop = None
         try:
@@ -121,7 +116,7 @@ class Debugger:
             raise GdbError(f"the stub at {endpoint} did not say where the target is stopped")
 
     def disconnect(self, *, resume: bool = False) -> None:
-        """Leave the target stopped, or with ``resume`` running, without any breakpoint."""
+        """Delete all breakpoints and disconnect; with ``resume`` the target continues."""
         if not self.connected:
             return
         if self.running:
@@ -132,7 +127,7 @@ class Debugger:
         self._lost()
 
     def close(self) -> None:
-        """End gdb.  It detaches from the target, which runs on if it is still there."""
+        """End gdb.  It detaches, and the target continues if it still exists."""
         self.session.close()
         self._lost()
         self._transfer.close()
@@ -149,15 +144,15 @@ class Debugger:
     def read_memory(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on.
 
-        Small reads fetch whole blocks and keep them until the target runs or is written to; so this
-        is not for device registers.  GdbError when a byte cannot be read.
+        Small reads fetch and cache whole blocks; not for device registers.  GdbError if a byte
+        cannot be read.
         """
         if size > SMALL_READ:
             return self.dump_memory(address, size)
         return self.memory.read(self._masked(address), size)
 
     def write_memory(self, address: int, data: bytes) -> None:
-        """Write ``data`` to memory from ``address`` on."""
+        """Write ``data`` to memory."""
         if len(data) > SMALL_WRITE:
             self.restore_memory(address, data)
         elif data:
@@ -165,28 +160,28 @@ class Debugger:
             self.memory.write(self._masked(address), data)
 
     def dump_memory(self, address: int, size: int) -> bytes:
-        """``size`` bytes from ``address`` on, fresh from the target: the fast way for many."""
+        """``size`` bytes, read from the target in any case; the fast way for large sizes."""
         return self.memory.dump(self._masked(address), size) if size > 0 else b""
 
     def restore_memory(self, address: int, data: bytes) -> None:
-        """Write ``data`` to memory from ``address`` on: the fast way for many bytes."""
+        """Write ``data`` to memory; the fast way for large sizes."""
         if data:
             self.forget()
             self.memory.restore(self._masked(address), data)
 
     def write_physical(self, address: int, data: bytes) -> None:
-        """Write at a physical address, device registers included; for stubs of QEMU only."""
+        """Write to a physical address, such as a device register; QEMU's stubs only."""
         self.forget()
         self.memory.write_physical(address, data)
 
     # Registers
 
     def registers(self) -> dict[str, int]:
-        """The general registers of the selected thread, by gdb's names, in gdb's order."""
+        """The general registers of the selected thread by gdb's names, in gdb's order."""
         return dict(self._registers.general())
 
     def read_register(self, name: str) -> int:
-        """Any register that holds a number, system registers included."""
+        """The value of any numeric register, such as a system register."""
         return self._registers.read(name)
 
     def write_register(self, name: str, value: int) -> None:
@@ -197,29 +192,29 @@ class Debugger:
     # Running
 
     def resume(self) -> None:
-        """Let every CPU run; a breakpoint that it stands at is not hit again.
+        """Continue all CPUs; a breakpoint at the current address is not hit again.
 
-        gdb would step over it only once, and QEMU may end that step before it began
-        (`Threads.step`) where timers run.  To step by ourselves takes a conformance run 1.4 times
-        as long, so it is done there only.
+        gdb would step over it, but QEMU may report that step as done before it begins if a timer
+        interrupt comes (`Threads.step`).  Our own step makes a conformance run take 1.4 times as
+        long, so it is used only if ``interrupted``.
         """
         stop = self._need_stopped("resume")
         if self.interrupted and self._stands_at_breakpoint(stop):
-            # It may wait for an interrupt there, which comes when it runs.
+            # It may wait for an interrupt there.
             with contextlib.suppress(DeadlineMissed):
                 self.step_instruction()
         self.session.command("-exec-continue")
 
     def interrupt(self) -> None:
-        """Ask a running target to stop; :meth:`wait_stop` tells when it has."""
+        """Ask a running target to stop; :meth:`wait_stop` waits for it."""
         if self.running:
             self.session.command("-exec-interrupt")
 
     def wait_stop(self, deadline: float, *, also: Sequence[int] = ()) -> Stop | None:
         """Wait at most ``deadline`` seconds until the target is stopped.
 
-        Returns None when that time is over, or when one of the file descriptors in ``also`` becomes
-        readable first.  DebuggerDied when the stub goes away, with QEMU most likely.
+        Returns None after that time, or when a file descriptor in ``also`` becomes readable.
+        DebuggerDied if the stub goes away, probably with QEMU.
         """
         end = time.monotonic() + deadline
         while True:
@@ -234,13 +229,13 @@ class Debugger:
                 return self.stop
 
     def step_instruction(self, thread: int | None = None) -> Stop:
-        """Execute exactly one instruction on one thread, by default the one that stopped.
+        """Execute exactly one instruction on one thread, by default the stopped one.
 
-        gdb's own step lets interrupts in on MIPS and skips an exclusive-load sequence on AArch64,
-        so the stub is told to step, and gdb to look again.  With QEMU's default settings interrupts
-        and timers wait during the step; no other CPU moves.  A step can end in a delay slot of
-        MIPS.  The thread is the selected one afterwards.  DeadlineMissed when the CPU does not
-        finish: it has gone to sleep until an interrupt comes.
+        gdb's own step takes interrupts on MIPS and skips an exclusive-load sequence on AArch64, so
+        the step is sent to the stub, and gdb's caches are flushed.  With QEMU's default settings
+        interrupts and timers wait during the step, and no other CPU moves.  On MIPS a step can end
+        in a delay slot.  The thread is then the selected one.  DeadlineMissed if the CPU waits for
+        an interrupt.
         """
         stop = self._need_stopped("step")
         number_ = stop.thread if thread is None else thread
@@ -251,10 +246,10 @@ class Debugger:
         return self.stop
 
     def call(self, function: int, *arguments: int, deadline: float = DEADLINE) -> int:
-        """Have the CPU that stopped call a function of the target and return its ``int``.
+        """Call a function of the target on the stopped CPU and return its ``int``.
 
-        Everything of it is as it was afterwards, but for what the function itself changed; other
-        CPUs run on meanwhile.  GdbError when the target stops inside the function; it stays there.
+        Registers are restored afterwards; other CPUs run meanwhile.  GdbError if the target stops
+        inside the function; it stays there.
         """
         self.select_thread(self._need_stopped("call a function").thread)
         types = ", ".join(["unsigned long"] * len(arguments)) or "void"
@@ -267,28 +262,28 @@ class Debugger:
         self.forget()
         return number(answer.get("value"))
 
-    # Looking around
+    # Threads
 
     def threads(self) -> list[Thread]:
-        """Every thread of the target: with QEMU, one for each CPU."""
+        """All threads of the target: with QEMU, one for each CPU."""
         return self._threads.all()
 
     @property
     def selected_thread(self) -> int | None:
-        """The thread that registers and backtraces are of; None when the target has none."""
+        """The thread whose registers and frames are read; None if the target has none."""
         known = self._threads.selected
         return known if known is not None or self.running else self._threads.look_up()
 
     def select_thread(self, thread: int) -> None:
-        """Make registers and backtraces those of ``thread`` until the target has run."""
+        """Select a thread until the target runs."""
         if thread != self._threads.selected:
             self._registers.forget()
             self.frames.forget()
             self._threads.select(thread)
 
     @contextlib.contextmanager
-    def selection_kept(self) -> Iterator[None]:
-        """However this ends, the thread that is selected now is selected again."""
+    def preserved_selection(self) -> Iterator[None]:
+        """Select the current thread again at the end of the block."""
         before = self.selected_thread
         try:
             yield
@@ -297,7 +292,7 @@ class Debugger:
                 self.select_thread(before)
 
     def forget(self) -> None:
-        """Drop what was read: something outside of this class has changed the target."""
+        """Drop cached values: the target was changed from elsewhere."""
         self.generation += 1
         self.memory.forget()
         self._registers.forget()
@@ -305,9 +300,9 @@ class Debugger:
         self.frames.forget()
 
     def moved(self) -> Stop:
-        """The stopped target is in another state than gdb knows, as after a snapshot was loaded.
+        """The stopped target has a new state unknown to gdb, such as a loaded snapshot.
 
-        Breakpoints stay; the first thread is the selected one.
+        Breakpoints stay; the first thread is selected.
         """
         self._need_stopped("look at the new state")
         self._threads.renumbered()
@@ -317,13 +312,13 @@ class Debugger:
         self.stop = Stop("moved", None, 1, self._threads.all()[0].pc, None)
         return self.stop
 
-    # Inside
+    # Internal
 
     def _masked(self, address: int) -> int:
         return address & self.symbols.address_mask
 
     def _touched(self) -> None:
-        """Somebody else's command may have changed anything, which thread is selected too."""
+        """A command may have changed anything, including the selected thread."""
         self.forget()
         self._threads.selected = None
 
@@ -351,7 +346,7 @@ class Debugger:
         return True
 
     def _stands_at_breakpoint(self, stop: Stop) -> bool:
-        """Whether gdb would step over one: it has stopped the CPU there, and nobody moved it."""
+        """Whether gdb would step over a breakpoint: the CPU stopped there and has not moved."""
         place = None if stop.breakpoint is None else self.breakpoints.address(stop.breakpoint)
         if place is None:
             return False

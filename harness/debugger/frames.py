@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stacks of the stopped target as gdb unwinds them."""
+"""Stacks of the stopped target, unwound by gdb."""
 
 import contextlib
 from collections.abc import Callable
@@ -11,25 +11,25 @@ from harness.units import escape
 
 
 class Frames:
-    """Frames of threads; backtraces are remembered until ``forget``."""
+    """Stack frames of threads; backtraces are cached until ``forget``."""
 
     def __init__(
         self, session: MiSession, threads: Callable[[], list[Thread]], select: Callable[[int], None]
     ) -> None:
-        """``threads`` gives all threads, ``select`` makes the next frames those of one of them."""
+        """``threads`` returns all threads, ``select`` selects one of them."""
         self._session = session
         self._threads = threads
         self._select = select
         self._backtraces: dict[int, list[str]] = {}
 
     def forget(self) -> None:
-        """Drop what was read: another thread is selected, or the target has changed."""
+        """Drop cached values: another thread is selected, or the target has changed."""
         self._backtraces.clear()
 
     def backtrace(self, limit: int = 20) -> list[str]:
-        """The frames of the selected thread, innermost first; escaped.
+        """The frames of the selected thread, innermost first, escaped.
 
-        A stack that cannot be unwound ends the list with gdb's complaint.
+        If the stack cannot be unwound, the list is gdb's message.
         """
         if limit not in self._backtraces:
             try:
@@ -40,9 +40,9 @@ class Frames:
         return list(self._backtraces[limit])
 
     def addresses(self, limit: int = 100) -> list[int]:
-        """Where the innermost frames of every thread go on, as far as gdb can unwind them.
+        """The return addresses of the innermost frames of all threads, as far as gdb unwinds them.
 
-        The thread that is last is selected then.
+        Selects the last thread.
         """
         found = []
         for thread in self._threads():

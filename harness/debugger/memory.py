@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Guest memory through gdb: small reads out of cached blocks, large transfers through gdb's files.
+"""Guest memory through gdb: small reads from cached blocks, large transfers through files.
 
-MI writes memory as hexadecimal text: it is slow per byte, and slower the more there is.  gdb's own
-``dump`` and ``restore`` move the bytes to and from a file.  The file here is a memory file
-that gdb inherits: nothing touches a disk, and its name needs no quoting (``dump`` knows none).
+MI writes memory as hexadecimal text, which is slow.  gdb's ``dump`` and ``restore`` use a file;
+here it is a memfd that gdb inherits, so that no disk is involved and its name needs no quoting
+(``dump`` supports none).
 """
 
 import os
@@ -17,35 +17,36 @@ from harness.errors import GdbError, HostError
 from harness.units import KIB
 
 BLOCK = 1 * KIB
-"""Bytes read at once for a small read: one packet of QEMU's stub carries it."""
+"""Bytes of a small read: at most one packet of QEMU's stub."""
 
 SMALL_READ = 4 * KIB
-"""Largest read that MI's own command does as fast as a dump (benchmarks/mi.py)."""
+"""Up to this size -data-read-memory-bytes is as fast as a dump (benchmarks/mi.py)."""
 
 SMALL_WRITE = 256
-"""Largest write that MI's own command does as fast as a restore (benchmarks/mi.py)."""
+"""Up to this size -data-write-memory-bytes is as fast as a restore (benchmarks/mi.py)."""
 
 SLOWEST_RATE = 500_000
-"""Bytes a second that even a loaded host moves: it sets the deadline of a large transfer."""
+"""Bytes per second on a loaded host, for the timeout of a large transfer."""
 
 
 _Result = TypeVar("_Result")
 
 
 HALF = "mem 0 0x7ffffffffffff000 rw"
-"""A region of gdb's: the lower half of all 64-bit addresses, but for the last page.  gdb counts how
-far it is to the end of a region in a signed 64-bit number."""
+"""The lower half of all 64-bit addresses without its last page, as a gdb memory region.  gdb keeps
+the distance to the end of a region in a signed 64-bit number.
+"""
 
 
 class TransferFile:
-    """A file without a name that gdb inherits and opens through /proc."""
+    """An anonymous file that gdb inherits and opens through /proc."""
 
     def __init__(self) -> None:
         self.descriptor = os.memfd_create("gdb-transfer")
         self.path = f"/proc/self/fd/{self.descriptor}"
 
     def take(self) -> bytes:
-        """Everything in the file, which is empty afterwards."""
+        """Read and truncate the file."""
         size = os.fstat(self.descriptor).st_size
         parts = []
         offset = 0
@@ -56,7 +57,7 @@ class TransferFile:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def put(self, data: bytes) -> None:
-        """Replace what is in the file."""
+        """Replace the file's contents."""
         os.ftruncate(self.descriptor, 0)
         view = memoryview(data)
         offset = 0
@@ -64,29 +65,27 @@ class TransferFile:
             offset += os.pwrite(self.descriptor, view[offset:], offset)
 
     def empty(self) -> None:
-        """Give the memory back."""
+        """Free its memory."""
         os.ftruncate(self.descriptor, 0)
 
     def close(self) -> None:
-        """Close the file, which frees it."""
+        """Close and free the file."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
 
 class Memory:
-    """Memory of the stopped target.  ``forget`` has to be called whenever it may have changed.
+    """Memory of the stopped target.  Call ``forget`` whenever it may have changed.
 
-    QEMU reads and writes with the rights of the selected CPU: while that is in user mode, the
-    kernel is not to be reached by its own addresses.  Then it is by the physical ones that
-    ``linear`` gives for them.
+    QEMU accesses memory with the privileges of the selected CPU.  If that is in user mode, kernel
+    addresses are not accessible, and the physical addresses given by ``linear`` are used.
     """
 
     def __init__(self, session: MiSession, transfer: TransferFile) -> None:
         self.linear: Callable[[int], int | None] = lambda address: None
-        """Where the target's own addresses lie physically, None for those that do not.
-
-        It is asked for addresses that the selected CPU cannot reach because it is in user mode.
+        """The physical address of a kernel address, None for others; used if the selected CPU is in
+        user mode.
         """
         self._forbidden: Sequence[range] = ()
         self._session = session
@@ -94,15 +93,15 @@ class Memory:
         self._blocks: dict[int, bytes] = {}
 
     def forbid(self, ranges: Iterable[str]) -> None:
-        """Have gdb refuse to read these addresses, whoever asks: the stub would not survive it.
+        """Make gdb refuse to read these addresses: reading them kills QEMU.
 
-        Each range is ``FIRST-LAST``, both hexadecimal, as ``qemu.unreadable`` of a config has it.
+        Each range is ``FIRST-LAST`` in hexadecimal, as in ``qemu.unreadable`` of a config.
         """
         ends = [[int(end, 16) for end in addresses.split("-")] for addresses in ranges]
         regions = [f"mem {first:#x} {last + 1:#x} wo" for first, last in ends]
         self._forbidden = [range(first, last + 1) for first, last in ends]
         if regions:
-            # gdb 13 dies of a read where the next region is more than half of all addresses away.
+            # gdb 13 crashes on a read if the next region is more than half of all addresses away.
             for command in ("set mem inaccessible-by-default off", HALF, *regions):
                 self._session.console(command)
 
@@ -111,7 +110,7 @@ class Memory:
         self._blocks.clear()
 
     def read(self, address: int, size: int) -> bytes:
-        """``size`` bytes from ``address`` on, out of blocks already read where possible."""
+        """``size`` bytes from ``address`` on, from cached blocks if possible."""
         if size <= 0:
             return b""
         first = address - address % BLOCK
@@ -122,7 +121,7 @@ class Memory:
             try:
                 data = self._fetch(begin, length)
             except GdbError:
-                # A neighbour in the block may not be mapped; what was asked for may well be.
+                # Another part of the block may not be mapped.
                 return self._fetch(address, size)
             for offset in range(0, length, BLOCK):
                 self._blocks[begin + offset] = data[offset : offset + BLOCK]
@@ -163,7 +162,7 @@ class Memory:
             self._session.command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
 
     def dump(self, address: int, size: int) -> bytes:
-        """``size`` bytes from ``address`` on, fresh from the target, in one go."""
+        """``size`` bytes from ``address`` on, not from cached blocks."""
         return self._reach(address, size, lambda where: self._dump_at(where, size))
 
     def _dump_at(self, address: int, size: int) -> bytes:
@@ -182,11 +181,11 @@ class Memory:
         return data
 
     def restore(self, address: int, data: bytes) -> None:
-        """Write ``data`` from ``address`` on, in one go."""
+        """Write ``data`` from ``address`` on."""
         self._reach(address, len(data), lambda where: self._restore_at(where, data))
 
     def _restore_at(self, address: int, data: bytes) -> None:
-        # Only a warning tells of a `restore` that fails, and what cannot be read cannot be written.
+        # A failed `restore` is only a warning; unreadable memory is not writable either.
         self._fetch_at(address, 1)
         self._transfer.put(data)
         try:
@@ -197,7 +196,7 @@ class Memory:
             self._transfer.empty()
 
     def _reach(self, address: int, size: int, access: Callable[[int], _Result]) -> _Result:
-        """What ``access`` gives for an address, or for the physical one where that fails."""
+        """``access`` to an address, or to its physical address if that fails."""
         try:
             return access(address)
         except GdbError as error:
@@ -214,7 +213,7 @@ class Memory:
 
     @contextmanager
     def _physical(self) -> Iterator[None]:
-        """QEMU takes all addresses for physical ones, devices included."""
+        """QEMU treats all addresses as physical, including those of devices."""
         self._session.console("maintenance packet Qqemu.PhyMemMode:1")
         try:
             yield
@@ -223,7 +222,7 @@ class Memory:
 
 
 def transfer_deadline(size: int) -> float:
-    """Seconds that a transfer of ``size`` bytes may take."""
+    """The timeout in seconds of a transfer of ``size`` bytes."""
     return 10.0 + size / SLOWEST_RATE
 
 

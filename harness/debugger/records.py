@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Records of gdb's machine interface, read from lines of its output.
+"""Records of gdb's machine interface, parsed from lines of its output.
 
-pygdbmi's parser does the work.  Two things are done around it: it loops for ever on a list that
-does not end, so every record is checked for being well formed before; and it needs 0.1 s for a
-mebibyte of memory and 2 ms for all registers, so their contents are sliced out of the line instead.
+pygdbmi parses them, with two exceptions.  It loops forever on an unterminated list, so every record
+is checked to be well-formed first.  It needs 0.1 s for a mebibyte of memory and 2 ms for all
+registers, so these are extracted with regular expressions.
 """
 
 import re
@@ -29,14 +29,14 @@ _OPENING = {"]": "[", "}": "{"}
 
 
 class Kind(Enum):
-    """What a line of gdb's output is."""
+    """The kind of a line of gdb's output."""
 
     RESULT = auto()
     """The answer to a command."""
     ASYNC = auto()
-    """News: ``*stopped``, ``*running``, or ``=thread-created`` and the like without its payload."""
+    """Asynchronous: ``*stopped``, ``*running``, or ``=thread-created`` etc. without payload."""
     CONSOLE = auto()
-    """Text that gdb's own command line would print."""
+    """CLI output."""
     LOG = auto()
     """gdb's messages, errors among them."""
     TARGET = auto()
@@ -45,12 +45,12 @@ class Kind(Enum):
     OTHER = auto()
     """Not a record at all."""
     MALFORMED = auto()
-    """Begins like a record and is none."""
+    """Begins like a record but is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class MiRecord:
-    """One line of gdb's output; ``text`` is a stream's text, or the line if it is no record."""
+    """One line of gdb's output; ``text`` is the text of a stream, or a line that is no record."""
 
     kind: Kind
     token: int | None = None
@@ -61,7 +61,7 @@ class MiRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryBlock:
-    """A range of memory as -data-read-memory-bytes answers; its payload is a list of these."""
+    """A range of memory; -data-read-memory-bytes returns a list of them."""
 
     begin: int
     data: bytes
@@ -71,7 +71,7 @@ _STREAMS = {"~": Kind.CONSOLE, "&": Kind.LOG, "@": Kind.TARGET}
 
 
 def parse_record(line: bytes) -> MiRecord:
-    """Read one line of gdb's output, without its newline.  Never raises: see Kind.MALFORMED."""
+    """Parse one line of gdb's output, without its newline.  Never raises: see Kind.MALFORMED."""
     if memory := _MEMORY.match(line):
         return _memory_record(line, memory)
     text = line.decode(errors="replace").rstrip("\r")
@@ -128,7 +128,7 @@ def _parse(text: str) -> dict[str, Any] | None:
 
 
 def _well_formed(text: str, position: int) -> bool:
-    """Whether ``text`` from ``position`` on is pieces of MI with brackets that match."""
+    """Whether ``text`` from ``position`` on consists of MI tokens with matching brackets."""
     open_brackets: list[str] = []
     before = ","
     while position < len(text):

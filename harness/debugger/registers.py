@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Registers of the selected thread, read by gdb's names for them."""
+"""Registers of the selected thread by gdb's names."""
 
 import re
 
@@ -9,16 +9,16 @@ from harness.errors import GdbError, UsageError
 
 _INTEGER = re.compile(r"0x[0-9a-fA-F]+")
 
-# A line of gdb's `maintenance print register-groups`: name, number, ..., groups.  gdb 16 aligns the
-# columns in another way than gdb 13, and ends each line with a blank.
+# A line of `maintenance print register-groups`: name, number, ..., groups.  gdb 16 aligns the
+# columns differently from gdb 13, and ends each line with a blank.
 _GROUP_LINE = re.compile(r"^ *([A-Za-z_]\w*) +(\d+) .* ([\w,]+) *$", re.MULTILINE)
 
-# Each of these would cost a packet of its own, and there are hundreds: QEMU's system registers.
+# Hundreds of system registers of QEMU, of which each would need its own packet.
 _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
 
 
 class Registers:
-    """General registers in one transfer, any other by name; remembered until ``forget``."""
+    """General registers in one transfer, others by name; cached until ``forget``."""
 
     def __init__(self, session: MiSession) -> None:
         self._session = session
@@ -28,13 +28,13 @@ class Registers:
         self._complete = False
 
     def reset(self) -> None:
-        """Learn the names again: another target may have others."""
+        """Read the names again: another target may have others."""
         self._general.clear()
         self._numbers.clear()
         self.forget()
 
     def forget(self) -> None:
-        """Drop every value."""
+        """Drop all values."""
         self._values.clear()
         self._complete = False
 
@@ -86,7 +86,7 @@ class Registers:
 
 
 def general_registers(table: str) -> dict[int, str]:
-    """Number and name of every general register out of gdb's table of register groups."""
+    """Numbers and names of the general registers, from gdb's table of register groups."""
     found = {}
     for name, register, groups in _GROUP_LINE.findall(table):
         names = set(groups.split(","))

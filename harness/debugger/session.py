@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The conversation with one gdb: commands with tokens, one pump, a deadline for every wait.
+"""One gdb over its machine interface: commands with tokens, and a deadline for every wait.
 
-There is no reader thread.  Whoever waits reads what gdb says, handles the news in it, and feeds
-gdb's input; so nothing happens behind anybody's back and an answer costs no hand-over.
+There is no reader thread.  The waiting thread itself reads gdb's output, handles asynchronous
+records and writes gdb's input, so an answer needs no hand-over between threads.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ STREAM_LIMIT = 4 * MIB
 LINE_LIMIT = 512 * MIB
 PIPE_SIZE = MIB
 
-# gdb must neither ask questions, nor read anybody's settings, nor fetch or run anything on its own.
+# No questions, no .gdbinit, no auto-loaded scripts, no downloads.
 START_OPTIONS = (
     "-nx",
     "-nh",
@@ -39,18 +39,18 @@ START_OPTIONS = (
 )
 
 DEADLINE = 10.0
-"""Seconds a command may take unless its caller says otherwise."""
+"""Default timeout of a command in seconds."""
 
 LONG = 3600.0
-"""Seconds of one wait where whoever waits can be told to stop."""
+"""Seconds of one wait that can be interrupted."""
 
 REMOTE_TIMEOUT = 15
 """Seconds that gdb waits for the stub."""
 
-# Who is told of a port that nobody listens on need not wait for gdb to try again for 15 s.
+# With tcp auto-retry gdb would try for 15 s to connect to a port without a listener.
 #
-# Breakpoints stay out of the stub while the target is stopped (gdb's default): a raw step from the
-# address of an inserted one would hit it again and get nowhere.
+# Breakpoints are not inserted while the target is stopped (gdb's default): a raw step from the
+# address of an inserted one would hit it again.
 SETTINGS = (
     "confirm off",
     "pagination off",
@@ -66,14 +66,15 @@ SETTINGS = (
     "breakpoint always-inserted off",
 )
 
-Attendant = Callable[[], object]
+ReadCallback = Callable[[], object]
 Results = dict[str, Any]
 
 
 class MiSession:
-    """A running gdb.  ``on_news`` is called with every asynchronous record, in gdb's order, and
-    ``on_text`` with every piece of text that gdb or the target prints; what that does not take is
-    part of the next answer.
+    """A running gdb.
+
+    ``on_news`` is called with every asynchronous record, in order.  ``on_text`` is called with all
+    text that gdb or the target prints; text for which it returns False goes into the next answer.
     """
 
     def __init__(
@@ -99,12 +100,12 @@ class MiSession:
         self._input = self._child.stdin.fileno()
         for descriptor in (self._output, self._input):
             os.set_blocking(descriptor, False)
-            # Larger pipes save wake-ups; without the right to them the default does.
+            # Larger pipes save wake-ups; they may be refused.
             with contextlib.suppress(OSError):
                 fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
-        self._attended: dict[int, Attendant] = {}
+        self._readers: dict[int, ReadCallback] = {}
         self._unsent = bytearray()
         self._unread = bytearray()
         self._token = 0
@@ -116,8 +117,8 @@ class MiSession:
         self._warnings: list[str] | None = None
         self.ended = False
         self._starting = [self.send(f"-gdb-set {setting}") for setting in SETTINGS]
-        # Otherwise the list of breakpoints is no MI while one of them has commands (dprintf).  A
-        # gdb older than 13 refuses, and nobody waits for its answer.
+        # Without it the list of breakpoints is not valid MI if one of them has commands (dprintf).
+        # gdb before 13 refuses, so the answer is not waited for.
         self._expected.discard(self.send("-fix-breakpoint-script-output"))
 
     @property
@@ -131,36 +132,36 @@ class MiSession:
         return self._child.process_fd
 
     def fileno(self) -> int:
-        """Readable when gdb has said something."""
+        """Readable when gdb has written something."""
         return self._output
 
-    def attend(self, descriptor: int, attendant: Attendant) -> None:
-        """Call ``attendant`` whenever ``descriptor`` is readable while something waits for gdb.
+    def add_reader(self, descriptor: int, callback: ReadCallback) -> None:
+        """Call ``callback`` whenever ``descriptor`` is readable during a wait for gdb.
 
-        A console that nobody reads can stop QEMU, and with it the stub that gdb talks to.  An
-        attendant that returns False is not called again.
+        QEMU, and its stub with it, can block on a console that is not read.  A callback that
+        returns False is not called again.
         """
-        self._attended[descriptor] = attendant
+        self._readers[descriptor] = callback
         self._poll.register(descriptor, select.POLLIN)
 
-    def leave(self, descriptor: int) -> None:
-        """Stop attending to ``descriptor``."""
-        if self._attended.pop(descriptor, None) is not None:
+    def remove_reader(self, descriptor: int) -> None:
+        """Undo `add_reader`."""
+        if self._readers.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
     def command(self, mi: str, deadline: float = DEADLINE) -> Results:
-        """Give one MI command; its results.  ``deadline`` is in seconds from now."""
+        """Run one MI command and return its results.  ``deadline`` is in seconds from now."""
         return self.exchange([mi], deadline)[0][0]
 
     def console(self, text: str, deadline: float = DEADLINE) -> str:
-        """Give one command of gdb's own command line; what it prints."""
+        """Run one CLI command of gdb and return its output."""
         return self.exchange([console_command(text)], deadline)[0][1]
 
     def stream(self, text: str, wake: int) -> Results:
-        """Give one command of gdb's own command line, however long it takes.
+        """Run one CLI command of gdb without a timeout.
 
-        What it prints goes to ``on_text`` as it comes.  When the descriptor ``wake`` becomes
-        readable gdb is told to end the command, which most then do with a GdbError.
+        Its output goes to ``on_text`` at once.  When the descriptor ``wake`` becomes readable, gdb
+        is interrupted; most commands then end with a GdbError.
         """
         token = self.send(console_command(text))
         warnings: list[str] = []
@@ -175,7 +176,7 @@ class MiSession:
         finally:
             self._warnings = None
             self._expected.discard(token)
-        # In front of an error they are its own words.
+        # Before an error they only repeat its message.
         for warning in warnings:
             self._on_text(warning)
         return results
@@ -183,10 +184,11 @@ class MiSession:
     def exchange(
         self, commands: Sequence[str], deadline: float = DEADLINE
     ) -> list[tuple[Results, str]]:
-        """Give commands without waiting in between; the results and the console text of each.
+        """Send commands without waiting in between; return results and console text of each.
 
-        GdbError for the first that gdb refused, after all have been answered.  DebuggerDied when
-        gdb ends or has not answered all of them in time.
+        Raises:
+            GdbError: gdb refused one; raised for the first, after all answers have come.
+            DebuggerDied: gdb ended, or did not answer all of them in time.
         """
         if self._starting:
             starting, self._starting = self._starting, []
@@ -201,7 +203,7 @@ class MiSession:
         return [(results_of(record), text) for record, text in answers]
 
     def send(self, command: str) -> int:
-        """Hand a command to gdb without waiting; the token to collect its answer with."""
+        """Send a command without waiting; return the token for `collect`."""
         if "\n" in command or "\r" in command:
             raise ValueError("an MI command is one line")
         if self.ended:
@@ -213,9 +215,9 @@ class MiSession:
         return self._token
 
     def collect(self, token: int, deadline: float, command: str) -> tuple[MiRecord, str]:
-        """The answer to the command with ``token`` and the console text before it.
+        """The answer to the command with ``token``, and the console text before it.
 
-        Raises DebuggerDied when gdb ends, or when ``time.monotonic()`` reaches ``deadline`` first.
+        Raises DebuggerDied if gdb ends or ``time.monotonic()`` reaches ``deadline``.
         """
         try:
             while token not in self._answers:
@@ -232,24 +234,24 @@ class MiSession:
             self._expected.discard(token)
 
     def pump(self, seconds: float, also: Sequence[int] = ()) -> list[int]:
-        """Wait at most ``seconds`` for anything to happen and handle it.
+        """Wait at most ``seconds`` for input and handle it.
 
-        Returns those of ``also`` that are readable.  Raises DebuggerDied when gdb ends.
+        Returns the descriptors of ``also`` that are readable.  Raises DebuggerDied if gdb ends.
         """
         if self.ended:
             raise self._died()
-        extra = [fd for fd in also if fd >= 0 and fd not in self._attended]
+        extra = [fd for fd in also if fd >= 0 and fd not in self._readers]
         for descriptor in extra:
             self._poll.register(descriptor, select.POLLIN)
         try:
-            # Rounded up: rounded down, the last millisecond would be spent spinning.
+            # Rounded up: rounded down, the last millisecond would be a busy loop.
             events = dict(self._poll.poll(int(max(0.0, seconds) * 1000 + 0.999)))
         finally:
             for descriptor in extra:
                 self._poll.unregister(descriptor)
-        for descriptor in [fd for fd in events if fd in self._attended]:
-            if self._attended[descriptor]() is False:
-                self.leave(descriptor)
+        for descriptor in [fd for fd in events if fd in self._readers]:
+            if self._readers[descriptor]() is False:
+                self.remove_reader(descriptor)
         if self._input in events:
             self._feed()
         if self._output in events:
@@ -257,18 +259,18 @@ class MiSession:
         return [descriptor for descriptor in also if descriptor in events]
 
     def last_words(self) -> str:
-        """What gdb said last on standard error and in its log, for a report."""
+        """The tail of gdb's standard error and log, for a report."""
         tail = self._child.stderr_tail()
         log = escape("".join(self.messages).strip())
         return "\n".join(part for part in (tail, log) if part)
 
     def close(self) -> None:
-        """Ask gdb to go, and make it."""
+        """Ask gdb to exit, and kill it if it does not."""
         if not self.ended and self._child.alive:
             self._unsent.clear()
             with contextlib.suppress(OSError):
                 os.write(self._input, b"-gdb-exit\n")
-            # gdb detaches before it ends; a gdb that waits for a dead stub would not.
+            # gdb detaches before it exits.
             self._child.wait(1.0)
         self.ended = True
         self._child.close()
@@ -286,7 +288,7 @@ class MiSession:
         except BlockingIOError:
             written = 0
         except BrokenPipeError:
-            # Its last words may still be in the other pipe; the end of that one tells.
+            # Its output may still be in the other pipe; end of file there ends the session.
             written = len(self._unsent)
         del self._unsent[:written]
         if self._unsent:
@@ -325,7 +327,7 @@ class MiSession:
             if self._warnings is not None:
                 self._warnings.append(record.text)
         elif record.kind in (Kind.RESULT, Kind.MALFORMED):
-            # A fast stop may follow in the same read: what the answer says has to count before it.
+            # A stop may follow in the same read and must be handled after ^running.
             if record.message == "running":
                 self._on_news(record)
             text = "".join(self._stream)
@@ -338,15 +340,15 @@ class MiSession:
 
 
 def console_command(text: str) -> str:
-    """The MI command that runs a command of gdb's own command line."""
+    """The MI command that runs a CLI command."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'-interpreter-exec console "{quoted}"'
 
 
 def results_of(record: MiRecord) -> Results:
-    """The results in an answer; GdbError with gdb's words if it is a refusal."""
+    """The results of an answer; GdbError with gdb's message for ``^error``."""
     if record.kind is Kind.MALFORMED:
-        raise GdbError(f"gdb's answer makes no sense: {escape(record.text, 200)}")
+        raise GdbError(f"gdb's answer is not valid MI: {escape(record.text, 200)}")
     if record.message == "error":
         message = record.payload.get("msg")
         raise GdbError(escape(message, 1000) if isinstance(message, str) else "gdb gave no reason")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What gdb reports of the target."""
+"""What gdb reports about the target."""
 
 import re
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
 class Stop:
     """Why and where the target stopped.
 
-    ``reason`` is gdb's own word (``breakpoint-hit``, ``signal-received``, ...), ``step`` after
+    ``reason`` is gdb's own (``breakpoint-hit``, ``signal-received``, ...), or ``step`` after
     :meth:`Debugger.step_instruction` and ``attached`` after :meth:`Debugger.connect`.  ``thread``
-    is gdb's number of the thread, for QEMU a CPU.  ``address`` is its program counter.
+    is gdb's number of the thread, with QEMU a CPU.  ``address`` is its program counter.
     """
 
     reason: str
@@ -27,9 +27,9 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread as gdb numbers them; QEMU shows each CPU as one, named as ``CPU#0 [running]``.
+    """A thread with gdb's number; QEMU's CPUs are threads with names as ``CPU#0 [running]``.
 
-    ``pc`` is 0 while the thread runs.  ``target_id`` is the stub's name of it: process, thread.
+    ``pc`` is 0 while the thread runs.  ``target_id`` is the stub's identification: process, thread.
     """
 
     id: int
@@ -39,7 +39,7 @@ class Thread:
 
 
 def number(text: object, default: int = 0) -> int:
-    """A decimal or hexadecimal number out of a record; ``default`` for anything else."""
+    """A decimal or hexadecimal number of a record; ``default`` if it is none."""
     if not isinstance(text, str):
         return default
     try:
@@ -57,7 +57,7 @@ def frame_address(frame: object) -> int | None:
 
 
 def stop_from(payload: Mapping[str, Any]) -> Stop:
-    """The stop that a ``*stopped`` record reports."""
+    """The stop in a ``*stopped`` record."""
     signal = payload.get("signal-name")
     reason = payload.get("reason", "attached")
     return Stop(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that gdb knows the target by, and names that gdb can open."""
+"""Symbol files, and file names that gdb can open."""
 
 import contextlib
 from collections.abc import Callable
@@ -13,20 +13,20 @@ DEADLINE = 60.0
 
 
 class GdbSymbols:
-    """ELF files whose symbols gdb has read."""
+    """The ELF files loaded by gdb."""
 
     def __init__(self, session: MiSession, directory: Path, changed: Callable[[], None]) -> None:
-        """``directory`` is gdb's own; ``changed`` is called in front of each command."""
+        """``directory`` is gdb's working directory; ``changed`` is called before each command."""
         self._session = session
         self._directory = directory
         self._changed = changed
         self.address_mask = (1 << 64) - 1
-        """The bits of an address that count."""
+        """The valid bits of an address."""
 
     def load(self, elf: Path) -> None:
-        """Read the symbols of ``elf``, which is what the target runs.
+        """Load the symbols of ``elf``, the target's kernel.
 
-        Before :meth:`Debugger.connect`, for a stub may not say which architecture it has.
+        Before :meth:`Debugger.connect`, as a stub may not report its architecture.
         """
         try:
             with elf.open("rb") as file:
@@ -41,19 +41,19 @@ class GdbSymbols:
         self.address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
 
     def add(self, elf: Path) -> None:
-        """Read the symbols of ``elf`` too, which is linked to the place where it lies."""
+        """Load the symbols of another file, linked to its address."""
         self._changed()
         self._session.console(f"add-symbol-file {self.link('added', elf)} -o 0", DEADLINE)
 
     def remove(self, address: int) -> None:
-        """Forget the symbols of the file, added before, that has this address."""
+        """Unload the symbols of the added file at this address."""
         self._changed()
         self._session.console(f"remove-symbol-file -a 0x{address & self.address_mask:x}")
 
     def link(self, name: str, target: Path) -> str:
-        """A name of a file, or of a socket, that gdb can be told."""
-        # gdb knows no quoting for sockets, takes a colon for a port and inherits the limit on the
-        # length of a socket's path; a link in its own directory has none of these troubles.
+        """A name for a file or socket that can be used in gdb's commands."""
+        # gdb cannot quote socket names, treats a colon as a port, and socket paths have a maximum
+        # length; a symbolic link in its working directory avoids all of these.
         link = self._directory / name
         with contextlib.suppress(FileNotFoundError):
             link.unlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads of the stopped target: where they are, and exact single steps."""
+"""Threads of the stopped target, and exact single steps."""
 
 import re
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from harness.errors import DeadlineMissed, GdbError
 from harness.units import escape
 
 STEP_TIMEOUT = 2
-"""Seconds that gdb waits for a step; when they are over it sends a byte, which stops QEMU.
-
-QEMU 7.2 answers that it has stopped.  QEMU 10 says nothing, and gdb gives up at the third time.
+"""Seconds that gdb waits for a step; then it sends an interrupt, which stops QEMU.  QEMU 7.2
+reports that stop.  QEMU 10 does not, and gdb gives up after the third time.
 """
 
 STEP_TRIES = 3
-"""QEMU (7.2 to 10.0) has executed nothing, and says that the step is done, when an interrupt is
-raised just as the instruction is to begin.  What jumps to itself may be executed so often."""
+"""If an interrupt is raised just before the instruction, QEMU (7.2 to 10.0) reports the step as
+done without executing it.  An instruction that jumps to itself may be executed this often.
+"""
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _TARGET_ID = re.compile(r"Thread (?:(\d{1,18})\.)?(\d{1,18})")
@@ -28,26 +28,26 @@ _UNANSWERED = "error while fetching packet"
 
 
 class Threads:
-    """QEMU's CPUs as gdb sees them; what was read is remembered until ``forget``."""
+    """QEMU's CPUs as gdb's threads; cached until ``forget``."""
 
     def __init__(self, session: MiSession) -> None:
         self._session = session
         self._all: list[Thread] | None = None
         self._target_ids: dict[int, tuple[int, int]] = {}
         self.selected: int | None = None
-        """The thread that registers and backtraces are of; None when gdb has to be told."""
+        """The selected thread; None if unknown."""
 
     def forget(self) -> None:
-        """Drop where the threads were."""
+        """Drop cached program counters."""
         self._all = None
 
     def renumbered(self) -> None:
-        """Drop the stub's names of the threads too: there are other threads now."""
+        """The threads have changed: drop the stub's identifications too."""
         self._target_ids.clear()
         self.forget()
 
     def all(self) -> list[Thread]:
-        """Every thread, by gdb's numbers."""
+        """All threads by gdb's numbers."""
         if self._all is None:
             found = self._session.command("-thread-info").get("threads")
             entries = found if isinstance(found, list) else []
@@ -56,25 +56,25 @@ class Threads:
         return list(self._all)
 
     def target_id(self, thread: int) -> tuple[int, int]:
-        """The stub's name of a thread: process (0 for none) and thread."""
+        """The stub's identification of a thread: process (0 if none) and thread."""
         if thread not in self._target_ids:
             self._target_ids = {t.id: t.target_id for t in self.all() if t.target_id}
         return self._target_ids.get(thread, (0, thread))
 
     def select(self, thread: int) -> None:
-        """Make a thread the one that registers and backtraces are of."""
+        """Select a thread for registers and frames."""
         if thread != self.selected:
             self.selected = None
             self._session.command(f"-thread-select {thread}")
             self.selected = thread
 
     def look_up(self) -> int | None:
-        """The thread that gdb's own command line has selected; `selected` from now on."""
+        """The thread selected in gdb; also sets `selected`."""
         self.selected = number(self._session.console("output $_thread").strip()) or None
         return self.selected
 
     def step(self, thread: int, target_id: tuple[int, int]) -> int:
-        """Have the stub execute one instruction; the address of the next one."""
+        """Make the stub execute one instruction; returns the address of the next one."""
         self.select(thread)
         process, cpu = target_id
         name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
@@ -114,7 +114,7 @@ def _not_finished(thread: int) -> DeadlineMissed:
 def _address(text: str) -> int:
     found = _ADDRESS.search(text)
     if found is None:
-        raise GdbError("gdb does not know where the target is")
+        raise GdbError("gdb printed no program counter")
     return int(found[0], 16)
 
 

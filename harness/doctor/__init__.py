@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is installed, what is missing, and the one command that mends it."""
+"""Checks what is installed, and names the command that installs what is missing."""
 
 from harness.doctor.checks import check_all
 from harness.doctor.result import Diagnosis, mend_command

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examination: common tools, each config's machine and compiler, and where guests are kept."""
+"""The checks: programs, each config's machine and compiler, Python packages, the cache."""
 
 import sys
 import tempfile
@@ -19,7 +19,7 @@ from harness.errors import HarnessError
 from harness.files import ScratchDirectory
 from harness.units import escape
 
-# (name, command that shows it works and says its version, Debian package)
+# (name, command that prints its version, Debian package)
 TOOLS = (
     ("gdb-multiarch", ("gdb-multiarch", "--version"), "gdb-multiarch"),
     ("make", ("make", "--version"), "make"),
@@ -29,7 +29,7 @@ TOOLS = (
 
 DISTRIBUTION = "ftrace-harness"
 
-# Malta looks for a boot ROM, which Debian does not package, unless it is given one.
+# Without -bios Malta needs a boot ROM that Debian does not package.
 _QEMU_PROOF = ("-nodefaults", "-display", "none", "-bios", "/dev/null", "-S", "-qmp", "stdio")
 _QMP = (
     '{"execute": "qmp_capabilities"}\n'
@@ -40,10 +40,10 @@ _NO_PLUGINS = "invalid option name: plugin"
 
 
 def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Diagnosis]:
-    """Check everything, side by side; by default for every config in ``qemu-configs/``.
+    """Run all checks in parallel, by default for every config in ``qemu-configs/``.
 
-    A config is checked by starting its machine, halted and without a guest, and by compiling
-    a line with its flags.  Raises nothing for what is missing: that is what the checks tell.
+    A config is checked by starting its machine, halted and without a guest, and by compiling a line
+    with its flags.  Nothing is raised for missing programs.
     """
     waiting: list[Callable[[], Diagnosis]] = [check_python, check_python_packages, check_cache]
     waiting += [*(partial(check_tool, *tool) for tool in TOOLS), check_trace_cmd]
@@ -57,12 +57,12 @@ def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Diagnosis]
 
 
 def check_tool(name: str, command: Sequence[str], package: str) -> Diagnosis:
-    """Whether a tool runs, and whether its version was tried."""
+    """Whether a tool runs, and whether its version was tested."""
     return check_program(name, command, package, note=partial(_version_note, name))
 
 
 def check_trace_cmd() -> Diagnosis:
-    """Whether trace-cmd runs.  It says its version above its usage, and ends that with 255."""
+    """Whether trace-cmd runs.  It prints its version above its usage, with status 255."""
     name = "trace-cmd"
     proof = check_program(name, (name, "list", "-P"), name)
     if not proof.ok:
@@ -72,7 +72,7 @@ def check_trace_cmd() -> Diagnosis:
 
 
 def check_machine(config: MachineConfig) -> Diagnosis:
-    """Whether QEMU starts the config's machine with its CPU and memory; it is asked for plugins."""
+    """Whether QEMU starts the config's machine with its CPU and memory, and supports plugins."""
     qemu = config.qemu
     name = f"{config.name}: machine"
     command = [qemu.binary, *_QEMU_PROOF, "-machine", qemu.machine, "-cpu", qemu.cpu]
@@ -89,7 +89,7 @@ def check_machine(config: MachineConfig) -> Diagnosis:
 
 
 def check_compiler(config: MachineConfig) -> Diagnosis:
-    """Whether the config's compiler makes an object file with the config's flags."""
+    """Whether the config's compiler compiles with the config's flags."""
     build = config.build
     name = f"{config.name}: compiler"
     gcc = f"{build.cross_compile}gcc"
@@ -105,7 +105,7 @@ def check_compiler(config: MachineConfig) -> Diagnosis:
 
 
 def check_python() -> Diagnosis:
-    """Whether this Python is one that the harness was tried with; an older one does not do."""
+    """Whether this version of Python is supported and was tested."""
     version = ".".join(map(str, sys.version_info[:3]))
     note = _version_note("Python", version)
     oldest = TRIED["Python"].oldest
@@ -115,7 +115,7 @@ def check_python() -> Diagnosis:
 
 
 def check_python_packages() -> Diagnosis:
-    """Whether the Python packages that the harness declares are installed, in versions it takes."""
+    """Whether the required Python packages are installed in suitable versions."""
     name, advice = "Python packages", f"pip install {DISTRIBUTION}"
     try:
         declared = [Requirement(line) for line in metadata.requires(DISTRIBUTION) or ()]
@@ -137,7 +137,7 @@ def _wrong_package(needed: Requirement) -> str:
 
 
 def check_cache() -> Diagnosis:
-    """Whether built guests can be kept."""
+    """Whether the cache is writable."""
     directory = resources.cache_directory()
     shown = escape(str(directory), 300)
     try:
@@ -152,7 +152,7 @@ def check_cache() -> Diagnosis:
 
 
 def _version_note(name: str, output: str) -> str:
-    """About the first line that a program prints with its version."""
+    """A note about the version in the first line of a program's output."""
     program = "gdb" if name == "gdb-multiarch" else name
     lines = output.split("\n")
     first = next((line for line in lines if line.strip()), "")

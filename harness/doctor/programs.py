@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run a program once, to see whether it can do what the harness will ask of it."""
+"""Runs a program once to check that it works."""
 
 import os
 import shutil
@@ -23,11 +23,10 @@ def check_program(
     statuses: Container[int] = (0,),
     note: Callable[[str], str] = lambda output: "",
 ) -> Diagnosis:
-    """Run ``command`` with ``given`` on its standard input; it must end with one of ``statuses``.
+    """Run ``command`` with ``given`` on its standard input; its status must be in ``statuses``.
 
-    The detail is the first line that it prints, or why it does not run.  Only a program that is
-    missing is mended by its package; one that refuses its arguments is not.  ``note`` is asked for
-    that of the check, and given what a program that works has printed.
+    The detail is the first line of its output, or why it does not run.  ``package`` is reported
+    only for a missing program.  ``note`` makes the check's note from the output.
     """
     program = command[0]
     if shutil.which(program) is None:

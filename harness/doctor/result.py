@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the doctor found, and what to do about it."""
+"""The result of a check, and the command that installs what is missing."""
 
 import os
 import shlex
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing that the harness needs.
+    """The result of one check.
 
-    ``detail`` is the version found, or what is wrong; ``package`` is the Debian package that
-    mends it, empty where no package does.  ``note`` is what may not work although all is there.
+    ``detail`` is the version, or what is wrong.  ``package`` is the Debian package to install, if
+    any.  ``note`` is a warning about something that is installed.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Diagnosis:
 
 
 def mend_command(checks: Iterable[Diagnosis]) -> str:
-    """The command that installs what the failed checks miss; empty when no package would help."""
+    """The command that installs the missing packages; empty if no package is missing."""
     packages = sorted({check.package for check in checks if not check.ok and check.package})
     if not packages:
         return ""

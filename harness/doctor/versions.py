@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The versions of other programs that the harness was tried with."""
+"""The tested versions of other programs."""
 
 import re
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ _PACKAGE = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The oldest and the newest version of a program, and what depends on it."""
+    """The oldest and the newest tested version of a program, and what depends on it."""
 
     oldest: str
     newest: str
     use: str
 
     def note(self, program: str, text: str) -> str:
-        """What to say of the version in ``text``, as a program prints it; empty if it was tried."""
+        """A note about the version in ``text``, a program's output; empty if it was tested."""
         version = version_in(text)
         if not version:
             return ""
@@ -42,17 +42,17 @@ TRIED = {
     "Python": Tried("3.11", "3.13", "all of the harness"),
     "trace-cmd": Tried("3.1", "3.3", "reading recordings with trace-cmd"),
 }
-"""By the programs' own names.  README.rst shows the same."""
+"""By program name.  README.rst has the same table."""
 
 
 def version_in(text: str) -> Version:
-    """The version in a program's first line; what stands in parentheses is its package's."""
+    """The version in a program's first line, without the package's version in parentheses."""
     found = _VERSION.search(_PACKAGE.sub("", text))
     return _numbers(found[0]) if found else ()
 
 
 def _begins(version: Version, other: str) -> Version:
-    """As much of a version as ``other`` has: 10.0.2 is a 10.0."""
+    """The first parts of a version, as many as ``other`` has: 10.0.2 is a 10.0."""
     return version[: len(_numbers(other))]
 
 

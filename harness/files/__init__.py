@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files: outputs that are whole or not there, scratch directories, locks, trace.dat."""
+"""Files: atomic writes, scratch directories, locks, trace.dat."""
 
 from harness.files.atomic import atomic_file
 from harness.files.lock import busy, hold, sweep

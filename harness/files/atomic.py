@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An output file that is either complete under its name or not there at all."""
+"""An output file that is either complete or not there."""
 
 import errno
 import os
@@ -17,24 +17,24 @@ PREFIX = ".harness-"
 PART = ".part"
 
 MAX_LINKS = 40
-"""Symbolic links that are followed, one after the other, as by the kernel."""
+"""Symbolic links to follow at most, as in the kernel."""
 
 _OURS = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{8}}{re.escape(PART)}")
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A writable stream that appears as ``path`` when the block ends well, and never otherwise.
+    """A writable stream that is renamed to ``path`` if the block ends without an exception.
 
-    It is written beside it under a name that nobody can foresee, and has the mode of the file that
-    it replaces.  What a killed writer has left there is removed.
+    The temporary file lies in the same directory under a random name.  It gets the mode of the file
+    that it replaces.  Temporary files of killed writers are removed.
 
     Raises:
-        UsageError: the file cannot be made there.
-        HostError: the disk is full, or fails.
+        UsageError: the file cannot be created.
+        HostError: the disk is full or fails.
     """
     try:
-        # A link stays one: what it points to is written.
+        # A symbolic link stays; its target is written.
         target = _followed(path)
         descriptor, part = _make_part(path, target)
     except OSError as error:
@@ -42,7 +42,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             f"{path} cannot be written: {error.strerror}", "Choose another file."
         ) from error
     try:
-        # It is locked until it has its name: nobody takes it for left.
+        # Locked until it is renamed, so that no other writer removes it.
         with os.fdopen(descriptor, "w+b") as stream:
             yield stream
             stream.flush()
@@ -74,9 +74,9 @@ def _make_part(path: Path, target: Path) -> tuple[int, Path]:
 
 
 def _followed(path: Path) -> Path:
-    """Where a path leads.  The kernel does not follow what it holds to be planted; no more do we.
+    """Follow symbolic links, but not where the kernel would not.
 
-    (proc(5), protected_symlinks: the link of a stranger where everybody may make one.)
+    See protected_symlinks in proc(5): another user's link in a sticky world-writable directory.
     """
     for _ in range(MAX_LINKS):
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Locked files.  What a lock file that nobody holds stands for has no owner any more.
+"""File locks.  A lock file without a holder marks something whose owner has died.
 
-The kernel lets go of a lock when its last holder ends, however it ends.
+The kernel releases a lock when its last holder ends.
 """
 
 import fcntl
@@ -16,9 +16,9 @@ _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def hold(path: Path, waiting: Callable[[], None]) -> int:
-    """The file's descriptor, locked until it is closed; the file is made if it is not there.
+    """Create the file if needed, lock it, and return its descriptor; closing that unlocks it.
 
-    ``waiting`` is called when somebody else has it; `busy` there gives up instead.
+    ``waiting`` is called if another process holds the lock; pass `busy` to fail instead.
     """
     while True:
         lock = os.open(path, _FLAGS | os.O_CREAT, 0o600)
@@ -33,7 +33,7 @@ def hold(path: Path, waiting: Callable[[], None]) -> int:
         except BaseException:
             os.close(lock)
             raise
-        # It was removed while it was waited for, and may be another file by now.
+        # It was removed during the wait, and may have been created again.
         os.close(lock)
 
 
@@ -43,31 +43,30 @@ def busy() -> None:
 
 
 def hold_new(directory: Path, prefix: str, suffix: str, mode: int = 0o600) -> tuple[int, Path]:
-    """A new file with eight random digits in its name, locked until the descriptor is closed."""
+    """Create and lock a new file with eight random digits in its name."""
     while True:
         path = directory / f"{prefix}{secrets.token_hex(4)}{suffix}"
         try:
             lock = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, mode)
         except FileExistsError:
             continue
-        # A file system without locks is one where nobody sweeps either.
+        # Without locks on the file system, sweep() removes nothing either.
         with suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-        # Somebody who sweeps may have had it first, and removed what nobody held.
+        # A sweep() elsewhere may have removed it before it was locked.
         if _is_there(path, lock):
             return lock, path
         os.close(lock)
 
 
 def sweep(directory: Path, name: re.Pattern[str], remove: Callable[[Path], object]) -> None:
-    """Have ``remove`` called, under its lock, with each lock file that nobody holds.
+    """Call ``remove``, under the lock, for each lock file without a holder.
 
-    Those are meant whose whole name matches, and that are this user's own.  What cannot be removed
-    stays for the next time.
+    Only this user's files whose whole name matches.  Failures are left for the next time.
     """
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            # Others come and go meanwhile, so that what was listed may be gone at any moment.
+            # Another process may remove it at any moment.
             with suppress(OSError):
                 if name.fullmatch(entry.name) and _is_own_file(entry):
                     _remove_unowned(Path(entry.path), remove)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Scratch directories that go with their owner, or, where that was killed, with the next one.
+"""Scratch directories, removed by their owner, or after its death by the next process.
 
-``harness-<digits>.lock`` is there, and locked, from before ``harness-<digits>`` is made until it
-has been removed.
+``harness-<digits>.lock`` is locked from before ``harness-<digits>`` is made until it is removed.
 """
 
 import contextlib
@@ -27,17 +26,18 @@ _OURS = re.compile(rf"{PREFIX}[0-9a-f]{{8}}{re.escape(LOCK)}")
 
 
 class ScratchDirectory:
-    """A new directory of mode 0700 with a path that leaves room for sockets; ``close`` removes it.
+    """A new directory of mode 0700, with a path short enough for unix sockets.
 
-    In ``$XDG_RUNTIME_DIR``, or where temporary files go.  HostError where none can be made.
+    It is made in ``$XDG_RUNTIME_DIR`` or the directory of temporary files, and removed by
+    ``close``.  HostError if none can be made.
     """
 
     def __init__(self, base: Path | None = None) -> None:
-        """With ``base`` it is made there; OSError where it cannot be."""
+        """Make it in ``base`` if that is given; OSError if that fails."""
         self.path, self._lock = _make() if base is None else _make_in(base)
 
     def close(self) -> None:
-        """Remove the directory with all that is in it; harmless when it is gone already."""
+        """Remove the directory and its contents; harmless if already removed."""
         if self._lock >= 0:
             with contextlib.suppress(OSError):
                 _remove(_lock_of(self.path))
@@ -78,12 +78,12 @@ def _make_in(base: Path) -> tuple[Path, int]:
 
 @cache
 def remove_stale(base: Path) -> None:
-    """Remove what killed owners have left there.  What is another user's is not looked at."""
+    """Remove directories of this user whose owners were killed."""
     sweep(base, _OURS, _remove)
 
 
 def _remove(lock: Path) -> None:
-    """The lock goes last: what could not be removed is removed the next time."""
+    """Remove the lock last: on failure the next process tries again."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(lock.with_suffix(""))
     lock.unlink()

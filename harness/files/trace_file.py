@@ -12,9 +12,9 @@ from harness.trace import TraceDatReader
 
 @contextmanager
 def trace_file(file: Path) -> Iterator[TraceDatReader]:
-    """A reader of ``file``; whatever is wrong with its contents is said with its name."""
+    """A reader of ``file``; errors in its contents are reported with its name."""
     try:
-        # Opening a FIFO would wait for its writer; none of it could be read twice anyway.
+        # Opening a FIFO would wait for a writer.
         if not stat.S_ISREG(file.stat().st_mode):
             raise UsageError(f"{file} is not a file that can hold a trace")
         stream = file.open("rb")

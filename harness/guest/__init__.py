@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A live guest in one object: boot it, run it, trace it, ask it where it is."""
+"""A live guest: boot, run, trace and inspect it."""
 
 from harness.guest.attached import attach
 from harness.guest.control import TIMEOUT, Outcome

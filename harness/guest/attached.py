@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest on a stub that already runs: somebody else started its QEMU, and ends it."""
+"""A guest whose QEMU was started, and will be ended, by someone else."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,16 +14,16 @@ from harness.image import Image, RunningImage
 from harness.machine import AttachedMachine
 
 CONNECTING = 15.0
-"""Seconds that a stub may take until gdb knows all that it asks for at first."""
+"""Timeout of the connection in seconds."""
 
 ADVICE = "Start QEMU with -gdb, and give its socket or HOST:PORT here."
 
 
 @contextmanager
 def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
-    """Connect to the stub at a unix socket or HOST:PORT whose guest was started from ``elf``.
+    """Connect to the stub at a unix socket or HOST:PORT of a guest started from ``elf``.
 
-    The guest is stopped.  When the block ends it runs on, traced as it is then.
+    The guest is stopped.  At the end of the block it continues, with its current tracing.
 
     Raises:
         UsageError: ``elf`` cannot be read, is no guest or has no debug information, or there is no
@@ -34,7 +34,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         image = RunningImage(elf.read_bytes(), str(elf))
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
-    _ = image.structures  # a sentence now where there is no debug information
+    _ = image.structures  # raises without debug information
     with (
         ScratchDirectory() as directory,
         Debugger() as debugger,
@@ -46,10 +46,8 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         except GdbError as error:
             raise UsageError(error.message, ADVICE) from error
         except DebuggerDied as error:
-            raise UsageError(
-                f"what listens at {endpoint} does not answer as a debug stub does", ADVICE
-            ) from error
-        _prove(debugger, image, endpoint)
+            raise UsageError(f"{endpoint} does not answer like a debug stub", ADVICE) from error
+        _check(debugger, image, endpoint)
         machine = AttachedMachine(endpoint, directory.path)
         guest = Guest(None, image, machine, debugger, "stub")
         if _is_up(guest):
@@ -58,7 +56,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
 
 
 def _is_up(guest: Guest) -> bool:
-    """Whether the guest has set up ftrace; before that there is nothing to take over."""
+    """Whether the guest has set up ftrace."""
     try:
         guest.collector.header()
     except GuestError:
@@ -66,11 +64,11 @@ def _is_up(guest: Guest) -> bool:
     return True
 
 
-def _prove(debugger: Debugger, image: Image, endpoint: str) -> None:
+def _check(debugger: Debugger, image: Image, endpoint: str) -> None:
     try:
         check_build_id(debugger, image)
     except GdbError as error:
         raise WrongGuest(
-            f"{image.name} is not what runs at {endpoint}: {error.message}",
+            f"the guest at {endpoint} is not {image.name}: {error.message}",
             "Attach with the ELF file that the guest was started from.",
         ) from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run control: a guest that runs, and why it stopped."""
+"""Run control: lets a guest run, and reports why it stopped."""
 
 import select
 import time
@@ -16,27 +16,27 @@ from harness.image import Image
 from harness.machine import AttachedMachine, Machine
 
 TIMEOUT = 60.0
-"""Seconds that a guest may run without reaching what is waited for."""
+"""Default timeout of a run in seconds."""
 
 DYING = 2.0
-"""Seconds from a death string on the console to the end of ``panic()``."""
+"""Timeout in seconds from a death string on the console to the end of ``panic()``."""
 
 DRAIN_EVERY = 0.5
-"""Seconds between two drains of a running guest, so that a killed QEMU takes little with it."""
+"""Seconds between drains of a running guest, so that little is lost if QEMU is killed."""
 
 DRAIN_ON = 5.0
-"""Seconds that a drain may go on when the time of the run is over."""
+"""Seconds that a drain may take after the end of a run."""
 
 INTERRUPT = 10.0
-"""Seconds that QEMU may take to stop the guest."""
+"""Timeout in seconds of an interrupt."""
 
 PARTING = 1.0
-"""Seconds from the end of QEMU's first connection to the end of QEMU."""
+"""Seconds from QEMU's first closed connection to its exit."""
 
 WATERMARK, PANIC = OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
 
 Drained = Callable[[Callable[[], bool]], bool]
-"""Reads full buffers, until its argument says to give up; whether the run goes on."""
+"""Reads full buffers until its argument returns True; returns whether to continue the run."""
 
 
 class Outcome(StrEnum):
@@ -49,7 +49,7 @@ class Outcome(StrEnum):
 
 
 class RunControl:
-    """Lets one guest run and stops it, by gdb's breakpoints and by the clock."""
+    """Runs one guest and stops it, by breakpoints and timeouts."""
 
     def __init__(
         self,
@@ -68,16 +68,16 @@ class RunControl:
     def run(
         self, addresses: Sequence[int], deadline: float, wake: int | None, drained: Drained
     ) -> Outcome:
-        """Let the guest run to one of the addresses or until a moment of `time.monotonic`.
+        """Run the guest to one of the addresses, or until a time of `time.monotonic`.
 
-        ``wake`` is a descriptor that ends the run when it is readable.  ``drained`` is called
-        every `DRAIN_EVERY` seconds, and where the guest has a full buffer.
+        ``wake`` is a descriptor that ends the run when it is readable.  ``drained`` is called every
+        `DRAIN_EVERY` seconds, and when the guest has a full buffer.
 
         Raises:
             GuestDied: the guest panicked.
             HostError: QEMU or gdb died.
         """
-        # By address: gdb would move a breakpoint on a name behind the prologue.
+        # By address: gdb places a breakpoint on a name behind the prologue.
         numbers = [self._debugger.breakpoints.insert(address) for address in addresses]
         try:
             return self._run(numbers, deadline, wake, drained)
@@ -89,18 +89,18 @@ class RunControl:
                     self._debugger.breakpoints.delete(number)
 
     def interrupt(self) -> Stop:
-        """Stop the guest where it is; HostError when QEMU does not."""
+        """Stop the guest; HostError if QEMU does not."""
         self._debugger.interrupt()
         stop = self._debugger.wait_stop(INTERRUPT)
         if stop is None:
-            raise HostError("QEMU did not stop the guest when it was asked to")
+            raise HostError(f"QEMU did not stop the guest within {INTERRUPT:g} s")
         self._machine.console.drain()
         return stop
 
     def keep_breakpoints(self) -> bool:
-        """Set the breakpoints that the guest itself is stopped by, where somebody removed them.
+        """Set the harness's own breakpoints again if a user removed them.
 
-        Returns whether any had to be set.
+        Returns whether any was missing.
         """
         numbers = self._debugger.breakpoints.enabled()
         missing = [place for place in OWN_BREAKPOINTS if self._own.get(place) not in numbers]
@@ -110,29 +110,29 @@ class RunControl:
 
     @property
     def own_breakpoints(self) -> set[int]:
-        """gdb's numbers of the breakpoints that the harness keeps in every guest."""
+        """gdb's numbers of the harness's own breakpoints."""
         return set(self._own.values())
 
     @property
     def watermark(self) -> int:
-        """gdb's number of the breakpoint where the guest has a full buffer."""
+        """gdb's number of the breakpoint for full buffers."""
         return self._own[WATERMARK]
 
     def is_own_stop(self, stop: Stop) -> bool:
-        """Whether the guest stopped for the harness and not for a breakpoint of the user's."""
+        """Whether the guest stopped at one of the harness's own breakpoints."""
         return stop.breakpoint in self.own_breakpoints
 
     def full_cpus(self) -> set[int]:
-        """The CPUs that wait for their buffers to be read."""
+        """The CPUs with full buffers."""
         watermark = self._image.symbols[WATERMARK]
         return {cpu for cpu, pc in self._cpus.program_counters().items() if pc == watermark}
 
     def describe(self) -> str:
-        """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
+        """Registers, backtrace and disassembly of each CPU, and the tail of the console."""
         return describe(self._debugger, self._image, self._machine.console, self._cpus)
 
     def died(self, what: str) -> GuestDied:
-        """The error for a guest that is dead, with where it stands."""
+        """The error for a dead guest, with its state."""
         return GuestDied(what, "See the dump on its console below.", self.describe())
 
     def check_panic(self, stop: Stop) -> None:
@@ -141,7 +141,7 @@ class RunControl:
             raise self.died("the guest panicked")
 
     def cause(self, error: HarnessError) -> HarnessError:
-        """What is behind an error of the debugger: the end of QEMU, or the error itself."""
+        """The cause of a debugger's error: QEMU's exit, or the error itself."""
         if isinstance(error, DebuggerDied | GdbError) and self._machine.ended(patience=PARTING):
             return self._machine_ended()
         return error
@@ -161,8 +161,8 @@ class RunControl:
                     return Outcome.BREAKPOINT
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
-            # Before the deadline is looked at: the guest goes on from a watermark that it has been
-            # stopped at.
+            # Before the deadline is checked: the guest continues from a watermark only after a
+            # drain.
             goes_on = drained(
                 lambda: time.monotonic() >= late or (wake is not None and _readable(wake))
             )
@@ -172,7 +172,7 @@ class RunControl:
                 return Outcome.STOPPED
 
     def _wait(self, deadline: float, wake: int | None) -> Stop | None:
-        """The next stop of the guest's own, or None: stopped because it is time to look."""
+        """The guest's next stop, or None if it was interrupted for a drain or a timeout."""
         console = self._machine.console
         watched = [self._machine.process_fd, *([] if wake is None else [wake])]
         limit = min(deadline, time.monotonic() + DRAIN_EVERY)
@@ -190,9 +190,9 @@ class RunControl:
             if time.monotonic() >= limit or (wake is not None and _readable(wake)):
                 stop = self.interrupt()
                 if dying:
-                    raise self.died(f"the guest printed {console.died!r} and went no further")
-                # The guest may have reached a breakpoint in that very moment, or stand in front of
-                # one that gdb would step over when it goes on.
+                    raise self.died(f"the guest printed {console.died!r} and did not continue")
+                # The guest may have just reached a breakpoint, or be at one that gdb will step
+                # over.
                 number = stop.breakpoint or self._breakpoint_at(stop.address)
                 return None if number is None else replace(stop, breakpoint=number)
 

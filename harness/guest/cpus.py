@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CPUs of a stopped guest, and what they have put aside, as the patcher sees them."""
+"""The CPUs and saved contexts of a stopped guest, for the patcher."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from harness.image import GuestThread, Image
 
 
 class StubCpus:
-    """CPUs through the debug stub: gdb's threads, numbered from 1, are QEMU's CPUs from 0."""
+    """CPUs through the debug stub: gdb's threads from 1 are QEMU's CPUs from 0."""
 
     def __init__(
         self,
@@ -21,45 +21,45 @@ class StubCpus:
         self._image = image
         self._threads = threads
         self._run = run
-        # From an exception's first instruction to the one that notes down what it interrupted.
+        # Exception entry, up to the instruction that saves the interrupted address.
         symbols = image.symbols
         self._entry = range(
             symbols.get("__entry_text_start", 0), symbols.get("__entry_text_end", 0)
         )
 
     def program_counters(self) -> dict[int, int]:
-        """The program counter of every CPU, by its number."""
+        """The program counter of every CPU by its number."""
         return {thread.id - 1: thread.pc for thread in self._debugger.threads()}
 
     def step(self, cpu: int) -> None:
         """Execute exactly one instruction on one CPU; the selected thread stays selected."""
-        with self._debugger.selection_kept():
+        with self._debugger.preserved_selection():
             self._debugger.step_instruction(thread=cpu + 1)
 
     def enters(self, pc: int) -> bool:
-        """Whether a CPU that is at ``pc`` keeps the place it comes from in its registers."""
+        """Whether a CPU at ``pc`` has its interrupted address in registers only."""
         return pc in self._entry
 
     def saved_contexts(self) -> dict[str, int]:
-        """Where threads that do not run, or that an interrupt has hit, go on; by who they are."""
+        """Where interrupted threads, and threads that do not run, continue; by name."""
         return {
             f"thread {thread}": (thread.interrupted_pc or thread.saved_pc) & self._image.isa.mask
             for thread in self._threads()
         }
 
     def run_to(self, address: int) -> None:
-        """Let every CPU run until one of them reaches an address."""
+        """Run all CPUs until one reaches an address."""
         self._run(address)
 
     def run_briefly(self) -> None:
-        """Let every CPU run for a moment."""
+        """Run all CPUs for a moment."""
         self._run(None)
 
     def current(self) -> dict[int, GuestThread]:
-        """The thread that each CPU runs, as far as it is one of the guest's table."""
+        """The current thread of each CPU, if it is in the guest's table."""
         by_address = {thread.address: thread for thread in self._threads()}
         found = {}
-        with self._debugger.selection_kept():
+        with self._debugger.preserved_selection():
             for thread in self._debugger.threads():
                 self._debugger.select_thread(thread.id)
                 address = self._debugger.read_register(self._image.isa.abi.current_register)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is known about a guest that failed: its CPUs, the code they run, the console's tail."""
+"""The state of a guest that failed: its CPUs, the code around the program counter, its console."""
 
 import re
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ from harness.image import GuestThread, Image
 from harness.machine import Console, NoConsole
 
 BEFORE, AFTER = 16, 24
-"""Bytes disassembled in front of a program counter and from it on."""
+"""Bytes disassembled before a program counter and from it on."""
 
 CONSOLE_LINES = 30
 
 
 def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpus: StubCpus) -> str:
-    """A report in plain text.  What cannot be read is named in its place; nothing is raised.
+    """A report in plain text.  Errors are reported in it; nothing is raised.
 
-    Registers and code are those of the CPU that stopped.
+    Registers and code are those of the stopped CPU.
     """
     sections = []
     threads: dict[int, GuestThread] = {}
@@ -46,7 +46,7 @@ def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpu
 
 def _cpus(threads: Mapping[int, GuestThread], debugger: Debugger, image: Image) -> str:
     lines = []
-    with debugger.selection_kept():
+    with debugger.preserved_selection():
         for cpu in debugger.threads():
             debugger.select_thread(cpu.id)
             runs = f", running {threads[cpu.id - 1]}" if cpu.id - 1 in threads else ""
@@ -74,7 +74,7 @@ def _code(debugger: Debugger, image: Image) -> str:
 
 
 def _functions(image: Image, printed: str) -> str:
-    """What the addresses in a dump mean; gdb finds no way back through an exception on MIPS."""
+    """The symbols of addresses in a dump; gdb cannot unwind through an exception on MIPS."""
     digits = image.bits // 4
     words = dict.fromkeys(re.findall(rf"(?:\b|0x)([0-9a-f]{{{digits}}})\b", printed))
     addresses = [address for word in words if image.function_at(address := int(word, 16))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A live guest: its machine, its debugger, its tracer and its modules together."""
+"""A live guest: its machine, debugger, tracer and modules."""
 
 import difflib
 import time
@@ -28,25 +28,25 @@ from harness.readout import Collector, Lane, MonitorLane, StubLane
 from harness.tracer import PortCalls, Tracer
 
 MOMENT = 0.001
-"""Seconds that the guest runs where it only has to get on."""
+"""Seconds of a brief run."""
 
 HANDLER = "handle_irq"
-"""The guest's function that every interrupt comes to once its place is noted down."""
+"""The guest's interrupt handler, called after the interrupted address is saved."""
 
 RUN_ON = 5.0
-"""Seconds that a thread may take to leave a place where it must not be."""
+"""Timeout in seconds for a thread to leave a call site."""
 
 SETTLE_STEPS = 1000
-"""More instructions than one event takes from its reserve to its commit."""
+"""More instructions than an event needs from reserve to commit."""
 
 SETTLING = 5.0
-"""Seconds that they may take: many times what they do."""
+"""Their timeout in seconds."""
 
 
 class Guest:
-    """One guest, stopped whenever no method of this class is running.
+    """One guest, stopped unless a method of this class is running.
 
-    ``spec`` is None for a guest that somebody else has started.
+    ``spec`` is None for a guest that was not started by the harness.
     """
 
     def __init__(
@@ -74,22 +74,22 @@ class Guest:
 
     @property
     def config(self) -> MachineConfig | None:
-        """The machine config, if the harness has started the guest."""
+        """The machine config, None if the guest was not started by the harness."""
         return None if self.spec is None else self.spec.config
 
     @property
     def name(self) -> str:
-        """The config's name; without one the image's."""
+        """The config's name, or the image's."""
         return Path(self.image.name).name if self.config is None else self.config.name
 
     @property
     def collector(self) -> Collector:
-        """Reads the ring buffer; `GuestError` before the guest has set it up."""
+        """The reader of the ring buffer; `GuestError` before the guest has set it up."""
         return self._tracing.collector
 
     @property
     def tracer(self) -> Tracer:
-        """Tracers, filters and events; from the moment on that the guest has set up ftrace."""
+        """Tracers, filters and events, once the guest has set up ftrace."""
         return self._tracing.tracer
 
     def _make_collector(self) -> Collector:
@@ -115,18 +115,18 @@ class Guest:
 
     @property
     def console(self) -> str:
-        """The last lines that the guest printed, escaped."""
+        """The last lines of the guest's output, escaped."""
         self.machine.console.drain()
         return self.machine.console.tail()
 
     @property
     def workload_status(self) -> int:
-        """What ``workload()`` returned."""
+        """The return value of ``workload()``."""
         raw = self.debugger.read_memory(self.image.symbols["workload_status"], 4)
         return int.from_bytes(raw, self.image.byteorder, signed=True)
 
     def address_of(self, symbol: str) -> int:
-        """The address of a symbol of the guest; `UsageError` with near names if there is none."""
+        """The address of a symbol; `UsageError` with similar names if there is none."""
         try:
             return self.image.symbols[symbol]
         except KeyError:
@@ -135,19 +135,19 @@ class Guest:
             raise UsageError(f"the guest has no symbol {symbol!r}", advice) from None
 
     def call(self, function: str, *arguments: int) -> int:
-        """Have the stopped guest call one of its functions; gives the ``int`` that it returns.
+        """Call a function of the stopped guest; returns its ``int``.
 
-        It may be traced like any other.  What does not fit into a full ring buffer is lost.  A CPU
-        that stands in a delay slot, where it has begun to go elsewhere, executes that first.
+        The function may be traced.  Events that do not fit into a full ring buffer are lost.  A CPU
+        in a delay slot executes that first.
 
         Raises:
             GuestDied: the guest panicked in it.
-            GdbError: it came to a breakpoint; the guest stands there.
+            GdbError: it reached a breakpoint, where the guest stays.
         """
         self._leave_delay_slot()
         self._tracing.drain()
         watermark = self.control.watermark
-        # Who stops there is to drain the buffer, which nobody can in the middle of a call.
+        # A full buffer cannot be drained during a call.
         self.debugger.command(f"-break-disable {watermark}")
         try:
             return self.debugger.call(self.address_of(function), *arguments)
@@ -159,7 +159,7 @@ class Guest:
             self.debugger.command(f"-break-enable {watermark}")
 
     def _leave_delay_slot(self) -> None:
-        """QEMU keeps the jump that the CPU has begun, and no debugger can see or put it off."""
+        """QEMU's state of a taken branch is not visible to a debugger."""
         isa, size = self.image.isa, self.image.isa.machine.delay_slot
         if not size:
             return
@@ -170,25 +170,27 @@ class Guest:
                 self.debugger.step_instruction()
 
     def load_module(self, module: str | Path | Module) -> Module:
-        """Load a module into the stopped guest: a name in ``guests/modules/``, a C or an ELF file.
+        """Load a module into the stopped guest: a name in ``guests/modules/``, a C file or an ELF
+        file.
 
-        Its functions are traced like the kernel's, by filters that are set from then on or when
-        there is none.  Errors are those of `Modules.load`.
+        Its functions are traced like the kernel's, by filters set from then on, or if there are
+        none.  Errors are those of `Modules.load`.
         """
         return self.modules.load(module)
 
     def unload_module(self, name: str) -> None:
-        """Unload a module; its records, symbols and breakpoints go with it, and its places in
-        filters.  Errors are those of `Modules.unload`.
+        """Unload a module with its records, symbols, breakpoints and filter entries.
+
+        Errors are those of `Modules.unload`.
         """
         self.modules.unload(name)
 
     def describe(self) -> str:
-        """Where each CPU is (registers, backtrace, disassembly) and the tail of the console."""
+        """Registers, backtrace and disassembly of each CPU, and the tail of the console."""
         return self.control.describe()
 
     def threads(self) -> list[GuestThread]:
-        """The guest's threads, by their place in its array; none until the guest has set it up."""
+        """The guest's threads by index; none until the guest has set them up."""
         array = self._thread_array
         return array.threads(self.debugger.read_memory(array.address, array.size)) if array else []
 
@@ -204,12 +206,12 @@ class Guest:
         timeout: float = TIMEOUT,
         wake: int | None = None,
     ) -> Outcome:
-        """Let the guest run until it reaches a function or address, and drain full buffers.
+        """Run the guest until it reaches a function or address, and drain full buffers.
 
         Args:
-            until: a function's name or an address, or several; None for no such end.
-            seconds: come back after so long, whether ``until`` is reached or not.
-            timeout: the deadline where ``seconds`` is not given.
+            until: function names or addresses; None to run until the time is over.
+            seconds: stop after this time, whether ``until`` is reached or not.
+            timeout: the timeout if ``seconds`` is not given.
             wake: a file descriptor; the guest is stopped as soon as it is readable.
 
         Raises:
@@ -229,39 +231,39 @@ class Guest:
             names = " or ".join(str(place) for place in places)
             raise DeadlineMissed(
                 f"the guest did not reach {names} within {timeout:g} s",
-                "It hangs, or needs longer: see where it is below, or raise the timeout.",
+                "It hangs, or needs more time: see its state below, or raise the timeout.",
                 self.describe(),
             )
         return outcome
 
     def _drained(self, give_up: Callable[[], bool]) -> bool:
-        """Read full buffers; whether the run goes on."""
+        """Read full buffers; returns whether to continue the run."""
         self.drain(give_up)
         return self.on_drain()
 
     def drain(self, give_up: Callable[[], bool] = lambda: False) -> None:
-        """Read what is new in every buffer, if anybody has asked for events; full ones are free.
+        """Read the new events of every buffer, if tracing is in use, and free full buffers.
 
         ``give_up`` is that of `Collector.drain`.
         """
         self._tracing.drain(self.control.full_cpus, give_up)
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
-        """Raise the injected interrupt on a CPU, which takes it where it stands when it runs on.
+        """Make the injected interrupt pending on a CPU, which takes it at its next instruction.
 
-        If the CPU has interrupts masked there, it takes it where it opens them.  The guest counts
-        in ``injected_interrupts``.  With ``nmi`` it is one that is never masked, where the machine
-        has such.  `UsageError` when the machine has no way to do it.
+        If interrupts are masked, it is taken when they are enabled.  The guest counts it in
+        ``injected_interrupts``.  With ``nmi`` it is an NMI, if the machine supports that.
+        `UsageError` if the machine has no way to do it.
         """
         if self.config is None:
             raise UsageError(
-                "who starts a machine says how it is interrupted, and this one was attached to",
+                "interrupts cannot be injected into an attached guest",
                 "Boot the guest from a machine config.",
             )
         inject(self.config, self.debugger, cpu, nmi=nmi)
 
     def settle(self) -> None:
-        """Finish the event that each CPU is writing, so that counters and pages agree."""
+        """Step each CPU until its current event is complete, so that counters and pages agree."""
         end = time.monotonic() + SETTLING
         for _ in range(SETTLE_STEPS):
             writing = self.collector.writing()
@@ -278,8 +280,9 @@ class Guest:
         )
 
     def _run_on(self, address: int | None) -> None:
-        """Until a CPU reaches an address; without one, until it handles an interrupt that it has
-        begun to take, or for a moment, which may be the whole workload where the host is busy.
+        """Run to an address; without one, to the handler of a pending interrupt or for a moment.
+
+        On a busy host that moment may be the whole workload.
         """
         if address is not None:
             self.run(address, timeout=RUN_ON)
@@ -287,16 +290,16 @@ class Guest:
             self.run(self.image.symbols.get(HANDLER), seconds=MOMENT)
 
     def snapshot(self, name: str) -> None:
-        """Keep the stopped guest as it is, with tracer, events and modules; some 20 ms.
+        """Save the stopped guest with tracer, events and modules; takes some 20 ms.
 
-        `UsageError` on a machine that QEMU cannot bring back to where it was.
+        `UsageError` on a machine whose state QEMU cannot restore.
         """
         self._snapshots.take(name)
 
     def restore(self, name: str) -> None:
-        """Make the guest what it was at a snapshot, wherever it is now; some 10 ms.
+        """Return to a snapshot; takes some 10 ms.
 
-        Breakpoints are those of now.  `UsageError` when there is no snapshot of that name.
+        Breakpoints are not restored.  `UsageError` if there is no snapshot of that name.
         """
         if self.debugger.running:
             self.control.interrupt()

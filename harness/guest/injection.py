@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Raise an interrupt in a stopped guest from outside, in the way that its machine config names."""
+"""Raises an interrupt in a stopped guest, as its machine config says."""
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger
@@ -13,19 +13,19 @@ class _Stub:
         self._debugger = debugger
 
     def set_bits(self, cpu: int, register: str, bits: int) -> None:
-        """The CPU that was selected is selected again."""
+        """The selected thread stays selected."""
         debugger = self._debugger
-        with debugger.selection_kept():
+        with debugger.preserved_selection():
             debugger.select_thread(cpu + 1)
             debugger.write_register(register, debugger.read_register(register) | bits)
 
     def store(self, address: int, data: bytes) -> None:
-        """As one access."""
+        """One access."""
         self._debugger.write_physical(address, data)
 
 
 def inject(config: MachineConfig, debugger: Debugger, cpu: int, *, nmi: bool = False) -> None:
-    """Make the interrupt pending: the CPU takes it as soon as it runs with interrupts open.
+    """Make the interrupt pending: the CPU takes it as soon as interrupts are enabled.
 
     Raises:
         UsageError: the config names no way, or the machine has no such CPU or no NMI.
@@ -33,11 +33,11 @@ def inject(config: MachineConfig, debugger: Debugger, cpu: int, *, nmi: bool = F
     way = config.injection
     if way is None:
         raise UsageError(
-            f"the machine config {config.name} names no way to inject an interrupt",
-            "Set qemu.inject (docs/configs.rst).",
+            f"the machine config {config.name} has no qemu.inject",
+            "Set it (docs/configs.rst).",
         )
     if not 0 <= cpu < config.qemu.smp:
         raise UsageError(f"{config.name} has no CPU {cpu}")
     if nmi and not way.nmi:
-        raise UsageError("this machine can raise no NMI in a running kernel")
+        raise UsageError("this machine cannot raise an NMI in a running kernel")
     way.inject(_Stub(debugger), cpu, nmi)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Modules of a live guest: found or built, put into its memory, and taken out again.
+"""Modules of a live guest: found or built, loaded, and unloaded.
 
-The bytes go in through the debug stub, as text always does; the guest's own ``load_module()`` makes
-the call sites known to its port and switches them off, and its ``unload_module()`` takes the
-module out.  From then on, or until then, it is a part of the guest's image.
+The debug stub writes the module's segments, as it writes all text.  The guest's ``load_module()``
+then gives the call sites to the port and disables them, and its ``unload_module()`` removes the
+module.  While loaded, it is part of the guest's image.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,19 +27,19 @@ from harness.kbuild import GuestSpec, build_guest, find_modules, module_beside
 from harness.units import escape
 
 MEANINGS = {
-    -1: "it does not want to be loaded (EPERM)",
+    -1: "its init function refused (EPERM)",
     -2: "it is not loaded (ENOENT)",
-    -12: "its records do not fit behind it (ENOMEM)",
-    -16: "a thread has yet to return to it (EBUSY)",
-    -17: "its name or its place is taken (EEXIST)",
-    -22: "what it says of itself cannot be (EINVAL)",
-    -34: "its call sites do not reach the tracer (ERANGE)",
+    -12: "no memory for its records (ENOMEM)",
+    -16: "a thread will return to it (EBUSY)",
+    -17: "its name or address is in use (EEXIST)",
+    -22: "its struct module is invalid (EINVAL)",
+    -34: "its call sites cannot reach the tracer (ERANGE)",
 }
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module that belongs to this guest, whether it is loaded or not."""
+    """A module built for this guest, loaded or not."""
 
     name: str
     path: Path
@@ -47,7 +47,7 @@ class Module:
 
 
 class Modules:
-    """The modules of one guest; the guest must be stopped for whatever is done with them."""
+    """The modules of one guest, which must be stopped."""
 
     def __init__(
         self,
@@ -58,24 +58,25 @@ class Modules:
         tracing: Tracing,
         call: Callable[..., int],
     ) -> None:
-        """``call`` has the guest call one of its functions: its name, its arguments."""
+        """``call`` calls a function of the guest: its name, its arguments."""
         self._spec = spec
         self._image = image
         self._debugger = debugger
         self._cpus = cpus
         self._tracing = tracing
         self._call_guest = call
-        # In the order of the places that they are linked to.
+        # In the order of their addresses.
         self._sources = spec.module_sources if spec else ()
         self._loaded: dict[str, Module] = {}
 
     @property
     def loaded(self) -> list[Module]:
-        """The modules that are loaded, in the order in which they came."""
+        """The loaded modules, in load order."""
         return list(self._loaded.values())
 
     def find(self, *wanted: str | Path) -> list[Module]:
-        """Modules by name in ``guests/modules/``, C file or ELF file, built for this guest.
+        """Modules by name in ``guests/modules/``, C file or ELF file; C files are built for this
+        guest.
 
         Raises:
             UsageError: there is no such module, it does not compile, or it was linked against
@@ -93,7 +94,7 @@ class Modules:
         """Load a module; errors as of `find`, and:
 
         Raises:
-            UsageError: it is loaded already, or the machine has no memory where it lies.
+            UsageError: it is already loaded, or there is no memory at its address.
             GuestError: the guest refuses it.
         """
         module = wanted if isinstance(wanted, Module) else self.find(wanted)[0]
@@ -109,7 +110,7 @@ class Modules:
         except GuestDied:
             raise
         except HarnessError:
-            # What the guest has undone itself it does not know any more.
+            # The guest may have removed it already.
             with suppress(HarnessError):
                 self._call("unload_module", module)
             self._remove(module)
@@ -121,8 +122,8 @@ class Modules:
         """Unload a module.
 
         Raises:
-            UsageError: it is not loaded, or the guest runs in it or will return to it.
-            GuestError: the guest refuses, as where the graph tracer will return to it.
+            UsageError: it is not loaded, or the guest executes it or will return to it.
+            GuestError: the guest refuses, for example because the graph tracer will return to it.
         """
         module = self._loaded.get(name)
         if module is None:
@@ -134,7 +135,7 @@ class Modules:
         self._remove(module)
 
     def restore(self, loaded: list[Module]) -> None:
-        """The guest is what it was when these modules were loaded, and has not been asked since."""
+        """The guest was restored to a state in which these modules were loaded."""
         wanted = {module.name: module for module in loaded}
         for name, module in list(self._loaded.items()):
             if wanted.get(name) is not module:
@@ -145,7 +146,7 @@ class Modules:
         self._loaded = wanted
 
     def _built(self, sources: Sequence[Path]) -> Path:
-        """The kernel, built once more with these modules beside it."""
+        """The kernel, built again with these modules."""
         if self._spec is None:
             raise UsageError(
                 "modules cannot be built for a guest that the harness has not built",
@@ -179,7 +180,7 @@ class Modules:
         return Module(image.module_name, path, image)
 
     def _put(self, module: Module) -> None:
-        """Write all of it, and read it back: there need not be memory where it goes."""
+        """Write all segments and read them back: there may be no memory."""
         debugger = self._debugger
         for address, data in module.image.segments:
             try:
@@ -224,22 +225,22 @@ class Modules:
             raise GuestError(f"{function}() says of the module {module.name}: {meaning}")
 
     def _check_unused(self, module: Module) -> None:
-        """No CPU is in the module or goes back to it; of other threads the kernel knows more."""
+        """No CPU executes the module or returns to it; the kernel checks other threads."""
         text, debugger, cpus = module.image.text, self._debugger, self._cpus
         for cpu, pc in cpus.program_counters().items():
             if pc in text:
                 raise UsageError(
                     f"CPU {cpu} runs {self._image.symbolize(pc)}",
-                    "Let the guest run on before you unload the module.",
+                    "Let the guest run before you unload the module.",
                 )
         returns = {str(who): pc for who, pc in cpus.saved_contexts().items() if pc in text}
         for frame in debugger.frames.addresses():
-            # gdb does not take the signature off a return address.
+            # gdb does not strip a return address's signature.
             address = self._image.isa.machine.plain_address(frame)
             if address in text:
                 returns.setdefault("a CPU", address)
-        for who, address in returns.items():  # the first will do
+        for who, address in returns.items():  # report the first
             raise UsageError(
-                f"{who} is going to return to {self._image.symbolize(address)}",
-                "Let the guest run on before you unload the module.",
+                f"{who} will return to {self._image.symbolize(address)}",
+                "Let the guest run before you unload the module.",
             )

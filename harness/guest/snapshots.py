@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Snapshots of a guest: the machine's state, and with it what the harness knows of the guest."""
+"""Snapshots of a guest: the machine's state, and the harness's state of tracing and modules."""
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger
@@ -10,7 +10,7 @@ from harness.machine import AttachedMachine, Machine
 
 
 class GuestSnapshots:
-    """The snapshots of one guest, by name.  The guest is stopped whenever one is used."""
+    """The snapshots of one guest by name.  The guest must be stopped."""
 
     def __init__(
         self,
@@ -32,9 +32,9 @@ class GuestSnapshots:
         """See `Guest.snapshot`."""
         if self._config is not None and not self._config.qemu.snapshots:
             raise UsageError(
-                f"QEMU cannot bring {self._config.name} back to a snapshot: not all of its "
-                "devices keep their state",
-                "Boot it again where a guest as new will do, or take a config of one CPU.",
+                f"QEMU cannot restore a snapshot of {self._config.name}: not all of its "
+                "devices save their state",
+                "Boot it again instead, or use a config with one CPU.",
             )
         self._machine.snapshots.save(name)
         self._states[name] = self._tracing.state, self._modules.loaded
@@ -43,8 +43,8 @@ class GuestSnapshots:
         """See `Guest.restore`."""
         debugger = self._debugger
         if self._restored_at == debugger.resumptions:
-            # QEMU's flash memory does work of a load when the machine runs next, and QEMU (7.2 to
-            # 10.0) dies of a second load before that.  What is executed here is undone at once.
+            # QEMU's flash device finishes a load when the machine runs, and QEMU (7.2 to 10.0)
+            # crashes on a second load before that.  The step is undone by the load.
             debugger.step_instruction()
         self._machine.snapshots.load(name)
         self._restored_at = debugger.resumptions

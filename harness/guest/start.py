@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a config's name to a live guest, and back to nothing."""
+"""Build, start and end a guest."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -18,13 +18,13 @@ from harness.machine import Machine
 
 PROOF = b"is there memory?"
 MAX_TICK = 100_000
-"""Ticks a second beyond which a guest under QEMU does little else than handle them."""
+"""Maximum ticks per second; a guest under QEMU does little else then."""
 
 TICK_VARIABLE = "HARNESS_TICK"
 
 
 class Started(TypedDict, total=False):
-    """How a guest is started: the keyword arguments of `start`."""
+    """The keyword arguments of `start`."""
 
     until: str | None
     deterministic: bool
@@ -46,20 +46,20 @@ def boot(
     compiler: str | None = None,
     **started: Unpack[Started],
 ) -> AbstractContextManager[Guest]:
-    """Build a guest (or take it from the cache), start it and stop it in front of its workload.
+    """Build a guest (or take it from the cache), start it, and stop it before its workload.
 
     Args:
-        config: the name of a machine config, a path to one, or one already loaded.
+        config: the name of a machine config, a path to one, or a loaded one.
         workload: the name of a workload of the harness, or a C file that defines ``workload()``.
-        port: the name of a port of the harness, or a port directory; None for the config's own.
-        modules: what to load when the guest has stopped: names in ``guests/modules/``, or files.
-        features: what of the port is built in, in Kconfig's words; None for all that it has.
+        port: the name of a port of the harness, or a port directory; default: the config's.
+        modules: modules to load after that: names in ``guests/modules/``, or files.
+        features: Kconfig names of the port's features to build in; default: all.
             Without ``DYNAMIC_FTRACE`` the guest is a static one.
-        cflags: compiler flags that come behind the config's.
-        compiler: another than the config's: ``gcc``, ``clang``, or a version such as ``gcc-13``.
-        started: what `start` takes.
+        cflags: compiler flags, added to the config's.
+        compiler: ``gcc``, ``clang``, or a version such as ``gcc-13``; default: the config's.
+        started: the arguments of `start`.
 
-    When the ``with`` block ends, however it ends, QEMU and gdb are gone.
+    QEMU and gdb end with the ``with`` block.
     """
     spec = GuestSpec.of(
         config,
@@ -88,16 +88,16 @@ def start(
     """A live guest, built or taken from the cache; QEMU and gdb end with the block.
 
     Args:
-        until: the function to stop at; None leaves the guest at its very first instruction, and
-            its modules for `Guest.load_module`.
-        deterministic: count guest instructions instead of host time, so that runs repeat exactly.
+        until: the function to stop at; None leaves the guest at its first instruction, without
+            modules.
+        deterministic: the guest's clock counts instructions, for reproducible runs.
         plugins: QEMU ``-plugin`` arguments.
-        lane: how the ring buffer is read: ``stub`` (gdb and the debug stub), or ``auto``, which
-            has QEMU itself write large parts to a file.
-        tick: timer interrupts a second, on each CPU; 0 for ticks only while threads wait for a
-            CPU; None for what the environment variable HARNESS_TICK says, or 0.
-        timeout: seconds that the guest may take to come to ``until``.
-        progress: told in one line what takes long.
+        lane: how to read the ring buffer: ``stub`` (gdb and the debug stub), or ``auto``, with
+            large parts written to a file by QEMU.
+        tick: timer interrupts per second on each CPU; 0 for ticks only while threads wait for a
+            CPU; default: the environment variable HARNESS_TICK, or 0.
+        timeout: the timeout in seconds until the guest reaches ``until``.
+        progress: called with a line about each long operation.
     """
     kernel = build_guest(spec, progress)
     with run_kernel(spec, kernel, deterministic=deterministic, plugins=plugins, lane=lane) as guest:
@@ -118,36 +118,36 @@ def run_kernel(
     plugins: Sequence[str] = (),
     lane: str = "auto",
 ) -> Iterator[Guest]:
-    """A guest from an image that is already built, stopped at its very first instruction."""
+    """A guest from a built image, stopped at its first instruction."""
     config = spec.config
     image = RunningImage(kernel.read_bytes(), str(kernel))
     with (
         Machine(config, kernel, deterministic=deterministic, plugins=plugins) as machine,
         Debugger() as debugger,
     ):
-        # QEMU stops serving gdb while a console that nobody reads is full.
-        debugger.session.attend(machine.console.fileno(), machine.console.drain)
+        # QEMU blocks on a full console that is not read.
+        debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
         debugger.symbols.load(kernel)
         debugger.memory.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)
             debugger.memory.linear = image.isa.machine.linear_address
-            prove_memory(debugger, image, config)
+            check_memory(debugger, image, config)
             check_build_id(debugger, image)
         except HarnessError as error:
             if machine.ended(PARTING):
                 raise HostError("QEMU ended at its start", "", machine.exit_report()) from error
             raise
-        # Not before somebody has it tick.
+        # Until a tick is set.
         debugger.interrupted = False
         yield Guest(spec, image, machine, debugger, lane)
 
 
-def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:
-    """Write to the last words that the guest calls its own, which nothing uses yet, and look.
+def check_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:
+    """Write to the last bytes of the guest's memory, which are not in use yet, and read them back.
 
     Raises:
-        UsageError: there is no memory: the machine of the config has too little.
+        UsageError: the config's machine has too little memory.
     """
     last = image.address_of("_end") - len(PROOF)
     try:
@@ -164,7 +164,7 @@ def prove_memory(debugger: Debugger, image: Image, config: MachineConfig) -> Non
 
 
 def set_tick(guest: Guest, hz: int) -> None:
-    """Have the guest's timers tick so often; before the guest's first instruction only."""
+    """Set the rate of the guest's timers; before its first instruction only."""
     if not 0 <= hz <= MAX_TICK:
         raise UsageError(f"{hz} ticks a second are not possible", f"Choose 0 to {MAX_TICK}.")
     if hz:
@@ -189,7 +189,7 @@ def check_build_id(debugger: Debugger, image: Image) -> None:
     found = debugger.read_memory(image.build_id_address, len(image.build_id))
     if found != image.build_id:
         raise WrongGuest(
-            f"the guest that runs has build id {found.hex()}, but {image.name} has "
+            f"the running guest has build id {found.hex()}, but {image.name} has "
             f"{image.build_id.hex()}",
             "Attach with the ELF file that the guest was started from.",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What reads the events of a guest and what traces it: neither is there before it is asked for."""
+"""The collector and the tracer of a guest, created on first use."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from harness.tracer import Tracer, TracerState
 
 @dataclass(frozen=True, slots=True)
 class TracingState:
-    """What goes with a snapshot of the guest; None where nobody had asked for it yet."""
+    """The state of tracing in a snapshot; None if not in use yet."""
 
     tracer: TracerState | None
     collector: CollectorState | None
 
 
 class Tracing:
-    """The collector and the tracer of one guest, made when somebody first asks for them."""
+    """The collector and the tracer of one guest, created on first use."""
 
     def __init__(
         self, make_collector: Callable[[], Collector], make_tracer: Callable[[Collector], Tracer]
@@ -30,7 +30,7 @@ class Tracing:
 
     @property
     def collector(self) -> Collector:
-        """Reads the ring buffer; `GuestError` before the guest has set it up."""
+        """The reader of the ring buffer; `GuestError` before the guest has set it up."""
         if self._collector is None:
             self._collector = self._make_collector()
         return self._collector
@@ -47,34 +47,34 @@ class Tracing:
         full: Callable[[], Collection[int]] = tuple,
         give_up: Callable[[], bool] = lambda: False,
     ) -> None:
-        """As of `Collector.drain`, if anybody has asked for events; then ``full`` is asked too."""
+        """As of `Collector.drain`, if in use; ``full`` is called only then."""
         if self._collector is not None:
             self._collector.drain(full(), give_up)
 
     def module_came(self) -> None:
-        """As of `Tracer`, if anybody has asked for one."""
+        """As of `Tracer`, if in use."""
         if self._tracer is not None:
             self._tracer.module_came()
 
     def module_went(self, module: Image) -> None:
-        """Likewise."""
+        """As of `Tracer`, if in use."""
         if self._tracer is not None:
             self._tracer.module_went(module)
 
     @property
     def state(self) -> TracingState:
-        """What a snapshot has to keep."""
+        """The state for a snapshot."""
         return TracingState(
             None if self._tracer is None else self._tracer.state,
             None if self._collector is None else self._collector.state(),
         )
 
     def restore(self, state: TracingState) -> None:
-        """The guest is what it was then."""
+        """Return to a saved state."""
         if state.collector is not None:
             self.collector.restore(state.collector)
         elif self._collector is not None:
-            # The guest may not even have set up its ring buffer by then.
+            # The guest may not have set up its ring buffer yet.
             self._collector.close()
             self._collector = self._tracer = None
         if state.tracer is not None or self._tracer is not None:

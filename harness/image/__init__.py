@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest's ELF file: what it is built for, its symbols, functions, text and call sites."""
+"""A guest's ELF file: machine, symbols, functions, text, call sites, structures."""
 
 from harness.image.functions import Function
 from harness.image.image import Image

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Which of an image's code an assembler file brought, as its debug information says."""
+"""The parts of an image that come from assembler files, according to its debug information."""
 
 import io
 from typing import Any
 
 ASSEMBLER = 0x8001
-"""DW_LANG_Mips_Assembler, which GNU as and LLVM's assembler give to all that they assemble."""
+"""DW_LANG_Mips_Assembler, used by GNU as and LLVM for every architecture."""
 
 COMPRESSED = 0x800
-"""SHF_COMPRESSED: what such a section grows to is not known before."""
+"""SHF_COMPRESSED: the size of such a section is not known in advance."""
 
 WORK = 1 << 28
-"""Bytes of abbreviations that are gone through at most; those of a guest are a hundredth of it."""
+"""Bytes of abbreviations to read at most; a guest has a hundredth of it."""
 
 
 def assembled(data: bytes) -> list[range]:
-    """Where that code lies in a linked file; nothing without debug information, or with too much.
+    """The addresses of that code in a linked file; empty without debug information or with too
+    much.
 
-    What is damaged comes out as whatever pyelftools raises over it.
+    For a damaged file pyelftools raises any exception.
     """
     from elftools.elf.elffile import ELFFile
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Entries of DWARF debug information, versions 2 to 5 in the 32-bit format.
+"""DWARF debug information entries, versions 2 to 5 in the 32-bit format.
 
-pyelftools makes an object of each entry and of each of its attributes.  That is too slow to look
-for a name among the ten million entries of a Linux kernel, and its lists of siblings may have no
-end in a file that lies.  The numbers are those of the DWARF standard, version 5, chapter 7.
+pyelftools makes an object of each entry and each attribute.  That is too slow to find a name among
+the ten million entries of a Linux kernel, and its lists of siblings may be endless in a damaged
+file.  The numbers are from the DWARF standard, version 5, chapter 7.
 """
 
 from bisect import bisect_right
@@ -15,7 +15,7 @@ from harness.errors import FormatError
 from harness.units import ByteOrder
 
 STRING_INDEX = {"DW_FORM_strx", *(f"DW_FORM_strx{size}" for size in (1, 2, 3, 4))}
-"""Forms of a string's number in .debug_str_offsets."""
+"""Forms of an index into .debug_str_offsets."""
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _SIZES = {
@@ -36,7 +36,7 @@ _ULEB = {
     *("DW_FORM_udata", "DW_FORM_ref_udata", "DW_FORM_strx", "DW_FORM_addrx", "DW_FORM_loclistx"),
     *("DW_FORM_rnglistx", "DW_FORM_GNU_addr_index", "DW_FORM_GNU_str_index"),
 }
-# Of the number of bytes that follows; 0: it is a LEB128.
+# Size of the length field; 0: LEB128.
 _BLOCKS = {"DW_FORM_block1": 1, "DW_FORM_block2": 2, "DW_FORM_block4": 4}
 _BLOCKS |= {"DW_FORM_block": 0, "DW_FORM_exprloc": 0}
 _IN_UNIT = {"DW_FORM_ref_udata", *(f"DW_FORM_ref{size}" for size in _CODES)}
@@ -45,16 +45,16 @@ _ELSEWHERE = {
     *("DW_FORM_strp_sup", "DW_FORM_GNU_strp_alt"),
 }
 _TYPE_UNIT = 2
-# Bytes of a header of version 5 behind those that all have: signature and offset, or a number.
+# Bytes of a version 5 header behind the common part: signature and offset, or a unit id.
 _UNIT_HEADERS = {_TYPE_UNIT: 12, 4: 8, 5: 8, 6: 12}
 
 Value = int | bytes
-"""Of an attribute: a number, an offset into .debug_info, or bytes."""
+"""The value of an attribute: a number, an offset into .debug_info, or bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit of .debug_info: its bytes from ``start`` to ``end``, entries from ``first`` on."""
+    """A unit of .debug_info: ``start`` to ``end``, with entries from ``first`` on."""
 
     start: int
     first: int
@@ -66,7 +66,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Abbreviation:
-    """What entries with one code have: (attribute, form, constant of DW_FORM_implicit_const)."""
+    """The attributes of entries with one code: (name, form, constant of DW_FORM_implicit_const)."""
 
     tag: str
     has_children: bool
@@ -75,9 +75,9 @@ class Abbreviation:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A debugging information entry.  Behind it, at ``end``, are its children, or the next one.
+    """A debugging information entry.  At ``end`` are its children or the next entry.
 
-    What lies in another file is not among its attributes.
+    Attributes whose values are in another file are left out.
     """
 
     unit: Unit
@@ -89,20 +89,20 @@ class Entry:
     name_form: str
 
     def number(self, attribute: str) -> int | None:
-        """A constant or a reference; None if it has none."""
+        """A constant or a reference; None without it."""
         value = self.attributes.get(attribute)
         return value if isinstance(value, int) else None
 
 
 class DebugInfo:
-    """The entries of one file, whose sections are given by their names.
+    """The entries of one file, given its sections by name.
 
-    All that is read is within the sections, and the work of each method is bounded by their size.
-    What is damaged is a FormatError, or an IndexError, KeyError, ValueError or struct.error.
+    Reads stay within the sections, and the work of each method is limited by their size.  Damage
+    raises FormatError, IndexError, KeyError, ValueError or struct.error.
     """
 
     def __init__(self, sections: Mapping[str, bytes], byteorder: ByteOrder) -> None:
-        # Imported late, so that a host without it is told so in a sentence.
+        # Imported late: a host without it gets a message.
         from elftools.dwarf.enums import ENUM_DW_AT, ENUM_DW_FORM, ENUM_DW_TAG
 
         self._tags, self._names, self._forms = (
@@ -123,22 +123,22 @@ class DebugInfo:
         self._starts = [unit.start for unit in self.units]
 
     def unit_at(self, offset: int) -> Unit:
-        """The unit whose bytes hold an offset into .debug_info."""
+        """The unit that contains an offset into .debug_info."""
         return self.units[max(0, bisect_right(self._starts, offset) - 1)]
 
     def top(self, unit: Unit) -> Entry:
-        """The entry of the unit itself."""
+        """The unit's own entry."""
         return self.entry(unit.first)
 
     def entry(self, offset: int) -> Entry:
-        """The entry at an offset into .debug_info, as a reference gives it."""
+        """The entry at an offset into .debug_info."""
         found = self._entry(self.unit_at(offset), offset)
         if found is None:
             raise FormatError(f"there is no entry at {offset:#x}")
         return found
 
     def children(self, parent: Entry) -> Iterator[Entry]:
-        """The entries right below one, in their order."""
+        """The direct children of an entry, in order."""
         if parent.has_children:
             at = parent.end
             while (child := self._entry(parent.unit, at)) is not None:
@@ -146,7 +146,7 @@ class DebugInfo:
                 at = self._behind(child)
 
     def name(self, entry: Entry) -> bytes:
-        """DW_AT_name; empty if it has none."""
+        """DW_AT_name; empty without it."""
         value = entry.attributes.get("DW_AT_name", b"")
         if isinstance(value, bytes):
             return value
@@ -157,15 +157,15 @@ class DebugInfo:
         return self.strings[value : self.strings.index(b"\0", value)]
 
     def string_base(self, unit: Unit) -> int:
-        """Where a unit's part of .debug_str_offsets begins."""
+        """The offset of a unit's part of .debug_str_offsets."""
         return self.top(unit).number("DW_AT_str_offsets_base") or 0
 
     def table(self, unit: Unit) -> Mapping[int, Abbreviation]:
-        """The abbreviations of a unit by their codes."""
+        """The abbreviations of a unit by code."""
         known = self._tables.get(unit.table)
         if known is None:
             known, end = self._read_table(unit.table)
-            # Tables that overlap would take more work than their size can explain.
+            # Overlapping tables would take more work than their size allows.
             self._unread -= end - unit.table
             if self._unread < 0:
                 raise FormatError("the tables of abbreviations overlap")
@@ -173,7 +173,7 @@ class DebugInfo:
         return known
 
     def _behind(self, entry: Entry) -> int:
-        """Where the next entry of the same level is."""
+        """The offset of the next entry of the same level."""
         if not entry.has_children:
             return entry.end
         sibling = entry.number("DW_AT_sibling")
@@ -232,7 +232,7 @@ class DebugInfo:
             table[code] = Abbreviation(self._tags.get(tag, ""), has_children, tuple(attributes))
 
     def _entry(self, unit: Unit, offset: int) -> Entry | None:
-        """The entry at ``offset``; None where a list of entries ends."""
+        """The entry at ``offset``; None at the end of a list of entries."""
         if not unit.first <= offset < unit.end:
             raise FormatError(f"a list of entries does not end in the unit at {unit.start:#x}")
         code, at = read_uleb(self.info, offset)
@@ -254,7 +254,7 @@ class DebugInfo:
         return Entry(unit, offset, at, tag, has_children, values, name_form)
 
     def _value(self, unit: Unit, form: str, constant: int, at: int) -> tuple[Value | None, int]:
-        """What an attribute has at ``at``, None if it is elsewhere, and where the next one is."""
+        """The value of an attribute, None if it is in another file, and the offset behind it."""
         size = _SIZES.get(form)
         if size is not None:
             if form == "DW_FORM_ref_addr" and unit.version == 2:
@@ -294,7 +294,7 @@ class DebugInfo:
 
 
 def read_uleb(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned LEB128 number, and where the next byte is."""
+    """An unsigned LEB128 number, and the offset behind it."""
     value = data[at]
     at += 1
     if value < 0x80:

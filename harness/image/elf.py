@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What tracing needs to know of an ELF file, as pyelftools reads it.
+"""An ELF file, read by pyelftools.
 
-This is the border to pyelftools: here its dictionaries become types of ours, a file that lies
-becomes a FormatError, whatever pyelftools raises over it, and the work that it can cause is bounded
-by its size.  Debug information is left to assembly.py
-and dwarf.py.
+Its dictionaries become our types here, any exception over a damaged file becomes a FormatError, and
+its work is limited by the size of the file.  assembly.py and dwarf.py read debug information.
 """
 
 import io
@@ -21,12 +19,12 @@ from harness.units import ByteOrder, align_up, escape
 
 _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 2, 4, 0x800
 
-_LIMIT = 4096  # bytes of a name, and of whatever is read at once
+_LIMIT = 4096  # bytes of a name, and of one read
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The part of one ``PT_LOAD`` segment that the file holds."""
+    """The part of a ``PT_LOAD`` segment that is in the file."""
 
     address: int
     offset: int
@@ -37,8 +35,8 @@ class Segment:
 class Symbol:
     """One entry of the symbol table.
 
-    ``type``, ``binding`` and ``section`` are the names of ELF constants (``STT_FUNC``,
-    ``STB_WEAK``, ``SHN_ABS``) or numbers; a section that exists is always a number.
+    ``type``, ``binding`` and ``section`` are names of ELF constants (``STT_FUNC``, ``STB_WEAK``,
+    ``SHN_ABS``) or numbers; an existing section is always a number.
     """
 
     name: str
@@ -88,7 +86,7 @@ class Elf:
 
     @cached_property
     def debug_sections(self) -> dict[str, bytes]:
-        """The sections of DWARF by name; FormatError if there are none that can be read."""
+        """The DWARF sections by name; FormatError if there are none, or if they are compressed."""
         with self._reading("its list of sections"):
             headers = {
                 section.name: section.header
@@ -113,7 +111,7 @@ class Elf:
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """The loaded segments that have bytes in the file, by address."""
+        """The loaded segments with contents in the file, by address."""
         with self._reading("its list of segments"):
             found = [
                 Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
@@ -127,10 +125,10 @@ class Elf:
 
     @cached_property
     def symbols(self) -> list[Symbol]:
-        """The whole symbol table in the file's order, undefined symbols included.
+        """The symbol table in the file's order, with undefined symbols.
 
-        Names are fit to print: what is not printable ASCII is escaped.  FormatError when the
-        file is stripped.
+        Names are printable: other characters than printable ASCII are escaped.  FormatError for a
+        stripped file.
         """
         table = self._sections[self._symtab]
         with self._reading("its symbol table"):
@@ -147,9 +145,9 @@ class Elf:
             ]
 
     def relocations(self) -> list[tuple[int, int, int]]:
-        """Each relocation of a loaded, executable section as (offset, symbol index, type).
+        """The relocations of loaded executable sections as (offset, symbol index, type).
 
-        Those of 64-bit MIPS compose up to three types; the type is then the first one.
+        64-bit MIPS combines up to three types; the type is the first.
         """
         tables = [s for s in self._sections if s["sh_type"] in ("SHT_REL", "SHT_RELA")]
         if sum(table["sh_size"] for table in tables) > len(self.data):
@@ -168,7 +166,7 @@ class Elf:
         return found
 
     def segment_at(self, address: int) -> Segment | None:
-        """The loaded segment of which the file holds the byte at ``address``."""
+        """The loaded segment with contents at ``address``."""
         index = bisect_right(self._segment_starts, address) - 1
         if index < 0:
             return None
@@ -176,7 +174,7 @@ class Elf:
         return segment if address - segment.address < segment.size else None
 
     def build_id(self) -> tuple[int, bytes] | None:
-        """Address and bytes of the linker's build id; None when there is none in memory."""
+        """Address and bytes of the build id; None if it is not in memory."""
         with self._reading("a note"):
             for section in self._sections:
                 if section["sh_type"] != "SHT_NOTE" or not section["sh_flags"] & _SHF_ALLOC:
@@ -204,7 +202,7 @@ class Elf:
 
     def _name_of(self, symbol: Any, table_size: int) -> str:
         name: str = symbol.name
-        # pyelftools looks for the end of a name as far as the file goes.
+        # pyelftools searches for the end of a name up to the end of the file.
         if symbol["st_name"] + len(name) >= table_size or len(name) >= _LIMIT:
             raise self._broken("a symbol's name is not in the string table")
         text = name.encode().decode("ascii", "backslashreplace")
@@ -219,10 +217,10 @@ class Elf:
 
     @contextmanager
     def _reading(self, part: str) -> Iterator[None]:
-        """Turn what pyelftools raises over a damaged ``part`` of the file into a FormatError.
+        """Turn any exception of pyelftools over a damaged ``part`` into a FormatError.
 
-        It checks little, so that a lie comes out as any exception: its own, those of its parser,
-        of struct, of the stream, of a list or a dictionary.
+        It checks little: besides its own exceptions come those of its parser, of struct, streams,
+        lists and dictionaries.
         """
         try:
             yield
@@ -237,10 +235,10 @@ class Elf:
 
 
 class _Stream(io.BytesIO):
-    """A file's bytes, of which pyelftools takes no more reads than there are bytes, each small.
+    """The bytes of a file; limits the number of reads to their number, and the size of each.
 
-    What an honest file holds is larger than the number of reads that it takes.  Tables that
-    overlap, or that name one long string again and again, are not.
+    A valid file needs fewer reads.  Overlapping tables, or tables that name one long string many
+    times, need more.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -257,7 +255,7 @@ class _Stream(io.BytesIO):
 
 
 def _open(data: bytes) -> tuple[Any, dict[str, int]]:
-    """The file as pyelftools sees it, and the numbers of the machines it has names for."""
+    """The file as opened by pyelftools, and its numbers of machines by name."""
     # Imported late, so that a host without it is told so in a sentence.
     try:
         from elftools.elf.elffile import ELFFile

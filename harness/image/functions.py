@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions of a guest by address, as its symbol table tells them."""
+"""The functions of a guest by address, according to its symbol table."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.image.elf import Elf, Symbol
 
-# Which of several symbols speaks for an address: what other files can name comes first.
+# The preferred symbol of an address: the most visible one.
 _RANK: dict[str | int, int] = {"STB_GLOBAL": 0, "STB_WEAK": 1, "STB_LOCAL": 2}
 
 
@@ -21,10 +21,10 @@ class Function:
 
 
 def functions_of(elf: Elf) -> "FunctionTable":
-    """The functions of ``elf``: symbols of type FUNC with a size, in executable sections.
+    """The functions of ``elf``: symbols of type FUNC with a size in executable sections.
 
-    Of several names for one address a global one wins over a weak and a local one, then the
-    shorter, then the first in the alphabet.
+    Of several names for an address a global one is preferred to a weak or local one, then the
+    shortest, then the first in alphabetical order.
     """
     best: dict[int, Symbol] = {}
     for symbol in elf.symbols:
@@ -36,10 +36,10 @@ def functions_of(elf: Elf) -> "FunctionTable":
 
 
 def symbols_of(elf: Elf) -> dict[str, Symbol]:
-    """Each symbol by its name; of several with one name, the most public, then the lowest.
+    """The symbols by name; of several with one name the most visible, then the lowest.
 
-    Labels of compilers and assemblers (``$...``, ``.L...``, which are no functions) and names of
-    files and sections are left out.
+    Labels of compilers and assemblers (``$...``, ``.L...``, if no functions) and names of files and
+    sections are left out.
     """
     best: dict[str, Symbol] = {}
     for symbol in elf.symbols:
@@ -57,15 +57,12 @@ def symbols_of(elf: Elf) -> dict[str, Symbol]:
 
 
 def addresses_of(elf: Elf) -> dict[str, int]:
-    """The address of each of `symbols_of`."""
+    """The addresses of `symbols_of`."""
     return {name: symbol.address for name, symbol in symbols_of(elf).items()}
 
 
 class FunctionTable:
-    """Functions sorted by address, and which of them holds an address.
-
-    Where one function lies inside another the inner one is the answer.
-    """
+    """Functions by address; of nested functions the innermost contains an address."""
 
     def __init__(self, functions: Iterable[Function]) -> None:
         self.all = sorted(functions, key=lambda f: (f.address, -f.size, f.name))
@@ -74,12 +71,12 @@ class FunctionTable:
         self._sweep()
 
     def at(self, address: int) -> Function | None:
-        """The function whose bytes hold ``address``; None in a gap, as behind the last one."""
+        """The function that contains ``address``; None in a gap."""
         index = bisect_right(self._starts, address) - 1
         return self._holders[index] if index >= 0 else None
 
     def _sweep(self) -> None:
-        """Cut the addresses into pieces, each of which is held by one function or by none."""
+        """Divide the address space into ranges, each in one function or in none."""
         around: list[Function] = []
         for function in self.all:
             self._close(around, function.address)
@@ -89,13 +86,13 @@ class FunctionTable:
         self._close(around, None)
 
     def _close(self, around: list[Function], limit: int | None) -> None:
-        """End the functions of the stack ``around`` that end at or before ``limit``."""
+        """Pop the functions that end at or before ``limit``."""
         while around:
             end = around[-1].address + around[-1].size
             if limit is not None and end > limit:
                 return
             around.pop()
-            # An outer function that ended first has nothing left to hold.
+            # An outer function may end before its inner one.
             while around and around[-1].address + around[-1].size <= end:
                 around.pop()
             self._starts.append(end)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest as its ELF file describes it."""
+"""A guest as described by its ELF file."""
 
 import struct
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
 
 IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
-"""What the graph view knows the functions of interrupts by, as the kernel does."""
+"""The graph view recognises interrupt functions by these, as the kernel does."""
 
 
 class Image:
     """A linked guest, read from the bytes of its ELF file; ``name`` is for messages.
 
-    Addresses that are passed in may be sign-extended; those that come out are masked to the
-    guest's word size.  FormatError when the file is no ELF file, damaged, stripped, not linked,
-    or for a machine that cannot be traced.
+    Given addresses may be sign-extended; returned addresses are masked to the guest's word size.
+    FormatError if the file is no ELF file, damaged, stripped, not linked, or for an unsupported
+    machine.
 
-    ``symbols`` gives each symbol's address by name; of several with one name, the most public
-    one's.  ``functions`` are all functions with a size, by address, one for each address.
+    ``symbols`` has the address of each symbol by name, of several with one name the most visible
+    one's.  ``functions`` has all functions with a size, by address, one for each address.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -48,32 +48,32 @@ class Image:
         self.functions: list[Function] = self._functions.all
 
     def address_of(self, name: str) -> int:
-        """The address of the symbol ``name``; GuestError when the guest has none."""
+        """The address of a symbol; GuestError if the guest has none."""
         try:
             return self.symbols[name]
         except KeyError:
             raise GuestError(f"{self.name} has no symbol {name}") from None
 
     def size_of(self, name: str) -> int:
-        """The bytes of the object ``name``; GuestError when the guest has no such object."""
+        """The size in bytes of an object; GuestError if the guest has none."""
         if not self._sizes.get(name):
             raise GuestError(f"{self.name} has no object {name} of any size")
         return self._sizes[name]
 
     @property
     def memory(self) -> range:
-        """The addresses that the linker laid out, ``_text`` to ``_end``: all that is the guest's.
+        """The addresses laid out by the linker, ``_text`` to ``_end``.
 
-        What a guest describes of itself lies there, and is no more than that.
+        All data structures of a guest lie there.
         """
         return range(self.address_of("_text"), self.address_of("_end"))
 
     def function_at(self, address: int) -> Function | None:
-        """The function whose bytes hold ``address``; None in a gap between functions."""
+        """The function that contains ``address``; None in a gap between functions."""
         return self._functions.at(address & self.isa.mask)
 
     def symbolize(self, address: int) -> str:
-        """``name``, ``name+0x10`` or, outside every function, the address in hex."""
+        """``name``, ``name+0x10`` or, outside of functions, the address in hex."""
         address &= self.isa.mask
         function = self.function_at(address)
         if function is None:
@@ -83,7 +83,7 @@ class Image:
 
     @property
     def text(self) -> range:
-        """The addresses from ``_text`` to ``_etext``; GuestError when they cannot be right."""
+        """The addresses from ``_text`` to ``_etext``; GuestError if they are invalid."""
         text = range(self.address_of("_text"), self.address_of("_etext"))
         if not 0 <= text.stop - text.start <= len(self._elf.data):
             bounds = f"{self._hex(text.start)} to {self._hex(text.stop)}"
@@ -91,7 +91,7 @@ class Image:
         return text
 
     def read(self, address: int, size: int) -> bytes:
-        """What the linker put at ``address``; GuestError where the file holds no bytes (bss)."""
+        """The linked contents at ``address``; GuestError if the file has none (bss)."""
         address &= self.isa.mask
         segment = self._elf.segment_at(address)
         if segment is None or address + size > segment.address + segment.size:
@@ -101,21 +101,21 @@ class Image:
 
     @cached_property
     def structures(self) -> Structures:
-        """The C types of the guest; FormatError if it has no debug information."""
+        """The guest's C types; FormatError without debug information."""
         return Structures(self._elf.debug_sections, self.byteorder, self.name, self.bits)
 
     @property
     def build_id(self) -> bytes:
-        """The linker's build id; GuestError when the guest was linked without one."""
+        """The build id; GuestError if the guest was linked without one."""
         return self._build_id[1]
 
     @property
     def build_id_address(self) -> int:
-        """Where the bytes of the build id lie in the guest's memory."""
+        """The address of the build id in guest memory."""
         return self._build_id[0]
 
     def is_assembled(self, address: int) -> bool:
-        """Whether debug information says that an assembler file brought what lies there."""
+        """Whether the code there comes from an assembler file, by the debug information."""
         address &= self.isa.mask
         return any(address in code for code in self._elf.assembled)
 
@@ -123,34 +123,34 @@ class Image:
     def sites(self) -> list[CallSite]:
         """The call sites in the guest's table, by address.
 
-        GuestError when the table is none, or when one of its entries is not the address of a call
-        site as the compiler writes them.
+        GuestError if the table is invalid, or an entry is not the address of a compiler's call
+        site.
         """
         return self._table[0]
 
     @property
     def ignored_sites(self) -> list[range]:
-        """Entries that lie in no function, as the addresses of their bytes.
+        """The byte ranges of entries outside of all functions.
 
-        They are patchable entries of overridden weak functions; a kernel patches them like others.
+        They are patchable entries of overridden weak functions; a kernel patches them too.
         """
         return self._table[1]
 
     def site_target(self, kernel: "Image", function: str = "ftrace_caller") -> int:
-        """What a call site of this image calls when it calls ``function`` of ``kernel``.
+        """The target of a call site of this image that calls ``function`` of ``kernel``.
 
-        That is the function itself, or the trampoline of a module that cannot reach it.
+        It is the function, or a trampoline in a module out of reach.
         """
         trampoline = "ftrace_trampoline" if function == "ftrace_caller" else function
         own = self.symbols.get(trampoline)
         return kernel.address_of(function) if own is None else own
 
     def kallsyms(self, module: str = "") -> str:
-        """The functions in the layout of ``/proc/kallsyms``, for a trace file.
+        """The functions in the format of ``/proc/kallsyms``, for a trace file.
 
-        With the symbols that tell where the functions are that interrupts begin in.  Ends with the
-        symbol ``_end``, so that nothing behind the guest bears the name of its last function.  With
-        ``module`` the lines are those of a module of that name.
+        With the symbols around the interrupt functions, and ``_end``, so that addresses behind the
+        guest are not attributed to its last function.  ``module`` is the name of the module, if it
+        is one.
         """
         digits = self.bits // 4
         suffix = f"\t[{module}]" if module else ""
@@ -230,5 +230,5 @@ class Image:
 
 
 def _spelt(name: str) -> str:
-    """A function's name for a table of which readers, as trace-cmd, skip names like ``$x``."""
+    """A function's name for /proc/kallsyms: readers such as trace-cmd skip names like ``$x``."""
     return f"\\x24{name[1:]}" if name.startswith("$") else name

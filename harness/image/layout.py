@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""C types as a compiler has laid them out in memory, and values in that layout.
+"""C types as laid out in memory by a compiler, and values of these types.
 
-Sizes and offsets are bytes; numbers are in the byte order of the guest.
+Sizes and offsets are in bytes; numbers are in the guest's byte order.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from harness.units import ByteOrder
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A number, a character or a truth value."""
+    """An integer, a character or a boolean."""
 
     name: str
     size: int
@@ -33,7 +33,7 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """An address; ``target`` is the type there as C spells it, as ``struct module``."""
+    """An address; ``target`` is the type in C, as ``struct module``."""
 
     size: int
     target: str
@@ -42,7 +42,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """What is neither of the others: a floating-point number, a function."""
+    """Any other type: a floating-point number, a function."""
 
     name: str
     size: int
@@ -65,8 +65,8 @@ class Array:
 class Member:
     """A member of a structure, ``offset`` bytes from its beginning.
 
-    A bit-field has ``bits``, from bit number ``first_bit`` behind ``offset`` on: the lowest bit of
-    a byte comes first in little endian, the highest in big endian.
+    A bit-field has ``bits`` bits from bit ``first_bit`` behind ``offset`` on: the lowest bit of a
+    byte is first in little endian, the highest in big endian.
     """
 
     name: str
@@ -78,16 +78,16 @@ class Member:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes a part of."""
+        """Its size in bytes, for a bit-field with all bytes that it touches."""
         return (self.first_bit + self.bits + 7) // 8 if self.bits else self.type.size
 
     @property
     def count(self) -> int:
-        """How many elements an array has; 1 for everything else."""
+        """The number of elements of an array; 1 otherwise."""
         return self.type.count if isinstance(self.type, Array) else 1
 
     def number(self, data: bytes, start: int = 0) -> int:
-        """The value in a structure that begins at ``data[start]``."""
+        """The value in a structure at ``data[start]``."""
         whole, signed = self._scalar()
         data = self.raw(data, start)
         if not self.bits:
@@ -103,23 +103,23 @@ class Member:
         return self.unpacked(self.raw(data, start))
 
     def text(self, data: bytes, start: int = 0) -> bytes:
-        """What an array of characters holds in front of its first NUL."""
+        """The characters of an array before the first NUL."""
         return self.raw(data, start).partition(b"\0")[0]
 
     def raw(self, data: bytes, start: int = 0) -> bytes:
-        """The bytes of it; FormatError if ``data`` is too short for it."""
+        """Its bytes; FormatError if ``data`` is too short."""
         at = start + self.offset
         if at < 0 or at + self.size > len(data):
             raise FormatError(f"{self.name} lies behind the {len(data)} bytes that were read")
         return data[at : at + self.size]
 
     def packed(self, *values: int) -> bytes:
-        """The bytes of a number, or of the first elements of an array of numbers."""
+        """The bytes of a number, or of the first numbers of an array."""
         size, signed = self._element()
         return b"".join(value.to_bytes(size, self.byteorder, signed=signed) for value in values)
 
     def unpacked(self, data: bytes) -> list[int]:
-        """The numbers that `packed` makes these bytes of."""
+        """The inverse of `packed`."""
         size, signed = self._element()
         return [
             int.from_bytes(data[at : at + size], self.byteorder, signed=signed)
@@ -128,7 +128,7 @@ class Member:
 
     @property
     def structure(self) -> "Structure":
-        """The type of it, or of its elements, which must be a struct or union."""
+        """The struct or union that it is, or that its elements are."""
         kind = self.type.element if isinstance(self.type, Array) else self.type
         if not isinstance(kind, Structure) or not kind.size:
             raise FormatError(f"{self.name} does not consist of structures")
@@ -148,14 +148,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A struct or union.  Members of unnamed ones inside it are among its own."""
+    """A struct or union.  The members of its unnamed structures are among its own."""
 
     name: str
     size: int
     members: Mapping[str, Member]
 
     def member(self, path: str) -> Member:
-        """A member, or a member of one: ``thread.pc``.  FormatError if there is none."""
+        """A member, or one of a nested structure as ``thread.pc``; FormatError if there is none."""
         name, dot, rest = path.partition(".")
         found = self.members.get(name)
         if found is None:
@@ -171,7 +171,7 @@ class Structure:
         return replace(inner, name=path, offset=found.offset + inner.offset)
 
     def packed(self, **values: int) -> bytes:
-        """A structure with these numbers in it and zeros everywhere else."""
+        """The structure with these members, and zeros elsewhere."""
         data = bytearray(self.size)
         for name, value in values.items():
             member = self.member(name)
@@ -179,7 +179,7 @@ class Structure:
         return bytes(data)
 
     def unpacked(self, data: bytes, start: int = 0) -> dict[str, int]:
-        """The numbers in a structure that begins at ``data[start]``, by their names."""
+        """The numeric members of a structure at ``data[start]``, by name."""
         return {
             name: member.number(data, start)
             for name, member in self.members.items()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Find a type by its name in debug information that has no index of names, as gcc leaves it.
+"""Find a type by name in debug information without an index of names, as gcc writes it.
 
-The name is looked for among the strings, then what refers to it among the bytes of the entries.
-Only a unit in which an entry of such a type seems to begin with that name is gone through.
+The name is searched among the strings, then its offset among the entries' bytes.  Only units with a
+possible match are parsed.
 """
 
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from harness.image.dwarf import STRING_INDEX, DebugInfo, Entry, Unit
 
 
 def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | None:
-    """The first definition with this name and one of these tags on the top level of a unit."""
+    """The first definition with this name and one of these tags at the top level of a unit."""
     wanted = name.encode()
     for unit in _units_with(debug, wanted, tags) if wanted else ():
         for entry in debug.children(debug.top(unit)):
@@ -26,9 +26,9 @@ def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | Non
 
 
 def _units_with(debug: DebugInfo, name: bytes, tags: frozenset[str]) -> Iterator[Unit]:
-    """The units that may define it, in the file's order."""
+    """The units that may define the name, in the file's order."""
     text = name + b"\0"
-    # A linker has strings end in one another: the name may be the end of a longer one.
+    # A linker merges suffixes: the name may be the end of a longer string.
     offsets = [place.to_bytes(4, debug.byteorder) for place in _places(debug.strings, text)]
     forms = {"DW_FORM_string": [text], "DW_FORM_strp": offsets}
     patterns = [pattern for form in forms.values() for pattern in form]
@@ -47,7 +47,7 @@ def _may_define(
     forms: dict[str, list[bytes]],
     indices: list[int],
 ) -> bool:
-    """Whether the unit has the bytes that such an entry, if no declaration, would begin with."""
+    """Whether the unit contains the first bytes of such an entry."""
     for code, abbreviation in debug.table(unit).items():
         attributes = [attribute for attribute, _, _ in abbreviation.attributes]
         if abbreviation.tag not in tags or "DW_AT_declaration" in attributes or not attributes:
@@ -62,7 +62,7 @@ def _may_define(
 
 
 def _encoded(debug: DebugInfo, unit: Unit, form: str, indices: list[int]) -> list[bytes]:
-    """The numbers of strings at these places of .debug_str_offsets, as a form writes them."""
+    """The indices of these places of .debug_str_offsets, encoded in a form."""
     base = debug.string_base(unit)
     numbers = [(place - base) // 4 for place in indices if place >= base]
     if form == "DW_FORM_strx":
@@ -74,7 +74,7 @@ def _encoded(debug: DebugInfo, unit: Unit, form: str, indices: list[int]) -> lis
 
 
 def _places(data: bytes, pattern: bytes) -> Iterator[int]:
-    """Where a pattern is in some bytes."""
+    """The offsets of a pattern."""
     at = data.find(pattern)
     while at >= 0:
         yield at

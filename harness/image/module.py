@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A module as its ELF file describes it: linked to its place, for one kernel."""
+"""A module as described by its ELF file: linked to its address, for one kernel."""
 
 from harness.errors import FormatError, GuestError
 from harness.image.image import Image
@@ -15,7 +15,7 @@ _NAME_LIMIT = 64
 class ModuleImage(Image):
     """A module, read from the bytes of its ELF file; ``name`` is for messages.
 
-    FormatError when it is no module, and as of `Image`.
+    FormatError if it is no module, and as of `Image`.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -30,7 +30,7 @@ class ModuleImage(Image):
 
     @property
     def module_name(self) -> str:
-        """What it calls itself, which is its source file's name."""
+        """The module's own name, that of its source file."""
         layout = self.structures.struct("module")
         name = layout.member("name").number(self.read(self.this_module, layout.size))
         raw = self._text_at(name)
@@ -38,13 +38,13 @@ class ModuleImage(Image):
 
     @property
     def kernel_build_id(self) -> bytes | None:
-        """The build id of the kernel that it was linked against; None if it does not say."""
+        """The build id of the kernel that it was linked against; None if not stored."""
         address = self.symbols.get(KERNEL_BUILD_ID)
         return None if address is None else self.read(address, _BUILD_ID_SIZE)
 
     @property
     def segments(self) -> list[tuple[int, bytes]]:
-        """What has to be in memory: addresses and bytes, by address."""
+        """Addresses and contents of its segments, by address."""
         return [
             (segment.address & self.isa.mask, self._elf.data[segment.offset :][: segment.size])
             for segment in self._elf.segments

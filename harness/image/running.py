@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest's image together with those of the modules that are loaded into it."""
+"""A running guest's image, with those of its loaded modules."""
 
 from collections import ChainMap
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from harness.isa import CallSite
 
 
 class RunningImage(Image):
-    """The image of a guest that runs: `Image`, and what is true only as long as a module is loaded.
+    """`Image`, with the modules that are loaded at the moment.
 
-    Names of the kernel win over those of modules, and of the modules the one that came first.
+    The kernel's names are preferred to those of modules, and earlier modules' to later ones'.
     ``symbols``, ``functions`` and ``sites`` are those of all of them.
     """
 
@@ -24,37 +24,37 @@ class RunningImage(Image):
 
     @property
     def modules(self) -> Mapping[str, Image]:
-        """The modules by name, in the order in which they came."""
+        """The modules by name, in load order."""
         return MappingProxyType(self._modules)
 
     def add_module(self, name: str, image: Image) -> None:
-        """A module has been loaded."""
+        """Add a loaded module."""
         self._modules[name] = image
         self._merge()
 
     def remove_module(self, name: str) -> None:
-        """A module is gone."""
+        """Remove an unloaded module."""
         del self._modules[name]
         self._merge()
 
     def module_at(self, address: int) -> str:
-        """The name of the module whose text holds ``address``; empty for the kernel's and none."""
+        """The name of the module whose text contains ``address``; empty for all else."""
         address &= self.isa.mask
         return next((name for name, image in self._modules.items() if address in image.text), "")
 
     def target_of(self, site: CallSite, function: str) -> int:
-        """What a site calls when it calls ``function`` of the kernel: that, or a trampoline."""
+        """The target of a site that calls ``function`` of the kernel: that, or a trampoline."""
         image = self._image_at(site.address)
         return self.address_of(function) if image is self else image.site_target(self, function)
 
     @property
     def sites(self) -> list[CallSite]:
-        """The call sites in the tables of guest and modules, by address; errors as of `Image`."""
+        """The call sites of guest and modules, by address; errors as of `Image`."""
         found = [*super().sites, *(site for image in self._loaded for site in image.sites)]
         return sorted(found, key=lambda site: site.address)
 
     def function_at(self, address: int) -> Function | None:
-        """The function whose bytes hold ``address``; None in a gap between functions."""
+        """As of `Image`."""
         image = self._image_at(address)
         return super().function_at(address) if image is self else image.function_at(address)
 
@@ -64,19 +64,19 @@ class RunningImage(Image):
         return super().is_assembled(address) if image is self else image.is_assembled(address)
 
     def symbolize(self, address: int) -> str:
-        """As of `Image`; with `` [module]`` behind what is in a module."""
+        """As of `Image`, with `` [module]`` behind a module's symbol."""
         module = self.module_at(address)
         if not module:
             return super().symbolize(address)
         return f"{self._modules[module].symbolize(address)} [{module}]"
 
     def read(self, address: int, size: int) -> bytes:
-        """What the linker put at ``address``; GuestError where no file holds bytes."""
+        """As of `Image`."""
         image = self._image_at(address)
         return super().read(address, size) if image is self else image.read(address, size)
 
     def kallsyms(self, module: str = "") -> str:
-        """The functions of guest and modules in the layout of ``/proc/kallsyms``."""
+        """As of `Image`, with the modules' functions."""
         modules = (image.kallsyms(name) for name, image in self._modules.items())
         return super().kallsyms(module) + "".join(modules)
 

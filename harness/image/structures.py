@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C types of a guest or of a Linux kernel, as its debug information lays them out.
+"""The C types of a guest or of a Linux kernel, from its debug information.
 
-A file may lie: types that contain themselves, members outside of their structure, and sizes and
-numbers that no kernel has are a FormatError.
+A damaged file raises FormatError: types that contain themselves, members outside of their
+structure, sizes and counts that no kernel has.
 """
 
 import struct
@@ -29,10 +29,10 @@ MAX_SIZE = 1 << 24
 """Bytes of a type; the largest one of a Linux kernel has a few hundred KiB."""
 
 MAX_MEMBERS = 4096
-"""Of one structure or enum, those of unnamed structures in it included."""
+"""Members of a structure or enum, with those of its unnamed structures."""
 
 MAX_DEPTH = 64
-"""Types inside one another."""
+"""Nesting of types."""
 
 _STRUCTURES = frozenset({"DW_TAG_structure_type", "DW_TAG_union_type"})
 _QUALIFIERS = frozenset(
@@ -45,11 +45,11 @@ _KEYWORDS = {
 }
 _SIGNED = {5, 6, 0x0D}  # DW_ATE_signed, DW_ATE_signed_char, DW_ATE_signed_fixed
 _NUMBERS = {2, 5, 6, 7, 8, 0x10}  # boolean, signed, signed_char, unsigned, unsigned_char, UTF
-_PLUS_UCONST = 0x23  # DW_OP_plus_uconst, how DWARF 2 says where a member is
+_PLUS_UCONST = 0x23  # DW_OP_plus_uconst: a member's location in DWARF 2
 
 
 class Structures:
-    """Types by name; each is looked for when it is asked for, and once."""
+    """Types by name, each found on demand and cached."""
 
     def __init__(
         self, sections: Mapping[str, bytes], byteorder: ByteOrder, name: str, bits: int
@@ -64,7 +64,7 @@ class Structures:
             self._debug = DebugInfo(sections, byteorder)
 
     def struct(self, name: str) -> Structure:
-        """``struct name`` or ``union name``; FormatError if there is no definition of it."""
+        """``struct name`` or ``union name``; FormatError if it is not defined."""
         if name not in self._structures:
             found = self._find(name, _STRUCTURES, "struct")
             assert isinstance(found, Structure)
@@ -78,7 +78,7 @@ class Structures:
         return found
 
     def typedef(self, name: str) -> Type:
-        """What ``name`` is defined as; errors as of `struct`."""
+        """The type that ``name`` stands for; errors as of `struct`."""
         return self._find(name, frozenset({"DW_TAG_typedef"}), "typedef")
 
     def _find(self, name: str, tags: frozenset[str], kind: str) -> Type:
@@ -161,7 +161,7 @@ class Structures:
             first = entry.number("DW_AT_data_bit_offset") or 0
             before = entry.number("DW_AT_bit_offset")
             if before is not None:
-                # DWARF 3: counted from the highest bit of a storage unit at the offset.
+                # DWARF 3: counted from the highest bit of the storage unit.
                 unit = 8 * (entry.number("DW_AT_byte_size") or kind.size)
                 first = before if self._byteorder == "big" else unit - before - bits
             offset, first = offset + first // 8, first % 8
@@ -198,7 +198,7 @@ class Structures:
         return Enumeration(name, _number_size(size), signed, values)
 
     def _spelled(self, target: int | None) -> str:
-        """A type as C spells it, qualifiers aside."""
+        """A type in C, without qualifiers."""
         stars = ""
         for _ in range(MAX_DEPTH):
             if target is None:
@@ -231,16 +231,16 @@ def _location(entry: Entry) -> int:
     if isinstance(value, int):
         return value
     if value[:1] != bytes([_PLUS_UCONST]):
-        raise FormatError("it is computed where a member lies")
+        raise FormatError("a member has a computed location")
     return read_uleb(value, 1)[0]
 
 
 def _count(subrange: Entry) -> int:
-    """The elements of one dimension; 0 where it is open."""
+    """The number of elements of one dimension; 0 if unknown."""
     count, last = subrange.number("DW_AT_count"), subrange.number("DW_AT_upper_bound")
     if count is not None:
         return count
-    # -1, in as many bits as the compiler liked, for an array of no elements.
+    # -1, of 32 or 64 bits, for an array without elements.
     return 0 if last is None or last in (0xFFFFFFFF, (1 << 64) - 1) else last + 1
 
 

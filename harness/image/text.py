@@ -7,7 +7,7 @@ from harness.isa import Isa, for_elf
 
 
 def isa_of(elf: Elf) -> Isa:
-    """The instruction set that ``elf`` is for; FormatError when it cannot be traced."""
+    """The instruction set of ``elf``; FormatError if it is not supported."""
     try:
         return for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
     except FormatError as error:
@@ -15,9 +15,9 @@ def isa_of(elf: Elf) -> Isa:
 
 
 def code_around(elf: Elf, isa: Isa, address: int) -> tuple[bytes, bytes]:
-    """The code in front of ``address`` and from there on, as much as call sites are known by.
+    """The code before ``address`` and from it on, as much as is needed to recognise a call site.
 
-    Either is short or empty where the file's segment ends, or where ``address`` is unaligned.
+    Either is short or empty at the edge of a segment, or if ``address`` is unaligned.
     """
     segment = elf.segment_at(address)
     if address % isa.unit or segment is None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The threads of a guest: the array ``threads`` of ``struct thread_info``, decoded from bytes.
+"""The guest's threads, decoded from its array ``threads`` of ``struct thread_info``.
 
-The guest is a stranger: what it says of a thread is a number or a name, and leads nowhere.
+The guest is not trusted: only numbers and names are read, no pointer is followed.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from harness.image.image import Image
 from harness.units import one_line
 
 FREE = 0x1000
-"""``state`` of an entry that is no thread (TASK_FREE)."""
+"""TASK_FREE, the ``state`` of an unused entry."""
 
 MAX_THREADS = 65536
 
@@ -24,11 +24,11 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class GuestThread:
-    """One thread; the fields bear the guest's names.
+    """One thread, with the guest's names.
 
-    ``slot`` is its place in the array and ``address`` that of its structure.  ``comm`` is escaped.
-    ``interrupted_pc`` is where an interrupt has hit it that is not over yet, else 0; ``saved_pc``
-    and ``saved_sp`` are where it goes on if it does not run.  ``ftrace_ignore`` says that its
+    ``slot`` is its index in the array and ``address`` that of its structure.  ``comm`` is escaped.
+    ``interrupted_pc`` is the address at which an unfinished interrupt hit it, else 0; ``saved_pc``
+    and ``saved_sp`` are those of a thread that does not run.  ``ftrace_ignore`` says that its
     functions are not traced.
     """
 
@@ -51,7 +51,7 @@ class GuestThread:
 
 
 def thread_count(image: Image) -> int:
-    """How many places for threads there are; FormatError where the image cannot be right."""
+    """The size of the array; FormatError if the image is invalid."""
     size, room = image.structures.struct("thread_info").size, image.size_of("threads")
     if not size or room % size or room // size > MAX_THREADS:
         raise FormatError(f"{image.name} has {room} bytes of threads of {size} bytes")
@@ -59,7 +59,7 @@ def thread_count(image: Image) -> int:
 
 
 class ThreadArray:
-    """Where a guest's threads lie, ``size`` bytes at ``address``, and how."""
+    """The layout of a guest's threads, ``size`` bytes at ``address``."""
 
     def __init__(self, image: Image) -> None:
         self.count = thread_count(image)
@@ -70,7 +70,7 @@ class ThreadArray:
         self._numbers = {name: self.layout.member(_PATHS.get(name, name)) for name in _NUMBERS}
 
     def threads(self, entries: bytes) -> list[GuestThread]:
-        """The threads out of `size` bytes, read at `address`; none before the guest has any."""
+        """The threads in `size` bytes, read at `address`; none before the guest has any."""
         starts = [slot * self.layout.size for slot in range(self.count)]
         return [
             GuestThread(
@@ -84,7 +84,7 @@ class ThreadArray:
         ]
 
     def names(self, entries: bytes) -> dict[int, str]:
-        """The name of each process id, also of threads that have ended and left a free entry."""
+        """The name of each process id, also of ended threads whose entry is not reused yet."""
         found = {}
         for start in range(0, self.size, self.layout.size):
             pid, name = self._pid.number(entries, start), self._name(entries, start)

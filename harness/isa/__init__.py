@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What differs between architectures, as far as Python knows it: four interfaces, and behind them
-one package for each architecture.
+"""Architectures: four interfaces, and one package for each architecture.
 
 ``sites``: call sites as byte strings.  ``abi``: registers by class.  ``asm_syntax``: the text of
-instructions, for mutants only.  ``machine``: transfers of control, exceptions, interrupts.  A
-package that defines a subclass of ``Isa`` is an architecture; a new one is that package and nothing
-else.  Pure functions, no input or output.
+instructions, for mutants only.  ``machine``: transfers of control, exceptions, interrupts.  An
+architecture is a package that defines a subclass of ``Isa``.  Pure functions, no I/O.
 """
 
 import pkgutil
@@ -53,18 +51,18 @@ def _classes() -> dict[str, type[Isa]]:
 
 
 def architectures() -> list[str]:
-    """Names of the architectures that can be traced, sorted."""
+    """The names of the supported architectures, sorted."""
     return sorted(_classes())
 
 
 def machine_of(architecture: str) -> type[Machine]:
-    """The machines of one of `architectures`."""
+    """The `Machine` class of an architecture."""
     return _classes()[architecture].machine_type
 
 
 @cache
 def for_elf(e_machine: int, bits: int, byteorder: ByteOrder, e_flags: int = 0) -> Isa:
-    """The instruction set of an ELF file; FormatError when it is none that can be traced.
+    """The instruction set of an ELF file; FormatError if it is not supported.
 
     ``e_machine`` and ``e_flags`` are the fields of the ELF header, ``bits`` is 32 or 64.
     """

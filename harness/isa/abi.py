@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The calling convention: registers by class, frames, and what the compiler counts on at a site."""
+"""The calling convention: registers by class, frames, and register use at a call site."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from harness.isa.sites import Form
 
 @dataclass(frozen=True, slots=True)
 class AtSite:
-    """What is where at the first instruction of a call site of one form.
+    """Register use at the first instruction of a call site of one form.
 
-    ``live`` registers mean something to the traced function and have to come through.  Behind the
-    site each key of ``moved`` holds what the register of its value held in front of it.  ``pinned``
-    may not be given an arbitrary value, because the site or the stub uses it.
+    ``live`` registers have a meaning to the traced function and must be preserved.  Behind the site
+    each key of ``moved`` has the value that its value had before the site.  ``pinned`` registers
+    must not get arbitrary values, because the site or the stub uses them.
     """
 
     live: tuple[str, ...]
@@ -25,10 +25,10 @@ class AtSite:
 
 
 class FrameRecord(NamedTuple):
-    """Two words of the stack: what ``register`` held in the caller, and a return address.
+    """Two words of the stack: the caller's value of ``register``, and a return address.
 
-    The first of them lies ``offset`` bytes from where the register points; in a list of records
-    each points so to the next.
+    The record begins ``offset`` bytes from the address in the register.  In a list of records, each
+    points to the next in this way.
     """
 
     register: str
@@ -36,47 +36,46 @@ class FrameRecord(NamedTuple):
 
 
 class Abi(ABC):
-    """Registers by gdb's names, in classes that do not depend on any one piece of code.
+    """Registers by gdb's names, in classes.
 
-    A class of registers is a tuple in which order means something only where it says so.
+    The order in a class means something only where stated.
     """
 
     general_registers: tuple[str, ...]
     """In the order in which a dump shows them."""
     status_registers: tuple[str, ...]
-    """What a dump shows beside them; the first has the flags that an instruction may leave to the
-    next."""
+    """Further registers of a dump; the first holds the condition flags."""
     pc_register = "pc"
     stack_register = "sp"
     return_register: str
-    """What holds the return address at a function's entry."""
+    """Holds the return address at a function's entry."""
     current_register: str
-    """In what the guest keeps the address of the running thread."""
+    """Holds the address of the current thread in the guest."""
 
     argument_registers: tuple[str, ...]
-    """For integers, the first argument first."""
+    """Integer arguments, in order."""
     scratch: tuple[str, ...]
-    """What a function may leave changed."""
+    """Caller-saved."""
     saved: tuple[str, ...]
-    """What it may not, without the stack pointer."""
+    """Callee-saved, without the stack pointer."""
     fixed: tuple[str, ...]
-    """What keeps one value for as long as a thread runs."""
+    """Constant while a thread runs."""
     results: tuple[str, ...]
-    """What can carry what a function returns, the first word first."""
+    """Results of a function, first word first."""
     float_scratch: tuple[str, ...]
     float_saved: tuple[str, ...]
     float_results: tuple[str, ...]
     float_arguments: tuple[str, ...]
     float_status: tuple[str, ...]
-    """Modes and flags of floating point, which last."""
+    """Floating-point control and status."""
 
     stack_alignment: int
     static_chain: str = ""
     """What hands a nested function its caller's variables at a call site, where anything does."""
     home_area: int = 0
-    """Bytes from the stack pointer up that a function may write when it is entered."""
+    """Bytes above the stack pointer that a function may write at its entry."""
     frame_record: FrameRecord | None = None
-    """What heads the list of frame records at the entry of a function, where the ABI has one."""
+    """The newest frame record at a function's entry, if the ABI has frame records."""
     first_syscall: int = 0
     """The number of the first system call, ``__NR_Linux``."""
 
@@ -85,8 +84,8 @@ class Abi(ABC):
 
     @abstractmethod
     def at_site(self, form: Form) -> AtSite:
-        """What the compiler counts on at a call site of this form."""
+        """Register use at a call site of this form."""
 
     @abstractmethod
     def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
-        """gdb expressions that fill a floating-point register with a pattern of that number."""
+        """gdb expressions that fill a floating-point register with a pattern."""

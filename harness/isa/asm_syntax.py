@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What generated mutants need of the assembler's syntax; nothing else reads assembly."""
+"""Assembler syntax, for generated mutants only."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from harness.isa.code import Code
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """All that an instruction of an assembly file does: registers and memory read and written.
+    """Registers and memory that an instruction reads and writes.
 
     Memory is a base register, an offset as a sum or product of numbers, and a size in bytes.
     """
@@ -22,35 +22,35 @@ class Effect:
 
 
 class AsmSyntax(ABC):
-    """Instructions as text: a mnemonic, a blank, and operands with single blanks in between."""
+    """Instructions as text: a mnemonic, a blank, and operands separated by single blanks."""
 
     register: ClassVar[str]
     """A regular expression for a register."""
     jumps_delay: ClassVar[bool] = False
-    """Whether what a port writes into a slot, a call or a jump, has a delay slot."""
+    """Whether the call or jump that a port writes into a slot has a delay slot."""
 
     def __init__(self, code: Code) -> None:
         self.code = code
 
     def delays(self, statement: str) -> bool:
-        """Whether what stands behind this instruction is its delay slot."""
+        """Whether the next instruction is in the delay slot of this one."""
         return False
 
     @abstractmethod
     def ends(self, statement: str) -> bool:
-        """Whether this instruction never goes on behind itself, or behind its delay slot."""
+        """Whether control never continues behind this instruction or its delay slot."""
 
     @abstractmethod
     def effect(self, statement: str) -> Effect | None:
-        """What an instruction does; None where that is not known.
+        """The effect of an instruction; None if not known.
 
-        It is not for whatever goes elsewhere, nor for what acts on more than registers and memory.
+        None for branches, and for instructions that affect more than registers and memory.
         """
 
     @abstractmethod
     def another_register(self, register: str) -> str:
-        """A register that can stand where ``register`` stands, and is another one."""
+        """A different register of the same kind."""
 
     @abstractmethod
     def another_offset(self, operands: str) -> str | None:
-        """Operands with a word added to the number in them; None without one."""
+        """Operands with the number in them increased by a word; None without a number."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an architecture gives to the harness: its code, and four parts that know it."""
+"""One architecture: its machine code and the four interfaces."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -13,17 +13,14 @@ from harness.units import ByteOrder
 
 
 class Isa(Code):
-    """One instruction set in one word size and byte order.
-
-    A subclass names the parts; one part does not know another.
-    """
+    """One instruction set in one word size and byte order."""
 
     name: ClassVar[str]
     """The architecture's name in ``guests/arch/`` and in the machine configs."""
     elf_machine: ClassVar[int]
     """``e_machine`` of its ELF files."""
     elf_flags_refused: ClassVar[Mapping[int, str]] = {}
-    """Bits of ``e_flags`` that stand for an ABI which is not supported, and its name."""
+    """Bits of ``e_flags`` of unsupported ABIs, and their names."""
     sites_type: ClassVar[type[Sites]]
     abi_type: ClassVar[type[Abi]]
     asm_syntax_type: ClassVar[type[AsmSyntax]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine code as byte strings: its instructions, one by one, and what they are called."""
+"""Machine code as byte strings, and its disassembly."""
 
 import re
 from abc import ABC, abstractmethod
@@ -12,10 +12,10 @@ from harness.units import ByteOrder
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One disassembled instruction; ``text`` is ``.word 0x...`` where the bytes are none.
+    """One disassembled instruction; ``text`` is ``.word 0x...``  for an invalid one.
 
-    Targets of branches are addresses in ``text``, never distances.  ``calls`` is where a direct
-    call goes, as the disassembler reads it; None for every other instruction.
+    Branch targets in ``text`` are absolute addresses.  ``calls`` is the target of a direct call
+    according to the disassembler, None for all other instructions.
     """
 
     address: int
@@ -30,12 +30,12 @@ class Instruction:
 class Code(ABC):
     """The machine code of one architecture in one word size and byte order.
 
-    Addresses may come sign-extended (as gdb gives those of 32-bit MIPS) and go out masked to
-    ``bits``.  Instructions are byte strings as they lie in memory.
+    Addresses may be sign-extended, as gdb's are on 32-bit MIPS; results are masked to ``bits``.
+    Instructions are byte strings in memory order.
     """
 
     unit: ClassVar[int] = 4
-    """Bytes: instructions lie at multiples of it, and are as long as one unit or some."""
+    """Bytes: the alignment of instructions; their length is a multiple of it."""
     longest: ClassVar[int] = 4
     """Bytes of the longest instruction."""
     direct_call: ClassVar[re.Pattern[str]]
@@ -54,11 +54,11 @@ class Code(ABC):
         return self.byteorder
 
     def size_of(self, code: bytes) -> int:
-        """The bytes of the instruction that ``code`` begins with."""
+        """The size in bytes of the instruction at the beginning of ``code``."""
         return self.unit
 
     def split(self, code: bytes) -> list[bytes]:
-        """The instructions of ``code``; without what is left at its end and is no whole one."""
+        """The instructions of ``code``, without an incomplete one at its end."""
         found = []
         at = 0
         while at + self.unit <= len(code):
@@ -70,15 +70,15 @@ class Code(ABC):
         return found
 
     def value(self, instruction: bytes) -> int:
-        """An instruction as the number that the manuals print."""
+        """An instruction as a number, as the manuals print it."""
         return int.from_bytes(instruction, self.code_byteorder)
 
     def encode(self, *values: int, size: int = 4) -> bytes:
-        """Instructions of ``size`` bytes each, given as the numbers that the manuals print."""
+        """Instructions of ``size`` bytes each, given as numbers as the manuals print them."""
         return b"".join(value.to_bytes(size, self.code_byteorder) for value in values)
 
     def aligned(self, address: int) -> int:
-        """An address of an instruction, masked; RangeError for one that cannot be."""
+        """A masked address of an instruction; RangeError if it is not aligned."""
         address &= self.mask
         if address % self.unit:
             raise RangeError(f"{self.hex(address)} is not the address of an instruction")
@@ -89,10 +89,9 @@ class Code(ABC):
         return f"0x{address & self.mask:0{self.bits // 4}x}"
 
     def disassemble(self, code: bytes, address: int) -> list[Instruction]:
-        """The instructions of ``code``, which lies at ``address``, as capstone reads them.
+        """The instructions of ``code`` at ``address``, as capstone reads them.
 
-        What it does not know is an instruction too.  What is left at the end and is no whole one
-        is left out.
+        Unknown instructions are listed as ``.word``.  An incomplete one at the end is left out.
         """
         listing: list[Instruction] = []
         end = sum(map(len, self.split(code)))
@@ -109,7 +108,7 @@ class Code(ABC):
                 listing.append(Instruction(at & self.mask, bytes_, text, calls))
                 offset += size
             if offset < end:
-                # capstone stops at what is no instruction.
+                # capstone stops at an invalid instruction.
                 unknown = code[offset : offset + self.size_of(code[offset:])]
                 text = f".{'word' if len(unknown) == 4 else 'short'} "
                 text += f"0x{self.value(unknown):0{2 * len(unknown)}x}"
@@ -118,7 +117,7 @@ class Code(ABC):
         return listing
 
     def _text(self, address: int, mnemonic: str, operands: str) -> str:
-        """The text of an instruction at ``address``, with addresses as targets of branches."""
+        """The text of an instruction at ``address``, with absolute branch targets."""
         return f"{mnemonic} {operands}".rstrip()
 
     @abstractmethod
@@ -128,7 +127,7 @@ class Code(ABC):
     @property
     def _disassembler(self) -> Any:
         if self._engine is None:
-            # Costly to import and needed only for what people read.
+            # Slow to import, and only needed for output.
             import capstone
 
             self._engine = capstone.Cs(*self._capstone())

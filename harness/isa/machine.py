@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CPU and what the harness does to it from outside: transfers of control, exceptions,
-interrupts, visibility of stores to text.
-"""
+"""The CPU seen from outside: branches, exceptions, interrupts, visibility of stores to text."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +10,8 @@ from harness.isa.code import Code
 
 
 class FlowKind(IntEnum):
-    """What an instruction means to a stack of return addresses.
-
-    The numbers are those of the oracle's plugin.
+    """The effect of an instruction on the shadow stack of the oracle's plugin, which has the same
+    numbers.
     """
 
     CALL = 1
@@ -23,9 +20,9 @@ class FlowKind(IntEnum):
 
 
 class FlowPattern(NamedTuple):
-    """Instructions whose bits under ``mask`` equal ``value`` are transfers of this kind.
+    """Instructions whose bits under ``mask`` equal ``value`` are of this kind.
 
-    An instruction shorter than 32 bits has zeros above.
+    Instructions shorter than 32 bits are zero-extended.
     """
 
     mask: int
@@ -34,65 +31,64 @@ class FlowPattern(NamedTuple):
 
 
 class Property(StrEnum):
-    """What a clause can be about, or cannot be seen because of, on some machines."""
+    """A property of machines that a clause depends on."""
 
     SIGNED_RETURNS = "signed-returns"
-    """Functions sign their return address, and authenticate it before they return."""
+    """Functions sign and authenticate their return address."""
     LANDING_PADS = "landing-pads"
-    """An indirect branch must land on an instruction that is made for it."""
+    """An indirect branch must reach a landing pad."""
     FAR_MODULES = "far-modules"
-    """A call site of a module may lie too far from the kernel to call it."""
+    """The kernel may be out of reach of a module's call site."""
     FRAME_RECORDS = "frame-records"
-    """The compiler keeps a frame pointer, and a list of frame records, without being told to."""
+    """The compiler maintains frame records by default."""
     HIDDEN_RETURNS = "hidden-returns"
-    """A function may have stored its return address before it calls ``_mcount``, at a place that
-    its prologue alone tells."""
+    """A function may store its return address before it calls ``_mcount``; where, only its prologue
+    says.
+    """
     UNMAPPED_TEXT = "unmapped-text"
-    """The kernel's text is not mapped by page tables, so that a store to it cannot fail."""
+    """No page tables map the kernel's text, so a store to it cannot fault."""
     LOCAL_FETCH = "local-fetch"
-    """What makes stores visible to instruction fetch does so for the CPU that executes it alone."""
+    """Instruction cache maintenance affects the executing CPU only."""
     NO_NMI = "no-nmi"
-    """Nothing can raise an NMI in a kernel that runs."""
+    """An NMI cannot be raised in a running kernel."""
 
 
 class Injector(Protocol):
-    """What an interrupt is raised with: the stopped machine."""
+    """Access to the stopped machine, to raise an interrupt."""
 
     def set_bits(self, cpu: int, register: str, bits: int) -> None:
         """Set bits of a CPU's register."""
         ...
 
     def store(self, address: int, data: bytes) -> None:
-        """Store to a physical address, of a device for instance."""
+        """Store to a physical address, such as a device register."""
         ...
 
 
 class Injection(NamedTuple):
-    """A way to raise an interrupt from outside, which a machine config names."""
+    """A way to raise an interrupt, named by a machine config."""
 
     inject: Callable[[Injector, int, bool], None]
-    """Make an interrupt of a CPU pending, or with True an NMI."""
+    """Make an interrupt of a CPU pending; with True, an NMI."""
     nmi: bool = False
     """Whether it can raise NMIs."""
 
 
 class Machine(ABC):
-    """One architecture's CPUs as the guests under ``guests/arch/`` set them up."""
+    """The CPUs of one architecture, as set up by the guests in ``guests/arch/``."""
 
     injections: ClassVar[Mapping[str, Injection]] = {}
-    """The ways to raise an interrupt, by what ``qemu.inject`` of a machine config calls them."""
+    """Ways to raise an interrupt, by the value of ``qemu.inject`` in a machine config."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
-    """The instructions that call or go to an address in a register; the first that fits decides."""
+    """Calls and branches to a register; the first match decides."""
     accesses_memory: ClassVar[tuple[int, int]]
-    """Mask and value of loads and stores; those that a ``setjmp()`` has no use for may be left out.
-    """
+    """Mask and value of loads and stores, at least of those in ``setjmp()``."""
     delay_slot: ClassVar[int] = 0
-    """Bytes behind a branch that are executed before it takes effect; a call returns behind them.
-    """
+    """Size in bytes of a branch's delay slot."""
     vectors_symbol: ClassVar[str]
-    """The guest's symbol where its exception vectors begin."""
+    """The symbol of the guest's exception vectors."""
     vector_offsets: ClassVar[Sequence[int]]
-    """Where, from there, an exception can begin."""
+    """Offsets of the vectors from there."""
 
     def __init__(self, code: Code) -> None:
         self.code = code
@@ -100,53 +96,48 @@ class Machine(ABC):
     @classmethod
     @abstractmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
-        """What guests have that are compiled with these flags."""
+        """The properties of guests that are compiled with these flags."""
 
     @abstractmethod
     def linear_address(self, address: int) -> int | None:
-        """The physical address of one of the guest's kernel; None for any other.
-
-        It is that of a fixed map, which needs no look at page tables.
-        """
+        """The physical address of a kernel address in the linear map; None for any other."""
 
     @abstractmethod
     def masks_interrupts(self, instruction: bytes) -> bool:
-        """Whether it is the instruction by which the guest masks this CPU's interrupts."""
+        """Whether the guest masks the CPU's interrupts by this instruction."""
 
     @abstractmethod
     def is_return(self, instruction: bytes) -> bool:
-        """Whether a function returns by this instruction."""
+        """Whether it is a return instruction."""
 
     @abstractmethod
     def is_store(self, instruction: bytes) -> bool:
-        """Whether it writes to memory."""
+        """Whether it stores to memory."""
 
     def has_delay_slot(self, instruction: bytes) -> bool:
-        """Whether what stands behind it is executed before it takes effect."""
+        """Whether it has a delay slot."""
         return False
 
     @abstractmethod
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
         """The addresses that an instruction makes visible to instruction fetch; None for others.
 
-        ``register`` gives the value that any register has in front of it.
+        ``register`` gives the value of a register before the instruction.
         """
 
     def plain_address(self, word: int) -> int:
-        """A return address as it lies in memory, without its signature."""
+        """A return address in memory, without its signature."""
         return word & self.code.mask
 
     def after_indirect_branch(self, registers: Mapping[str, int]) -> dict[str, int]:
-        """Registers to set so that the CPU counts as having come by an indirect branch of a kind
-        that a veneer uses; none where that makes no difference.
+        """Registers to set so that the CPU seems to have come by a veneer's indirect branch; none
+        if that makes no difference.
         """
         return {}
 
     def edges(self, size: int) -> tuple[int, ...]:
-        """Addresses of call sites of ``size`` bytes from which a call reaches another region than
-        from in front of them.
-        """
+        """Addresses of call sites of ``size`` bytes at the end of a region of direct calls."""
         return ()
 
     edge_memory: ClassVar[str] = ""
-    """How much memory a machine needs to have them."""
+    """The memory that a machine needs for `edges`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Call sites: what the compiler writes, what a port makes of it, and how both are told."""
+"""Call sites: the code of the compiler and of a port, and how to recognise both."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ MCOUNT = "_mcount"
 
 
 class Form(StrEnum):
-    """How the compiler wrote a call site."""
+    """The form of a call site in the compiler's output."""
 
     MCOUNT = "mcount"
     MCOUNT_RA_ADDRESS = "mcount-ra-address"
@@ -34,11 +34,11 @@ class SiteState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """One place where a function enters the tracer, as one ``dyn_ftrace`` record.
+    """One ``dyn_ftrace`` record.
 
-    ``address`` is the record's ``ip``: the first instruction of the site.  ``as_built`` is the code
-    from there on as the linker left it; without it a site is taken for the usual one of its form (a
-    long call has no usual one and needs it).
+    ``address`` is the record's ``ip``, the first instruction of the site.  ``as_built`` is the
+    linked code from there on.  Without it the usual code of the form is assumed; a long call has
+    none and needs it.
     """
 
     address: int
@@ -49,15 +49,15 @@ class CallSite:
 
 
 class Sites(ABC):
-    """The call sites of one architecture; all code is byte strings in the order of memory.
+    """The call sites of one architecture; all code is byte strings in memory order.
 
-    RangeError is raised where an instruction cannot go as far as it is asked to.
+    RangeError is raised if a branch cannot reach its target.
     """
 
     nop: bytes
-    """The instruction that stands for no call."""
+    """The nop of a disabled site."""
     call_relocations: ClassVar[frozenset[int]]
-    """ELF relocation types that may make a call site where they name ``_mcount``."""
+    """ELF relocation types of calls to ``_mcount``."""
     has_gate: ClassVar[bool] = False
     """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     before: ClassVar[int] = 0
@@ -70,52 +70,51 @@ class Sites(ABC):
 
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> bytes:
-        """The instruction that calls ``target`` when it stands at ``pc``."""
+        """The instruction at ``pc`` that calls ``target``."""
 
     @abstractmethod
     def encode_jump(self, pc: int, target: int) -> bytes:
-        """The instruction that jumps to ``target`` without a return when it stands at ``pc``."""
+        """The instruction at ``pc`` that jumps to ``target`` without linking."""
 
     @abstractmethod
     def reach(self, pc: int) -> tuple[int, int]:
-        """The lowest and the highest address that a call at ``pc`` can go to."""
+        """The lowest and the highest target of a call at ``pc``."""
 
     @abstractmethod
     def call_target(self, pc: int, code: bytes) -> int | None:
-        """Where the direct call at ``pc`` goes that ``code`` begins with; None when it is none."""
+        """The target of the direct call at the beginning of ``code``; None if it is none."""
 
     @abstractmethod
     def recognise(
         self, address: int, code: bytes, mcount: int | None, before: bytes = b""
     ) -> Form | None:
-        """The form of the call site at ``address`` in text as built; None when there is none.
+        """The form of the call site at ``address`` in text as built; None if there is none.
 
-        ``code`` is what lies from ``address`` on and ``before`` what ends just in front of it;
-        either may be short where a section begins or ends.  ``mcount`` is the address of
-        ``_mcount``, None in a guest that has none.
+        ``code`` begins at ``address`` and ``before`` ends there; either may be short at the edge of
+        a section.  ``mcount`` is the address of ``_mcount``, None in a guest without it.
         """
 
     @abstractmethod
     def size(self, form: Form, code: bytes) -> int:
-        """How many bytes of ``code``, from a recognised site's address on, belong to the site."""
+        """The size in bytes of a recognised site; ``code`` begins at its address."""
 
     @abstractmethod
     def code_for(self, site: CallSite, state: SiteState, target: int) -> bytes:
-        """What ``site`` holds from its address on in ``state``, as far as states differ in it.
+        """The code of ``site`` in ``state``, as far as states differ; of the same length in each.
 
         ``target`` is the address of ``_mcount`` for BOOT and of ``ftrace_caller`` for CALL; NOP
-        ignores it.  The length is the same in every state.
+        ignores it.
         """
 
     def stub_code(
         self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
     ) -> dict[int, bytes]:
-        """The instruction for each address that the port's stubs hold for this kind of tracing.
+        """The instructions of the port's slots for this kind of tracing, by address.
 
-        That is what ``ftrace_update_ftrace_func()`` and the graph caller's enable and disable
-        write into the slots ``ftrace_call`` and ``ftrace_graph_call``.  ``tracer`` is the address
-        of the function tracer's function, None without one; ``graph`` says whether returns are
-        traced too.  GuestError when the port lacks a symbol.
+        They are those that ``ftrace_update_ftrace_func()`` and the enable and disable functions of
+        the graph caller write to ``ftrace_call`` and ``ftrace_graph_call``.  ``tracer`` is the
+        address of the tracer function or None; ``graph`` says whether returns are traced too.
+        GuestError if the port lacks a symbol.
         """
         slot = self._symbol(symbols, "ftrace_call")
         code = {slot: self.nop if tracer is None else self.encode_call(slot, tracer)}
@@ -126,18 +125,18 @@ class Sites(ABC):
         return code
 
     def call_address(self, site: CallSite) -> int:
-        """Where in a site that is on the instruction is that calls."""
+        """The address of the call instruction in an enabled site."""
         return site.address
 
     def resumes(self, site: CallSite) -> int:
-        """Where the traced function goes on when the call of its site comes back."""
+        """The address in the traced function that the call of its site returns to."""
         return site.address + self.size(site.form, site.as_built)
 
     def state(self, site: CallSite, code: bytes, mcount: int, ftrace_caller: int) -> SiteState:
-        """What ``code``, read from the site's address on, does.
+        """The state of ``code``, read from the site's address on.
 
-        Where ``_mcount`` and ``ftrace_caller`` share an address (M5) BOOT and CALL are the same
-        code, and the answer is CALL.
+        If ``_mcount`` and ``ftrace_caller`` share an address (M5), BOOT and CALL are the same code,
+        and the answer is CALL.
         """
         for state, target in (
             (SiteState.NOP, 0),
@@ -153,18 +152,17 @@ class Sites(ABC):
         return SiteState.UNKNOWN
 
     def find_calls(self, listing: Sequence[Instruction], mcount: int) -> Iterator[int]:
-        """Where a disassembled function calls ``_mcount``: each call's first instruction.
+        """The calls of ``_mcount`` in a disassembled function: each one's first instruction.
 
-        What the disassembler says is all that this goes by: it is to find the mistakes of
-        ``recognise``.
+        Uses the disassembler's output only, to be independent of ``recognise``.
         """
         return (one.address for one in listing if one.calls == mcount)
 
     def find_entry(self, listing: Sequence[Instruction]) -> tuple[int, int] | None:
-        """The patchable entry that a disassembled function begins with; as of `find_calls`.
+        """The patchable entry of a disassembled function; as of `find_calls`.
 
-        Its address, and that of the instruction which is a call when the site is on.  Whatever the
-        compiler puts in front of it, as a landing pad, is passed over.
+        Its address, and the address of the call instruction of the enabled site.  A landing pad in
+        front of it is skipped.
         """
         return None
 

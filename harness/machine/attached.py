@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A machine that somebody else started, of which only the debug stub can be reached."""
+"""A machine started by someone else: only its debug stub can be used."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from harness.machine.snapshots import MachineSnapshots
 
 
 class NoConsole:
-    """The console of such a guest: it is not ours to read."""
+    """Its console, which cannot be read."""
 
     hung_up = True
     died: str | None = None
@@ -19,16 +19,16 @@ class NoConsole:
         return -1
 
     def drain(self) -> bool:
-        """Nothing will ever come."""
+        """No output will come."""
         return False
 
     def tail(self, lines: int = 20) -> str:
-        """Nothing was read."""
+        """No output was read."""
         return ""
 
 
 class AttachedMachine:
-    """What is known of a machine of which only the debug stub is reachable."""
+    """The machine of an attached stub."""
 
     process_fd = -1
     pid = -1
@@ -40,21 +40,21 @@ class AttachedMachine:
         self.console = NoConsole()
 
     def ended(self, patience: float = 0.0) -> bool:
-        """Nobody tells."""
+        """Not known."""
         return False
 
     def exit_report(self) -> str:
-        """Nobody tells."""
-        return f"the stub at {self.endpoint} was started by somebody else"
+        """Not known."""
+        return f"the stub at {self.endpoint} was not started by the harness"
 
     @property
     def snapshots(self) -> MachineSnapshots:
-        """QEMU's, through the monitor that is not there."""
+        """QEMU's, which need the missing monitor."""
         return MachineSnapshots(self, self.directory / "snapshots.qcow2")
 
     def qmp(self, command: str, /, deadline: float = 10.0, **arguments: object) -> object:
         """There is no monitor: HostError."""
         raise HostError(
-            f"QEMU's {command} cannot be used on a stub that somebody else started",
+            f"QEMU's {command} needs a QEMU that the harness has started",
             "Start the guest with `harness shell -c CONFIG`.",
         )

@@ -8,11 +8,11 @@ from harness.config import MachineConfig
 
 NAME = "ftrace-harness"
 
-# One guest instruction is one nanosecond, and the clock begins at one date: two runs are the same.
+# One instruction is one nanosecond, and the clock begins at a fixed date: runs are reproducible.
 DETERMINISTIC = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01T00:00:00")
 
-# A thread for each CPU: by itself QEMU takes one for all where it has not been tried with many, as
-# on mips64.  Then CPUs take turns, and from QEMU 9.0 on no plugin can tell which one executes.
+# One host thread per CPU, which is not QEMU's default on mips64.  With a single thread a plugin
+# cannot tell since QEMU 9.0 which CPU executes.
 PARALLEL = ("-accel", "tcg,thread=multi")
 
 
@@ -28,12 +28,12 @@ def qemu_command(
 ) -> list[str]:
     """The command line of a machine that waits at its first instruction.
 
-    ``console_fd`` and ``monitor_fd`` are connected sockets, ``gdb_fd`` is one that listens; QEMU
-    inherits all three, so there is no moment at which a socket is not there yet.  ``plugins`` are
-    arguments of ``-plugin``.
+    ``console_fd`` and ``monitor_fd`` are connected sockets, ``gdb_fd`` is a listening one; QEMU
+    inherits all three, so nothing has to wait for a socket.  ``plugins`` are arguments of
+    ``-plugin``.
 
     ``-nodefaults``: Debian's QEMU lacks the option ROMs of default devices.  ``-no-reboot``: a
-    guest that resets its machine ends QEMU instead of starting over unseen.
+    guest reset ends QEMU.
     """
     qemu = config.qemu
     command = [qemu.binary, "-no-user-config", "-nodefaults", "-display", "none", "-no-reboot"]

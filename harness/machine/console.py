@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's console: all of it in a log, the end of it in memory, death noticed at once."""
+"""The guest's console: logged to a file, with its tail in memory, and a check for panics."""
 
 import contextlib
 import io
@@ -17,24 +17,24 @@ from harness.errors import DeadlineMissed, GuestDied
 from harness.units import KIB, MIB, escape
 
 WINDOW = 64 * KIB
-"""Bytes of output that are remembered and searched."""
+"""Bytes of output in memory, for searches."""
 
 LOG_LIMIT = 256 * MIB
-"""Size at which the log ends, so that a guest that prints for ever does not fill the disk."""
+"""Maximum size of the log file."""
 
 DRAIN_LIMIT = 1 * MIB
-"""Most bytes taken at once, so that such a guest does not keep the harness from everything else."""
+"""Maximum number of bytes read at once."""
 
 TAIL_LIMIT = 8 * KIB
-"""Characters that a report shows of the console, however long its lines are."""
+"""Maximum number of characters of a tail."""
 
 DEATH_STRINGS = (b"Kernel panic - not syncing", b"Unhandled exception")
 
 LAST_WORDS = 1.0
-"""Seconds that a dying guest has to finish its dump."""
+"""Timeout in seconds for the dump of a panic."""
 
 SILENCE = 0.05
-"""Seconds without output after which a dump counts as finished."""
+"""Seconds without output after which a dump is complete."""
 
 _CHUNK = 64 * KIB
 _DEATH = re.compile(b"|".join(map(re.escape, DEATH_STRINGS)))
@@ -42,13 +42,13 @@ _LONGEST_DEATH = max(map(len, DEATH_STRINGS))
 
 
 class Console:
-    """Reads one end of a connected socket; the guest's UART is at the other.
+    """One end of a socket whose other end is the guest's UART.
 
-    Whatever the guest prints is data of a stranger: it is bounded here, and escaped by ``tail``.
+    Output is not trusted: its size is limited, and ``tail`` escapes it.
     """
 
     def __init__(self, connection: socket.socket, log: Path) -> None:
-        """Take over ``connection``; the raw output goes to the file ``log``."""
+        """Take over ``connection``; raw output is written to ``log``."""
         connection.setblocking(False)
         self._socket = connection
         self.log = log
@@ -59,35 +59,35 @@ class Console:
         self._expecter = _Expecter(self)
         self._hung_up = False
         self.received = 0
-        """Bytes that the guest has printed."""
+        """Bytes printed by the guest."""
         self.died: str | None = None
-        """The first of the death strings that the guest printed."""
+        """The first death string printed by the guest."""
 
     def fileno(self) -> int:
-        """Readable when the guest has printed something, or its console is gone; see drain()."""
+        """Readable when there is output, or the other end is closed; see drain()."""
         return self._socket.fileno()
 
     @property
     def hung_up(self) -> bool:
-        """Whether the other end is gone and everything it sent has been read."""
+        """Whether the other end is closed and all output has been read."""
         return self._hung_up
 
     def drain(self) -> bool:
-        """Take in what the guest has printed so far, without waiting.
+        """Read the available output without waiting.
 
-        Returns False when nothing will ever come any more.
+        Returns False after end of file.
         """
         self._take(DRAIN_LIMIT)
         return not self._hung_up
 
     def tail(self, lines: int = 20) -> str:
-        """The last lines that the guest printed, fit to be shown on a terminal."""
+        """The last lines of output, escaped."""
         text = self._window.decode(errors="replace").replace("\r\n", "\n")
         last = "\n".join(text.rstrip().split("\n")[-lines:])
         return escape(last if len(last) <= TAIL_LIMIT else "..." + last[-TAIL_LIMIT:], limit=WINDOW)
 
     def send(self, data: bytes, deadline: float = 10.0) -> None:
-        """Type ``data`` on the guest's console; ``deadline`` is in seconds."""
+        """Write ``data`` to the guest's console; ``deadline`` is in seconds."""
         end = time.monotonic() + deadline
         view = memoryview(data)
         while view:
@@ -99,10 +99,10 @@ class Console:
                 raise GuestDied("the guest's console is gone", "", self.tail()) from error
 
     def expect(self, pattern: str | bytes, deadline: float) -> re.Match[bytes]:
-        """Wait at most ``deadline`` seconds until the guest prints what ``pattern`` matches.
+        """Wait at most ``deadline`` seconds for output that matches ``pattern``.
 
-        Output counts from the end of the last match on, as far as the window reaches.  Raises
-        DeadlineMissed, and GuestDied when the guest prints a death string or is gone.
+        The search begins behind the last match.  Raises DeadlineMissed, or GuestDied if the guest
+        prints a death string or is gone.
         """
         shown = pattern if isinstance(pattern, str) else pattern.decode(errors="replace")
         try:
@@ -122,7 +122,7 @@ class Console:
         return cast(re.Match[bytes], self._expecter.match)
 
     def close(self) -> None:
-        """Take in the rest that is already here, and let go of socket and log."""
+        """Read the available output, and close socket and log."""
         if self._socket.fileno() >= 0:
             self._take(DRAIN_LIMIT)
             self._socket.close()
@@ -130,11 +130,11 @@ class Console:
         self._close_log()
 
     def read_for_expect(self, seconds: float) -> bytes:
-        """Output not yet searched, after waiting for it if need be; for the expecter only."""
+        """Output not searched yet, waiting for it if needed; for `_Expecter` only."""
         end = time.monotonic() + seconds
         while not self._unmatched:
             if self.died is not None:
-                self._hear_out()
+                self._read_dump()
                 raise GuestDied(f"the guest died: {self.died}", "", f"Console:\n{self.tail()}")
             if self._hung_up:
                 raise pexpect.EOF("the console is gone")
@@ -145,8 +145,8 @@ class Console:
         self._unmatched.clear()
         return data
 
-    def _hear_out(self) -> None:
-        """Wait until a dying guest has printed all of its dump."""
+    def _read_dump(self) -> None:
+        """Wait until a dying guest has printed its dump."""
         end = time.monotonic() + LAST_WORDS
         while time.monotonic() < end and not self._hung_up and self._readable(SILENCE):
             self._take(_CHUNK)
@@ -161,7 +161,7 @@ class Console:
         poll.register(self._socket, event | select.POLLIN)
         if not poll.poll(int(max(0.0, end - time.monotonic()) * 1000 + 0.999)):
             raise DeadlineMissed(f"the guest did not {what} in time", "", self.tail())
-        # A guest that echoes what it is sent would otherwise wait for us while we wait for it.
+        # A guest that echoes its input would otherwise block.
         self.drain()
 
     def _take(self, limit: int) -> None:
@@ -182,13 +182,13 @@ class Console:
     def _keep(self, data: bytes) -> None:
         self.received += len(data)
         if self.died is None:
-            # A death string may come in two pieces.
+            # A death string may be split.
             death = _DEATH.search(bytes(self._window[-_LONGEST_DEATH:]) + data)
             self.died = death[0].decode() if death else None
-        for kept in (self._window, self._unmatched):
-            kept += data
-            if len(kept) > 2 * WINDOW:
-                del kept[:-WINDOW]
+        for buffer in (self._window, self._unmatched):
+            buffer += data
+            if len(buffer) > 2 * WINDOW:
+                del buffer[:-WINDOW]
         self._write_log(data)
 
     def _write_log(self, data: bytes) -> None:
@@ -197,7 +197,7 @@ class Console:
         try:
             self._log_file.write(data)
         except OSError:
-            # A full disk ends the log, not the session: the window still tells what is needed.
+            # A full disk ends the log, not the session.
             self._close_log()
             return
         self._log_size += len(data)
@@ -213,7 +213,7 @@ class Console:
 
 
 class _Expecter(SocketSpawn):  # type: ignore[misc] # pexpect has no types
-    """pexpect's matching on a console's output, with bounds on what it keeps."""
+    """pexpect's matching on a console's output, with limited memory."""
 
     def __init__(self, console: Console) -> None:
         self._before: io.BytesIO
@@ -223,8 +223,8 @@ class _Expecter(SocketSpawn):  # type: ignore[misc] # pexpect has no types
         self._console = console
 
     def read_nonblocking(self, size: int = 1, timeout: Any = -1) -> bytes:
-        """Called by pexpect for more output; ``size`` is a wish."""
-        # What pexpect keeps for `before` would grow for as long as nothing matches.
+        """Called by pexpect for more output; ``size`` is ignored."""
+        # pexpect's buffer for `before` would grow until a match.
         if self._before.tell() > 2 * WINDOW:
             end = self._before.getvalue()[-WINDOW:]
             self._before = self.buffer_type()

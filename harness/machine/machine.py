@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The life of one QEMU."""
+"""One QEMU process."""
 
 import contextlib
 import select
@@ -20,10 +20,10 @@ from harness.machine.snapshots import MachineSnapshots
 from harness.process import Child
 
 START = 30.0
-"""Seconds that QEMU may take to answer for the first time."""
+"""Timeout in seconds of QEMU's first answer."""
 
 QUIT = 3.0
-"""Seconds that QEMU may take to go when it is asked to."""
+"""Timeout in seconds of QEMU's ``quit``."""
 
 _REFUSED_PLUGIN = "Could not load plugin"
 
@@ -31,8 +31,8 @@ _REFUSED_PLUGIN = "Could not load plugin"
 class Machine:
     """A QEMU that is started paused, dies with this process, and leaves nothing behind.
 
-    As a context manager it starts on entry and stops on exit.  It has to be started by a thread
-    that lives as long as the machine is wanted: the kernel ends QEMU when that thread ends.
+    A context manager starts and stops it.  The thread that starts it must live as long as the
+    machine: the kernel kills QEMU when that thread ends.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Machine:
         """Prepare to run ``kernel``.
 
         ``plugins`` are arguments of QEMU's ``-plugin``.  ``keep`` is a directory for the console's
-        log; without it the log goes with the machine's own directory.
+        log, by default the machine's own, which is removed.
         """
         self.config = config
         self.kernel = kernel
@@ -62,7 +62,7 @@ class Machine:
 
     @property
     def directory(self) -> Path:
-        """A private directory (mode 0700, short path) that goes when the machine stops."""
+        """A private directory (mode 0700, short path), removed when the machine stops."""
         assert self._directory is not None, "the machine has not been started"
         return self._directory.path
 
@@ -73,7 +73,7 @@ class Machine:
 
     @property
     def console(self) -> Console:
-        """What the guest prints."""
+        """The guest's console."""
         assert self._console is not None, "the machine has not been started"
         return self._console
 
@@ -85,7 +85,7 @@ class Machine:
 
     @cached_property
     def snapshots(self) -> MachineSnapshots:
-        """States of the machine to go back to."""
+        """Snapshots of the machine."""
         return MachineSnapshots(self, self.directory / "snapshots.qcow2")
 
     @property
@@ -100,12 +100,12 @@ class Machine:
 
     @property
     def process_fd(self) -> int:
-        """Readable when QEMU has ended."""
+        """A pidfd, readable when QEMU has ended."""
         return self.child.process_fd
 
     @property
     def alive(self) -> bool:
-        """Whether QEMU runs.  False as soon as its sockets close, which is just before it ends."""
+        """Whether QEMU runs.  False as soon as its sockets close, just before it ends."""
         if self._child is None or not self._child.alive:
             return False
         return not (self._hung_up() and self._child.wait(1.0))
@@ -113,13 +113,13 @@ class Machine:
     def ended(self, patience: float = 0.0) -> bool:
         """Whether QEMU has ended, or does so within ``patience`` seconds.
 
-        QEMU closes its sockets one after the other before it ends, so whoever has just lost one
-        asks with some patience.
+        QEMU closes its sockets one after the other before it ends, so wait a moment after a lost
+        connection.
         """
         return self._child is None or not self._child.alive or self._child.wait(patience)
 
     def exit_report(self) -> str:
-        """How QEMU ended (or that it runs), its command line and its last words."""
+        """How QEMU ended (or that it runs), its command line, and its last messages."""
         if self._hung_up():
             self.child.wait(1.0)
         return self.child.report()
@@ -127,7 +127,7 @@ class Machine:
     def start(self) -> None:
         """Start QEMU; the guest waits at its first instruction.
 
-        HostError with the exit status, the command line and what QEMU said when it does not start.
+        HostError with exit status, command line and standard error if it does not start.
         """
         assert self._child is None, "a machine starts once"
         try:
@@ -137,9 +137,9 @@ class Machine:
             raise
 
     def qmp(self, command: str, /, deadline: float = 10.0, **arguments: object) -> object:
-        """Give a QMP command and return its answer; ``deadline`` is in seconds.
+        """Run a QMP command and return its answer; ``deadline`` is in seconds.
 
-        HostError when QEMU refuses or is gone.  Names with a dash are passed as ``**{"a-b": 1}``.
+        HostError if QEMU refuses or is gone.  Names with a dash are passed as ``**{"a-b": 1}``.
         """
         assert self._monitor is not None, "the machine has not been started"
         try:
@@ -148,13 +148,13 @@ class Machine:
             raise HostError(error.message, "", self.exit_report()) from None
 
     def drain(self) -> None:
-        """Take in what QEMU has to say on console and monitor, without waiting."""
+        """Read the available output of console and monitor, without waiting."""
         self.console.drain()
         if self._monitor is not None:
             self._monitor.read_events()
 
     def stop(self) -> None:
-        """End QEMU, politely first, and remove its directory.  Harmless when already stopped."""
+        """Quit or kill QEMU, and remove its directory.  Harmless if already stopped."""
         child, self_ended = self._child, False
         if child is not None and child.alive:
             self_ended = self._quit(child)
@@ -221,7 +221,7 @@ class Machine:
             raise HostError(message, advice, self.exit_report()) from None
 
     def _quit(self, child: Child) -> bool:
-        """Ask QEMU to quit and wait for its end, with the console read: QEMU may wait for that."""
+        """Ask QEMU to quit and wait for it, while reading the console, on which QEMU may block."""
         if self._monitor is None:
             return False
         with contextlib.suppress(HostError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """QEMU's monitor (QMP), called synchronously.
 
-The client of qemu.qmp is asynchronous.  It runs here on an event loop of its own, and only while
-somebody waits for an answer.
+The client of qemu.qmp is asynchronous.  Here it has its own event loop, which runs only while a
+caller waits for an answer.
 """
 
 import asyncio
@@ -23,23 +23,23 @@ from harness.machine.console import Console
 from harness.units import KIB, escape
 
 DEADLINE = 10.0
-"""Seconds that an answer may take unless the caller says otherwise."""
+"""Default timeout of an answer in seconds."""
 
 EVENT_BACKLOG = 32 * KIB
-"""Bytes of unread events that are worth reading: QEMU keeps in memory what nobody takes."""
+"""Read events from this many bytes on: QEMU buffers unread ones in memory."""
 
 _Result = TypeVar("_Result")
 
-# A connection that ends is reported by exceptions; without a handler Python would also print it.
+# A closed connection raises exceptions; without a handler it would be printed as well.
 logging.getLogger("qemu.qmp").addHandler(logging.NullHandler())
 
 
 class MonitorLost(HostError):
-    """The monitor's connection ended, or QEMU did not answer on it in time."""
+    """The monitor's connection was closed, or QEMU did not answer in time."""
 
 
 class Monitor:
-    """A QMP session on a connected socket.  While it waits, it keeps the console from filling."""
+    """A QMP session on a connected socket.  The console is read while it waits."""
 
     def __init__(self, connection: socket.socket, console: Console) -> None:
         self._socket = connection
@@ -56,9 +56,9 @@ class Monitor:
     def execute(
         self, command: str, arguments: Mapping[str, object], deadline: float = DEADLINE
     ) -> object:
-        """Give a command and return its answer.
+        """Run a command and return its answer.
 
-        HostError when QEMU refuses, MonitorLost when it does not answer.
+        HostError if QEMU refuses, MonitorLost if it does not answer.
         """
         if not self._connected:
             raise MonitorLost("there is no connection to QEMU's monitor")
@@ -68,14 +68,14 @@ class Monitor:
         )
 
     def read_events(self) -> None:
-        """Throw away events when many are waiting: each stop of the guest makes two."""
+        """Discard events if many are waiting: each stop of the guest causes two."""
         if self._connected and _unread(self._socket) > EVENT_BACKLOG:
             with contextlib.suppress(MonitorLost):
                 self._run(asyncio.sleep(0), DEADLINE, "its events")
             self._client.events.clear()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._loop.is_closed():
             return
         self._connected = False
@@ -87,7 +87,7 @@ class Monitor:
 
     def _run(self, work: Awaitable[_Result], deadline: float, what: str) -> _Result:
         try:
-            with self._attended_console(), _whole():
+            with self._reading_console(), _signals_blocked():
                 return self._loop.run_until_complete(asyncio.wait_for(work, deadline))
         except ExecuteError as error:
             raise HostError(f"QEMU refused {what[len('the answer to ') :]}: {error}") from None
@@ -98,17 +98,17 @@ class Monitor:
             raise MonitorLost(f"QEMU's monitor ended before {what}: {escape(str(error))}") from None
 
     @contextlib.contextmanager
-    def _attended_console(self) -> Iterator[None]:
+    def _reading_console(self) -> Iterator[None]:
         descriptor = self._console.fileno()
         if descriptor < 0 or self._console.hung_up:
             yield
             return
 
-        def attend() -> None:
+        def drain() -> None:
             if not self._console.drain():
                 self._loop.remove_reader(descriptor)
 
-        self._loop.add_reader(descriptor, attend)
+        self._loop.add_reader(descriptor, drain)
         try:
             yield
         finally:
@@ -121,8 +121,8 @@ def _unread(connection: socket.socket) -> int:
 
 
 @contextlib.contextmanager
-def _whole() -> Iterator[None]:
-    """Put off signals: one that raises in the middle of qemu.qmp leaves it in pieces."""
+def _signals_blocked() -> Iterator[None]:
+    """Block signals: an exception in the middle of qemu.qmp would break its state."""
     before = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     )

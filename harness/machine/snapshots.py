@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Snapshots of a stopped machine: CPUs, devices and memory, into a file of its directory.
+"""Snapshots of a stopped machine: CPUs, devices and memory, in a file of its directory.
 
-QEMU keeps a machine's state in a qcow2 image.  No device of the guest needs one: the image is a
-block node of its own, which is made at the first snapshot.  Saving and loading are QEMU's jobs
-``snapshot-save`` and ``snapshot-load``.
+QEMU stores the machine's state in a qcow2 image.  It is a block node without a guest device,
+created at the first snapshot.  The QMP jobs ``snapshot-save`` and ``snapshot-load`` do the work.
 """
 
 import time
@@ -15,7 +14,7 @@ from harness.errors import HostError, UsageError
 NODE, FILE_NODE, JOB = "snapshots", "snapshots-file", "snapshot"
 
 DEADLINE = 30.0
-"""Seconds that one job may take; it takes some 10 ms for a guest of 128 MiB that uses few."""
+"""Timeout in seconds of one job; a guest with 128 MiB usually takes some 10 ms."""
 
 
 class _Monitor(Protocol):
@@ -23,7 +22,7 @@ class _Monitor(Protocol):
 
 
 class MachineSnapshots:
-    """The snapshots of one machine, by name.  HostError where QEMU refuses."""
+    """The snapshots of one machine by name.  HostError if QEMU refuses."""
 
     def __init__(self, machine: _Monitor, file: Path) -> None:
         self._machine = machine
@@ -32,7 +31,7 @@ class MachineSnapshots:
         self._ready = False
 
     def save(self, name: str) -> None:
-        """Keep the machine as it stands now; a snapshot of that name is replaced."""
+        """Save the machine's state; an existing snapshot of that name is replaced."""
         self._prepare()
         if name in self._names:
             self._job("snapshot-delete", tag=name, devices=[NODE])
@@ -41,7 +40,7 @@ class MachineSnapshots:
         self._names.add(name)
 
     def load(self, name: str) -> None:
-        """Go back to a snapshot; UsageError when there is none of that name."""
+        """Load a snapshot; UsageError if there is none of that name."""
         if name not in self._names:
             known = ", ".join(sorted(self._names)) or "none"
             raise UsageError(f"there is no snapshot {name!r}", f"The snapshots are: {known}.")
@@ -61,7 +60,7 @@ class MachineSnapshots:
         self._machine.qmp("blockdev-add", **arguments)
 
     def _job(self, command: str, **arguments: Any) -> None:
-        """Run a job of QEMU's to its end.  Each question lets QEMU work on until it answers."""
+        """Run a QEMU job to its end; QEMU works on it while it is polled."""
         arguments["job-id"] = JOB
         self._machine.qmp(command, **arguments)
         end = time.monotonic() + DEADLINE
@@ -69,7 +68,7 @@ class MachineSnapshots:
             jobs: Any = self._machine.qmp("query-jobs")
             job = next((one for one in jobs if one["id"] == JOB), None)
             if job is None:
-                raise HostError(f"QEMU forgot its job {command}")
+                raise HostError(f"QEMU has lost its job {command}")
             if job["status"] == "concluded":
                 break
             if time.monotonic() > end:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the guest really executed, told by QEMU and not by the tracer under test.
+"""The execution record: what the guest executed according to QEMU, not to the tested tracer.
 
 A TCG plugin (plugin.c) records each execution of a call site with its CPU and its caller, and each
-return, and counts guest instructions exactly.  The sites come from a disassembly of the image, not
-from the guest's table.
+return, and counts guest instructions.  The sites are found by disassembling the image, not in the
+guest's table.
 """
 
 from harness.oracle.compile import build_plugin

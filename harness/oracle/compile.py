@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compile the plugin for this host, once for each content of its sources."""
+"""Compiles the plugin for this host, once for each version of its sources."""
 
 import hashlib
 import shlex
@@ -18,11 +18,11 @@ _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-std=gnu11")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 DEADLINE = 120.0
-"""Seconds that the compiler may take."""
+"""The compiler's timeout in seconds."""
 
 
 def build_plugin() -> Path:
-    """The compiled plugin, from the cache or made now.
+    """The compiled plugin, from the cache if it is there.
 
     Raises:
         HostError: the host has no C compiler, it refuses the source, or the cache cannot be
@@ -40,7 +40,7 @@ def build_plugin() -> Path:
 
 
 def _compile(compiler: str, plugin: Path) -> None:
-    """Compile beside the target and rename, so that two builders cannot meet half a file."""
+    """Compile to a temporary directory and rename, for concurrent builds."""
     try:
         plugin.parent.mkdir(parents=True, exist_ok=True)
         with ScratchDirectory(plugin.parent) as directory:
@@ -59,6 +59,6 @@ def _compile(compiler: str, plugin: Path) -> None:
         raise HostError(f"the oracle's plugin cannot be compiled: {error}") from error
     except OSError as error:
         raise HostError(
-            f"the oracle's plugin cannot be kept in {plugin.parent}: {error.strerror}",
+            f"the oracle's plugin cannot be written to {plugin.parent}: {error.strerror}",
             "Make room or give permission there, or set XDG_CACHE_HOME to another directory.",
         ) from error

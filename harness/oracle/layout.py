@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The control file that the host and the plugin share: the structures of control.h, seen from here.
+"""The control file shared with the plugin: the structures of control.h.
 
-Everything in it is in the byte order and with the alignment of the host; only the host's two
-processes read it.
+It is in the host's byte order and alignment, as only processes of the host use it.
 """
 
 import ctypes

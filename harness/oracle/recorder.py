@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The host's side of the oracle: prepares the control file, opens windows, reads records."""
+"""The host's side of the oracle: writes the control file, opens windows, reads records."""
 
 import ctypes
 import mmap
@@ -27,18 +27,18 @@ from harness.units import align_up
 DEFAULT_CAPACITY = 4_000_000
 
 MODULE_SITES = 4096
-"""Call sites of modules that there is room for."""
+"""Maximum number of call sites of modules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One execution of a call site, as the machine saw it.
+    """One execution of a call site.
 
-    ``parent`` is the return address of the function that the site is in, 0 when the CPU had not
-    made a call yet; ``instructions`` is what the CPU had executed before it called (with several
-    CPUs in a QEMU before 9.0, at most a block more).  ``thread`` is the oracle's number of the
-    thread (see `Oracle.thread_address`), and ``level`` counts the exceptions that the thread was
-    in: 0 where no interrupt or system call had come.
+    ``parent`` is the return address of the site's function, 0 if the CPU has made no call yet.
+    ``instructions`` is the number of instructions that the CPU had executed before (with several
+    CPUs and QEMU before 9.0, at most a block more).  ``thread`` is the oracle's number of the
+    thread (`Oracle.thread_address`), and ``level`` the number of nested exceptions: 0 outside of
+    interrupts and system calls.
     """
 
     cpu: int
@@ -52,11 +52,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """The end of a call: the function that the site is in went back to ``parent``.
+    """The return of a site's function to ``parent``.
 
-    The end of a function whose tail was a call comes behind the end of what it called, for both
-    share one return.  ``late``: the window was closed by then.  ``left``: it has not returned, but
-    ``longjmp()`` has gone past it, and has just told the tracer so.
+    If a function ends with a tail call, its record follows that of the called function, as both
+    share one return.  ``late``: the window was closed by then.  ``left``: the function did not
+    return, ``longjmp()`` unwound it and has just told the tracer.
     """
 
     cpu: int
@@ -72,11 +72,10 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The tracer masked interrupts, in its ``function``: the place of its event among the others.
+    """The tracer masked interrupts in ``function``, which determines the order of its event.
 
-    ``cpu``, ``thread`` and ``level`` are as in `Call`: together with them it tells which call or
-    return the event is for, as the tracer runs between a site and what follows it.  ``late``: the
-    window was closed, and had been open before.
+    ``cpu``, ``thread`` and ``level`` are as in `Call`; they identify the call or return of the
+    event.  ``late``: the window was closed, and had been open before.
     """
 
     cpu: int
@@ -88,15 +87,15 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window was opened or closed, with every CPU stopped."""
+    """The window was opened or closed, with all CPUs stopped."""
 
     open: bool
 
 
 class Oracle:
-    """Ground truth about one machine; make it before the machine and give it ``argument``.
+    """The execution record of one machine; create it first and pass ``argument`` to QEMU.
 
-    Use it only while the machine is stopped: the plugin writes the same memory.
+    Use it only while the machine is stopped: the plugin writes to the same memory.
     """
 
     def __init__(
@@ -107,7 +106,7 @@ class Oracle:
         capacity: int = DEFAULT_CAPACITY,
         counting: bool = False,
     ) -> None:
-        """``capacity`` is in records.  With ``counting`` it counts instructions only."""
+        """``capacity`` is in records.  With ``counting`` only instructions are counted."""
         self._image = image
         self._watched = {} if counting else find_watched(image)
         self._marks = {} if counting else find_marks(image)
@@ -126,7 +125,7 @@ class Oracle:
         self.close()
 
     def close(self) -> None:
-        """Give the memory back and remove the file; a running machine keeps its own mapping."""
+        """Unmap and remove the file; a running QEMU has its own mapping."""
         if self._memory.closed:
             return
         del self._control
@@ -135,7 +134,7 @@ class Oracle:
 
     @property
     def sites(self) -> list[int]:
-        """The call sites, in order of address."""
+        """The call sites by address."""
         return sorted(self._watched.values())
 
     def add_module(self, image: Image) -> None:
@@ -155,19 +154,19 @@ class Oracle:
 
     @property
     def argument(self) -> str:
-        """What QEMU's ``-plugin`` takes; QEMU wants a comma inside a name doubled."""
+        """The argument of QEMU's ``-plugin``, with commas in names doubled."""
         plugin, control = (str(path).replace(",", ",,") for path in (self._plugin, self._path))
         return f"{plugin},control={control}"
 
     def window(self, enabled: bool) -> None:
-        """From now on record, or do not."""
+        """Start or stop recording."""
         self._require_plugin()
         if bool(self._control.window) != enabled:
             self._windows.append((int(self._control.count), enabled))
         self._control.window = int(enabled)
 
     def reset(self) -> None:
-        """Forget the records and begin to count instructions at 0; the window stays as it is."""
+        """Delete the records and reset the instruction counters; the window stays as it is."""
         self._control.count = 0
         self._windows.clear()
         ctypes.memset(self._control.instructions, 0, ctypes.sizeof(self._control.instructions))
@@ -176,64 +175,62 @@ class Oracle:
     def instructions(self) -> int:
         """Guest instructions executed by all CPUs since the start or the last reset.
 
-        Exact for one CPU, and from QEMU 9.0 on for several.  Before, a block that an exception
-        ended counts as a whole when there are several.
+        Exact for one CPU, and for several since QEMU 9.0.  Before, with several CPUs a block that
+        is ended by an exception counts as a whole.
         """
         return int(sum(self._control.instructions))
 
     @property
     def busy_cpus(self) -> list[int]:
-        """The CPUs that have executed any, or for which QEMU has translated what others executed.
+        """The CPUs that have executed instructions, or for which QEMU translated blocks executed by
+        others.
 
-        The latter is QEMU 9.0 and later with ``-icount`` and several CPUs.
-        When there are several, how long each waits for another depends on the host, and the number
-        of instructions is another each time.
+        The latter is QEMU 9.0 and later with ``-icount`` and several CPUs.  With several busy CPUs
+        the number of instructions depends on the host's scheduling.
         """
         return [cpu for cpu, number in enumerate(self._control.instructions) if number]
 
     @property
     def dropped(self) -> int:
-        """Records that found no room in the file."""
+        """The number of records that did not fit into the file."""
         return max(0, int(self._control.count) - int(self._control.capacity))
 
     def records(self) -> list[Call]:
-        """The calls that were recorded, in the order of execution; errors as of `flow`."""
+        """The recorded calls in order of execution; errors as of `flow`."""
         return [record for record in self.flow() if isinstance(record, Call)]
 
     def thread_address(self, thread: int) -> int:
-        """Where the guest has the structure of a thread; 0 if no CPU has left it for another yet.
+        """The address of a thread's structure in the guest; 0 before its first context switch.
 
-        Two threads of the oracle can have one structure, one after the other.
+        Two threads of the oracle can have the same structure one after the other.
         """
         return int(self._control.threads[thread])
 
     def flow(self) -> list[Call | Return]:
-        """The calls that were recorded, and the returns from those calls, in order.
+        """The recorded calls and returns in order.
 
-        Behind a `reset` come returns whose calls have been forgotten.  Errors as of `everything`.
+        After a `reset` there may be returns without calls.  Errors as of `everything`.
         """
         return [record for record in self.everything() if isinstance(record, Call | Return)]
 
     def everything(self) -> list[Call | Return | Mark | Window]:
-        """Calls, returns, the places of the tracer's events and what `window` did, in order.
+        """Calls, returns, marks and windows in order.
 
-        The order is exact for each CPU, and for each thread; across CPUs it is that in which the
-        records were made.
+        The order is exact for each CPU and each thread; between CPUs it is that of the records.
 
         Raises:
-            HostError: records are missing, or callers may be wrong because the guest called deeper
-                than the plugin follows.
+            HostError: records are missing, or calls were nested too deeply for the plugin.
         """
         self._require_plugin()
         if self._control.confused:
             raise HostError(
                 "this QEMU does not tell which CPU executes a block, with -icount and several CPUs",
-                "Let the machine count no instructions, or take QEMU 7.2 to 8.2.",
+                "Do not use -icount, or use QEMU 7.2 to 8.2.",
             )
         if self.dropped:
             raise HostError(
                 f"the oracle had no room for {self.dropped} of {self._control.count} records",
-                f"Make it with a larger capacity than {self._control.capacity}.",
+                f"Create it with a capacity above {self._control.capacity}.",
             )
         if self._control.lost_frames:
             raise HostError(
@@ -254,12 +251,12 @@ class Oracle:
     def _require_plugin(self) -> None:
         if not self._control.attached:
             raise HostError(
-                "the oracle's plugin is not in the machine",
+                "QEMU has not loaded the oracle's plugin",
                 f"Start QEMU with: -plugin {self.argument}",
             )
 
     def _make_file(self, capacity: int) -> mmap.mmap:
-        """Lay out the file: control, patterns, vectors, sites, marks, records (sparse)."""
+        """Create the file: control, patterns, vectors, marks, sites, records (sparse)."""
         isa = self._image.isa
         patterns = () if self._counting else isa.machine.flow_patterns
         access_mask, access_value = isa.machine.accesses_memory
@@ -287,7 +284,7 @@ class Oracle:
         for name, addresses in (
             ("vectors", [] if self._counting else find_vectors(self._image)),
             ("marks", self._marks),
-            # Last, with room behind them: modules come with more.
+            # Last, with room for those of modules.
             ("sites", self._watched),
         ):
             append(name, len(addresses), struct.pack(f"={len(addresses)}Q", *sorted(addresses)))

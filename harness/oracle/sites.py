@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The call sites of a guest, found by disassembling it: independent of the guest's own table."""
+"""The call sites of a guest, found by disassembling it, independently of the guest's table."""
 
 from weakref import WeakKeyDictionary
 
@@ -8,29 +8,30 @@ from harness.image import Function, Image
 from harness.isa import MCOUNT, Instruction
 
 ENTRY = 3
-"""Instructions in which a patchable entry is, with a landing pad in front of it."""
+"""Instructions of a patchable entry, with a landing pad."""
 
 _known: WeakKeyDictionary[Image, tuple[list[Function], dict[int, int]]] = WeakKeyDictionary()
-"""What was found with which functions: to disassemble a kernel takes longer than to boot it."""
+"""A cache: disassembling a kernel takes longer than booting it."""
 
 
 def find_sites(image: Image) -> list[int]:
-    """Addresses of every call site in the functions of a pristine image, in order.
+    """Addresses of all call sites in the functions of an unmodified image, in order.
 
-    An image with a call to ``_mcount`` is of that form; then each such call is a site, where it
-    begins: a call through a register begins with the instruction that starts to load it.  In any
-    other image, a function that begins with two nops, behind a landing pad if it has one, is
-    patchable, and the first of them is its site.  A stub of an assembler file may begin so too; it
-    is patchable only if it stands in the guest's table, where nobody else but itself puts it.
+    If the image calls ``_mcount``, each such call is a site; a call through a register begins with
+    the first instruction that loads it.  Otherwise a function that begins with two nops, behind a
+    landing pad if any, is patchable, and the first nop is its site.  A stub of an assembler file
+    may begin like that too; it counts only if it is in the guest's table, in which only its own
+    source can put it.
     """
     return sorted(find_watched(image).values())
 
 
 def find_watched(image: Image) -> dict[int, int]:
-    """The call sites of `find_sites`, by the address of the instruction that a call happens at.
+    """The call sites of `find_sites`, by the address of the call instruction.
 
-    That is the second one where a site is patchable: the first is the same whether it is switched
-    on or not, and a CPU that is between them as that changes does what the second says then.
+    In a patchable entry that is the second one.  The first one is the same in an enabled and a
+    disabled site, and a CPU between the two, while the site is changed, executes the new second
+    one.
     """
     functions, sites = _known.get(image, (None, {}))
     if functions is not image.functions:
@@ -57,7 +58,7 @@ def _table(image: Image) -> set[int]:
     try:
         return {site.address for site in image.sites}
     except GuestError:
-        # It is damaged, which is for others to say.
+        # It is damaged, which is reported elsewhere.
         return set()
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the plugin is told to watch besides call sites, found in the image: exceptions, threads, and
-the instruction at which the tracer settles where among the others an event stands.
-"""
+"""Further addresses for the plugin: exceptions, threads, and the order of the events."""
 
 from dataclasses import dataclass
 
@@ -15,13 +13,14 @@ MARKED = (
     *("function_trace_call", "function_graph_enter"),
     *("ftrace_return_to_handler", "graph_leave_untraced"),
 )
-"""Functions of the guest's tracer that mask interrupts and then write an event, or, the last one,
-give up a place on the stack of return addresses without one."""
+"""Functions of the guest's tracer that mask interrupts to write an event, or, the last one, to pop
+the stack of return addresses without an event.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadWatch:
-    """Where threads are switched, begin and are described; all 0 in a guest without threads."""
+    """Addresses of context switches, thread entry and thread structures; all 0 without threads."""
 
     switch_begin: int = 0
     switch_end: int = 0
@@ -33,7 +32,7 @@ class ThreadWatch:
 
 @dataclass(frozen=True, slots=True)
 class JumpWatch:
-    """Where ``setjmp()`` and ``longjmp()`` are; all 0 in a guest without them."""
+    """Addresses of ``setjmp()`` and ``longjmp()``; all 0 without them."""
 
     setjmp_begin: int = 0
     setjmp_end: int = 0
@@ -42,17 +41,16 @@ class JumpWatch:
 
 
 def find_vectors(image: Image) -> list[int]:
-    """Addresses at which the guest's exceptions begin."""
+    """Addresses of the guest's exception vectors."""
     machine = image.isa.machine
     start = image.symbols.get(machine.vectors_symbol)
     return [] if start is None else [start + offset for offset in machine.vector_offsets]
 
 
 def find_marks(image: Image) -> dict[int, str]:
-    """The instructions that mask interrupts in the functions of `MARKED`, and which of these.
+    """The instructions that mask interrupts in the functions of `MARKED`, and these functions.
 
-    An interrupt is traced before the event if it comes before this instruction, and behind it
-    otherwise.
+    An interrupt before this instruction is traced before the event, a later one after it.
     """
     marks = {}
     for function in image.functions:
@@ -66,7 +64,7 @@ def find_marks(image: Image) -> dict[int, str]:
 
 
 def find_threads(image: Image) -> ThreadWatch:
-    """How to follow the guest's threads, from its symbols and debug information."""
+    """The addresses to follow the guest's threads, from symbols and debug information."""
     symbols = image.symbols
     if not {SWITCH, THREAD_ENTRY, "threads"} <= set(symbols):
         return ThreadWatch()
@@ -88,7 +86,7 @@ def find_threads(image: Image) -> ThreadWatch:
 
 
 def find_jumps(image: Image) -> JumpWatch:
-    """Where the guest's ``setjmp()`` and ``longjmp()`` are."""
+    """The addresses of the guest's ``setjmp()`` and ``longjmp()``."""
     found = {function.name: function for function in image.functions}
     ends = {}
     for name in {"setjmp", "longjmp"} & set(found):

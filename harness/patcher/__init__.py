@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Change the text of a live guest as a transaction: all of a plan, or nothing of it."""
+"""Changes the text of a live guest as a transaction: a whole plan, or nothing."""
 
 from harness.patcher.plan import Patch, PatchPlan
 from harness.patcher.transaction import Cpus, Text, apply

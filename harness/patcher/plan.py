@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What to change: patches with the code they must find, grouped into few transfers."""
+"""Patches with their expected code, grouped into few transfers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from itertools import pairwise
 from harness.errors import UsageError
 
 GAP = 4096
-"""Patches closer than this share a transfer: a transfer costs about as much as 4 KiB of payload."""
+"""Patches closer than this share a transfer, whose overhead is about that of 4 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Replace ``old`` by ``new`` at ``address``; ``what`` names the place in a report.
+    """Replace ``old`` by ``new`` at ``address``; ``what`` names the place in messages.
 
-    ``old`` and ``new`` are instructions as they lie in memory, equally long, which begin at
-    multiples of ``unit`` bytes.  The first of ``old`` may be a call that sets its return register
-    before its delay slot has been executed, of ``delay_slot`` bytes.
+    ``old`` and ``new`` are instructions in memory order of equal length, at multiples of ``unit``
+    bytes.  The first of ``old`` may be a call that sets its return register before its delay slot
+    of ``delay_slot`` bytes is executed.
     """
 
     address: int
@@ -40,13 +40,13 @@ class Patch:
 
     @property
     def interior(self) -> range:
-        """Program counters that must not be in use while this patch is written.
+        """Program counters that no CPU may have while this patch is written.
 
-        A CPU at the first changed word sees only new words, and one behind the last has seen only
-        old ones.  In between it would run a mixture: on o32 the stack adjustment of a call that
-        never happened.  The delay slot of a call counts as inside: an interrupt there would bring
-        the CPU back to the call, with the return register changed already.  Empty when just one
-        word changes and that is no such call.
+        A CPU at the first changed word will execute only new words, and one behind the last has
+        executed only old ones.  In between it would execute a mixture: on o32 the stack adjustment
+        of a call that did not happen.  The delay slot of a call is inside: an interrupt there
+        returns to the call, with the return register already changed.  Empty if only one word
+        changes that is not such a call.
         """
         changed = self._changed
         if not changed:
@@ -56,16 +56,16 @@ class Patch:
 
     @property
     def unsafe(self) -> range:
-        """Where, likewise, an interrupted frame or a preempted thread must not go on.
+        """Addresses at which no interrupted frame or preempted thread may continue.
 
-        That is also at a call, for nobody can tell whether its delay slot was interrupted.
+        The `interior`, and also the call itself, as its delay slot may have been interrupted.
         """
         interior = self.interior
         return range(self.address, interior.stop, self.unit) if self._behind_call else interior
 
     @property
     def behind(self) -> int:
-        """Where whatever was inside is outside again."""
+        """The first address after the site."""
         return max(self.end, self._behind_call)
 
     @property
@@ -78,7 +78,7 @@ class Patch:
 
     @property
     def _behind_call(self) -> int:
-        """The address that the call returns to; 0 if it stays, or if there is none."""
+        """The return address of the call; 0 if it does not change, or if there is none."""
         if not self.delay_slot or self.old[: self.unit] == self.new[: self.unit]:
             return 0
         return self.address + self.unit + self.delay_slot
@@ -86,7 +86,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring patches that one transfer reads or writes."""
+    """Neighbouring patches that are read and written in one transfer."""
 
     patches: tuple[Patch, ...]
 
@@ -101,12 +101,12 @@ class Span:
         return self.patches[-1].end - self.address
 
     def found(self, memory: bytes, patch: Patch) -> bytes:
-        """What ``memory``, a read of this span, holds where ``patch`` applies."""
+        """The bytes of ``memory``, a read of this span, at ``patch``."""
         start = patch.address - self.address
         return memory[start : start + len(patch.old)]
 
     def patched(self, memory: bytes) -> bytes:
-        """``memory`` with every patch of this span applied."""
+        """``memory`` with all patches applied."""
         image = bytearray(memory)
         for patch in self.patches:
             start = patch.address - self.address
@@ -115,7 +115,7 @@ class Span:
 
 
 class PatchPlan:
-    """Patches in address order, none of which overlaps another."""
+    """Patches in order of address, without overlaps."""
 
     def __init__(self, patches: Iterable[Patch]) -> None:
         self._patches = sorted(patches, key=lambda patch: patch.address)
@@ -130,7 +130,7 @@ class PatchPlan:
         return iter(self._patches)
 
     def spans(self, gap: int = GAP) -> Iterator[Span]:
-        """The patches grouped so that no two groups lie closer than ``gap`` bytes."""
+        """The patches in groups at least ``gap`` bytes apart."""
         group: list[Patch] = []
         for patch in self._patches:
             if group and patch.address - group[-1].end >= gap:

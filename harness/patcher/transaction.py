@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Apply a plan: read, compare, write, read back; on any failure put everything back."""
+"""Applies a plan: read, compare, write, read back; on any failure restore everything."""
 
 from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
@@ -8,26 +8,26 @@ from harness.errors import DeadlineMissed, GuestError, HarnessError, SiteMismatc
 from harness.patcher.plan import Patch, PatchPlan, Span
 
 MAX_STEPS = 500
-"""Single steps after which a CPU counts as stuck where it is."""
+"""Single steps after which a CPU is considered stuck."""
 
 MAX_RUNS = 100
-"""Times that the guest is let run so that threads leave such places."""
+"""How often the guest may run until all threads have left such places."""
 
 Disassemble = Callable[[bytes, int], Iterable[object]]
 
 
 class Text(Protocol):
-    """The guest's text through the debug stub (TCG would not see a write that bypasses it)."""
+    """The guest's text through the debug stub (TCG does not notice other writes)."""
 
     def dump_memory(self, address: int, size: int) -> bytes: ...
     def restore_memory(self, address: int, data: bytes) -> None: ...
 
 
 class Cpus(Protocol):
-    """The stopped CPUs of the guest, and where its threads go on."""
+    """The stopped CPUs of the guest, and where its threads will continue."""
 
     def program_counters(self) -> dict[int, int]:
-        """The program counter of every CPU, by its number."""
+        """The program counter of every CPU by its number."""
         ...
 
     def step(self, cpu: int) -> None:
@@ -35,19 +35,19 @@ class Cpus(Protocol):
         ...
 
     def enters(self, pc: int) -> bool:
-        """Whether a CPU at ``pc`` has interrupted something and not yet noted down where."""
+        """Whether ``pc`` is in interrupt entry code, before the interrupted address is saved."""
         ...
 
     def saved_contexts(self) -> dict[str, int]:
-        """Where preempted threads and interrupted frames go on, by what an error calls them."""
+        """Where preempted threads and interrupted frames continue, by names for messages."""
         ...
 
     def run_to(self, address: int) -> None:
-        """Let every CPU run until one reaches ``address``; DeadlineMissed when none does."""
+        """Run all CPUs until one reaches ``address``; DeadlineMissed if none does."""
         ...
 
     def run_briefly(self) -> None:
-        """Let every CPU run for a moment."""
+        """Run all CPUs for a moment."""
         ...
 
 
@@ -55,7 +55,7 @@ def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> 
     """Write every patch of ``plan``, or none.
 
     Raises:
-        SiteMismatch: a word is not what the plan expects; nothing was written.
+        SiteMismatch: a word is not the expected one; nothing was written.
         GuestError: a CPU or a thread cannot be moved out of a site, or a write did not arrive; what
             had been written is back as it was.
         HarnessError: as raised by the transport; what had been written is put back if the
@@ -80,10 +80,10 @@ def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> 
 
 
 def move_out(plan: PatchPlan, cpus: Cpus) -> None:
-    """Bring every CPU and every thread that is between the words of a patch out of there.
+    """Move every CPU and thread out of the sites that are to change.
 
-    A CPU is stepped.  A thread that does not run cannot be: the guest is let run until it has gone
-    on by itself.
+    A CPU is stepped.  For a thread that does not run, the guest runs until that thread has
+    continued.
     """
     inside = {address for patch in plan for address in patch.interior}
     unsafe = {address: patch for patch in plan for address in patch.unsafe}
@@ -92,7 +92,7 @@ def move_out(plan: PatchPlan, cpus: Cpus) -> None:
     for _ in range(MAX_RUNS):
         stuck = _step_out(inside, cpus)
         if stuck:
-            # The clock runs during steps, and a handler may be waiting for a moment yet to come.
+            # A handler may wait for some time to pass; the clock runs during steps.
             cpus.run_briefly()
             continue
         saved = [(what, pc) for what, pc in cpus.saved_contexts().items() if pc in unsafe]
@@ -108,9 +108,9 @@ def move_out(plan: PatchPlan, cpus: Cpus) -> None:
 
 
 def _step_out(inside: Collection[int], cpus: Cpus) -> str:
-    """Step each CPU until it stands where its own place, and what it has interrupted, are known.
+    """Step each CPU until it is outside, and its interrupted address is known.
 
-    Names the first that does not come there; empty if all do.
+    Returns the name of the first one that does not get there; empty if all do.
     """
     for cpu, pc in cpus.program_counters().items():
         steps = 0
@@ -136,7 +136,7 @@ def _verify(span: Span, memory: bytes, disassemble: Disassemble) -> None:
         return
     first = wrong[0]
     raise SiteMismatch(
-        f"{first.what} at {first.address:#x} does not hold the words it must"
+        f"{first.what} at {first.address:#x} does not hold the expected words"
         + (f", nor do {len(wrong) - 1} more sites" if len(wrong) > 1 else "")
         + "; nothing has been changed",
         "Compare the text with the image (list sites), or start the guest afresh.",

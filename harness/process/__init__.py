@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes of the host.  All of them end when this process does, however it ends."""
+"""Processes of the host.  All of them end with this process."""
 
 from harness.process.child import Child
 from harness.process.pdeathsig import find_program, group_with_pdeathsig, with_pdeathsig

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One program that runs beside us, such as QEMU or gdb."""
+"""A long-running program, such as QEMU or gdb."""
 
 import os
 import select
@@ -19,11 +19,11 @@ STDERR_TAIL = 4096
 
 
 class Child:
-    """A process in a session of its own, killed by the kernel when its parent thread ends.
+    """A process in its own session, killed by the kernel when its parent thread ends.
 
-    The own session keeps a Ctrl-C on the terminal from reaching it.  The kernel's parent-death
-    signal belongs to the thread that started the process, so that thread has to live as long as
-    the process is wanted.  What the process writes to standard error is kept for reports.
+    In its own session a Ctrl-C on the terminal does not reach it.  The thread that starts the
+    process must live as long as the process is needed (see `pdeathsig`).  Standard error goes to a
+    file for reports.
     """
 
     def __init__(
@@ -61,19 +61,19 @@ class Child:
 
     @property
     def stdin(self) -> IO[bytes]:
-        """The pipe to the process, when it was asked for."""
+        """The pipe to the process, if requested."""
         assert self._popen.stdin is not None
         return self._popen.stdin
 
     @property
     def stdout(self) -> IO[bytes]:
-        """The pipe from the process, when it was asked for."""
+        """The pipe from the process, if requested."""
         assert self._popen.stdout is not None
         return self._popen.stdout
 
     @property
     def process_fd(self) -> int:
-        """A file descriptor that becomes readable when the process has ended; -1 after close()."""
+        """A pidfd, readable when the process has ended; -1 after close()."""
         return self._process_fd
 
     @property
@@ -87,7 +87,7 @@ class Child:
         return self._popen.poll()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end of the process; False when it has not come after ``seconds``."""
+        """Wait for the process to end; False after ``seconds``."""
         if self._process_fd >= 0:
             poll = select.poll()
             poll.register(self._process_fd, select.POLLIN)
@@ -97,7 +97,7 @@ class Child:
         return True
 
     def end(self, patience: float = 2.0) -> None:
-        """Have the process ended: SIGTERM, and SIGKILL after ``patience`` seconds."""
+        """Send SIGTERM, and SIGKILL after ``patience`` seconds."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not self.alive:
                 return
@@ -106,7 +106,7 @@ class Child:
                 return
 
     def close(self) -> None:
-        """End the process and give back its pipes and file descriptors."""
+        """End the process, and close its pipes and file descriptors."""
         self.end()
         for pipe in (self._popen.stdin, self._popen.stdout):
             if pipe is not None:
@@ -117,7 +117,7 @@ class Child:
         self._stderr.close()
 
     def stderr_tail(self, size: int = STDERR_TAIL) -> str:
-        """The last ``size`` bytes the process wrote to standard error, escaped."""
+        """The last ``size`` bytes of standard error, escaped."""
         if self._stderr.closed:
             return ""
         descriptor = self._stderr.fileno()
@@ -139,7 +139,7 @@ class Child:
         return f"{self.name} was killed by {name}"
 
     def report(self) -> str:
-        """How the process ended, its whole command line, and its last words."""
+        """How the process ended, its command line, and the tail of its standard error."""
         lines = [self.ending(), f"command: {shlex.join(self.command)}"]
         tail = self.stderr_tail()
         if tail:

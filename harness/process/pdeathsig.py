@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What stands in front of a command line, so that the kernel ends it with the process that ran it.
+"""The command prefix that makes the kernel kill a process together with its parent.
 
-The kernel's parent-death signal belongs to the thread that starts a process: that thread has to
-live as long as the process is wanted.  The kernel does not tell of a parent that ended before it
-was asked to watch it, so the parent is compared once the signal is set.
+PR_SET_PDEATHSIG is tied to the thread that starts the process: that thread must live as long as the
+process.  A parent that ended before the call is not noticed, so the parent's process id is compared
+after it.
 """
 
 import os
@@ -13,12 +13,12 @@ from harness.errors import HostError
 
 UNLESS_ORPHANED = 'test "$PPID" = "$0" && exec "$@"'
 
-# The signal that tells the shell of our end is one that we never block: a child inherits the mask.
+# SIGUSR1 tells the shell that we ended: we never block it, and a child inherits the signal mask.
 GROUP = 'trap "kill -KILL 0" USR1; test "$PPID" = "$0" || exit; "$@" & wait "$!"'
 
 
 def find_program(name: str, package: str) -> str:
-    """The path of a program; HostError names the Debian package that holds a missing one."""
+    """The path of a program; HostError names the Debian package of a missing one."""
     found = shutil.which(name)
     if found is None:
         raise HostError(
@@ -29,23 +29,19 @@ def find_program(name: str, package: str) -> str:
 
 
 def with_pdeathsig() -> list[str]:
-    """What stands in front of a command line whose process shall not outlive this thread.
-
-    The kernel kills the process when the thread that made it ends; one that is made in the moment
-    in which this process ends does not become the command at all.
-    """
+    """The prefix for a process that must not outlive this thread."""
     return _guard(find_program("setpriv", "util-linux"), "KILL", UNLESS_ORPHANED)
 
 
 def program_with_pdeathsig() -> list[str]:
-    """The same for a program that is asked something, on a search path that may have it alone."""
+    """As `with_pdeathsig`; works with a search path that lacks setpriv."""
     return _guard(_system_setpriv(), "KILL", UNLESS_ORPHANED)
 
 
 def group_with_pdeathsig() -> list[str]:
-    """As `program_with_pdeathsig`, for one that starts others, all in a process group of their own.
+    """As `program_with_pdeathsig`, for a program that starts others in its process group.
 
-    The kernel tells a shell in that group, which kills the group.
+    The kernel signals a shell in that group, which kills the group.
     """
     return _guard(_system_setpriv(), "USR1", GROUP)
 

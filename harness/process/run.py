@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that runs to its end, with all that it starts, within a time."""
+"""Run a program to its end, with a timeout, together with all processes that it starts."""
 
 import os
 import select
@@ -15,20 +15,20 @@ from typing import IO, Any
 from harness.process.pdeathsig import group_with_pdeathsig, program_with_pdeathsig
 
 LINE_LIMIT = 1000  # characters
-PATIENCE = 5.0  # seconds that killed processes may take to go
+PATIENCE = 5.0  # seconds that killed processes may take to end
 
-NOT_EXECUTABLE = 126  # what a shell ends with
+NOT_EXECUTABLE = 126  # exit status of a shell
 
-# What ends this process by an exception.
+# Signals that raise an exception in this process.
 _INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 class NotRun(Exception):
-    """A program that is not there or cannot be started; the text says why."""
+    """A program that is missing or cannot be started; the text says why."""
 
 
 class Late(NotRun):
-    """A program that did not end in time, and was ended."""
+    """A program that was killed after a timeout."""
 
 
 def run(
@@ -38,13 +38,13 @@ def run(
     given: bytes | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program that answers at once, with ``given`` on its standard input.
+    """Run a program with ``given`` on its standard input.
 
     Raises:
-        NotRun: there is no such program, it cannot be started, or
+        NotRun: the program is missing or cannot be started.
         Late: it did not end within ``deadline`` seconds.
     """
-    # What a shell runs in the background has no standard input.
+    # A background process of a shell has no standard input.
     guard = group_with_pdeathsig() if given is None else program_with_pdeathsig()
     stdin = subprocess.DEVNULL if given is None else subprocess.PIPE
     stderr = subprocess.PIPE
@@ -66,9 +66,9 @@ def stream(
     environment: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
 ) -> int:
-    """Run a program; each line of its output, of bounded length, goes to ``tell`` as it comes.
+    """Run a program and call ``tell`` with each line of its output, cut to a limited length.
 
-    Gives the exit status.  Errors as of `run`.
+    Returns the exit status.  Errors as of `run`.
     """
     late = threading.Event()
     guard = group_with_pdeathsig()
@@ -91,7 +91,7 @@ def stream(
             timer.join()
             _kill(process)
             status = process.wait()
-            _hear_out(process.stdout)
+            _wait_eof(process.stdout)
     if late.is_set():
         raise _late(deadline)
     return status
@@ -108,10 +108,10 @@ def _group(
     text: bool = False,
     pass_fds: Sequence[int] = (),
 ) -> Iterator["subprocess.Popen[Any]"]:
-    """A process group that ends with the block.
+    """A process group that is killed at the end of the block.
 
-    An exception between its start and the block would leave it there until we end: the signals
-    that raise one wait so long.  They stay blocked in the group, which SIGKILL ends.
+    Signals that raise exceptions are blocked until the block begins: an exception before that would
+    leave the group running.  In the group they stay blocked; SIGKILL ends it.
     """
     path = None if environment is None else environment.get("PATH")
     if shutil.which(command[0], path=path) is None:
@@ -120,7 +120,7 @@ def _group(
     try:
         try:
             process = subprocess.Popen(
-                # By the name that it was asked for: gcc -v tells the path otherwise.
+                # By the given name: gcc -v prints its path otherwise.
                 [*guard, *command],
                 stdin=stdin,
                 stdout=subprocess.PIPE,
@@ -144,15 +144,15 @@ def _group(
 
 
 def _kill(process: "subprocess.Popen[Any]") -> None:
-    # Once reaped, the number may be somebody else's.
+    # After wait() the process id may be used again.
     if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _hear_out(output: IO[str]) -> None:
-    """Wait until the last writer of an output is gone.
+def _wait_eof(output: IO[str]) -> None:
+    """Wait until the last writer of a pipe has closed it.
 
-    A compiler may outlive make by a moment and write a file into a directory that is being removed.
+    A compiler may outlive make for a moment and write into a directory that is being removed.
     """
     poll = select.poll()
     poll.register(output, select.POLLIN)

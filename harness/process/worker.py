@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a worker does: calls come on standard input, answers go to standard output, pickled."""
+"""A worker: pickled calls on standard input, pickled answers on standard output."""
 
 import os
 import pickle
@@ -10,16 +10,16 @@ from harness.errors import HarnessError, HostError
 
 
 def command() -> list[str]:
-    """What starts one; it finds modules where this process does and nowhere else."""
+    """The command line of a worker; it imports from this process's ``sys.path`` only."""
     start = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
     return [sys.executable, "-P", "-c", start, *sys.path]
 
 
 def main() -> None:
-    """Answer calls until there are none."""
+    """Answer calls until end of file."""
     calls = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    # What a function prints is no answer, and it has nothing to read.
+    # A function's output goes to standard error; its input is empty.
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     while True:
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _answer(function, arguments) -> bytes:  # type: ignore[no-untyped-def]
-    """Whether it ended well, what it gave or raised, and the traceback of a fault of our own."""
+    """Whether the call succeeded, its result or exception, and the traceback of a bug."""
     try:
         return pickle.dumps((True, function(*arguments), ""))
     except HarnessError as error:

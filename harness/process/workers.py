@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions called in processes of their own, as many at a time as there are CPUs."""
+"""A pool of processes that call functions, one for each CPU."""
 
 import os
 import pickle
@@ -21,7 +21,7 @@ _Result = TypeVar("_Result")
 class Workers:
     """Processes that call functions of importable modules.
 
-    Each belongs to a thread, which starts another when it has died.
+    Each belongs to a thread, which replaces it when it dies.
     """
 
     def __init__(self, count: int) -> None:
@@ -34,19 +34,19 @@ class Workers:
     def submit(
         self, function: Callable[[*_Arguments], _Result], *arguments: *_Arguments
     ) -> Future[_Result]:
-        """Have a worker call it.  The result raises what the function raises.
+        """Call a function in a worker.
 
-        HostError stands for a worker that died.
+        The future raises the function's exception, or HostError if the worker died.
         """
         return self._threads.submit(self._call, function, arguments)
 
     def end(self) -> None:
-        """Wait until all that was submitted is done."""
+        """Wait until all submitted calls are done."""
         self._threads.shutdown()
         self._close()
 
     def abort(self) -> None:
-        """End the workers, whatever they are doing."""
+        """Kill the workers."""
         with self._starting:
             self._over = True
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -96,7 +96,7 @@ class _Worker:
 
     def close(self) -> None:
         self._answers.close()
-        # What a dead worker has not read cannot be written.
+        # Flushing to a dead worker fails.
         with suppress(OSError):
             self._calls.close()
         self.child.close()
@@ -104,7 +104,7 @@ class _Worker:
 
 @contextmanager
 def workers() -> Iterator[Workers]:
-    """As many workers as there are CPUs.  They end with the block, and with this process."""
+    """As many workers as CPUs; they end with the block, and with this process."""
     pool = Workers(len(os.sched_getaffinity(0)))
     try:
         yield pool

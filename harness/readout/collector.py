@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Drain the guest's per-CPU ring buffers into spool files, and account for every event.
+"""Drains the guest's per-CPU ring buffers into spool files, and accounts for every event.
 
-The layout is the guest's own header (docs/ring-buffer.rst).  A page that the guest has finished is
-read once, appended to the CPU's spool and given back by moving ``head``; the page that is being
-written is read up to its ``commit`` and read again the next time.  The guest must be stopped
-during every call.
+The layout is in the guest's header (docs/ring-buffer.rst).  A complete page is read once, appended
+to the CPU's spool and released by moving ``head``; the current page is read up to its ``commit``,
+and again next time.  The guest must be stopped during every call.
 """
 
 import time
@@ -21,21 +20,21 @@ from harness.ring.header import OVERWRITE
 from harness.units import KIB, MIB, ByteOrder
 
 COUNTER_MASK = 0xFFFFFFFF
-"""The guest's counters and sequence numbers are 32 bits wide and wrap."""
+"""The guest's counters and sequence numbers have 32 bits and wrap."""
 
 PORTION = MIB
-"""Bytes of pages that are read at once."""
+"""Bytes of pages to read at once."""
 
 DRAINING = 30.0
-"""Seconds that one drain may take: many times what all buffers of a guest of ours need."""
+"""Timeout of one drain in seconds, many times that of the largest buffers."""
 
 ANYWHERE = range(1 << 64)
-"""The memory of a guest of which nobody knows how much it has."""
+"""The memory of a guest of unknown size."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """The guest's own counters of one CPU, extended beyond their 32 bits."""
+    """The guest's counters of one CPU, extended beyond 32 bits."""
 
     entries: int = 0
     overrun: int = 0
@@ -43,11 +42,11 @@ class Counts:
 
     @property
     def lost(self) -> int:
-        """Overwritten before they were read, and refused because the buffer was full."""
+        """Events overwritten before they were read, and events refused by a full buffer."""
         return self.overrun + self.dropped
 
     def advance(self, cpu: RingCpu) -> int:
-        """Take over the guest's counters; returns the events overwritten since the last time."""
+        """Update from the guest's counters; returns the events overwritten since the last time."""
         overwritten = (cpu.overrun - self.overrun) & COUNTER_MASK
         self.entries += (cpu.entries - self.entries) & COUNTER_MASK
         self.dropped += (cpu.dropped - self.dropped) & COUNTER_MASK
@@ -56,27 +55,27 @@ class Counts:
 
 
 class Spool:
-    """The pages that have been read of one CPU's buffer, oldest first, in a file.
+    """The pages read from one CPU's buffer, oldest first, in a file.
 
-    ``stream`` holds whole pages only; the last one may still grow in the guest, and is then
-    written over by the next drain.
+    ``stream`` has whole pages only; the last one may be incomplete and is then overwritten by the
+    next drain.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._room():
-            # A buffer would try again, at every seek, to write what there is no room for.
+            # With a full disk a buffer would retry its write at every seek.
             self.stream = cast(BinaryIO, path.open("w+b", buffering=0))
         self.counts = Counts()
         self._finished = 0
 
     @property
     def finished(self) -> int:
-        """Bytes of pages that will not change any more."""
+        """The size in bytes of complete pages."""
         return self._finished
 
     def append(self, finished: bytes, unfinished: bytes) -> None:
-        """Add pages that the guest has finished, and the one that it is writing, if any."""
+        """Add complete pages, and the incomplete one, if any."""
         with self._room():
             self.stream.seek(self._finished)
             self._write(finished)
@@ -85,22 +84,22 @@ class Spool:
             self.stream.truncate()
 
     def clear(self) -> None:
-        """Forget everything read so far."""
+        """Delete all pages."""
         self.counts, self._finished = Counts(), 0
         self.append(b"", b"")
 
     def state(self) -> "SpoolState":
-        """What has been read so far, to go with a snapshot of the guest."""
+        """The state for a snapshot of the guest."""
         self.stream.seek(0)
         return SpoolState(replace(self.counts), self.stream.read(self._finished))
 
     def restore(self, state: "SpoolState") -> None:
-        """Go back to what had been read by then."""
+        """Return to a saved state."""
         self.counts, self._finished = replace(state.counts), 0
         self.append(state.finished, b"")
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self.stream.close()
 
     def _write(self, data: bytes) -> None:
@@ -121,7 +120,7 @@ class Spool:
 
 @dataclass(frozen=True, slots=True)
 class SpoolState:
-    """A spool as it was at some moment: the counters, and the finished pages."""
+    """A saved spool: the counters and the complete pages."""
 
     counts: Counts
     finished: bytes
@@ -129,14 +128,14 @@ class SpoolState:
 
 @dataclass(frozen=True, slots=True)
 class CollectorState:
-    """All spools at some moment, and the address of what `Collector.keep_snapshot` follows."""
+    """All saved spools, and the address for `Collector.keep_snapshot`."""
 
     spools: tuple[SpoolState, ...]
     snapshot: int | None
 
 
 class Collector:
-    """Reads the ring buffer that a guest describes at ``address``, and that lies in ``memory``."""
+    """Reads the ring buffer with its header at ``address`` and its pages in ``memory``."""
 
     def __init__(
         self,
@@ -154,13 +153,14 @@ class Collector:
         header = self.header()
         self.format = header.page_format
         self.cleared = 0
-        """How often the spools have been emptied."""
+        """Counts calls that emptied the spools."""
         self.disabled = False
-        """Whether the guest was seen to refuse events, uncounted, since the spools were emptied."""
+        """Whether the buffer was found disabled, without counters, since the spools were emptied.
+        """
         self.spools = [Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus]
 
     def header(self) -> RingHeader:
-        """The guest's header as it stands now; `GuestError` when it cannot be one."""
+        """The guest's current header; `GuestError` if it is invalid."""
         return self._header(self._address)
 
     def _header(self, address: int) -> RingHeader:
@@ -174,7 +174,7 @@ class Collector:
             raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
 
     def configure(self, buffer_size: int | None = None, overwrite: bool = False) -> None:
-        """Empty the buffer; set its size (bytes per CPU) and what it does when it is full."""
+        """Empty the buffer; set its size (bytes per CPU) and whether it overwrites old events."""
         self._snapshot = None
         header = self.header()
         page_size = self.format.page_size
@@ -191,19 +191,19 @@ class Collector:
         self._forget()
 
     def follow_snapshot(self, address: int) -> None:
-        """From now on `drain` reads what a tracer keeps as of `keep_snapshot`; nothing changes."""
+        """Make `drain` read the buffer of `keep_snapshot`, without changing the guest."""
         self._snapshot = address
 
     def keep_snapshot(self, address: int) -> None:
-        """Empty the buffer and leave it to a tracer that copies of it what it keeps.
+        """Empty the buffer for a tracer that copies parts of it.
 
-        From now on `drain` reads that copy, which the guest describes at ``address`` and may
-        replace, as a whole and anew.  `clear` and `configure` go back to the buffer itself.
+        From now on `drain` reads the copy, whose header is at ``address`` and which the guest may
+        replace as a whole.  `clear` and `configure` return to the main buffer.
         """
         self.clear()
         flags = self.header().flags | OVERWRITE
         self._store(RingHeader.field_offset("flags"), flags)
-        # Read to the end, says head = tail + 1.
+        # head = tail + 1: empty.
         for cpu in self._header(address).cpus:
             for field, value in (("head", 1), ("tail", 0), ("entries", 0), ("overrun", 0)):
                 offset = address - self._address + cpu.field_offset(field)
@@ -211,7 +211,7 @@ class Collector:
         self._snapshot = address
 
     def clear(self) -> None:
-        """Forget every event, in the guest and here."""
+        """Delete all events, in the guest and in the spools."""
         self._snapshot = None
         for cpu in self.header().cpus:
             self._reset(cpu, cpu.nr_pages)
@@ -219,7 +219,7 @@ class Collector:
 
     @property
     def recording(self) -> bool:
-        """``tracing_on``: whether the guest's ring buffer takes events."""
+        """``tracing_on``: whether the guest's ring buffer accepts events."""
         return not self.header().record_disabled
 
     @recording.setter
@@ -229,22 +229,22 @@ class Collector:
     def drain(
         self, full: Collection[int] = (), give_up: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Read what is new on every CPU; whether all of it was.
+        """Read the new events of every CPU; returns whether all were read.
 
-        ``full`` names the CPUs that stand in ``ring_buffer_watermark()``: their tail page is
-        finished too.  ``give_up`` is asked after every `PORTION`: it is the guest that says how
-        much there is to read.  The next drain reads what is left then.
+        ``full`` are the CPUs stopped in ``ring_buffer_watermark()``, whose tail page is complete.
+        ``give_up`` is called after every `PORTION`, as the amount is determined by the guest.  The
+        next drain reads the rest.
 
         Raises:
-            GuestError: the header or a page cannot be one.
-            DeadlineMissed: there was more than can be read in `DRAINING`.
+            GuestError: the header or a page is invalid.
+            DeadlineMissed: it took longer than `DRAINING`.
         """
         end = time.monotonic() + DRAINING
         snapshot = self._snapshot
         header = self.header() if snapshot is None else self._header(snapshot)
         if (header.page_format, len(header.cpus)) != (self.format, len(self.spools)):
             raise GuestError(
-                "the guest's ring buffer is damaged: its header now tells of "
+                "the guest's ring buffer is damaged: its header has changed to "
                 f"{len(header.cpus)} CPUs and pages of {header.page_format.page_size} bytes"
             )
         self.disabled |= bool(header.record_disabled)
@@ -270,17 +270,17 @@ class Collector:
                 if time.monotonic() > end:
                     raise DeadlineMissed(
                         f"the ring buffer was not read to its end within {DRAINING:g} s",
-                        "The guest says that it has much to read, or QEMU answers slowly.",
+                        "The guest reports too much to read, or QEMU answers slowly.",
                     )
         return True
 
     def writing(self) -> list[int]:
-        """The CPUs that stand between the reserve and the commit of an event."""
+        """The CPUs between the reserve and the commit of an event."""
         return [cpu.index for cpu in self.header().cpus if cpu.writing]
 
     @property
     def counts(self) -> Counts:
-        """The counters of all CPUs together, as of the last drain."""
+        """The sums of all CPUs' counters at the last drain."""
         every = [spool.counts for spool in self.spools]
         return Counts(
             sum(counts.entries for counts in every),
@@ -289,17 +289,17 @@ class Collector:
         )
 
     def state(self) -> CollectorState:
-        """What has been read so far and what is read, to go with a snapshot of the guest."""
+        """The state for a snapshot of the guest."""
         return CollectorState(tuple(spool.state() for spool in self.spools), self._snapshot)
 
     def restore(self, state: CollectorState) -> None:
-        """Go back to what that was when the guest was as it is again now."""
+        """Return to a saved state."""
         self._snapshot = state.snapshot
         for spool, one in zip(self.spools, state.spools, strict=True):
             spool.restore(one)
 
     def close(self) -> None:
-        """Give the spools back."""
+        """Close the spools."""
         for spool in self.spools:
             spool.close()
 
@@ -310,7 +310,7 @@ class Collector:
             spool.clear()
 
     def _read_pages(self, cpu: RingCpu, sequences: list[int]) -> bytes:
-        """Pages in order: one transfer for each stretch that lies together in memory."""
+        """Pages in order, with one transfer for each contiguous range."""
         size = self.format.page_size
         stretches: list[tuple[int, int]] = []
         for address in map(cpu.page_address, sequences):
@@ -321,7 +321,7 @@ class Collector:
         return b"".join(self._lane.read(address, size) for address, size in stretches)
 
     def _mark(self, pages: bytes, lost: int) -> bytes:
-        """The first of ``pages`` marked as coming after ``lost`` events that nobody read."""
+        """``pages`` with a mark for ``lost`` overwritten events on the first one."""
         size = self.format.page_size
         try:
             return mark_lost(pages[:size], self.format, lost) + pages[size:] if pages else pages

@@ -10,11 +10,11 @@ from harness.machine import Machine
 from harness.units import KIB
 
 BULK = 64 * KIB
-"""From this size on a file that QEMU writes costs less than packets (benchmarks/readout.py)."""
+"""From this size on a file written by QEMU is faster than packets (benchmarks/readout.py)."""
 
 
 class Lane(Protocol):
-    """Reads and writes of guest data (never of guest text: that is the patcher's)."""
+    """Reads and writes of guest data; text is written by the patcher."""
 
     name: str
 
@@ -23,7 +23,7 @@ class Lane(Protocol):
 
 
 class StubLane:
-    """Through gdb and the debug stub, in whatever form is fastest for the size; for every guest."""
+    """Through gdb and the debug stub, for every guest."""
 
     name = "stub"
 
@@ -35,16 +35,16 @@ class StubLane:
         return self._debugger.read_memory(address, size)
 
     def write(self, address: int, data: bytes) -> None:
-        """Store ``data`` at a virtual address of the guest."""
+        """Write ``data`` at a virtual address of the guest."""
         self._debugger.write_memory(address, data)
 
 
 class MonitorLane:
-    """Bulk reads by QEMU's own ``memsave``, everything else through the stub.
+    """Bulk reads by QEMU's ``pmemsave``, everything else through the stub.
 
-    For machines that the harness started.  QEMU copies from physical memory into a file in the
-    machine's private directory, instead of into packets of hexadecimal digits.  ``linear`` gives
-    the physical address of one of the guest's kernel, None for any other.
+    For machines started by the harness.  QEMU writes physical memory to a file in the machine's
+    private directory instead of packets of hexadecimal digits.  ``linear`` gives the physical
+    address of a kernel address, None for others.
     """
 
     name = "monitor"
@@ -71,5 +71,5 @@ class MonitorLane:
         return self._file.read_bytes()
 
     def write(self, address: int, data: bytes) -> None:
-        """Store ``data`` at a virtual address of the guest."""
+        """Write ``data`` at a virtual address of the guest."""
         self._stub.write(address, data)

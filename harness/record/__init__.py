@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Record a trace from start to a closed trace.dat."""
+"""Record a trace of a guest to a trace.dat."""
 
 from harness.record.recording import Recording, Request, record
 

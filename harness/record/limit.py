@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Count the events in streams of ring buffer pages, and cut the streams after the first so many."""
+"""Counts the events in streams of ring buffer pages, and limits their number."""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from harness.ring import PageFormat, count_events, scan_page, truncate_page
 
 
 def read_pages(stream: BinaryIO, form: PageFormat) -> Iterator[bytes]:
-    """The whole pages of a seekable stream, from its beginning."""
+    """The whole pages of a seekable stream, from position 0."""
     position = 0
     while True:
         stream.seek(position)
@@ -23,9 +23,9 @@ def read_pages(stream: BinaryIO, form: PageFormat) -> Iterator[bytes]:
 
 
 def total_events(streams: Sequence[BinaryIO], form: PageFormat) -> tuple[int, str]:
-    """How many events all streams, one a CPU, hold together, and what is wrong with them, if so.
+    """The number of events in all streams, one per CPU, and a description of damage, if any.
 
-    A stream ends in front of its first page that cannot be right: that and what follows is cut.
+    A stream is truncated at its first invalid page.
     """
     events = 0
     damage = ""
@@ -45,12 +45,12 @@ def total_events(streams: Sequence[BinaryIO], form: PageFormat) -> tuple[int, st
 
 
 def keep_first(streams: Sequence[BinaryIO], form: PageFormat, count: int) -> None:
-    """Cut the streams, one a CPU, so that the ``count`` earliest events of all of them remain."""
-    kept = [0] * len(streams)
+    """Truncate the streams, one per CPU, to the ``count`` earliest events of all."""
+    events_of = [0] * len(streams)
     merged = heapq.merge(*(_stamps(cpu, stream, form) for cpu, stream in enumerate(streams)))
     for _, cpu in islice(merged, count):
-        kept[cpu] += 1
-    for stream, events in zip(streams, kept, strict=True):
+        events_of[cpu] += 1
+    for stream, events in zip(streams, events_of, strict=True):
         _cut(stream, form, events)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What somebody who watches a recording sees of it, at any rate of events."""
+"""Live output of a recording, at any rate of events."""
 
 import sys
 import time
@@ -10,24 +10,24 @@ from harness.trace import Statistics, TraceEvent, add_events
 from harness.trace.events import lost_line
 
 SHOWING = 0.25
-"""Seconds that showing events may take of the guest's time, each time that they are read."""
+"""Maximum seconds of output after each drain."""
 
 
 class LiveEvents:
-    """The events of a running guest as lines, as they come.
+    """The events of a running guest as lines.
 
-    The guest stands while they are shown.  So what takes too long is left out, and the line that
-    stands for it says how many events that were; in the recording they are.
+    The guest is stopped during the output.  If that takes too long, events are left out and their
+    number is shown; they are in the recording.
     """
 
     def __init__(self, guest: Guest, show: Callable[[str], None], limit: int | None = None) -> None:
-        """``limit`` is how many events the recording is to have."""
+        """``limit`` is the number of events in the recording."""
         self._pipe = guest.tracer.pipe()
         self._show = show
         self._left = sys.maxsize if limit is None else limit
 
     def drained(self) -> None:
-        """Show what was drained since the last time."""
+        """Show the events drained since the last call."""
         end = time.monotonic() + SHOWING
         for event in self._pipe.events():
             if not self._left:
@@ -47,7 +47,7 @@ class LiveEvents:
 
 
 class Rates:
-    """How often each function was called since the last look, and what was lost."""
+    """Calls of each function, and lost events, since the last call."""
 
     def __init__(self, guest: Guest) -> None:
         self._guest = guest
@@ -56,12 +56,12 @@ class Rates:
         self._lost = 0
 
     def drained(self) -> bool:
-        """Count what was drained since the last time; True: the run goes on."""
+        """Count the events drained since the last call; True: continue the run."""
         add_events(self._sums, self._pipe.events())
         return True
 
     def take(self) -> tuple[Statistics, int]:
-        """The sums since the last time, and the events that were lost in the meantime."""
+        """The sums since the last call, and the events lost since then."""
         sums, self._sums = self._sums, Statistics(tracer=self._guest.tracer.current)
         lost = self._guest.collector.counts.lost
         lost, self._lost = lost - self._lost, lost

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One recording: boot, switch the tracer on in the live guest, run, switch it off, close the file.
+"""One recording: boot, enable the tracer in the live guest, run, disable it, close the file.
 
-Whatever ends the run, the events that were read up to then are in the file.
+However the run ends, the events read until then are in the file.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,10 +23,10 @@ END = "workload_done"
 
 @dataclass(frozen=True)
 class Request:
-    """What to record of which guest; the fields are the options of ``harness record``.
+    """What to record; the fields are the options of ``harness record``.
 
     ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU, ``tick`` in Hz.
-    ``live`` is given the events as lines while they come.
+    ``live`` is called with each event as a line.
     """
 
     spec: GuestSpec
@@ -52,10 +52,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded: events in the file, those lost, those the guest wrote; why it ended.
+    """The result: events in the file, lost events, events written by the guest, why it ended.
 
-    ``disabled`` says that the guest was seen with ``record_disabled`` set: what it refused
-    meanwhile is in none of the numbers.
+    ``disabled``: the guest's buffer was found disabled; events refused meanwhile are not counted.
     """
 
     path: Path
@@ -75,12 +74,12 @@ def record(
 ) -> Recording:
     """Record as requested into ``request.output``.
 
-    ``wake`` is called when the recording begins; it returns a file descriptor that ends it early
-    when it becomes readable.
+    ``wake`` is called when the recording begins; it returns a file descriptor that ends the
+    recording when it becomes readable.
 
     Raises:
-        UsageError: a name, glob or file of the request is wrong; no file is left.
-        GuestError: the guest is at fault; what it had recorded is in the file.
+        UsageError: a name, glob or file of the request is wrong; no file is written.
+        GuestError: the guest is at fault; the events until then are in the file.
         HostError: QEMU, gdb or the disk failed.
     """
     failure: HarnessError | None = None
@@ -95,7 +94,7 @@ def record(
         ) as guest,
     ):
         _switch_on(guest, request)
-        # What the file says besides the events is asked for while there is somebody to answer.
+        # Read the file's metadata while the guest is alive.
         guest.tracer.description()
         descriptor = None if wake is None else wake()
         progress(f"recording {request.tracer} on {guest.name}")
@@ -171,7 +170,7 @@ def _switch_on(guest: Guest, request: Request) -> None:
 
 
 def _drained(guest: Guest, request: Request, watched: LiveEvents | None) -> bool:
-    """After each drain: show what is new; whether the recording goes on."""
+    """After each drain: show new events; returns whether to continue."""
     if watched is not None:
         watched.drained()
     guest.tracer.remember_names()
@@ -180,7 +179,7 @@ def _drained(guest: Guest, request: Request, watched: LiveEvents | None) -> bool
 
 
 def _recorded(options: Iterable[str]) -> list[str]:
-    """The options, all of which change what is recorded: a file does not keep how to show it."""
+    """The options; UsageError for those that only change how a trace is shown."""
     words = list(options)
     for word in words:
         if word.removeprefix("no") in SHOWN_OPTIONS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's ring buffer, decoded from bytes.  No input or output."""
+"""The guest's ring buffer, decoded from bytes.  No I/O."""
 
 from harness.ring.edit import mark_lost, rest_of_page, truncate_page
 from harness.ring.header import FIXED_SIZE, RingCpu, RingHeader, header_length

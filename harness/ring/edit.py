@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""New pages made of old ones: the first events, the rest, the mark that events were lost."""
+"""Pages made from other pages: the first events, the rest, a mark for lost events."""
 
 from harness.ring.page import (
     COMMIT_LOST,
@@ -16,7 +16,7 @@ from harness.units import align_up
 
 
 def truncate_page(page: Buffer, form: PageFormat, count: int) -> bytes:
-    """``page`` with only its first ``count`` events; what was lost before it stays marked."""
+    """``page`` with its first ``count`` events only; its mark for lost events stays."""
     end = form.data_offset
     for number, (_, offset, size) in enumerate(scan_page(page, form), start=1):
         if number > count:
@@ -30,10 +30,10 @@ def truncate_page(page: Buffer, form: PageFormat, count: int) -> bytes:
 def rest_of_page(
     page: Buffer, form: PageFormat, sequence: int, start: Cursor | None = None
 ) -> tuple[bytes, Cursor]:
-    """A page of the events that come after ``start``, and the cursor behind the last of them.
+    """A page of the events behind ``start``, and the cursor behind the last of them.
 
-    For the page that a guest is still writing: read it now, and the rest of it later.
-    ``sequence`` is the page's number; a ``start`` that belongs to another page is ignored.
+    For the page that the guest is still writing.  ``sequence`` is the page's number; a ``start`` in
+    another page is ignored.
     """
     header = page_header(page, form)
     if start is None or start.sequence != sequence:
@@ -48,10 +48,9 @@ def rest_of_page(
 
 
 def mark_lost(page: Buffer, form: PageFormat, count: int) -> bytes:
-    """``page`` marked as having lost ``count`` events (or `LOST_UNKNOWN`) before its first one.
+    """``page``, marked as having lost ``count`` events (or `LOST_UNKNOWN`) before its first one.
 
-    The number is stored behind the events where there is room for it; if there is none, readers
-    learn only that events were lost.
+    The number is stored behind the events if there is room; otherwise only the fact is stored.
     """
     header = page_header(page, form)
     commit = header.used | COMMIT_LOST

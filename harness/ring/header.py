@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The header that a guest exports at the symbol ``ring_buffer`` (docs/ring-buffer.rst).
+"""The ring buffer header, exported by the guest as ``ring_buffer`` (docs/ring-buffer.rst).
 
-The guest is a stranger: nothing here is believed before it was checked against a bound.
+The guest is not trusted: every value is checked against a limit.
 """
 
 import struct
@@ -16,7 +16,7 @@ VERSION = 2
 OVERWRITE = 1
 
 FIXED_SIZE = 48
-"""Bytes of the header that must be read before its whole length is known."""
+"""Bytes of the header to read first; they contain its whole length."""
 
 _FIXED = "8IQII"
 _CPU = "QQ8IQQ"
@@ -63,12 +63,11 @@ _CPU_OFFSETS |= {"last_stamp": 48, "tail_page": 56}
 
 @dataclass(frozen=True)
 class RingCpu:
-    """One CPU's part of the header; the fields bear the guest's names.
+    """The header's part for one CPU, with the guest's names.
 
     ``offset`` is where this part begins, in bytes from the symbol ``ring_buffer``.  ``pages``,
     ``first_entry`` and ``tail_page`` are guest addresses.  ``head`` and ``tail`` are page sequence
-    numbers (32 bits,
-    they wrap); a page lies at index sequence modulo ``nr_pages``.
+    numbers of 32 bits, which wrap; a page is at index sequence modulo ``nr_pages``.
     """
 
     index: int
@@ -89,34 +88,34 @@ class RingCpu:
 
     @property
     def unread_pages(self) -> list[int]:
-        """Sequence numbers of the pages from head to tail; the last is the one being written.
+        """Sequence numbers of the pages from head to tail; the last is being written.
 
-        None when everything has been consumed, which a reader says with head = tail + 1.
+        Empty if all has been consumed, which a reader marks by head = tail + 1.
         """
         count = (self.tail - self.head + 1) & _SEQUENCE_MASK
         return [(self.head + i) & _SEQUENCE_MASK for i in range(count)]
 
     @property
     def complete_pages(self) -> list[int]:
-        """As `unread_pages`, without the page that the guest may still write to."""
+        """As `unread_pages`, without the page being written."""
         return self.unread_pages[:-1]
 
     def page_address(self, sequence: int) -> int:
-        """The guest address of the page with this sequence number."""
+        """The guest address of a page."""
         return self.pages + sequence % self.nr_pages * self.page_size
 
     def first_entry_address(self, sequence: int) -> int:
-        """The guest address of the u32 that holds ``entries`` as it was when the page was begun."""
+        """The guest address of the u32 with the value of ``entries`` at the page's first event."""
         return self.first_entry + 4 * (sequence % self.nr_pages)
 
     def field_offset(self, name: str) -> int:
-        """Where the field ``name`` lies, in bytes from the symbol ``ring_buffer``."""
+        """The offset of a field in bytes from the symbol ``ring_buffer``."""
         return self.offset + _CPU_OFFSETS[name]
 
 
 @dataclass(frozen=True)
 class RingHeader:
-    """The whole header, checked.  The fields bear the guest's names."""
+    """The whole header, checked, with the guest's names."""
 
     page_format: PageFormat
     flags: int
@@ -126,7 +125,7 @@ class RingHeader:
 
     @classmethod
     def parse(cls, data: bytes, byteorder: ByteOrder) -> "RingHeader":
-        """Decode `header_length` bytes or more, read at the symbol ``ring_buffer``."""
+        """Decode at least `header_length` bytes, read from the symbol ``ring_buffer``."""
         fixed = _fixed_fields(data, byteorder)
         length = fixed["header_size"] + fixed["nr_cpus"] * fixed["cpu_size"]
         if len(data) < length:
@@ -142,13 +141,13 @@ class RingHeader:
 
     @property
     def overwrite(self) -> bool:
-        """Whether a full buffer overwrites its oldest page instead of refusing new events."""
+        """Whether a full buffer overwrites its oldest page; otherwise new events are dropped."""
         return bool(self.flags & OVERWRITE)
 
     def check_within(self, memory: range) -> None:
-        """FormatError where a CPU's pages lie outside of ``memory``, or more are unread than fit.
+        """FormatError if a CPU's pages lie outside of ``memory``, or more are unread than fit.
 
-        Nothing else of them can be read: there may be devices, or nothing at all.
+        Other addresses cannot be read: there may be devices or nothing.
         """
         size = self.page_format.page_size
         for cpu in self.cpus:
@@ -183,7 +182,7 @@ class RingHeader:
 
 
 def header_length(data: bytes, byteorder: ByteOrder) -> int:
-    """How many bytes the whole header has, learned from its first `FIXED_SIZE` bytes."""
+    """The length of the whole header in bytes, from its first `FIXED_SIZE` bytes."""
     fixed = _fixed_fields(data, byteorder)
     return fixed["header_size"] + fixed["nr_cpus"] * fixed["cpu_size"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One ring buffer page, in the layout of Linux's sub-buffers (docs/ring-buffer.rst).
 
-The same decoder serves the pages of our guests and those that a real kernel left in a trace.dat.
+Used for pages of our guests and for pages of real kernels in a trace.dat.
 """
 
 import struct
@@ -16,7 +16,7 @@ from harness.units import ByteOrder, align_up
 Buffer = bytes | bytearray | memoryview
 
 LOST_UNKNOWN = -1
-"""Events were lost, and nobody knows how many."""
+"""An unknown number of events was lost."""
 
 COMMIT_USED = (1 << 27) - 1
 COMMIT_LOST_STORED = 1 << 30
@@ -28,7 +28,7 @@ MAX_TYPE_LEN = 28
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
 
 STAMP_MASK = (1 << 64) - 1
-# An absolute stamp has 59 bits; the missing upper ones are those of the running time.
+# An absolute time stamp has 59 bits; the upper bits are those of the previous event.
 ABSOLUTE_LIMIT = 1 << 59
 
 MIN_PAGE_SIZE = 256
@@ -37,7 +37,7 @@ MAX_PAGE_SIZE = 1 << 20
 
 @dataclass(frozen=True)
 class PageFormat:
-    """How a guest writes its pages: byte order, size of its ``long`` (4 or 8), bytes a page."""
+    """The format of a guest's pages: byte order, size of ``long`` (4 or 8), bytes of a page."""
 
     byteorder: ByteOrder
     long_size: int
@@ -56,12 +56,12 @@ class PageFormat:
 
     @property
     def data_offset(self) -> int:
-        """Where a page's events begin: behind the time stamp and the ``long`` commit."""
+        """The offset of the first event, behind the time stamp and the ``long`` commit."""
         return 8 + self.long_size
 
     @property
     def capacity(self) -> int:
-        """The bytes of events that a page can hold."""
+        """The size in bytes of a page's data."""
         return self.page_size - self.data_offset
 
     @property
@@ -86,10 +86,10 @@ class PageFormat:
 
 
 class PageHeader(NamedTuple):
-    """What stands in front of a page's events.
+    """The header of a page.
 
-    ``stamp`` is the time that the deltas count from, ``used`` the bytes of events, ``lost`` the
-    events that were lost just before this page: 0, a number, or `LOST_UNKNOWN`.
+    ``stamp`` is the base of the time deltas.  ``used`` is the size of the events in bytes.
+    ``lost`` is the number of events lost before this page: 0, a number, or `LOST_UNKNOWN`.
     """
 
     stamp: int
@@ -98,10 +98,10 @@ class PageHeader(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """A place between two events of a page that is still being written.
+    """A position between two events of a page that is being written.
 
-    ``sequence`` is the page's sequence number, ``offset`` the byte in the page where the next
-    event's header will be, ``stamp`` the time of the event before it.
+    ``sequence`` is the page's sequence number, ``offset`` the byte offset of the next event's
+    header, ``stamp`` the time of the previous event.
     """
 
     sequence: int
@@ -110,7 +110,7 @@ class Cursor(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One event as it lies in a page: time, where its payload begins in the page, the payload."""
+    """One event in a page: its time, the offset of its payload, the payload."""
 
     stamp: int
     offset: int
@@ -118,17 +118,17 @@ class Record(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset in the page of whatever follows this event."""
+        """The offset behind this event."""
         return align_up(self.offset + len(self.payload), 4)
 
 
 def add_lost(before: int, lost: int) -> int:
-    """The sum of two losses, either of which may be `LOST_UNKNOWN`."""
+    """The sum of two numbers of lost events, either of which may be `LOST_UNKNOWN`."""
     return LOST_UNKNOWN if LOST_UNKNOWN in (before, lost) else before + lost
 
 
 def page_header(page: Buffer, form: PageFormat) -> PageHeader:
-    """Decode the header of ``page`` (exactly one page); `FormatError` if it cannot be one."""
+    """Decode the header of ``page`` (exactly one page); `FormatError` if it is invalid."""
     if len(page) != form.page_size:
         raise FormatError(
             f"a ring buffer page has {len(page)} bytes where {form.page_size} were expected"
@@ -150,7 +150,7 @@ def page_header(page: Buffer, form: PageFormat) -> PageHeader:
             f"{form.data_offset + used:#x}, where no room is left for it"
         )
     (lost,) = form.long.unpack_from(page, form.data_offset + used)
-    # trace-cmd split stores -1 where it does not know.
+    # trace-cmd split stores -1 for an unknown number.
     unknown = lost == (1 << 8 * form.long_size) - 1
     return PageHeader(stamp, used, LOST_UNKNOWN if unknown else lost)
 
@@ -158,10 +158,10 @@ def page_header(page: Buffer, form: PageFormat) -> PageHeader:
 def scan_page(
     page: Buffer, form: PageFormat, *, start: Cursor | None = None
 ) -> Iterator[tuple[int, int, int]]:
-    """The events of ``page``: (time stamp, offset of the payload in the page, bytes of payload).
+    """The events of ``page``: (time stamp, offset of the payload, size of the payload in bytes).
 
-    ``start`` skips what was read before.  A page that cannot be right raises `FormatError` when
-    its bad event is reached; the events before it have been delivered by then.
+    ``start`` skips events that have been read.  `FormatError` is raised at the first invalid event;
+    the events before it have been yielded.
     """
     header = page_header(page, form)
     base = form.data_offset
@@ -220,7 +220,7 @@ def scan_page(
 
 
 def _absolute(low: int, running: int) -> int:
-    """A full time stamp of the 59 bits that are stored, never before the running time's epoch."""
+    """A 64-bit time stamp from the 59 stored bits, not before the previous event."""
     low &= ABSOLUTE_LIMIT - 1
     upper = running & (STAMP_MASK ^ (ABSOLUTE_LIMIT - 1))
     if not upper:
@@ -237,11 +237,11 @@ def _overrun(offset: int, size: int, header: PageHeader, form: PageFormat) -> Fo
 
 
 def decode_page(page: Buffer, form: PageFormat, *, start: Cursor | None = None) -> Iterator[Record]:
-    """The events of ``page`` with their payloads as bytes; errors as `scan_page`."""
+    """The events of ``page`` with their payloads; errors as of `scan_page`."""
     for stamp, offset, size in scan_page(page, form, start=start):
         yield Record(stamp, offset, bytes(page[offset : offset + size]))
 
 
 def count_events(page: Buffer, form: PageFormat, *, start: Cursor | None = None) -> int:
-    """How many events ``page`` holds; errors as `scan_page`."""
+    """The number of events in ``page``; errors as of `scan_page`."""
     return sum(1 for _ in scan_page(page, form, start=start))

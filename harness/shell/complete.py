@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What can stand where the cursor is: verbs, functions, tracers, files, and what gdb knows."""
+"""Completion of a line: verbs, functions, tracers, files, and gdb's completions."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import ClassVar
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
@@ -15,7 +14,7 @@ from harness.shell.session import Session
 from harness.shell.verb import VERBS
 from harness.trace import VIEWS
 
-# What stands behind trace-cmd's options, whatever the verb takes otherwise.
+# The arguments of trace-cmd's options.
 _FOLLOWS = {
     "-p": "tracers",
     "-l": "functions",
@@ -27,18 +26,46 @@ _FOLLOWS = {
 }
 
 LIMIT = 200
-"""Completions that are offered at once."""
+"""Maximum number of completions."""
+
+
+def _functions(session: Session) -> list[str]:
+    return sorted({site.function for site in session.guest.image.sites})
+
+
+def _options(session: Session) -> list[str]:
+    names = [word.removeprefix("no") for word in session.guest.tracer.trace_options]
+    return [*names, *(f"no{name}" for name in names)]
+
+
+def _sites(session: Session) -> list[str]:
+    return [*_functions(session), *(f"{site.address:#x}" for site in session.guest.image.sites)]
+
+
+_KINDS: dict[str, Callable[[Session], Iterable[str]]] = {
+    "clauses": lambda session: [clause.id for clause in load_catalogue().clause],
+    "configs": lambda session: list_configs(),
+    "events": lambda session: session.guest.tracer.available_events,
+    "functions": _functions,
+    "modules": lambda session: [module.name for module in session.guest.modules.loaded],
+    "options": _options,
+    "sites": _sites,
+    "snapshots": lambda session: session.snapshots,
+    "tracers": lambda session: session.guest.tracer.available_tracers,
+    "verbs": lambda session: sorted(VERBS),
+    "views": lambda session: VIEWS,
+}
 
 
 class LineCompleter(Completer):
-    """Completes the last word of a line; the guest is asked only while it is stopped."""
+    """Completes the last word of a line."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
-        """Called by prompt_toolkit with every key, or with Tab."""
+        """Called by prompt_toolkit."""
         text = document.text_before_cursor.lstrip()
         words = text.split()
         if not words or (len(words) == 1 and not text.endswith(" ")):
@@ -64,61 +91,12 @@ class LineCompleter(Completer):
     def _of_kind(self, kind: str, prefix: str, event: CompleteEvent) -> Iterator[Completion]:
         if kind == "files" and not prefix.startswith("-"):
             yield from self._paths.get_completions(Document(prefix), event)
-        elif kind in self._kinds:
+        elif kind in _KINDS:
             names: Iterable[str] = ()
-            # A guest that is gone has no events to offer.
+            # The guest may be gone.
             with suppress(HarnessError):
-                names = list(self._kinds[kind](self))
+                names = list(_KINDS[kind](self._session))
             yield from self._offer([name for name in names if name.startswith(prefix)], prefix)
-
-    def _functions(self) -> Iterable[str]:
-        return sorted({site.function for site in self._session.guest.image.sites})
-
-    def _tracers(self) -> Iterable[str]:
-        return self._session.guest.tracer.available_tracers
-
-    def _events(self) -> Iterable[str]:
-        return self._session.guest.tracer.available_events
-
-    def _options(self) -> Iterable[str]:
-        names = [word.removeprefix("no") for word in self._session.guest.tracer.trace_options]
-        return [*names, *(f"no{name}" for name in names)]
-
-    def _snapshots(self) -> Iterable[str]:
-        return self._session.snapshots
-
-    def _clauses(self) -> Iterable[str]:
-        return [clause.id for clause in load_catalogue().clause]
-
-    def _sites(self) -> Iterable[str]:
-        sites = self._session.guest.image.sites
-        return [*self._functions(), *(f"{site.address:#x}" for site in sites)]
-
-    def _modules(self) -> Iterable[str]:
-        return [module.name for module in self._session.guest.modules.loaded]
-
-    def _configs(self) -> Iterable[str]:
-        return list_configs()
-
-    def _views(self) -> Iterable[str]:
-        return VIEWS
-
-    def _verbs(self) -> Iterable[str]:
-        return sorted(VERBS)
-
-    _kinds: ClassVar[dict[str, Callable[["LineCompleter"], Iterable[str]]]] = {
-        "clauses": _clauses,
-        "configs": _configs,
-        "events": _events,
-        "functions": _functions,
-        "modules": _modules,
-        "options": _options,
-        "sites": _sites,
-        "snapshots": _snapshots,
-        "tracers": _tracers,
-        "verbs": _verbs,
-        "views": _views,
-    }
 
     def _gdb(self, text: str) -> Iterator[Completion]:
         debugger = self._session.guest.debugger
@@ -127,7 +105,7 @@ class LineCompleter(Completer):
         try:
             lines = debugger.command_line.complete(text, LIMIT)
         except HarnessError:
-            # No completion is no error; the line itself will tell.
+            # The line itself will report the error.
             return
         for line in lines:
             yield Completion(line, start_position=-len(text), display=line.split(" ")[-1])

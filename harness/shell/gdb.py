@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lines for gdb: handed on as they are, and when they let the guest run, its stop waited for."""
+"""Lines for gdb, passed on unchanged; if the guest runs, its stop is waited for."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from harness.errors import DebuggerDied, GdbError, GuestDied, UsageError
 from harness.shell.session import Session
 
 LOOK = 0.5
-"""Seconds between two looks at a guest that runs for gdb."""
+"""Seconds between checks of a running guest."""
 
 STOPPING = 10.0
-"""Seconds that QEMU may take to stop the guest."""
+"""Timeout in seconds of an interrupt."""
 
 CONTINUE = ("c", "continue", "fg")
 
-# What wants more lines than one, or the terminal.
+# Commands that need several lines, or the terminal.
 _BLOCKS = ("commands", "define", "document", "while", "if", "tui", "layout", "refresh", "focus")
 _INTERPRETERS = ("python", "py", "guile", "gu", "compile", "expression", "python-interactive", "pi")
 
@@ -28,9 +28,9 @@ _FRAME = re.compile(r"(?:0x[0-9a-f]+ in )?\S+ \(.*\)")
 
 
 def pass_through(session: Session, line: str) -> None:
-    """Have gdb do ``line``; print what it says as it says it, and where the guest stops if it ran.
+    """Run ``line`` in gdb and print its output; if the guest runs, print where it stops.
 
-    Ctrl-C ends the command, or stops the guest that it lets run.
+    Ctrl-C ends the command, or stops the guest.
     """
     guest, debugger = session.live, session.live.debugger
     words = line.split()
@@ -65,9 +65,9 @@ def pass_through(session: Session, line: str) -> None:
 
 
 def run(session: Session, until: str | int | None = None, seconds: float | None = None) -> str:
-    """Let the guest run until something stops it; says what, in the words of the outcome."""
+    """Run the guest until it stops; returns the reason, an `Outcome` or ``died``."""
     guest = session.live
-    # What stops the guest for the harness is not the user's to see.
+    # Stops at the harness's own breakpoints are not shown.
     mine = set(guest.debugger.breakpoints.addresses()) - guest.control.own_breakpoints
     output = _Output(session, mine)
     try:
@@ -87,16 +87,16 @@ def run(session: Session, until: str | int | None = None, seconds: float | None 
 
 
 def show_next(session: Session) -> None:
-    """The instruction that the guest is stopped at, as gdb shows it."""
+    """Print the next instruction, as gdb's ``x/i $pc``."""
     for line in session.guest.debugger.cli("x/i $pc").strip("\n").split("\n"):
         session.print(line)
 
 
 class _Output:
-    """What gdb prints, a line at a time; nothing more of it once Ctrl-C was pressed.
+    """gdb's output, line by line; suppressed after Ctrl-C.
 
-    With ``mine``, the guest runs by the harness's doing: stops at breakpoints that are none of
-    these, and those that the harness asks for, are left out.
+    With ``mine``, the harness runs the guest: stops at other breakpoints, and interrupts by the
+    harness, are not shown.
     """
 
     def __init__(self, session: Session, mine: set[int] | None = None) -> None:
@@ -107,7 +107,7 @@ class _Output:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """While the block runs."""
+        """Print gdb's output during the block."""
         debugger = self._session.guest.debugger
         debugger.command_line.listener = self._hear
         try:
@@ -136,7 +136,7 @@ class _Output:
 
 
 def _wait(session: Session) -> None:
-    """Until a command such as ``finish`` or ``next`` is over."""
+    """Wait until a command such as ``finish`` or ``next`` has finished."""
     guest, debugger = session.guest, session.guest.debugger
     interrupt, console = session.interrupt.fileno(), guest.machine.console
     with session.running():

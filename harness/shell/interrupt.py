@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C while a command runs: it stops the guest, or ends what is printed; never the session."""
+"""Ctrl-C during a command: stops the guest or ends the output, never the session."""
 
 import select
 import signal
@@ -9,14 +9,14 @@ from contextlib import contextmanager, suppress
 
 
 class Interrupted(Exception):
-    """The user has had enough of a command's output."""
+    """Ctrl-C was pressed during the output of a command."""
 
 
 class Interrupt:
     """SIGINT as a file descriptor and a flag.
 
-    An exception out of a signal handler would tear a conversation with gdb apart; so whoever waits
-    looks at the descriptor, and whoever prints calls ``check``.
+    An exception in a signal handler would break the gdb session, so waits poll the descriptor and
+    output calls ``check``.
     """
 
     def __init__(self) -> None:
@@ -25,17 +25,17 @@ class Interrupt:
         self._writer.setblocking(False)
 
     def fileno(self) -> int:
-        """Readable when Ctrl-C was pressed and nobody has taken notice yet."""
+        """Readable after Ctrl-C, until `pressed` is read."""
         return self._reader.fileno()
 
     @property
     def waiting(self) -> bool:
-        """Whether Ctrl-C was pressed since the last look, of which nobody takes notice here."""
+        """Whether Ctrl-C was pressed; does not reset the flag."""
         return bool(select.select([self._reader], [], [], 0)[0])
 
     @property
     def pressed(self) -> bool:
-        """Whether Ctrl-C was pressed since the last look; taking notice of it."""
+        """Whether Ctrl-C was pressed; resets the flag."""
         with suppress(BlockingIOError):
             return bool(self._reader.recv(4096))
         return False
@@ -47,7 +47,7 @@ class Interrupt:
 
     @contextmanager
     def armed(self) -> Iterator[None]:
-        """While the block runs Ctrl-C only does what this class says."""
+        """Handle SIGINT by this class during the block."""
         _ = self.pressed
         saved = signal.signal(signal.SIGINT, self._handle)
         try:
@@ -56,7 +56,7 @@ class Interrupt:
             signal.signal(signal.SIGINT, saved)
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the sockets."""
         self._reader.close()
         self._writer.close()
 

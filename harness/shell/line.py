@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a line of the session does: a verb's, or one for gdb."""
+"""Executes a line: a verb, or a line for gdb."""
 
 from harness.shell import gdb
 from harness.shell.session import Session
@@ -7,7 +7,7 @@ from harness.shell.verbs import check, parse
 
 
 class Quit(Exception):
-    """The user leaves."""
+    """The user quits the session."""
 
 
 def execute(session: Session, line: str) -> None:

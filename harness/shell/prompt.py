@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The prompt: lines typed at a terminal, with history and completion."""
+"""The prompt on a terminal, with history and completion."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ WELCOME = "A verb of tracefs, a line for gdb, or help.  Ctrl-C stops what runs; 
 
 
 def run_prompt(session: Session) -> None:
-    """Do what is typed until the user leaves; an error ends its line and nothing else."""
+    """Execute lines until the user quits; an error is printed and the session continues."""
     prompt: PromptSession[str] = PromptSession(
         history=_history(),
         completer=LineCompleter(session),
@@ -35,7 +35,7 @@ def run_prompt(session: Session) -> None:
             continue
         except EOFError:
             return
-        # As in gdb an empty line does it again, where that makes sense.
+        # As in gdb an empty line repeats some commands.
         line = line if line.strip() else last
         last = line if line.split()[:1] and line.split()[0] in _REPEATED else ""
         try:
@@ -50,7 +50,7 @@ _REPEATED = {"s", "si", "stepi", "n", "ni", "nexti", "step", "next", "c", "conti
 
 
 def _history() -> History:
-    """Lines of earlier sessions; kept in memory only where no file can be written."""
+    """Lines of earlier sessions; only in memory if the file is not writable."""
     base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     file = base / "ftrace-harness" / "history"
     try:

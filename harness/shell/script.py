@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A session whose lines come from a file."""
+"""A session with lines from a file."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from harness.shell.session import Session
 
 
 def run_script(session: Session, lines: Iterable[str], name: str) -> None:
-    """Do every line; the first error ends it, and its message says which line that was."""
+    """Execute all lines; the first error ends the script, with the line's number in its message."""
     for number, line in enumerate(lines, 1):
         try:
             execute(session, line)

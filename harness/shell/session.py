@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One session with one guest: what it is, what it shows, and what is left when the guest ends."""
+"""A session with one guest: its state, its output, and what remains when the guest ends."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -16,14 +16,14 @@ from harness.trace.events import lost_line
 from harness.units import escape
 
 WIDEST = 1 << 20
-"""Characters of one line that are shown."""
+"""Maximum number of characters of a line."""
 
 
 Start = Callable[[], AbstractContextManager[Guest]]
-"""Makes a guest, and again another one like it."""
+"""Starts a guest; may be called again."""
 
 Judge = Callable[[GuestSpec, Sequence[str], Callable[[str], None]], None]
-"""Judges clauses of a guest's port, and gives the lines of the report."""
+"""Checks clauses of a guest's port, and calls its last argument with the lines of the report."""
 
 
 REMAINS = (
@@ -33,7 +33,7 @@ REMAINS = (
 
 
 class Session:
-    """A guest, stopped between two lines; the last report of its end, when it has ended."""
+    """A session with a guest, which is stopped between lines, or has ended."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Session:
         judge: Judge | None = None,
         colour: bool | None = None,
     ) -> None:
-        """``start`` makes the guest, ``restart`` one of another config, by its name."""
+        """``start`` starts the guest, ``restart`` one of another config, by its name."""
         self.judge = judge
         self._start = start
         self._restart = restart
@@ -51,10 +51,10 @@ class Session:
         self._colour = colour
         self.snapshots: list[str] = []
         self.interactive = False
-        """Whether somebody sits at a terminal."""
+        """Whether there is a terminal."""
         self.interrupt = Interrupt()
         self.gone: str = ""
-        """Why the guest cannot be asked any more; empty while it can."""
+        """Why the guest is gone; empty if it is not."""
         self._chosen: tuple[int, int | None] = (-1, None)
         self._status = False
         self.guest = self._stack.enter_context(start())
@@ -65,9 +65,9 @@ class Session:
         self.interrupt.close()
 
     def restart(self, config: str | None = None) -> None:
-        """End the guest and start another one like it, or one of another config.
+        """End the guest and start another one of the same config, or of another.
 
-        A config that cannot be started leaves the guest as it is.
+        If that fails, the current guest stays.
         """
         start = self._start if config is None else self._start_of(config)
         stack = ExitStack()
@@ -80,14 +80,14 @@ class Session:
     def _start_of(self, config: str) -> Start:
         if self._restart is None:
             raise UsageError(
-                "who started this guest chose its config",
+                "the config of this guest cannot be changed",
                 "Use: harness shell -c CONFIG",
             )
         return partial(self._restart, config)
 
     @contextmanager
     def command(self) -> Iterator[None]:
-        """Around what a line does: Ctrl-C ends it, and if the guest has ended the error says so."""
+        """Around each line: Ctrl-C ends it, and the end of the guest is reported."""
         with self.interrupt.armed():
             try:
                 self._notice()
@@ -98,7 +98,7 @@ class Session:
                 raise self._lost(error) from error
 
     def _notice(self) -> None:
-        """HostError, once, when QEMU or gdb has ended since the last line."""
+        """HostError if QEMU or gdb has ended since the last line."""
         if self.gone:
             return
         if not self.guest.machine.alive:
@@ -106,7 +106,7 @@ class Session:
         self.guest.debugger.session.pump(0)
 
     def _lost(self, error: HarnessError) -> HarnessError:
-        """An error of the host, with what is left if it took the guest away."""
+        """A host's error, with advice if the guest is gone."""
         debugger = self.guest.debugger
         cause = self.guest.control.cause(error)
         if debugger.connected and self.guest.machine.alive and not isinstance(error, DebuggerDied):
@@ -117,7 +117,7 @@ class Session:
         return cause
 
     def left(self, why: str) -> None:
-        """The guest cannot be asked any more, because the user wanted it so."""
+        """The user has ended the connection to the guest."""
         self.gone = why
         self.say(REMAINS, "yellow")
 
@@ -128,67 +128,67 @@ class Session:
         """The guest; UsageError when it is gone."""
         if self.gone:
             raise UsageError(
-                f"the guest cannot be asked any more: {self.gone}",
+                f"the guest is gone: {self.gone}",
                 REMAINS,
             )
         return self.guest
 
     def choose_thread(self) -> None:
-        """Have gdb look at the thread that the user chose, whatever a verb looked at since."""
+        """Select the user's thread in gdb."""
         debugger = self.guest.debugger
         resumptions, thread = self._chosen
         if thread is not None and resumptions == debugger.resumptions:
             debugger.select_thread(thread)
 
     def remember_thread(self) -> None:
-        """A line of gdb's may have chosen another thread."""
+        """Remember the thread that gdb has selected."""
         debugger = self.guest.debugger
         self._chosen = debugger.resumptions, debugger.command_line.selected_thread()
 
     @contextmanager
     def recorded(self) -> Iterator[TraceDatReader]:
-        """All events so far; those read before its end when the guest is gone."""
+        """All events so far; if the guest is gone, those read before."""
         if not self.gone:
             self.guest.settle()
         with self.guest.tracer.reader(drain=not self.gone) as reader:
             yield reader
 
     def trace(self) -> Iterator[str]:
-        """The lines of the file ``trace``."""
+        """The lines of the ``trace`` file."""
         if not self.gone:
             self.guest.settle()
         return self.guest.tracer.trace(drain=not self.gone)
 
     def print(self, text: str = "") -> None:
-        """A line of an answer."""
+        """Print a line of output; Ctrl-C ends it."""
         self.interrupt.check()
         self.show_line(text)
 
     def show_line(self, text: str) -> None:
-        """A line that Ctrl-C does not come in front of, for it is gdb's or the guest's."""
+        """Print a line of gdb's or the guest's, without a check for Ctrl-C."""
         self._clear_status()
         click.echo(escape(text, WIDEST))
 
     def show(self, event: TraceEvent) -> None:
-        """An event, and what was lost in front of it."""
+        """Print an event, with the number of lost events before it."""
         self._clear_status()
         if event.lost:
             click.echo(lost_line(event.cpu, event.lost))
         click.echo(str(event))
 
     def print_all(self, lines: Iterable[str]) -> None:
-        """Lines of an answer; Ctrl-C ends them."""
+        """Print lines of output; Ctrl-C ends it."""
         for line in lines:
             self.print(line)
 
     def say(self, text: str, colour: str = "cyan") -> None:
-        """A remark of the session's own."""
+        """Print a remark of the session."""
         self._clear_status()
         click.secho(escape(text, WIDEST), fg=colour, color=self._colour)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While the block lets the guest run: who sits at a terminal sees that, and the counts."""
+        """Show the status line on a terminal while the guest runs."""
         guest = self.guest
         saved = guest.on_drain
 
@@ -222,20 +222,20 @@ class Session:
             self._status = False
 
     def complain(self, error: HarnessError) -> None:
-        """An error, with what to do about it and what was seen."""
+        """Print an error with its advice and evidence."""
         first, *rest = escape(str(error), WIDEST).split("\n")
         click.secho(first, fg="red", err=True, color=self._colour)
         for line in rest:
             click.echo(line, err=True)
 
     def died(self, error: GuestDied) -> None:
-        """The guest is dead but there: it can still be looked at."""
+        """Report a panic; the guest is stopped and can be inspected."""
         self.complain(error)
-        self.say("The guest is stopped where it died; it can still be looked at.", "yellow")
+        self.say("The guest is stopped in panic() and can be inspected.", "yellow")
 
     @property
     def state(self) -> str:
-        """One line: stopped where, on which CPU, which tracer, how many events and losses."""
+        """The status: where the guest is stopped, on which CPU, the tracer, numbers of events."""
         guest = self.guest
         if self.gone:
             return f"{guest.name}: gone | {self.gone}"
@@ -248,7 +248,7 @@ class Session:
         parts = [f"{guest.name}: stopped at {place}, CPU {stop.thread - 1}"]
         resumptions, chosen = self._chosen
         if chosen not in (None, stop.thread) and resumptions == guest.debugger.resumptions:
-            parts[0] += f", gdb looks at CPU {chosen - 1}"
+            parts[0] += f", CPU {chosen - 1} is selected in gdb"
         try:
             cpus = guest.collector.header().cpus
             events = sum(cpu.entries for cpu in cpus)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a verb of the session is, and how a line is taken apart into one."""
+"""The verbs of the session, and how a line is parsed."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -11,14 +11,14 @@ from harness.shell.session import Session
 
 @dataclass(frozen=True)
 class Arguments:
-    """The words behind a verb; ``redirect`` is ``>``, ``>>`` or nothing, as in a shell."""
+    """The words after a verb; ``redirect`` is ``>``, ``>>`` or empty, as in a shell."""
 
     words: tuple[str, ...] = ()
     redirect: str = ""
 
     @property
     def reads(self) -> bool:
-        """Whether the verb is asked for what it is, and not told what to become."""
+        """Whether the verb shows a value, and does not change it."""
         return not self.words and not self.redirect
 
 
@@ -29,8 +29,8 @@ Run = Callable[[Session, Arguments], None]
 class Verb:
     """One command of the session.
 
-    ``takes`` is what may follow, as a synopsis; ``most`` how many words that is at most;
-    ``completes`` says of what kind those words are.
+    ``takes`` is the synopsis of its arguments, ``most`` their maximum number, ``completes`` their
+    kind.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Verb:
 
     @property
     def help(self) -> str:
-        """All of its help, with an example."""
+        """The whole help, with an example."""
         lines = [line.strip() for line in (self.run.__doc__ or "").strip().split("\n")]
         synopsis = f"{self.name} {self.takes}".rstrip()
         return "\n".join([synopsis, "", *lines, "", f"Example: {self.example or self.name}"])
@@ -57,7 +57,7 @@ class Verb:
 VERBS: dict[str, Verb] = {}
 UNLIMITED = 1 << 16
 FILES = "tracefs"
-"""The group of the verbs that are files: > and >> write to them."""
+"""The group of the verbs for files of tracefs, which accept > and >>."""
 
 
 def verb(
@@ -69,7 +69,7 @@ def verb(
     group: str,
     name: str = "",
 ) -> Callable[[Run], Run]:
-    """Make a function a verb; its name is the verb's, its docstring the help."""
+    """Register a function as a verb, with the function's name, and its docstring as the help."""
 
     def register(run: Run) -> Run:
         called = name or run.__name__.rstrip("_")
@@ -81,9 +81,9 @@ def verb(
 
 
 def parse(line: str) -> tuple[Verb, Arguments] | None:
-    """The verb that a line names and its arguments; None if the line is no verb's.
+    """The verb and the arguments of a line; None if it is no verb's.
 
-    ``echo WORDS > VERB`` and ``cat VERB`` are what they are in tracefs.
+    ``echo WORDS > VERB`` and ``cat VERB`` are as in tracefs.
     """
     first = line.split(maxsplit=1)[0]
     if first not in VERBS and first not in ("echo", "cat"):
@@ -91,7 +91,7 @@ def parse(line: str) -> tuple[Verb, Arguments] | None:
     words = _split(line)
     if first == "cat":
         if len(words) != 2 or words[1] not in VERBS:
-            raise UsageError("cat shows one file of tracefs", "Example: cat set_ftrace_filter")
+            raise UsageError("cat takes one file of tracefs", "Example: cat set_ftrace_filter")
         return VERBS[words[1]], Arguments()
     if first == "echo":
         if len(words) < 3 or words[-2] not in (">", ">>") or words[-1] not in VERBS:
@@ -106,7 +106,7 @@ def parse(line: str) -> tuple[Verb, Arguments] | None:
 
 
 def check(verb: Verb, arguments: Arguments) -> None:
-    """UsageError if the verb does not take so many words, or none in such a way."""
+    """UsageError if the verb does not accept these arguments."""
     if len(arguments.words) > verb.most:
         takes = f"takes {verb.takes}" if verb.takes else "takes nothing"
         raise UsageError(f"{verb.name} {takes}", f"See: help {verb.name}")
@@ -123,7 +123,7 @@ def _arguments(words: Sequence[str]) -> Arguments:
     if words and words[0] in (">", ">>"):
         return Arguments(tuple(words[1:]), words[0])
     if ">" in words or ">>" in words:
-        raise UsageError("> and >> stand in front of all words", "Example: set_ftrace_filter >> f*")
+        raise UsageError("> and >> come before all words", "Example: set_ftrace_filter >> f*")
     return Arguments(tuple(words))
 
 
@@ -136,5 +136,5 @@ def _split(line: str) -> list[str]:
     except ValueError as error:
         raise UsageError(f"the line cannot be read: {error}") from error
     if "" in words:
-        raise UsageError("the line has an empty word, which names nothing")
+        raise UsageError("the line has an empty word")
     return words

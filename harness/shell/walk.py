@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Through a stub of the port, one instruction after the other."""
+"""Steps through a stub of the port, instruction by instruction."""
 
 from harness.errors import UsageError
 from harness.guest import Outcome
@@ -7,7 +7,7 @@ from harness.shell import gdb
 from harness.shell.session import Session
 
 MAX_INSTRUCTIONS = 20_000
-"""More than any tracer behind a stub takes for one event."""
+"""More than any tracer executes for one event."""
 
 
 def walk(session: Session, stub: str) -> None:
@@ -19,8 +19,8 @@ def walk(session: Session, stub: str) -> None:
         outcome = gdb.run(session, entry)
         if outcome != Outcome.REACHED:
             raise UsageError(
-                f"the guest did not come to {stub}: {outcome}",
-                "Is a tracer on? See: current_tracer",
+                f"the guest did not reach {stub}: {outcome}",
+                "Is a tracer enabled? See: current_tracer",
             )
     back = debugger.read_register(isa.abi.return_register) & isa.mask
     before = last = debugger.registers()
@@ -57,7 +57,7 @@ def walk(session: Session, stub: str) -> None:
 
 
 def _survivors(session: Session, before: dict[str, int]) -> None:
-    """What the ABI says must survive a call site, as it was at the stub's entry and as it is."""
+    """The registers that a call site must preserve, at the stub's entry and now."""
     guest = session.guest
     isa, now = guest.image.isa, guest.debugger.registers()
     digits = guest.image.bits // 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trace events, their formats, and the files that hold them.  Works on streams others open."""
+"""Trace events, their formats, and trace files.  Works on open streams."""
 
 from harness.trace.declarations import (
     FUNCGRAPH_ENTRY,

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Calls put back together from graph events: which are open in each thread, which ended when.
+"""Reconstructs calls from graph events: the open calls of each thread, and when they ended.
 
-Whatever was lost or lies outside the trace leaves a gap: a call of which only something inside is
-known is a frame without a function.
+A call whose entry was lost, or is not in the trace, is a frame without a function.
 """
 
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ ThreadKey = tuple[int, int]
 class Frame:
     """An open call.
 
-    ``func`` is its address, ``None`` if its entry is not in the trace; ``name`` the function's
-    name; ``start`` the time stamp of its entry; ``inside`` the nanoseconds spent in the calls that
-    it made and that have ended.
+    ``func`` is its address, ``None`` if its entry is not in the trace.  ``name`` is the function's
+    name, ``start`` the time stamp of its entry, ``inside`` the time in nanoseconds of the calls it
+    made that have ended.
     """
 
     func: int | None
@@ -30,10 +29,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A call that is no longer open: ``path`` are the frames it was in, itself last.
+    """A call that has ended: ``path`` has the frames around it, with itself last.
 
-    ``exit`` is its exit, ``None`` if that is not in the trace and only later events show that the
-    call has ended.
+    ``exit`` is its exit event, ``None`` if that is not in the trace and a later event shows the
+    end.
     """
 
     path: list[Frame]
@@ -52,13 +51,13 @@ class ThreadCalls:
         self.frames: list[Frame] = []
 
     def enter(self, event: FuncgraphEntryEvent) -> list[Ended]:
-        """A call begins; what must have ended before it, innermost first."""
+        """A call begins; returns the calls that must have ended before, innermost first."""
         ended = self._down_to(event, None)
         self.frames.append(Frame(event.func, event.function, event.stamp))
         return ended
 
     def leave(self, event: FuncgraphExitEvent) -> list[Ended]:
-        """A call ends: the last of the list, innermost first.
+        """A call ends: it is the last in the list, which is innermost first.
 
         If its entry is not in the trace, its frame has no ``func``, and ``start`` is its calltime.
         """
@@ -76,13 +75,13 @@ class ThreadCalls:
         return ended
 
     def finish(self, stamp: int) -> list[Ended]:
-        """The trace ends at ``stamp``: every call that is still open, innermost first."""
+        """The trace ends at ``stamp``; returns the calls that are still open, innermost first."""
         return self._pop_to(0, stamp)
 
     def _down_to(
         self, event: FuncgraphEntryEvent | FuncgraphExitEvent, func: int | None
     ) -> list[Ended]:
-        """Bring the stack to the depth of ``event``; its own frame stays if ``func`` is in it."""
+        """Unwind to the depth of ``event``; its own frame stays if ``func`` is in it."""
         depth = _depth(event)
         keep = depth
         if func is not None and depth < len(self.frames):
@@ -103,7 +102,7 @@ class ThreadCalls:
 
 
 UNKNOWN = "[unknown]"
-"""The name of a frame of which nothing but what it called is in the trace."""
+"""The name of a frame whose own events are not in the trace."""
 
 
 def _depth(event: FuncgraphEntryEvent | FuncgraphExitEvent) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The events that our guests write, with Linux's names, fields and print formats.
+"""The events of our guests, with Linux's names, fields and print formats.
 
 The ids are those of guests/kernel/trace/trace.h; readers take them from the formats in the file.
 """
@@ -49,7 +49,7 @@ PRINT = EventDeclaration(
     '"%ps: %s", (void *)REC->ip, REC->buf',
 )
 
-# Letters as ps prints them; the kernel masks what it does not report.
+# Letters as in ps; the kernel masks other bits.
 _STATES = ", ".join(f'{{ {1 << bit:#x}, "{letter}" }}' for bit, letter in enumerate("SDTtXZPI"))
 
 SCHED_SWITCH = EventDeclaration(
@@ -94,10 +94,10 @@ LATENCY = EventDeclaration(
     ("unsigned long long latency", "unsigned long start_ip", "unsigned long end_ip"),
     '"%llu ns, from %ps to %ps", REC->latency, (void *)REC->start_ip, (void *)REC->end_ip',
 )
-"""What the irqsoff tracer writes behind the longest section; Linux has no such event."""
+"""Written by the irqsoff tracer behind the longest section; Linux has no such event."""
 
 SYSCALL = EventDeclaration("syscall", 64, ("int __syscall_nr",), "", system="syscalls")
-"""How the events of single system calls begin (syscalls.py); the first of them has this id."""
+"""The first field of the events of single system calls (syscalls.py), and their first id."""
 
 DECLARATIONS = (
     FUNCTION,
@@ -109,9 +109,9 @@ DECLARATIONS = (
     SYS_ENTER,
     SYS_EXIT,
 )
-"""The events that every guest of ours can write."""
+"""The events of every guest."""
 
 
 def event_formats(long_size: int) -> list[EventFormat]:
-    """The formats of all these events for a guest whose ``long`` has 4 or 8 bytes."""
+    """The formats of these events for a guest whose ``long`` has 4 or 8 bytes."""
     return [declaration.layout(long_size) for declaration in DECLARATIONS]

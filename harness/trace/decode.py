@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the payload of a ring buffer record to a `TraceEvent`, as the event's format says."""
+"""Decodes the payload of a ring buffer record to a `TraceEvent`, by the event's format."""
 
 import struct
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ FieldReader = Callable[[bytes], FieldValue]
 
 
 def task_name(pid: int, cmdlines: Mapping[int, str]) -> str:
-    """A task's name as the kernel prints it."""
+    """A task's name as printed by the kernel."""
     if pid == 0:
         return "<idle>"
     return cmdlines.get(pid, "<...>" if pid > 0 else "<XXX>")
@@ -32,9 +32,9 @@ def task_name(pid: int, cmdlines: Mapping[int, str]) -> str:
 def event_decoder(
     form: EventFormat, page_format: PageFormat, symbols: Symbols, cmdlines: Mapping[int, str]
 ) -> Decoder:
-    """A function that decodes the events of one format."""
+    """A function that decodes events of one format."""
     whole = sorted((f for f in form.fields if f.is_integer), key=lambda field: field.offset)
-    # Fields that lie over one another (a union) cannot share one struct.
+    # Overlapping fields (a union) cannot share one struct.
     scalars: list[Field] = []
     for field in whole:
         if not scalars or field.offset >= scalars[-1].end:
@@ -51,7 +51,7 @@ def event_decoder(
     flags_at, preempt_at, pid_at = (names.index(name) for name in _COMMONS)
     common = {name for name in names if name.startswith("common_")}
     own = [(name, index) for index, name in enumerate(names) if name not in common]
-    # Function events have two fields, and there are millions of them.
+    # An optimisation for function events, which have two fields.
     two = len(own) == 2
     (first_name, first_at), (second_name, second_at) = own if two else (("", 0), ("", 0))
     made = event_class(form)
@@ -80,7 +80,7 @@ def event_decoder(
         pid = values[pid_at]
         comm = cmdlines[pid] if pid in cmdlines else task_name(pid, cmdlines)
         flags, preempt_count = values[flags_at], values[preempt_at]
-        # What TraceEvent(...) does, without a second call for each event.
+        # As TraceEvent(...), without a second call.
         return new(
             made,
             (stamp, cpu, title, pid, comm, flags, preempt_count, fields, lost, symbols),
@@ -90,7 +90,7 @@ def event_decoder(
 
 
 def unknown_decoder(number: int, symbols: Symbols) -> Decoder:
-    """For events whose format is not in the file: they keep their place and their bytes."""
+    """A decoder for events without a format in the file: shown as raw bytes."""
 
     def decode(stamp: int, cpu: int, page: bytes, offset: int, size: int, lost: int) -> TraceEvent:
         fields: dict[str, FieldValue] = {
@@ -103,7 +103,7 @@ def unknown_decoder(number: int, symbols: Symbols) -> Decoder:
 
 
 def _code(field: Field) -> str:
-    """A field that is one integer, as `struct` names it."""
+    """The `struct` code of an integer field."""
     code = _CODES[field.size]
     return code if field.signed else code.upper()
 
@@ -119,7 +119,7 @@ def _scalar_struct(
 
 
 def _field_reader(field: Field, form: PageFormat) -> FieldReader:
-    """How to read a field that is not one integer; what lies outside the payload reads as empty."""
+    """A function that reads a field other than an integer; empty if outside of the payload."""
     kind, _, element = field.type_name.partition(" ")
     if field.is_located and field.size == 4:
         convert = _converter(element.removesuffix("[]").strip(), field.signed, form)

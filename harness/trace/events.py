@@ -18,7 +18,7 @@ NMI = 0x40
 BH_OFF = 0x80
 
 MAX_DEPTH = 256
-"""Deeper calls are shown as deep as this.  Kernels stop at 50; a damaged file need not."""
+"""The maximum depth shown.  Kernels stop at 50; a damaged file may not."""
 
 OVERHEAD_MARKS = (
     (1_000_000_000, "$"),
@@ -28,7 +28,7 @@ OVERHEAD_MARKS = (
     (100_000, "!"),
     (10_000, "+"),
 )
-"""More than so much time, in nanoseconds, and the mark that says it."""
+"""Limits in nanoseconds, and the mark of a longer duration."""
 
 _U64 = (1 << 64) - 1
 
@@ -36,8 +36,7 @@ FieldValue = int | str | bytes | tuple[int, ...]
 
 
 class _Event(NamedTuple):
-    # A tuple because it is as immutable as a frozen dataclass and four times as fast to make,
-    # which a million events notice.
+    # A tuple is as immutable as a frozen dataclass, and created four times as fast.
     stamp: int
     cpu: int
     name: str
@@ -55,32 +54,32 @@ class TraceEvent(_Event):
 
     ``stamp`` is in nanoseconds (or in ticks, with a clock such as ``counter``); ``flags`` and
     ``preempt_count`` are the common fields of those names; ``fields`` has the event's own ones.
-    ``lost`` is how many events of this CPU were lost just before this one (0, a number, or
-    `LOST_UNKNOWN`).  Texts from the file come escaped.
+    ``lost`` is the number of this CPU's events that were lost just before this one (0, a number, or
+    `LOST_UNKNOWN`).  Texts from the file are escaped.
     """
 
     __slots__ = ()
 
     @property
     def message(self) -> str:
-        """What stands behind the time stamp in a line of the ``trace`` file."""
+        """The text behind the time stamp in the ``trace`` file."""
         values = " ".join(f"{name}={_shown(value)}" for name, value in self.fields.items())
         return f"{self.name}: {values}"
 
     @property
     def line(self) -> str:
-        """The message as the ``trace`` file has it: a text of the guest's begins no new line."""
+        """The message as one line of the ``trace`` file."""
         return self.message.replace("\n", "\\n")
 
     @property
     def context(self) -> str:
-        """Task, CPU and latency flags, as they begin a line of the ``trace`` file."""
+        """Task, CPU and latency flags, as in the ``trace`` file."""
         return _context(self.comm, self.pid, self.cpu, self.flags, self.preempt_count)
 
     def __str__(self) -> str:
         stamp, cpu, _, pid, comm, flags, preempt_count, *_ = self
         context = _context(comm, pid, cpu, flags, preempt_count)
-        # Cutting digits costs a third of formatting seconds and microseconds as numbers.
+        # Slicing digits takes a third of the time of formatting seconds and microseconds.
         digits = str((stamp + 500) // 1000).zfill(7)
         return f"{context} {digits[:-6].rjust(5)}.{digits[-6:]}: {self.line}"
 
@@ -89,23 +88,23 @@ class TraceEvent(_Event):
 
 
 class FunctionEvent(TraceEvent):
-    """The entry of a function, as the function tracer records it."""
+    """A function entry, recorded by the function tracer."""
 
     __slots__ = ()
 
     @property
     def ip(self) -> int:
-        """The address of the call site: where the function was entered."""
+        """The address of the call site."""
         return self.fields["ip"]  # type: ignore[return-value]
 
     @property
     def parent_ip(self) -> int:
-        """The address in the caller that the function returns to."""
+        """The return address, in the caller."""
         return self.fields["parent_ip"]  # type: ignore[return-value]
 
     @property
     def function(self) -> str:
-        """The name of the function that was entered."""
+        """The name of the function."""
         return self.symbols.name(self.ip)
 
     @property
@@ -125,12 +124,12 @@ class _FuncgraphEvent(TraceEvent):
 
     @property
     def func(self) -> int:
-        """The address of the function, as the graph tracer reports it."""
+        """The address of the function, as reported by the graph tracer."""
         return self.fields["func"]  # type: ignore[return-value]
 
     @property
     def depth(self) -> int:
-        """How many traced calls of the same thread the function is inside of."""
+        """The number of traced calls of the same thread around this one."""
         return self.fields["depth"]  # type: ignore[return-value]
 
     @property
@@ -140,44 +139,44 @@ class _FuncgraphEvent(TraceEvent):
 
     @property
     def indentation(self) -> str:
-        """The blanks that show the depth, as the kernel prints them; bounded, as depth is not."""
+        """The indentation of the kernel's graph output, with a limited depth."""
         return "  " * min(max(self.depth, 0), MAX_DEPTH)
 
 
 class FuncgraphEntryEvent(_FuncgraphEvent):
-    """A call, as the function graph tracer records it."""
+    """A call, recorded by the function graph tracer."""
 
     __slots__ = ()
 
     @property
     def message(self) -> str:
-        """The call with an open brace, indented by its depth."""
+        """The call with an opening brace, indented by its depth."""
         return f"funcgraph_entry: {'|':>16}  {self.indentation}{self.function}() {{"
 
 
 class FuncgraphExitEvent(_FuncgraphEvent):
-    """The return from a call, as the function graph tracer records it; times in nanoseconds."""
+    """A return, recorded by the function graph tracer; times in nanoseconds."""
 
     __slots__ = ()
 
     @property
     def overrun(self) -> int:
-        """How many calls of this thread were too deep to be traced."""
+        """The number of this thread's calls that were too deep to be traced."""
         return self.fields["overrun"]  # type: ignore[return-value]
 
     @property
     def calltime(self) -> int:
-        """When the function was entered."""
+        """The time of the entry."""
         return self._time("calltime")
 
     @property
     def rettime(self) -> int:
-        """When it returned."""
+        """The time of the return."""
         return self._time("rettime")
 
     @property
     def duration(self) -> int:
-        """How long the call took, with everything it called."""
+        """The duration of the call, including its callees."""
         return self.rettime - self.calltime & _U64
 
     @property
@@ -187,12 +186,12 @@ class FuncgraphExitEvent(_FuncgraphEvent):
         return f"funcgraph_exit:  {duration:>14} |  {self.indentation}}} /* {self.function} */"
 
     def _time(self, name: str) -> int:
-        """A time as the kernel counts it; a file may declare it as a number with a sign."""
+        """A time as unsigned; a file may declare it as signed."""
         return self.fields[name] & _U64  # type: ignore[operator]
 
 
 def duration_text(nanoseconds: int) -> str:
-    """Microseconds in at most seven digits, and nanoseconds while there is room: ``12.345 us``."""
+    """Microseconds with at most seven digits in all: ``12.345 us``."""
     whole, rest = divmod(nanoseconds, 1000)
     digits = str(whole)
     room = max(0, 7 - len(digits))
@@ -214,10 +213,10 @@ EVENT_CLASSES: Mapping[str, tuple[type[TraceEvent], frozenset[str]]] = {
         frozenset({"func", "depth", "overrun", "calltime", "rettime"}),
     ),
 }
-"""Events with a class of their own, and the integer fields that the class relies on."""
+"""Events with their own class, and the integer fields that it needs."""
 
 
-# Consecutive events differ in little but time and function.
+# Consecutive events mostly differ in time and function only.
 @lru_cache(maxsize=1024)
 def _context(comm: str, pid: int, cpu: int, flags: int, preempt_count: int) -> str:
     return f"{comm:>16}-{pid:<7} [{cpu:03}] {latency_flags(flags, preempt_count)}"
@@ -251,5 +250,5 @@ def _depth(count: int) -> str:
 
 
 def lost_line(cpu: int, lost: int) -> str:
-    """The line that stands where events were lost."""
+    """The line for lost events."""
     return f"CPU:{cpu} [LOST EVENTS]" if lost == LOST_UNKNOWN else f"CPU:{cpu} [LOST {lost} EVENTS]"

@@ -9,7 +9,7 @@
     one     = "!" one | "(" either ")" | field operator value
     operator: == != < <= > >= & ~ (glob)            value: number, 'text', "text", word, field
 
-A text is read once into functions that call each other; nothing of it is ever executed.
+A filter is compiled to nested Python functions; no part of the text is evaluated.
 """
 
 import re
@@ -20,8 +20,8 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import NoReturn
 
 from harness.errors import UsageError
-from harness.trace.bound_fields import Bound, bind_field, field_names
 from harness.trace.events import TraceEvent
+from harness.trace.field_access import FieldAccess, field_access, field_names
 from harness.trace.formats import EventFormat
 from harness.units import escape
 
@@ -55,7 +55,7 @@ _OPERATORS = frozenset({*_ORDERED, "~"})
 
 
 def never(event: TraceEvent) -> bool:
-    """The filter of events that a filter does not name."""
+    """The predicate of events that no filter names."""
     del event
     return False
 
@@ -68,10 +68,10 @@ class _Token:
 
 
 def parse_filters(texts: Iterable[str], formats: Iterable[EventFormat]) -> Predicate | None:
-    """Filters of which one must match; ``None`` if there are none, which shows everything.
+    """A predicate that is true if any of the filters matches; ``None`` without filters.
 
-    ``formats`` are those of the trace: they say which events and fields there are.  Events that no
-    filter names are not shown, as in trace-cmd.
+    ``formats`` are those of the trace, and say which events and fields exist.  As in trace-cmd,
+    events that no filter names are not shown.
     """
     known = list(formats)
     chosen: dict[str, list[Predicate]] = {}
@@ -89,7 +89,7 @@ def parse_filters(texts: Iterable[str], formats: Iterable[EventFormat]) -> Predi
 
 
 class _Parser:
-    """One filter.  Every rule of the grammar is a method and gives one predicate per event."""
+    """One filter.  Every grammar rule is a method and returns one predicate for each event."""
 
     def __init__(self, text: str, formats: Sequence[EventFormat]) -> None:
         self._text = text
@@ -102,7 +102,7 @@ class _Parser:
             )
 
     def parse(self) -> dict[str, Predicate]:
-        """The predicate of each event that the filter names."""
+        """The predicates of the events named by the filter."""
         chosen = self._events()
         if self._position == len(self._text):
             return dict.fromkeys((form.name for form in chosen), lambda event: True)
@@ -115,7 +115,7 @@ class _Parser:
         return {form.name: one for form, one in zip(chosen, predicates, strict=True)}
 
     def _events(self) -> list[EventFormat]:
-        """The formats that are named in front of the colon."""
+        """The formats named before the colon."""
         chosen: dict[int, EventFormat] = {}
         while True:
             self._blanks()
@@ -171,7 +171,7 @@ class _Parser:
         name = self._token
         if name.kind != "word":
             self._fail("the name of a field was expected", name.position)
-        fields = [bind_field(form, name.text) for form in self._chosen]
+        fields = [field_access(form, name.text) for form in self._chosen]
         if not any(fields):
             self._fail_without_field(name)
         self._token = self._next()
@@ -190,10 +190,10 @@ class _Parser:
         return predicates
 
     def _compare(
-        self, form: EventFormat, name: _Token, field: Bound, operator: _Token, value: _Token
+        self, form: EventFormat, name: _Token, field: FieldAccess, operator: _Token, value: _Token
     ) -> Predicate:
         """The comparison, for one event."""
-        other = bind_field(form, value.text) if value.kind == "word" else None
+        other = field_access(form, value.text) if value.kind == "word" else None
         if field.number is not None and other is not None and other.number is not None:
             if operator.text == "~":
                 self._fail("a glob is compared with a text", value.position)
@@ -234,7 +234,7 @@ class _Parser:
         return _Token(kind, match[kind], match.start(kind))
 
     def _skip(self, text: str) -> bool:
-        """Go on behind an operator if it comes next."""
+        """Consume an operator if it comes next."""
         if self._token.kind != "operator" or self._token.text != text:
             return False
         self._token = self._next()

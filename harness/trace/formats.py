@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Event formats: how each event's fields lie in its payload, as the kernel's format files say it.
+"""Event formats: the layout of each event's fields, as in the kernel's format files.
 
-Our own events are declared as C fields (declarations.py) and laid out for the guest's word size;
-those of a file are parsed from its format texts, whose ids, offsets and sizes are authoritative.
+Our own events are declared as C fields (declarations.py) and laid out for the guest's word size.
+Those of a file are parsed from its format texts; their ids, offsets and sizes are used as given.
 """
 
 import re
@@ -19,9 +19,7 @@ MAX_PAYLOAD = 1 << 16
 
 INTEGER_SIZES = (1, 2, 4, 8)
 LOCATED = ("__data_loc", "__rel_loc")
-"""Types of a field that is only the place of an array, from the payload's beginning or the field's
-end on.
-"""
+"""Types of fields with the location of an array, relative to the payload or to the field's end."""
 
 _SIZES = {"char": 1, "short": 2, "int": 4, "long long": 8}
 _SIZES |= {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s8": 1, "s16": 2, "s32": 4, "s64": 8}
@@ -50,7 +48,7 @@ _COMMON = (
 
 
 def c_type_size(type_name: str, long_size: int) -> int | None:
-    """Bytes of a C integer type, ``None`` for types that are not integers we know."""
+    """The size in bytes of a C integer type; ``None`` for other types."""
     bare = type_name.removeprefix("unsigned ").removeprefix("signed ").strip()
     if bare in ("long", "unsigned") or bare.endswith("*"):
         return 4 if bare == "unsigned" else long_size
@@ -58,9 +56,9 @@ def c_type_size(type_name: str, long_size: int) -> int | None:
 
 
 class Declaration(NamedTuple):
-    """A C declaration in parts: ``char``, ``comm`` and ``16``.
+    """The parts of a C declaration: ``char``, ``comm`` and ``16``.
 
-    ``length`` is what stands in brackets behind the name, ``None`` where there are none.
+    ``length`` is the text in brackets, ``None`` without brackets.
     """
 
     type_name: str
@@ -68,12 +66,12 @@ class Declaration(NamedTuple):
     length: str | None
 
 
-# A decoder and a filter ask again and again for the same few.
+# Decoders and filters ask for the same few declarations again and again.
 @lru_cache(maxsize=1024)
 def split_declaration(declaration: str) -> Declaration | None:
     """The parts of a declaration, ``None`` if it has no name.
 
-    From its end, which takes no longer than it is long, whatever a stranger's file has in it.
+    Parsed backwards, in linear time for any input.
     """
     rest = declaration.rstrip()
     brackets = _BRACKETS.search(rest)
@@ -87,7 +85,7 @@ def split_declaration(declaration: str) -> Declaration | None:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a payload: its C declaration (``unsigned long ip``), where it lies, its sign."""
+    """One field of a payload: its C declaration (``unsigned long ip``), offset, size and sign."""
 
     declaration: str
     offset: int
@@ -96,12 +94,12 @@ class Field:
 
     @property
     def end(self) -> int:
-        """The offset of what lies behind it."""
+        """The offset behind it."""
         return self.offset + self.size
 
     @property
     def type_name(self) -> str:
-        """The C type, without the name and without array brackets."""
+        """The C type, without name and array brackets."""
         parts = split_declaration(self.declaration)
         return parts.type_name if parts else self.declaration
 
@@ -118,12 +116,12 @@ class Field:
 
     @property
     def is_located(self) -> bool:
-        """Whether it says where in the payload an array lies, and how long that is."""
+        """Whether it holds the location and length of an array in the payload."""
         return self.type_name.partition(" ")[0] in LOCATED
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is one integer, which every event has and every reader can compute with."""
+        """Whether it is one integer."""
         return self.size in INTEGER_SIZES and not self.is_array and not self.is_located
 
     @property
@@ -137,7 +135,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class EventFormat:
-    """One event's format for one word size.  ``fields`` begins with the common ones."""
+    """The format of an event for one word size.  ``fields`` begins with the common fields."""
 
     name: str
     id: int
@@ -147,7 +145,7 @@ class EventFormat:
 
     @property
     def text(self) -> str:
-        """The format file of this event, as the kernel prints it."""
+        """The format file of this event, as printed by the kernel."""
         common = [f.line for f in self.fields if f.name.startswith("common_")]
         own = [f.line for f in self.fields if not f.name.startswith("common_")]
         return "\n".join(
@@ -166,7 +164,7 @@ class EventFormat:
 
     @classmethod
     def parse(cls, text: str, system: str) -> "EventFormat":
-        """Read a format file; `FormatError` names what is missing or too large."""
+        """Parse a format file; `FormatError` names what is missing or too large."""
         name, number = _NAME.search(text), _ID.search(text)
         if name is None or number is None or int(number[1]) > 0xFFFF:
             raise FormatError(
@@ -196,9 +194,9 @@ class EventFormat:
 
 @dataclass(frozen=True, slots=True)
 class EventDeclaration:
-    """An event of ours, before it is laid out: C declarations of the fields behind the common ones.
+    """One of our events: the C declarations of its fields behind the common ones.
 
-    ``packed`` leaves no padding between fields, as Linux's funcgraph_exit does.
+    ``packed``: no padding between fields, as in Linux's funcgraph_exit.
     """
 
     name: str
@@ -228,10 +226,10 @@ class EventDeclaration:
 
 
 def _without_false_padding(fields: list[Field]) -> list[Field]:
-    """The fields of funcgraph_exit where they are.
+    """The fields of funcgraph_exit at their true offsets.
 
     The event is packed, but 32-bit kernels without the commit "tracing: Fix ftrace event field
-    alignments" tell of four bytes of padding in front of calltime, which are not there.
+    alignments" report four bytes of padding before calltime that do not exist.
     """
     end = 0
     for field in fields:

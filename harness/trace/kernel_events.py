@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events that are no function calls, with the lines that the kernel prints for them."""
+"""Events other than function calls, with the kernel's output for each."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _PREEMPTED = 0x100
 
 
 class KernelStackEvent(TraceEvent):
-    """Who had called whom at the event in front of it, innermost first."""
+    """The stack trace of the event before it, innermost function first."""
 
     __slots__ = ()
 
@@ -23,33 +23,33 @@ class KernelStackEvent(TraceEvent):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The names of the functions that the addresses lie in."""
+        """The names of the functions."""
         return tuple(self.symbols.name(address) for address in self.callers)
 
     @property
     def message(self) -> str:
-        """A headline, then a line for each function."""
+        """A headline, and a line for each function."""
         return "\n".join(("<stack trace>", *(f" => {name}" for name in self.functions)))
 
     @property
     def line(self) -> str:
-        """The same lines: names of functions have no ends of lines."""
+        """As `message`: function names have no newlines."""
         return self.message
 
 
 class PrintEvent(TraceEvent):
-    """What the guest said with ``trace_printk()``."""
+    """The text of a ``trace_printk()``."""
 
     __slots__ = ()
 
     @property
     def text(self) -> str:
-        """The text, without the end of its line."""
+        """The text without its newline."""
         return str(self.fields["buf"]).removesuffix("\n")
 
     @property
     def function(self) -> str:
-        """The function that said it."""
+        """The function that called it."""
         return self.symbols.name(_integer(self.fields, "ip"))
 
     @property
@@ -59,20 +59,20 @@ class PrintEvent(TraceEvent):
 
 
 class SchedSwitchEvent(TraceEvent):
-    """A CPU goes on with another thread."""
+    """A context switch."""
 
     __slots__ = ()
 
     @property
     def prev_state(self) -> str:
-        """The state of the thread that stops, in letters: ``R``, ``R+`` if preempted, ``S``, ..."""
+        """The state of the previous thread, in letters: ``R``, ``R+`` if preempted, ``S``, ..."""
         state = _integer(self.fields, "prev_state")
         letters = "|".join(name for bit, name in enumerate(_STATES) if state >> bit & 1)
         return (letters or "R") + ("+" if state & _PREEMPTED else "")
 
     @property
     def message(self) -> str:
-        """Both threads, as the format of the event has them."""
+        """Both threads, in the event's print format."""
         of = {name: _decimal(value) for name, value in self.fields.items()}
         return (
             f"sched_switch: prev_comm={of['prev_comm']} prev_pid={of['prev_pid']} "
@@ -88,7 +88,7 @@ class SysEnterEvent(TraceEvent):
 
     @property
     def message(self) -> str:
-        """Number and arguments, which are hexadecimal."""
+        """The number, and the arguments in hexadecimal."""
         arguments = self.fields["args"]
         shown = ", ".join(map(_hexadecimal, arguments if isinstance(arguments, tuple) else ()))
         return f"sys_enter: NR {_decimal(self.fields['id'])} ({shown})"
@@ -106,13 +106,13 @@ class SysExitEvent(TraceEvent):
 
 
 class SyscallEnterEvent(TraceEvent):
-    """A thread enters the system call that the event is named after."""
+    """A thread enters the system call in the event's name."""
 
     __slots__ = ()
 
     @property
     def arguments(self) -> dict[str, FieldValue]:
-        """The arguments by name, as the thread's registers had them."""
+        """The arguments by name, from the thread's registers."""
         return {name: value for name, value in self.fields.items() if name not in _NUMBER}
 
     @property
@@ -125,7 +125,7 @@ class SyscallEnterEvent(TraceEvent):
 
 
 class SyscallExitEvent(TraceEvent):
-    """A thread leaves the system call that the event is named after."""
+    """A thread leaves the system call in the event's name."""
 
     __slots__ = ()
 
@@ -137,28 +137,28 @@ class SyscallExitEvent(TraceEvent):
 
 
 class LatencyEvent(TraceEvent):
-    """The longest section with interrupts off, as the irqsoff tracer found it."""
+    """The longest section with interrupts disabled, found by the irqsoff tracer."""
 
     __slots__ = ()
 
     @property
     def latency(self) -> int:
-        """Nanoseconds."""
+        """Its length in nanoseconds."""
         return _integer(self.fields, "latency")
 
     @property
     def started_at(self) -> str:
-        """The function that masked interrupts."""
+        """The function that disabled interrupts."""
         return self.symbols.name(_integer(self.fields, "start_ip"))
 
     @property
     def ended_at(self) -> str:
-        """The function that opened them again."""
+        """The function that enabled them."""
         return self.symbols.name(_integer(self.fields, "end_ip"))
 
     @property
     def message(self) -> str:
-        """All three."""
+        """The latency and both functions."""
         return f"irqsoff: {self.latency} ns, from {self.started_at} to {self.ended_at}"
 
 
@@ -178,7 +178,7 @@ _CLASSES: Mapping[tuple[str, str], tuple[type[TraceEvent], frozenset[str]]] = {
 
 
 def event_class(form: EventFormat) -> type[TraceEvent]:
-    """The class of the events of a format; `TraceEvent` if it lacks what that class relies on."""
+    """The class of the events of a format; `TraceEvent` if a field that it needs is missing."""
     made, relies_on = EVENT_CLASSES.get(form.name, (TraceEvent, frozenset[str]()))
     made, relies_on = _CLASSES.get((form.system, form.name), (made, relies_on))
     if form.system == "syscalls" and form.name.startswith("sys_enter_"):
@@ -197,7 +197,7 @@ def _fits(form: EventFormat, needed: frozenset[str]) -> bool:
         for field in form.fields
         if (field.is_array if field.name in _ARRAYS else field.is_integer)
     }
-    # Of fields with the same name only one is in an event, and it may be the other one.
+    # Of several fields with the same name, an event has only one, perhaps the wrong one.
     names = Counter(field.name for field in form.fields)
     return needed <= usable and all(names[name] == 1 for name in needed)
 
@@ -216,7 +216,7 @@ def _integer(fields: Mapping[str, FieldValue], name: str) -> int:
 
 
 def _stack(fields: Mapping[str, FieldValue]) -> tuple[int, ...]:
-    """Up to the size that the event has, or to the address of all ones that ends it."""
+    """The addresses up to the event's size, or up to an address of all ones."""
     callers = fields["caller"]
     if not isinstance(callers, tuple):
         return ()

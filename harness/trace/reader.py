@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Reading trace.dat, version 6: ours, and those that trace-cmd recorded on real kernels.
+"""Reads trace.dat version 6: ours, and those recorded by trace-cmd on real kernels.
 
-A file is as much a stranger as a guest is: whatever cannot be right raises `FormatError`.
+A file is not trusted: anything invalid raises `FormatError`.
 """
 
 import heapq
@@ -16,7 +16,7 @@ from typing import BinaryIO
 from harness.errors import FormatError
 from harness.ring import PageFormat, add_lost, count_events, page_header, scan_page
 from harness.ring.page import MAX_PAGE_SIZE, MIN_PAGE_SIZE
-from harness.trace.bounded import MAX_NAME, BoundedReader, decode_text, shown
+from harness.trace.binary_reader import MAX_NAME, BinaryReader, decode_text, shown
 from harness.trace.decode import Decoder, event_decoder, unknown_decoder
 from harness.trace.events import TraceEvent
 from harness.trace.formats import EventFormat
@@ -56,14 +56,14 @@ _PAGE_FIELD = re.compile(
 class TraceDatReader:
     """One trace.dat in a seekable binary stream, which must stay open while events are read.
 
-    ``page_format`` is how the traced kernel wrote, ``formats`` its events by id, ``symbols`` and
-    ``cmdlines`` its names (escaped), ``clock`` its trace clock, ``machine`` and ``recorder`` what
-    the file says of itself, ``cpu_count`` how many CPUs have pages, ``statistics`` what they
-    counted, ``instances`` the names of further buffers, whose events are not read.
+    ``page_format`` is that of the traced kernel, ``formats`` has its events by id, ``symbols`` and
+    ``cmdlines`` its names (escaped).  ``clock`` is its trace clock; ``machine`` and ``recorder``
+    are from the file's options.  ``cpu_count`` is the number of CPUs with pages, ``statistics`` has
+    their counters.  ``instances`` are the names of further buffers, whose events are not read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._file = BoundedReader(stream)
+        self._file = BinaryReader(stream)
         self.clock = "local"
         self.machine = ""
         self.recorder = ""
@@ -85,24 +85,24 @@ class TraceDatReader:
 
     @property
     def clock_in_nanoseconds(self) -> bool:
-        """Whether the time stamps are nanoseconds; counters of other kinds are plain ticks."""
+        """Whether time stamps are in nanoseconds; otherwise in ticks."""
         return self.clock not in _TICKING_CLOCKS
 
     def pages(self, cpu: int) -> Iterator[bytes]:
-        """The ring buffer pages of one CPU, in the order they were written."""
+        """The ring buffer pages of one CPU, in order."""
         offset, size = self._page_table[cpu]
         page_size = self.page_format.page_size
         for position in range(offset, offset + size, page_size):
             yield self._file.at(position, page_size, f"a page of CPU {cpu}")
 
     def events(self) -> Iterator[TraceEvent]:
-        """All events in the order of their time stamps, read page by page as they are asked for."""
+        """All events by time stamp, read page by page on demand."""
         return heapq.merge(
             *(self.cpu_events(cpu) for cpu in range(self.cpu_count)), key=attrgetter("stamp")
         )
 
     def cpu_events(self, cpu: int) -> Iterator[TraceEvent]:
-        """The events of one CPU, in the order they were written."""
+        """The events of one CPU, in order."""
         form, decoders = self.page_format, self._decoders
         read_number = struct.Struct(f"{form.order}H").unpack_from
         lost = 0
@@ -120,7 +120,7 @@ class TraceDatReader:
                     lost = 0
 
     def count_events(self) -> int:
-        """How many events the file holds."""
+        """The number of events in the file."""
         count = 0
         for cpu in range(self.cpu_count):
             for index, page in enumerate(self.pages(cpu)):
@@ -130,9 +130,9 @@ class TraceDatReader:
 
     @cached_property
     def tracer(self) -> str:
-        """The tracer that wrote the file, told by its first event of the kind; or ``nop``.
+        """The tracer that wrote the file, according to its first event; or ``nop``.
 
-        A file of irqsoff has the format of the event that ends its trace.
+        A file of irqsoff has the format of that tracer's last event.
         """
         if any((one.system, one.name) == ("ftrace", "irqsoff") for one in self.formats.values()):
             return "irqsoff"
@@ -153,7 +153,7 @@ class TraceDatReader:
 
     @contextmanager
     def _place(self, cpu: int, index: int) -> Iterator[None]:
-        """Name the page in what goes wrong while it is read."""
+        """Add the page to errors."""
         try:
             yield
         except FormatError as error:
@@ -183,7 +183,7 @@ class TraceDatReader:
         if byteorder > 1 or long_size not in (4, 8):
             raise file.error(f"byte order {byteorder} and word size {long_size} are not possible")
         file.byteorder = "big" if byteorder else "little"
-        # Word size and page size are those of the program that recorded; the kernel states its own.
+        # Word size and page size are those of the recording program; header_page has the kernel's.
         file.u32("page size")
 
     def _read_page_format(self) -> PageFormat:
@@ -235,7 +235,7 @@ class TraceDatReader:
 
     def _read_option(self, option: int, data: bytes) -> None:
         if option == OPTION_BUFFER:
-            # The offset of the buffer's own page table stands in front of its name.
+            # The name comes behind the offset of the buffer's own page table.
             self.instances.append(escape(decode_text(data[8:]), MAX_NAME))
             return
         text = escape(decode_text(data)).strip()
@@ -275,7 +275,7 @@ class TraceDatReader:
 
 
 def _parse_cmdlines(text: str) -> dict[int, str]:
-    """Lines ``pid name``; what does not look like one is skipped, and so is the idle task."""
+    """Lines ``pid name``; invalid lines and the idle task are skipped."""
     cmdlines = {}
     for line in text.splitlines():
         pid, _, comm = line.strip().partition(" ")

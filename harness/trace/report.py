@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A trace in the view that somebody names."""
+"""A trace in one of the views."""
 
 from collections.abc import Iterable, Iterator
 
@@ -31,7 +31,7 @@ VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"), BINARY)
 def report_bytes(
     reader: TraceDatReader, form: str, filters: Iterable[str] = (), words: Iterable[str] = ()
 ) -> Iterator[bytes]:
-    """What a file of one of `VIEWS` holds, piece by piece; the rest is as of `report_lines`."""
+    """The contents of a file in one of `VIEWS`, piece by piece; otherwise as `report_lines`."""
     if form != BINARY:
         return (f"{line}\n".encode() for line in report_lines(reader, form, filters, words))
     _check_words(words)
@@ -41,10 +41,10 @@ def report_bytes(
 def report_lines(
     reader: TraceDatReader, form: str, filters: Iterable[str] = (), words: Iterable[str] = ()
 ) -> Iterator[str]:
-    """The lines of one of `VIEWS` that is text, without line ends.
+    """The lines of one of the text `VIEWS`, without line ends.
 
-    ``filters`` choose the events, as `parse_filters` reads them; ``words`` are options of the
-    graph view.  UsageError for anything that is none.
+    ``filters`` choose the events (`parse_filters`); ``words`` are options of the graph view.
+    UsageError for invalid ones.
     """
     keep = parse_filters(filters, reader.formats.values())
     words = tuple(words)
@@ -53,7 +53,7 @@ def report_lines(
         return report_graph(reader, keep=keep, options=options)
     _check_words(words)
     if form == BINARY:
-        raise UsageError("the perfetto view is no text", "Write it to a file: -o FILE.")
+        raise UsageError("the perfetto view is binary", "Write it to a file: -o FILE.")
     if form not in _VIEWS:
         raise UsageError(f"there is no view {form!r}", f"Views: {', '.join(VIEWS)}.")
     return _VIEWS[form](reader, keep=keep)
@@ -62,6 +62,6 @@ def report_lines(
 def _check_words(words: Iterable[str]) -> None:
     for word in words:
         raise UsageError(
-            f"-O {word} is for the graph view, and this is another one",
-            "Leave it out, or ask for the graph view: -f graph.",
+            f"-O {word} is an option of the graph view only",
+            "Leave it out, or choose the graph view: -f graph.",
         )

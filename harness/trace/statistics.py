@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace adds up to: counts, rates, the hottest functions, and what was lost."""
+"""The statistics of a trace: counts, rates, hottest functions, lost events."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,18 +17,17 @@ from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 
 MAX_FUNCTIONS = 1 << 18
-"""Names that are told apart; a file that never repeats one must not fill memory."""
+"""Maximum number of function names, to limit memory."""
 
 OTHERS = "[others]"
 
 
 @dataclass(slots=True)
 class FunctionTotals:
-    """How often a function was called, and what its finished calls took, in nanoseconds.
+    """The calls of a function, and the time of the finished ones in nanoseconds.
 
-    ``total`` is from entry to return, summed up; a call inside another one of the same function
-    counts in both.  ``own`` leaves out what traced functions took that it called.  Both are None
-    where only entries were traced.
+    ``total`` is the sum from entry to return; a recursive call counts in both.  ``own`` is without
+    traced callees.  Both are None if only entries were traced.
     """
 
     calls: int = 0
@@ -40,9 +39,9 @@ class FunctionTotals:
 class CpuTotals:
     """The events of one CPU, and those it lost.
 
-    ``lost`` counts what the pages say is missing between events, or is `LOST_UNKNOWN`;
-    ``overrun`` and ``dropped`` are the kernel's own counters, 0 where the file has none.
-    ``disabled`` says that its buffer was switched off at times, when nothing was counted.
+    ``lost`` is counted from the pages, or is `LOST_UNKNOWN`.  ``overrun`` and ``dropped`` are the
+    kernel's counters, 0 if the file has none.  ``disabled``: its buffer was disabled at times, and
+    events were not counted then.
     """
 
     events: int = 0
@@ -54,7 +53,7 @@ class CpuTotals:
 
 @dataclass(slots=True)
 class Statistics:
-    """The sums of a trace; time stamps in nanoseconds, or in ticks with a ticking clock."""
+    """The totals of a trace; time stamps in nanoseconds, or in ticks."""
 
     tracer: str = "nop"
     first: int = 0
@@ -80,7 +79,7 @@ class Statistics:
         return self.events * 1e9 / self.span if self.span > 0 else None
 
     def hottest(self, count: int | None = None) -> list[tuple[str, FunctionTotals]]:
-        """Functions by the time that they took themselves, or else by calls; then by name."""
+        """Functions by their own time, or by calls if there is no time; then by name."""
 
         def heat(item: tuple[str, FunctionTotals]) -> tuple[int, int, str]:
             name, totals = item
@@ -90,7 +89,7 @@ class Statistics:
 
 
 def trace_statistics(reader: TraceDatReader, *, keep: Predicate | None = None) -> Statistics:
-    """Add up the events of a file; ``keep`` chooses those that count."""
+    """The statistics of a file; ``keep`` chooses the events."""
     sums = Statistics(tracer=reader.tracer)
     for number in range(reader.cpu_count):
         sums.cpus[number] = CpuTotals()
@@ -105,7 +104,7 @@ def trace_statistics(reader: TraceDatReader, *, keep: Predicate | None = None) -
 def add_events(
     sums: Statistics, events: Iterable[TraceEvent], keep: Predicate | None = None
 ) -> None:
-    """Add ``events``, in the order of their time stamps, to ``sums``."""
+    """Add ``events``, in order of time, to ``sums``."""
     threads: dict[ThreadKey, ThreadCalls] = {}
     for event in events:
         cpu = sums.cpus.setdefault(event.cpu, CpuTotals())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of addresses, from text in the form of /proc/kallsyms."""
+"""Symbols by address, from text in the format of /proc/kallsyms."""
 
 import re
 from bisect import bisect_right
@@ -7,22 +7,22 @@ from collections.abc import Callable
 
 from harness.units import escape
 
-# Addresses come from a stranger; the cache of their names must not grow without bound.
+# Addresses are untrusted, so the cache of names has a limit.
 _CACHE_LIMIT = 1 << 16
 _NAME_LIMIT = 256
 
-# What assemblers of ARM mark code and data with.
+# Mapping symbols of Arm assemblers.
 _MAPPING = re.compile(r"\$[adtx](\.|$)")
-# How a table of ours spells the dollar that a function's name begins with.
+# A leading dollar sign in our own tables.
 _DOLLAR = "\\x24"
 
 
 class Symbols:
     """A symbol table made of lines ``address type name [module]``.
 
-    Lines of other forms are skipped, and so are absolute and mapping symbols.  A symbol reaches up
-    to the next one.  The last has no end, so it names nothing: tables end in a terminator such as
-    ``_end``, which is how trace-cmd reads them too.  Names come escaped.
+    Other lines are skipped, and so are absolute and mapping symbols.  A symbol extends to the next
+    one.  The last one names nothing, as in trace-cmd: tables end with a terminator such as
+    ``_end``.  Names are escaped.
     """
 
     def __init__(self, kallsyms: str = "") -> None:
@@ -50,19 +50,19 @@ class Symbols:
         return len(self._addresses)
 
     def lookup(self, address: int) -> tuple[str, int] | None:
-        """The symbol that holds ``address`` and the offset in it, or ``None``."""
+        """The symbol that contains ``address`` and the offset in it, or ``None``."""
         index = bisect_right(self._addresses, address)
         if index == 0 or index == len(self._addresses):
             return None
-        # Of several names for one address the first is shown, as in the file.
+        # Of several names for one address the first in the file is used.
         start = self._addresses[index - 1]
         first = bisect_right(self._addresses, start - 1)
         return escape(self._names[first], _NAME_LIMIT), address - start
 
     def address(self, name: str) -> int | None:
-        """The address of the first symbol of that name, or ``None``.
+        """The address of the first symbol with that name, or ``None``.
 
-        A symbol of a module goes by its name alone too, if no other has it.
+        A module's symbol is found by its name alone if no other has it.
         """
         for names in (self._names, (shown.partition(" [")[0] for shown in self._names)):
             for address, found in zip(self._addresses, names, strict=True):
@@ -71,12 +71,12 @@ class Symbols:
         return None
 
     def name(self, address: int) -> str:
-        """The name as ``%ps`` prints it: the symbol alone, or the bare address."""
+        """The name as printed by ``%ps``: the symbol without offset, or the bare address."""
         return self._shown[address]
 
 
 class _ShownNames(dict[int, str]):
-    """What to print for an address, remembered: few addresses make up most of a trace."""
+    """A cache of names by address: few addresses make up most of a trace."""
 
     def __init__(self, lookup: Callable[[int], tuple[str, int] | None]) -> None:
         super().__init__()

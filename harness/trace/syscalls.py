@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a guest knows of its system calls, and the events ``sys_enter_NAME`` and ``sys_exit_NAME``.
+"""The guest's system calls, and the events ``sys_enter_NAME`` and ``sys_exit_NAME``.
 
-The texts are those of ``struct syscall_metadata``
-(guests/kernel/include/linux/syscall_metadata.h).  The guest is a stranger: what cannot be right in
-them is refused.
+The texts are those of ``struct syscall_metadata`` (guests/kernel/include/linux/syscall_metadata.h).
+The guest is not trusted: invalid texts are refused.
 """
 
 import re
@@ -23,10 +22,10 @@ _ARGUMENT = re.compile(r"((?:[A-Za-z_]\w*[ *]+)+)([A-Za-z_]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class Syscall:
-    """A system call: its place in the guest's table, its name without ``sys_``, its number.
+    """A system call: its index in the guest's table, its name without ``sys_``, its number.
 
-    ``arguments`` are pairs of type and name.  ``number`` is -1 if no number of the guest's table
-    of system calls leads to it.
+    ``arguments`` are pairs of type and name.  ``number`` is -1 if it is not in the guest's table of
+    system calls.
     """
 
     index: int
@@ -35,7 +34,7 @@ class Syscall:
     arguments: tuple[tuple[str, str], ...]
 
     def formats(self, long_size: int) -> tuple[EventFormat, EventFormat]:
-        """The formats of entering and leaving it; every argument is a ``long``, as in Linux."""
+        """The formats of its two events; every argument is a ``long``, as in Linux."""
         common = SYSCALL.layout(long_size)
         number = common.fields[-1]
         start = 8 + long_size
@@ -65,10 +64,10 @@ class Syscall:
 
 
 def parse_syscall(index: int, name: bytes, declaration: bytes, number: int, count: int) -> Syscall:
-    """A system call of the guest's table: ``name`` and ``declaration`` are its texts.
+    """A system call of the guest's table, from the texts ``name`` and ``declaration``.
 
     Raises:
-        FormatError: a name, a declaration or a number cannot be right.
+        FormatError: a name, a declaration or a number is invalid.
     """
     title = _text(name)
     if not _NAME.fullmatch(title):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""trace.dat, version 6: the guest's own pages with a header in front (docs/trace-dat.rst)."""
+"""Writes trace.dat version 6: the guest's own pages behind a header (docs/trace-dat.rst)."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ OPTION_UNAME = 5
 OPTION_CPUCOUNT = 8
 OPTION_VERSION = 9
 
-# Readers map the pages into memory, so they must start where the reading host's pages start.
+# Readers mmap() the pages, so they must be aligned to the reading host's pages.
 _HOST_PAGE = 4096
 _COMM_LIMIT = 64
 _CLOCKS = ("local", "global", "counter", "uptime", "perf", "mono", "mono_raw", "boot")
@@ -45,11 +45,11 @@ RECORD_DISABLED = "record disabled"
 
 @dataclass(frozen=True, slots=True)
 class CpuStatistics:
-    """What became of the events of one CPU.
+    """The counters of one CPU.
 
-    They were read (and are in the file), overwritten before they were read (``overrun``), refused
-    because the buffer was full (``dropped``), or still in the buffer at the end (``left``).
-    ``disabled`` says that the buffer was seen switched off: then events were not even counted.
+    Events were read (and are in the file), overwritten before that (``overrun``), refused because
+    the buffer was full (``dropped``), or still in the buffer at the end (``left``).  ``disabled``:
+    the buffer was found disabled; then events are not counted.
     """
 
     read: int
@@ -61,11 +61,11 @@ class CpuStatistics:
 
 @dataclass(frozen=True)
 class TraceDescription:
-    """Everything a trace.dat says besides its pages.
+    """The contents of a trace.dat besides its pages.
 
-    ``kallsyms`` is text in the form of /proc/kallsyms with a terminator as its last symbol;
-    ``cmdlines`` maps process ids to task names; ``clock`` is the kernel's name of the trace clock;
-    ``machine`` says what was traced (as ``uname`` would), ``statistics`` has one entry a CPU.
+    ``kallsyms`` is text in the format of /proc/kallsyms with a terminator as its last symbol.
+    ``cmdlines`` has task names by process id.  ``clock`` is the kernel's name of the trace clock.
+    ``machine`` is like the output of ``uname``.  ``statistics`` has one entry for each CPU.
     """
 
     page_format: PageFormat
@@ -81,11 +81,10 @@ class TraceDescription:
 def write_trace_dat(
     stream: BinaryIO, description: TraceDescription, pages: Sequence[BinaryIO]
 ) -> None:
-    """Write a whole trace.dat to the seekable ``stream``, from its position on (which must be 0).
+    """Write a whole trace.dat to the seekable ``stream``, at position 0.
 
-    ``pages`` has a seekable stream of ring buffer pages for each CPU, in the order they were
-    written; they are copied piece by piece.  An incomplete last page is left out: it is what a
-    full disk leaves behind.
+    ``pages`` has a seekable stream of ring buffer pages for each CPU, in order; they are copied
+    piece by piece.  An incomplete last page, which a full disk can leave, is left out.
     """
     page_size = description.page_format.page_size
     alignment = align_up(page_size, _HOST_PAGE)
@@ -109,7 +108,7 @@ def write_trace_dat(
 
 
 def _metadata(description: TraceDescription, cpus: int) -> bytes:
-    """The file up to and with the word that announces the page table."""
+    """The file up to and including the marker of the page table."""
     form = description.page_format
     order = form.order
 
@@ -156,7 +155,7 @@ def _metadata(description: TraceDescription, cpus: int) -> bytes:
 
 
 def header_page_text(form: PageFormat) -> str:
-    """The kernel's description of a page's own header."""
+    """The kernel's description of a page's header."""
     long_size = form.long_size
     return "".join(
         entry.line + "\n"
@@ -196,10 +195,10 @@ def _cmdlines_text(cmdlines: Mapping[int, str]) -> str:
 
 
 def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    """Copy ``size`` bytes; what a source has behind them (an incomplete page) is not wanted."""
+    """Copy ``size`` bytes, without an incomplete page behind them."""
     while size:
         chunk = source.read(min(size, 1 << 20))
         if not chunk:
-            raise OSError("a stream of ring buffer pages became shorter while it was copied")
+            raise OSError("a stream of ring buffer pages was truncated during the copy")
         target.write(chunk)
         size -= len(chunk)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tracefs semantics of a live guest: tracers, filters, and the events they leave."""
+"""The semantics of tracefs for a live guest: tracers, filters and events."""
 
 from harness.tracer.control import TracerControl, TracerState
 from harness.tracer.events import declared_syscalls

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """current_tracer, set_ftrace_filter and set_ftrace_notrace of a stopped live guest.
 
-Switching goes through the port's own points only: the call sites of the chosen functions, the words
-that the port's slots hold, and the pointers that the specification names.  A static guest has the
-pointers alone.
+Only the port's patch points are changed: call sites, the instructions in the port's slots, and the
+pointers of the specification.  A static guest has the pointers only.
 """
 
 from collections.abc import Iterable
@@ -23,16 +22,16 @@ from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is
 
 @dataclass(frozen=True, slots=True)
 class TracerState:
-    """What goes with a snapshot of the guest, for the text of both has to agree."""
+    """The state that belongs to a snapshot of the guest, whose text must agree with it."""
 
     setup: Setup = field(default_factory=Setup)
     enabled: frozenset[CallSite] = frozenset()
     options: TraceOptions = field(default_factory=TraceOptions)
-    kept: bool = False
+    latency_trace: bool = False
 
 
 class TracerControl:
-    """The state of the tracer of one guest, and the only way to change it."""
+    """The tracer's state in one guest; every change goes through it."""
 
     def __init__(self, image: RunningImage, text: Text, cpus: Cpus) -> None:
         self._image = image
@@ -44,7 +43,7 @@ class TracerControl:
 
     @property
     def state(self) -> TracerState:
-        """What text and pointers were made to do.  To be set when a snapshot was loaded only."""
+        """The state of text and pointers.  Set it only after loading a snapshot."""
         return TracerState(self._setup, self._enabled)
 
     @state.setter
@@ -53,23 +52,23 @@ class TracerControl:
 
     @property
     def available_tracers(self) -> list[str]:
-        """What ``current`` may be set to on this guest."""
+        """The values of ``current`` that this guest supports."""
         graph = "ftrace_graph_caller" in self._image.symbols
         return [name for name, hooks in TRACERS.items() if graph or not hooks.graph]
 
     @property
     def available_filter_functions(self) -> list[str]:
-        """Every function that has a call site, by address: ``name``, or ``name [module]``."""
+        """All functions with a call site, by address: ``name``, or ``name [module]``."""
         return self._titles(self._image.sites)
 
     @property
     def enabled_functions(self) -> list[str]:
-        """The functions whose call sites call the tracer now, by address."""
+        """The functions with enabled call sites, by address."""
         return self._titles(self._enabled)
 
     @property
     def filter_functions(self) -> list[str] | None:
-        """The functions of ``set_ftrace_filter``, by address; None when every one is traced."""
+        """The functions of ``set_ftrace_filter``, by address; None without a filter."""
         chosen = self._setup.chosen
         return None if chosen is None else self._titles(chosen)
 
@@ -93,11 +92,11 @@ class TracerControl:
         self._switch(replace(self._setup, tracer=tracer))
 
     def set_filter(self, *globs: str, append: bool = False) -> None:
-        """``set_ftrace_filter``: trace only what these globs match; none lifts the filter.
+        """``set_ftrace_filter``: trace only matching functions; without globs, all.
 
         ``FUNCTION:mod:MODULE`` matches functions of modules (docs/modules.rst).
-        ``FUNCTION:COMMAND[:COUNT]`` arms a trigger and ``!FUNCTION:COMMAND`` takes it away;
-        neither changes what is traced.
+        ``FUNCTION:COMMAND[:COUNT]`` adds a trigger and ``!FUNCTION:COMMAND`` removes it; neither
+        changes the filter.
         """
         setup = self._setup
         for text in filter(is_trigger, globs):
@@ -112,55 +111,55 @@ class TracerControl:
         self._switch(setup)
 
     def set_notrace(self, *globs: str, append: bool = False) -> None:
-        """``set_ftrace_notrace``: never trace what these globs match; none lifts the filter."""
+        """``set_ftrace_notrace``: never trace matching functions; without globs, none."""
         before = self._setup.notrace if append else frozenset()
         self._switch(replace(self._setup, notrace=before | choose(self._image, globs)))
 
     @property
     def triggers(self) -> list[Trigger]:
-        """The function triggers that are armed, with the counts that are left of them."""
+        """The function triggers with their remaining counts."""
         return self._trigger_control.counts(self._setup.triggers)
 
     def sites_of(self, *globs: str) -> list[CallSite]:
-        """The call sites of the functions that match any of the globs, by address."""
+        """The call sites of matching functions, by address; without globs, all."""
         chosen = choose(self._image, globs) if globs else self._image.sites
         return sorted(chosen, key=lambda site: site.address)
 
     def functions_of(self, *globs: str) -> list[str]:
-        """The traceable functions that any of the globs matches, by address."""
+        """The matching traceable functions, by address."""
         return self._titles(self.sites_of(*globs))
 
     def module_came(self) -> None:
-        """A module's call sites are there, off: those that the filters choose go on.
+        """A module was loaded, with its call sites disabled: enable those that should be traced.
 
-        A filter that was set before does not know them.
+        A filter that is already set does not include them.
         """
         self._switch(self._setup)
 
     def module_went(self, module: Image) -> None:
-        """Its call sites are no more.  A filter that has lost all of its sites chooses none."""
+        """A module was unloaded.  A filter without any remaining site matches nothing."""
         gone = frozenset(module.sites)
         addresses = {site.address for site in gone}
         setup = self._setup
         self._enabled -= gone
-        kept = replace(
+        left = replace(
             setup,
             chosen=None if setup.chosen is None else setup.chosen - gone,
             notrace=setup.notrace - gone,
             triggers=tuple(one for one in setup.triggers if one.site not in addresses),
         )
-        if kept.triggers != setup.triggers:
-            self._switch(kept)
-        self._setup = kept
+        if left.triggers != setup.triggers:
+            self._switch(left)
+        self._setup = left
 
     def sites(self) -> list[SiteNow]:
-        """Every call site with its words and its state as they are now, by address."""
+        """Every call site with its current code and state, by address."""
         return list(read_sites(self._image, self._text))
 
     def set_site(self, site: CallSite, on: bool) -> None:
-        """Make one call site call the tracer, or not, whatever the filters say.
+        """Enable or disable one call site, whatever the filters say.
 
-        The next change of the tracer or a filter decides over it again.
+        The next change of the tracer or a filter overrides it.
         """
         if not self._dynamic:
             raise UsageError("the call sites of a static guest do not change")
@@ -171,10 +170,7 @@ class TracerControl:
         self._enabled = enabled
 
     def slots(self) -> dict[str, tuple[int, bytes]]:
-        """The instructions of the port that say which tracer is called, by name.
-
-        Each is given as its address and what is there now.
-        """
+        """The instructions in the port's slots by name, as address and current code."""
         if not self._dynamic:
             return {}
         return {
@@ -183,9 +179,9 @@ class TracerControl:
         }
 
     def adopt(self) -> None:
-        """Take over the tracer as the guest's text says it is: somebody else switched it on.
+        """Take over a tracer that was enabled by other means, according to the guest's text.
 
-        What is traced becomes the filter.  GuestError if the slots are those of no tracer.
+        The enabled sites become the filter.  GuestError if the slots are those of no tracer.
         """
         setups = [Setup(tracer) for tracer in self.available_tracers]
         setups.append(Setup("function", stacks=True))
@@ -199,8 +195,8 @@ class TracerControl:
         found = [setup for setup in setups if self._is_set_up(setup.hooks)]
         if not found:
             raise GuestError(
-                "the slots of the port hold what no tracer of this guest puts there",
-                "Look at them with gdb, or start the guest afresh.",
+                "the port's slots have instructions of no tracer of this guest",
+                "Inspect them with gdb, or restart the guest.",
                 "\n".join(
                     f"{name}: {line.text}"
                     for name, (address, code) in self.slots().items()
@@ -217,7 +213,7 @@ class TracerControl:
                 self._setup = replace(self._setup, chosen=traced)
 
     def _is_set_up(self, hooks: Hooks) -> bool:
-        """Whether slots and pointers are those of these hooks."""
+        """Whether slots and pointers are set for these hooks."""
         wanted = self._stub_code(hooks) if self._dynamic else {}
         wanted |= {self._image.symbols[one]: value for one, value in self._pointers(hooks).items()}
         return all(
@@ -255,7 +251,7 @@ class TracerControl:
             target = self._target_of(setup)
             hidden = {site.address for site in wanted - traced}
             self._trigger_control.write(self._rearmed(setup), hidden, target)
-        # A stub may look at the pointers from the moment on that it can be reached.
+        # A stub may use the pointers as soon as it is reachable.
         if hooks != Hooks():
             self._write_pointers(hooks)
         if len(plan):
@@ -265,11 +261,11 @@ class TracerControl:
         self._setup, self._enabled = setup, enabled
 
     def _target_of(self, setup: Setup) -> int:
-        """The address of the function tracer behind triggers, or 0."""
+        """The address of the function tracer called by triggers, or 0."""
         return 0 if setup.function is None else self._image.address_of(setup.function)
 
     def _rearmed(self, setup: Setup) -> list[Trigger]:
-        """The triggers, those that were armed before with what is left of their counts."""
+        """The triggers; those that were set before keep their remaining counts."""
         before = self._setup.triggers
         left = dict(zip(before, self._trigger_control.counts(before), strict=True))
         return [left.get(trigger, trigger) for trigger in setup.triggers]
@@ -279,7 +275,7 @@ class TracerControl:
             self._text.restore_memory(self._image.symbols[pointer], value)
 
     def _pointers(self, hooks: Hooks) -> dict[str, bytes]:
-        """ftrace_trace_function, ftrace_graph_return and ftrace_graph_entry, as far as there."""
+        """The values of ftrace_trace_function, ftrace_graph_return and _entry, if any."""
         image = self._image
         wanted = {
             "ftrace_trace_function": hooks.function or "ftrace_stub",
@@ -324,7 +320,7 @@ class TracerControl:
 
     def _patch(self, address: int, old: bytes, new: bytes, what: str) -> Patch:
         isa = self._image.isa
-        # Behind a call without a delay slot the return register counts for nothing any more.
+        # The return register matters only in the delay slot of a call.
         calls = isa.sites.call_target(address, old) is not None
         slot = isa.machine.delay_slot if calls else 0
         return Patch(address, old, new, what, slot, isa.unit)

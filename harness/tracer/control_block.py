@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A structure of the guest that the harness writes, member by member."""
+"""A structure in the guest that the harness writes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,9 +9,9 @@ from harness.patcher import Text
 
 
 class ControlBlock:
-    """The variable NAME of the type ``struct NAME``.  The guest must be stopped.
+    """The variable NAME of type ``struct NAME``.  The guest must be stopped.
 
-    FormatError where the image's symbols and its debug information are of different sizes.
+    FormatError if its size differs between symbol table and debug information.
     """
 
     def __init__(self, image: Image, memory: Text, name: str) -> None:
@@ -30,34 +30,34 @@ class ControlBlock:
         return member.number(self._read(member, member.size), -member.offset)
 
     def write(self, **changes: int | Sequence[int]) -> None:
-        """Change some numbers, or the first ones of arrays."""
+        """Write numbers, or the first elements of arrays."""
         for name, value in changes.items():
             member = self._layout.member(name)
             self._write(member, member.packed(*([value] if isinstance(value, int) else value)))
 
     def room(self, name: str) -> int:
-        """How many elements an array has."""
+        """The number of elements of an array."""
         return self._layout.member(name).count
 
     def numbers(self, name: str, count: int) -> list[int]:
-        """The first numbers of an array: ``count`` of them, or as many as there are."""
+        """The first ``count`` elements of an array, or all if there are fewer."""
         member = self._layout.member(name)
         return member.unpacked(self._read(member, self._length(member, count)))
 
     def structures(self, name: str, count: int) -> list[dict[str, int]]:
-        """The same of an array of structures: the numbers in each, by their names."""
+        """As `numbers` for an array of structures: the numbers in each by name."""
         member = self._layout.member(name)
         element = member.structure
         data = self._read(member, self._length(member, count))
         return [element.unpacked(data, at) for at in range(0, len(data), element.size)]
 
     def write_structures(self, name: str, values: Sequence[Mapping[str, int]]) -> None:
-        """Change the first structures of an array; what is not named becomes 0."""
+        """Write the first structures of an array; unnamed members become 0."""
         member = self._layout.member(name)
         self._write(member, b"".join(member.structure.packed(**value) for value in values))
 
     def _length(self, member: Member, count: int) -> int:
-        """Bytes of some elements."""
+        """The size in bytes of some elements."""
         return member.size // max(1, member.count) * min(count, member.count)
 
     def _read(self, member: Member, size: int) -> bytes:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""set_event and available_events: which events a guest records besides those of its tracer.
+"""set_event and available_events: the events besides those of the tracer.
 
-The guest has one bit for each event and looks at it when the event happens
-(guests/kernel/include/linux/trace_events.h).
+The guest tests one bit for each event when it happens (guests/kernel/include/linux/trace_events.h).
 """
 
 from collections.abc import Iterable
@@ -29,12 +28,12 @@ def event_control(image: Image, memory: Text) -> ControlBlock:
 
 
 def declared_syscalls(image: Image) -> list[Syscall]:
-    """The system calls that a guest has events for, as its image says it; by their names."""
+    """The system calls with events in an image, by name."""
     return sorted(SyscallTable(image).read(image.read), key=lambda call: call.name)
 
 
 class EventControl:
-    """The events of one guest: names are ``SYSTEM:EVENT``."""
+    """The events of one guest, named ``SYSTEM:EVENT``."""
 
     def __init__(self, image: Image, memory: Text, threads: ThreadControl) -> None:
         self._image = image
@@ -44,7 +43,7 @@ class EventControl:
 
     @cached_property
     def syscalls(self) -> list[Syscall]:
-        """The system calls that have events of their own; none if the port has no tracepoints."""
+        """The system calls with events; none if the port has no tracepoints."""
         room = self._control.room("syscalls")
         if self._table.count > room:
             raise FormatError(f"{self._table.count} system calls have room for {room} events")
@@ -66,7 +65,7 @@ class EventControl:
 
     @property
     def enabled(self) -> list[str]:
-        """``set_event``: what is recorded."""
+        """``set_event``: the enabled events."""
         chosen = self._chosen
         return [name for name in self.available if name in chosen]
 
@@ -77,10 +76,10 @@ class EventControl:
         return [form for call in self.syscalls for form in call.formats(long_size)]
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
-        """Record the events that match, and no others unless ``append``.
+        """Enable matching events, and disable all others unless ``append``.
 
-        A pattern is ``EVENT``, ``SYSTEM``, ``SYSTEM:EVENT`` or ``SYSTEM:``, each a glob; one that
-        begins with ``!`` takes its events away again.
+        A pattern is ``EVENT``, ``SYSTEM``, ``SYSTEM:EVENT`` or ``SYSTEM:``, each a glob; with a
+        leading ``!``  its events are disabled.
         """
         chosen = self._chosen if append else set()
         for pattern in patterns:
@@ -92,7 +91,7 @@ class EventControl:
 
     @property
     def _chosen(self) -> set[str]:
-        """What the guest has been told to record, whoever told it."""
+        """The events enabled in the guest, by whatever means."""
         enabled = self._control.read("enabled")
         chosen = {name for name, bit in _BITS.items() if enabled & bit}
         if enabled & _SINGLE and self.syscalls:
@@ -125,7 +124,7 @@ class EventControl:
             bits |= _SINGLE * any(wanted)
         before = self._control.read("enabled")
         self._control.write(enabled=bits)
-        # A thread without the flag never leaves the fast path of its system calls.
+        # A thread without the flag stays on the fast path of system calls.
         if bool(bits & ~_BITS[_SWITCH]) != bool(before & ~_BITS[_SWITCH]):
             self._threads.set_syscall_tracepoint(bool(bits & ~_BITS[_SWITCH]))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The controls of function_graph, in the guest's ``struct ftrace_graph_control``.
 
-The structure is plain data that the guest reads at each traced call: two bounds, and two sorted
-lists of the addresses that the tracer reports as ``func``.  The guest must be stopped.
+The guest reads them at each traced call: two limits, and two sorted lists of function addresses.
+The guest must be stopped.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from harness.patcher import Text
 from harness.tracer.control_block import ControlBlock
 
 _NO_DEPTH = (1 << 31) - 1
-"""A bound that is none, but has the guest leave its shortest path."""
+"""No effective limit, but disables the guest's fast path."""
 
 _FUNCTIONS = ("functions", "nr_functions")
 _NOTRACE = ("notrace_functions", "nr_notrace")
 _Names = tuple[str, str]
-"""Of a list and of the number of its elements."""
+"""The members with a list and with its length."""
 
 
 class GraphControl:
@@ -39,19 +39,19 @@ class GraphControl:
 
     @property
     def max_graph_depth(self) -> int:
-        """Deepest call that is traced; 0 for no bound."""
+        """Maximum depth of traced calls; 0 for no limit."""
         depth = self._control.read("max_depth")
         return 0 if depth == _NO_DEPTH else depth
 
     @max_graph_depth.setter
     def max_graph_depth(self, depth: int) -> None:
         if not 0 <= depth < _NO_DEPTH:
-            raise UsageError(f"a depth of {depth} is not possible", "Choose 0 (no bound) or more.")
+            raise UsageError(f"a depth of {depth} is not possible", "Choose 0 (no limit) or more.")
         self._control.write(max_depth=depth or _NO_DEPTH * self._thorough)
 
     @property
     def thorough(self) -> bool:
-        """Whether the guest asks at each call for what it rarely has to: hidden functions, irqs."""
+        """Whether the guest checks for hidden functions and interrupts at each call."""
         return self._thorough
 
     @thorough.setter
@@ -62,7 +62,7 @@ class GraphControl:
 
     @property
     def tracing_thresh(self) -> int:
-        """Record only the ends of calls that took this long, in microseconds; 0 for all."""
+        """Record only exits of calls that took this long, in microseconds; 0 for all."""
         return self._control.read("tracing_thresh") // 1000
 
     @tracing_thresh.setter
@@ -73,7 +73,7 @@ class GraphControl:
 
     @property
     def graph_functions(self) -> list[str]:
-        """The functions of ``set_graph_function``, by address; none when it is every one."""
+        """The functions of ``set_graph_function``, by address; empty for all."""
         return self._names(_FUNCTIONS)
 
     @property
@@ -82,23 +82,23 @@ class GraphControl:
         return self._names(_NOTRACE)
 
     def set_graph_function(self, *globs: str, append: bool = False) -> None:
-        """Trace only these functions and what they call; none lifts the filter."""
+        """Trace only these functions and their callees; without globs, all."""
         self._set_list(_FUNCTIONS, globs, append)
 
     def set_graph_notrace(self, *globs: str, append: bool = False) -> None:
-        """Trace neither these functions nor what they call; none lifts the filter."""
+        """Do not trace these functions and their callees; without globs, trace all."""
         self._set_list(_NOTRACE, globs, append)
 
     def forget(self, text: range) -> None:
-        """Take the functions of a module that goes out of both lists.
+        """Remove an unloaded module's functions from both lists.
 
-        Their places keep a number that is no function's: a list that has been set stays set.
+        They are replaced by 0, so that a list that was set stays set.
         """
         for names in (_FUNCTIONS, _NOTRACE):
             held = self._addresses(names)
-            kept = sorted(0 if address in text else address for address in held)
-            if kept != held:
-                self._control.write(**{names[0]: kept})
+            remaining = sorted(0 if address in text else address for address in held)
+            if remaining != held:
+                self._control.write(**{names[0]: remaining})
 
     def _set_list(self, names: _Names, globs: tuple[str, ...], append: bool) -> None:
         array, count = names
@@ -119,6 +119,6 @@ class GraphControl:
         return [self._image.symbolize(address).partition("+")[0] for address in addresses]
 
     def _addresses(self, names: _Names) -> list[int]:
-        """What one of the lists holds, 0 in the place of a function that is gone."""
+        """The addresses in a list, with 0 for functions of unloaded modules."""
         array, count = names
         return self._control.numbers(array, self._control.read(count))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The irqsoff tracer of a stopped guest: its switch and tracing_max_latency.
 
-While it is on, the guest's ring buffer is the tracer's own, and what is read is the copy of the
-longest section (guests/kernel/include/linux/irqsoff.h).
+While it is enabled it owns the guest's ring buffer, and the copy of the longest section is read
+(guests/kernel/include/linux/irqsoff.h).
 """
 
 from harness.errors import UsageError
@@ -15,12 +15,12 @@ IRQSOFF = "irqsoff"
 
 
 class IrqsoffControl:
-    """The guest's ``struct irqsoff_control``, and what the collector reads."""
+    """The guest's ``struct irqsoff_control``, and the buffer that the collector reads."""
 
     def __init__(self, image: Image, memory: Text, collector: Collector) -> None:
         self._control = ControlBlock(image, memory, "irqsoff_control")
         self._collector = collector
-        self._kept = image.address_of("max_buffer")
+        self._max_buffer = image.address_of("max_buffer")
 
     @property
     def tracing_max_latency(self) -> int:
@@ -34,13 +34,13 @@ class IrqsoffControl:
         self._control.write(max_latency=microseconds * 1000)
 
     def adopt(self) -> None:
-        """Read what it has found so far: somebody else switched it on."""
-        self._collector.follow_snapshot(self._kept)
+        """Read its section: it was enabled by other means."""
+        self._collector.follow_snapshot(self._max_buffer)
 
     def switch(self, on: bool) -> None:
-        """Begin with an empty trace and no maximum, or leave what has been found as it is."""
+        """Enable it with an empty trace and no maximum, or disable it and keep the section."""
         if on:
-            self._collector.keep_snapshot(self._kept)
+            self._collector.keep_snapshot(self._max_buffer)
             self._control.write(enabled=1, max_latency=0)
         else:
             self._control.write(enabled=0)

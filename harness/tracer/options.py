@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""trace_options: words that a kernel's file of that name has, each with ``no`` in front for off.
+"""trace_options: the kernel's options, each with ``no`` before its name to disable it.
 
-Some change what the guest records, the others how a trace is shown.
+Some change what the guest records, others how a trace is shown.
 """
 
 import difflib
@@ -16,23 +16,23 @@ FUNC_STACK_TRACE = "func_stack_trace"
 GRAPH_IRQS = "funcgraph-irqs"
 
 RECORDED: Mapping[str, bool] = {STACKTRACE: False, FUNC_STACK_TRACE: False, GRAPH_IRQS: True}
-"""Options that change what the guest records, and their values at first."""
+"""Options that change what the guest records, with their defaults."""
 
 SHOWN: Mapping[str, bool] = {
     f"funcgraph-{field.name}": bool(getattr(GraphOptions(), field.name))
     for field in fields(GraphOptions)
 }
-"""Options of the graph view; funcgraph-irqs is of both kinds."""
+"""Options of the graph view; funcgraph-irqs is in both."""
 
 SHOWN_OPTIONS = frozenset(SHOWN) - frozenset(RECORDED)
-"""Options that change nothing in a recording."""
+"""Options that do not change a recording."""
 
 _DEFAULTS = {**RECORDED, **SHOWN}
 
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
-    """The options that differ from their first values."""
+    """The options that differ from their defaults."""
 
     changed: frozenset[str] = frozenset()
 
@@ -41,7 +41,7 @@ class TraceOptions:
 
     @property
     def words(self) -> list[str]:
-        """``trace_options`` as it reads."""
+        """The contents of ``trace_options``."""
         return [name if self[name] else f"no{name}" for name in _DEFAULTS]
 
     @property

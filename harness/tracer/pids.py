@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""set_ftrace_pid and set_event_pid: only some threads are traced.
+"""set_ftrace_pid and set_event_pid: trace only some threads.
 
-Every thread of the guest says of itself whether it is left out; threads that begin later ask the
-guest's ``struct trace_pid_control``, which therefore has the same lists.
+Each thread of the guest has a flag; new threads look into the same lists in the guest's ``struct
+trace_pid_control``.
 """
 
 from harness.errors import UsageError
@@ -13,19 +13,19 @@ from harness.tracer.threads import ThreadControl
 
 
 class PidControl:
-    """Which threads of one guest are traced."""
+    """The traced threads of one guest."""
 
     def __init__(self, image: Image, memory: Text, threads: ThreadControl) -> None:
         self._control = ControlBlock(image, memory, "trace_pid_control")
         self._threads = threads
 
     def set_ftrace_pid(self, *pids: int) -> None:
-        """Trace the functions of these threads only; none lifts the restriction."""
+        """Trace the functions of these threads only; without arguments, of all."""
         self._set("ftrace", pids)
         self._threads.set_ftrace_ignore(lambda pid: bool(pids) and pid not in pids)
 
     def set_event_pid(self, *pids: int) -> None:
-        """Record the events of these threads only; none lifts the restriction."""
+        """Record the events of these threads only; without arguments, of all."""
         self._set("event", pids)
         self._threads.set_event_ignore(lambda pid: bool(pids) and pid not in pids)
 

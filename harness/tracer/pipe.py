@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``trace_pipe``: each event once, as soon as it has been read from the guest."""
+"""``trace_pipe``: each event once, as soon as it was read from the guest."""
 
 import heapq
 import struct
@@ -15,10 +15,9 @@ from harness.units import align_up
 
 
 class TracePipe:
-    """Events in the order of their times, from where the last look ended.
+    """Events by time, from the end of the previous read on.
 
-    The collector's spools are read; nothing is taken from them, so that a trace.dat of them is
-    still whole.
+    The collector's spools are read without consuming them, so a trace.dat is still complete.
     """
 
     def __init__(
@@ -27,7 +26,7 @@ class TracePipe:
         description: TraceDescription,
         task_names: Callable[[], Mapping[int, str]],
     ) -> None:
-        """``task_names`` asks for the threads of now, in the mapping that ``description`` has."""
+        """``task_names`` updates the mapping in ``description`` with the current threads."""
         form = description.page_format
         symbols = Symbols(description.kallsyms)
         self._collector = collector
@@ -42,14 +41,16 @@ class TracePipe:
         self._cleared = collector.cleared
 
     def events(self) -> Iterator[TraceEvent]:
-        """What was drained since the last time; the event that a consumer stops at comes again."""
+        """The events drained since the last call, by time; if the caller stops, the last one is
+        repeated.
+        """
         self._notice_clearing()
         self._task_names()
         streams = [self._new(cpu, spool) for cpu, spool in enumerate(self._collector.spools)]
         yield from heapq.merge(*streams, key=attrgetter("stamp"))
 
     def skip(self) -> int:
-        """Leave out what was drained since the last time; how many events that were."""
+        """Skip the events drained since the last call; returns their number."""
         self._notice_clearing()
         skipped = 0
         form = self._collector.format
@@ -73,14 +74,14 @@ class TracePipe:
             self._cleared = self._collector.cleared
 
     def _page(self, cpu: int, spool: Spool) -> bytes | None:
-        """The page that a CPU's place is in, as far as it has been read from the guest."""
+        """The page at a CPU's position, as far as it was read from the guest."""
         size = self._collector.format.page_size
         spool.stream.seek(self._places[cpu].sequence * size)
         page = spool.stream.read(size)
         return page if len(page) == size else None
 
     def _advance(self, cpu: int, spool: Spool) -> bool:
-        """Go to the next page, if the guest has finished this one."""
+        """Go to the next page if this one is complete."""
         form, sequence = self._collector.format, self._places[cpu].sequence
         if (sequence + 1) * form.page_size > spool.finished:
             return False
@@ -101,7 +102,7 @@ class TracePipe:
                 if decode is None:
                     decode = self._decoders[number] = unknown_decoder(number, self._symbols)
                 yield decode(stamp, cpu, page, offset, size, lost)
-                # Only now: an event that the consumer stopped at comes again.
+                # After the yield: an event at which the caller stops is repeated.
                 self._places[cpu] = Cursor(place.sequence, align_up(offset + size, 4), stamp)
                 lost = 0
             if not self._advance(cpu, spool):

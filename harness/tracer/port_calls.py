@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The port's own patching functions, called in the guest through the debugger.
 
-What the patcher does from outside the port has to do from inside; both must leave the same text.
-The guest must be stopped where its kernel could be interrupted by a call: not inside a stub.
+They must leave the same text as the patcher.  The guest must be stopped where a call can interrupt
+its kernel: not inside a stub.
 """
 
 from functools import cached_property
@@ -21,31 +21,31 @@ class Caller(Protocol):
 
 
 class PortCalls:
-    """The functions that the specification asks of a port; each returns what the port returned."""
+    """The functions that the specification requires of a port; each returns the port's result."""
 
     def __init__(self, image: RunningImage, caller: Caller) -> None:
         self._image = image
         self._caller = caller
 
     def make_nop(self, site: CallSite, address: int | None = None) -> int:
-        """``ftrace_make_nop(mod, rec, address)``; by default from a call of ``ftrace_caller``.
+        """``ftrace_make_nop(mod, rec, address)``; ``address`` is ``ftrace_caller`` by default.
 
-        ``mod`` is the module that the site is in, NULL for the kernel's sites.
+        ``mod`` is the site's module, NULL for the kernel's sites.
         """
         return self._call(
             "ftrace_make_nop", self._module(site), self.record_of(site), self._target(address)
         )
 
     def make_call(self, site: CallSite, address: int | None = None) -> int:
-        """``ftrace_make_call(rec, address)``; by default to ``ftrace_caller``."""
+        """``ftrace_make_call(rec, address)``; ``address`` is ``ftrace_caller`` by default."""
         return self._call("ftrace_make_call", self.record_of(site), self._target(address))
 
     def replace_code(self, enable: bool) -> int:
-        """Switch every call site on or off with the port's functions; the first of its errors."""
+        """Enable or disable every call site with the port's functions; returns the first error."""
         return self._call("ftrace_replace_code", int(enable))
 
     def update_ftrace_func(self, function: str) -> int:
-        """``ftrace_update_ftrace_func(function)``; ``ftrace_stub`` switches the tracer off."""
+        """``ftrace_update_ftrace_func(function)``; ``ftrace_stub`` disables the tracer."""
         return self._call("ftrace_update_ftrace_func", self._image.address_of(function))
 
     def enable_graph_caller(self) -> int:
@@ -63,21 +63,22 @@ class PortCalls:
         return self._image.address_of("ftrace_caller") if address is None else address
 
     def _module(self, site: CallSite) -> int:
-        """The address of the ``struct module`` of a site; 0 for one of the kernel's."""
+        """The address of a site's ``struct module``; 0 for the kernel's sites."""
         name = self._image.module_at(site.address)
         return self._image.modules[name].address_of(THIS_MODULE) if name else 0
 
     def record_of(self, site: CallSite) -> int:
-        """The address of the guest's ``struct dyn_ftrace`` of a site."""
+        """The address of a site's ``struct dyn_ftrace`` in the guest."""
         start, ips = self.records(self._module(site))
         if site.address not in ips:
             raise UsageError(f"the guest has no record of the call site at {site.address:#x}")
         return start + ips.index(site.address) * self.record.size
 
     def records(self, module: int = 0) -> tuple[int, list[int]]:
-        """Where the records of the ``struct module`` at an address begin, and ``ip`` of each.
+        """The address of a module's records, and the ``ip`` of each; of the kernel's for ``module``
+        0.
 
-        0 for the kernel's.  GuestError where they are more than the guest's memory holds.
+        GuestError if there are more than fit into the guest's memory.
         """
         image = self._image
         if module:
@@ -90,7 +91,7 @@ class PortCalls:
         size = self.record.size
         if not 0 <= size * count <= len(image.memory):
             raise GuestError(
-                f"the guest tells of {count} records of call sites of {size} bytes",
+                f"the guest has a count of {count} records of call sites of {size} bytes",
                 "Its memory is damaged.",
             )
         ip, data = self.record.member("ip"), self._caller.read_memory(start, size * count)
@@ -98,7 +99,7 @@ class PortCalls:
 
     @cached_property
     def record(self) -> Structure:
-        """``struct dyn_ftrace``, which has a member of the port's own type."""
+        """``struct dyn_ftrace``, with a member of the port's own type."""
         return self._image.structures.struct("dyn_ftrace")
 
     def _word(self, symbol: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest is made to trace: everything that the state of its text follows from."""
+"""The configuration of the tracer, which determines the state of the guest's text."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,9 @@ from harness.tracer.triggers import Trigger
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Where a tracer hangs in: the function behind ``ftrace_call``, and whether returns count."""
+    """What a tracer needs: the function called from ``ftrace_call``, and whether returns are
+    traced.
+    """
 
     function: str | None = None
     graph: bool = False
@@ -24,18 +26,18 @@ TRACERS = {
 }
 
 WITH_STACKS = "function_stack_trace_call"
-"""The function tracer while func_stack_trace is on."""
+"""The function tracer with func_stack_trace."""
 
 WITH_TRIGGERS = "function_trigger_call"
-"""What is behind ``ftrace_call`` while there are triggers; it calls the function tracer."""
+"""Called from ``ftrace_call`` if there are triggers; calls the function tracer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A tracer, and what it is to trace.
+    """A tracer and its filters.
 
     As in the kernel a filter is a set of call sites: globs are matched when they are set.
-    ``chosen`` is None where every function is traced.
+    ``chosen`` is None without a filter.
     """
 
     tracer: str = "nop"
@@ -46,12 +48,12 @@ class Setup:
 
     @property
     def function(self) -> str | None:
-        """The function tracer, triggers aside."""
+        """The function tracer, without triggers."""
         function = TRACERS[self.tracer].function
         return WITH_STACKS if self.stacks and self.tracer == "function" else function
 
     @property
     def hooks(self) -> Hooks:
-        """What the port's slots call."""
+        """The hooks of the port's slots."""
         graph = TRACERS[self.tracer].graph
         return Hooks(WITH_TRIGGERS if self.triggers else self.function, graph)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the call sites of a stopped live guest hold now."""
+"""The current state of the call sites of a stopped live guest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from harness.patcher import Patch, PatchPlan, Text
 
 @dataclass(frozen=True, slots=True)
 class SiteNow:
-    """A call site, the code that the guest's memory holds there, and what it does.
+    """A call site, its current code in guest memory, and its state.
 
-    ``code`` is as long as what the compiler wrote.
+    ``code`` is as long as the compiler's.
     """
 
     site: CallSite
@@ -22,14 +22,14 @@ class SiteNow:
 
 
 def read_sites(image: RunningImage, text: Text) -> Iterator[SiteNow]:
-    """Each site as it is now, by address.
+    """The current state of each site, by address.
 
-    BOOT is a call of ``_mcount``; where ``ftrace_caller`` is the same address the state is CALL.
-    A guest without ``ftrace_caller`` is a static one, whose sites stay as they were built.
+    BOOT is a call of ``_mcount``; if ``ftrace_caller`` has the same address, the state is CALL.  A
+    guest without ``ftrace_caller`` is static, and its sites never change.
     """
     dynamic = "ftrace_caller" in image.symbols
     by_address = {site.address: site for site in image.sites}
-    # Patches that change nothing: what a plan reads together for them may as well be read here.
+    # Patches without changes, to use the plan's grouping into transfers.
     built = {address: site.as_built for address, site in by_address.items()}
     plan = PatchPlan(Patch(address, old, old, "a site") for address, old in built.items())
     for span in plan.spans():
@@ -43,7 +43,7 @@ def _state(image: RunningImage, site: CallSite, code: bytes, dynamic: bool) -> S
     if not dynamic:
         return SiteState.BOOT if code == site.as_built else SiteState.UNKNOWN
     sites = image.isa.sites
-    # What no state changes, as the rest of a long call, must be what it was.
+    # The rest, such as that of a long call, is the same in every state.
     changing = len(sites.code_for(site, SiteState.NOP, 0))
     if code[changing:] != site.as_built[changing:]:
         return SiteState.UNKNOWN

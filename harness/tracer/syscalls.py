@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The table of ``struct syscall_metadata`` that a guest has for the events of system calls.
+"""The guest's table of ``struct syscall_metadata``, for the events of system calls.
 
-How long it is says the image; what it holds may be the guest's own memory, and is refused where it
-cannot be right.
+Its length is from the image.  Its contents may be from guest memory, and are checked.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,7 @@ MAX_SYSCALLS = 256
 
 
 class SyscallTable:
-    """Where the table of an image lies; FormatError where the image cannot be right about it."""
+    """The location of an image's table; FormatError if it is invalid."""
 
     def __init__(self, image: Image) -> None:
         self._image = image
@@ -32,9 +31,10 @@ class SyscallTable:
             self.count = self._length // size
 
     def read(self, read: Callable[[int, int], bytes]) -> list[Syscall]:
-        """The system calls in what ``read`` gives for an address and a length, in their order.
+        """The system calls in the bytes that ``read`` returns for an address and a length, in
+        order.
 
-        GuestError where that cannot be right.
+        GuestError if they are invalid.
         """
         if not self.count:
             return []

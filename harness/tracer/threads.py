@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What tracing reads and writes in the guest's threads: names, flags, whether they are traced.
+"""Tracing state in the guest's threads: names, flags, whether they are traced.
 
-The guest must be stopped.  New threads take what they need from the guest's own control structures
+The guest must be stopped.  New threads take their state from the guest's control structures
 (guests/kernel/trace/trace_pid.c).
 """
 
@@ -27,11 +27,11 @@ class ThreadControl:
         return ThreadArray(self._image)
 
     def threads(self) -> list[GuestThread]:
-        """Every thread that there is, by its place in the array."""
+        """All threads, by index in the array."""
         return self._array.threads(self._entries())
 
     def names(self) -> dict[int, str]:
-        """The names of threads by process id, escaped; also of some that have ended."""
+        """The names of threads by process id, escaped, with those of some ended threads."""
         return self._array.names(self._entries())
 
     def set_syscall_tracepoint(self, on: bool) -> None:
@@ -42,17 +42,17 @@ class ThreadControl:
             self.change_flags(0, SYSCALL_TRACEPOINT)
 
     def change_flags(self, on: int, off: int) -> None:
-        """Set the bits of ``on`` in the flags of every thread, and clear those of ``off``."""
+        """Set the bits ``on`` in the flags of every thread, and clear the bits ``off``."""
         for thread in self.threads():
             self._write(thread, "flags", thread.flags & ~off | on)
 
     def set_ftrace_ignore(self, ignored: Callable[[int], bool]) -> None:
-        """Leave out the functions of threads whose process id ``ignored`` says so of."""
+        """Do not trace functions of threads for whose process id ``ignored`` is true."""
         for thread in self.threads():
             self._write(thread, "ftrace_ignore", int(ignored(thread.pid)))
 
     def set_event_ignore(self, ignored: Callable[[int], bool]) -> None:
-        """Likewise for events."""
+        """As `set_ftrace_ignore`, for events."""
         for thread in self.threads():
             self._write(thread, "event_ignore", int(ignored(thread.pid)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tracer of a live guest: its controls and the events that it has recorded."""
+"""The tracer of a live guest: its controls and its recorded events."""
 
 import tempfile
 from collections.abc import Iterator
@@ -37,9 +37,10 @@ _STACKTRACE, _NO_IRQS = 1, 2
 
 
 class Tracer(TracerControl):
-    """What tracefs offers, for a guest that is stopped.
+    """The files of tracefs for a stopped guest.
 
-    Setting ``current`` or a filter rewrites call sites at once; the guest sees it when it runs on.
+    Setting ``current`` or a filter changes call sites at once; the guest sees that when it
+    continues.
     """
 
     def __init__(self, image: RunningImage, text: Text, cpus: Cpus, collector: Collector) -> None:
@@ -47,36 +48,36 @@ class Tracer(TracerControl):
         self._collector = collector
         self._threads = ThreadControl(image, text)
         self._cmdlines: dict[int, str] = {}
-        self._kept = False
+        self._latency_trace = False
         self._options = TraceOptions()
 
     @property
     def state(self) -> TracerState:
-        """As of `TracerControl`, with the options and whether irqsoff's section is the trace."""
-        return replace(super().state, options=self._options, kept=self._kept)
+        """As of `TracerControl`, with the options and whether the trace is irqsoff's section."""
+        return replace(super().state, options=self._options, latency_trace=self._latency_trace)
 
     @state.setter
     def state(self, state: TracerState) -> None:
         self._setup, self._enabled = state.setup, state.enabled
-        self._options, self._kept = state.options, state.kept
+        self._options, self._latency_trace = state.options, state.latency_trace
         self._adjust_graph()
 
     def adopt(self) -> None:
-        """As of `TracerControl`, with what the guest's own words say of options and irqsoff."""
+        """As of `TracerControl`, with the options and irqsoff's state in guest memory."""
         super().adopt()
         recorded = event_control(self._image, self._text).read("options")
         words = [STACKTRACE] * bool(recorded & _STACKTRACE)
         words += [f"no{GRAPH_IRQS}"] * bool(recorded & _NO_IRQS)
         words += [FUNC_STACK_TRACE] * self._setup.stacks
         self._options = TraceOptions().with_words(words)
-        self._kept = self.current == IRQSOFF
-        if self._kept:
+        self._latency_trace = self.current == IRQSOFF
+        if self._latency_trace:
             self._irqsoff.adopt()
         self._adjust_graph()
 
     @cached_property
     def graph(self) -> GraphControl:
-        """The controls of function_graph; `UsageError` on a guest without it."""
+        """The controls of function_graph; `UsageError` for a guest without it."""
         return GraphControl(self._image, self._text, self.sites_of)
 
     @cached_property
@@ -90,24 +91,24 @@ class Tracer(TracerControl):
 
     @property
     def available_events(self) -> list[str]:
-        """Every event that `set_event` can switch on, as ``SYSTEM:EVENT``."""
+        """All events known to `set_event`, as ``SYSTEM:EVENT``."""
         return self.event_control.available
 
     @property
     def enabled_events(self) -> list[str]:
-        """What ``set_event`` shows."""
+        """The contents of ``set_event``."""
         return self.event_control.enabled
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
-        """``set_event``: record these events (`EventControl.set_event`); none switches all off."""
+        """``set_event``: enable these events (`EventControl.set_event`); without patterns, none."""
         self.event_control.set_event(*patterns, append=append)
 
     def set_ftrace_pid(self, *pids: int) -> None:
-        """``set_ftrace_pid``: functions of these threads only; none lifts the restriction."""
+        """``set_ftrace_pid``: functions of these threads only; without arguments, of all."""
         self._pids.set_ftrace_pid(*pids)
 
     def set_event_pid(self, *pids: int) -> None:
-        """``set_event_pid``: events of these threads only; none lifts the restriction."""
+        """``set_event_pid``: events of these threads only; without arguments, of all."""
         self._pids.set_event_pid(*pids)
 
     @cached_property
@@ -125,7 +126,7 @@ class Tracer(TracerControl):
 
     @property
     def trace_options(self) -> list[str]:
-        """``trace_options`` as it reads: each option, with ``no`` in front if it is off."""
+        """The contents of ``trace_options``: each option, with ``no`` before disabled ones."""
         return self._options.words
 
     def set_option(self, *words: str) -> None:
@@ -146,20 +147,20 @@ class Tracer(TracerControl):
             return
         if IRQSOFF in (tracer, before):
             self._irqsoff.switch(tracer == IRQSOFF)
-        # What irqsoff has found stays until another tracer writes.
-        if self._kept and tracer not in (IRQSOFF, "nop"):
+        # The section of irqsoff stays until another tracer is enabled.
+        if self._latency_trace and tracer not in (IRQSOFF, "nop"):
             self._collector.clear()
-        self._kept = tracer == IRQSOFF or (self._kept and tracer == "nop")
+        self._latency_trace = tracer == IRQSOFF or (self._latency_trace and tracer == "nop")
 
     def _adjust_graph(self) -> None:
-        """The graph tracer's shortest path knows of neither triggers nor interrupts."""
+        """The fast path of the graph tracer does not check for triggers and interrupts."""
         thorough = bool(self._setup.triggers) or not self._options[GRAPH_IRQS]
         if "ftrace_graph_control" in self._image.symbols and thorough != self.graph.thorough:
             self.graph.thorough = thorough
 
     @property
     def on(self) -> bool:
-        """``tracing_on``: whether the ring buffer takes events.  Call sites stay as they are."""
+        """``tracing_on``: whether the ring buffer accepts events.  Call sites stay as they are."""
         return self._collector.recording
 
     @on.setter
@@ -167,12 +168,12 @@ class Tracer(TracerControl):
         self._collector.recording = on
 
     def events(self) -> Iterator[TraceEvent]:
-        """Every event since the trace was cleared, by time; reading takes none away."""
+        """All events since the trace was cleared, by time; they are not consumed."""
         with self.reader() as reader:
             yield from reader.events()
 
     def trace(self, *, drain: bool = True) -> Iterator[str]:
-        """The lines of the ``trace`` file: what the current tracer makes of the events.
+        """The lines of the ``trace`` file, in the format of the current tracer.
 
         ``drain`` is that of `reader`.
         """
@@ -182,9 +183,9 @@ class Tracer(TracerControl):
 
     @contextmanager
     def reader(self, drain: bool = True) -> Iterator[TraceDatReader]:
-        """All that was recorded since the trace was cleared, as if read from a trace.dat.
+        """All events since the trace was cleared, read as from a trace.dat.
 
-        Without ``drain`` the guest is not asked for more: what is left when it cannot answer.
+        Without ``drain`` the guest is not accessed.
         """
         if drain:
             self._collector.drain()
@@ -193,43 +194,44 @@ class Tracer(TracerControl):
             yield TraceDatReader(stream)
 
     def write(self, stream: BinaryIO, *, ask: bool = True) -> None:
-        """A trace.dat of everything that has been read from the guest; ``ask`` it for names."""
+        """Write a trace.dat of all events read so far; ``ask``: read names from the guest."""
         spools = [spool.stream for spool in self._collector.spools]
         write_trace_dat(stream, self.description(ask=ask), spools)
 
     def pipe(self) -> TracePipe:
-        """``trace_pipe``: events that are drained from now on, and those that nobody has read."""
+        """``trace_pipe``: events not read by a pipe yet, and those drained from now on."""
         return TracePipe(self._collector, self.description(), self.remember_names)
 
     def module_went(self, module: Image) -> None:
-        """As of `TracerControl`; the graph tracer's lists lose the module's functions too."""
+        """As of `TracerControl`; also updates the lists of the graph tracer."""
         super().module_went(module)
         if "ftrace_graph_control" in self._image.symbols:
             self.graph.forget(module.text)
 
     def clear(self) -> None:
-        """Forget all events, as writing to ``trace`` does."""
+        """Delete all events, as writing to ``trace`` does."""
         if self.current == IRQSOFF:
             self._irqsoff.switch(True)
         else:
             self._collector.clear()
-            self._kept = False
+            self._latency_trace = False
 
     def remember_names(self) -> dict[int, str]:
-        """Learn the names of the threads: one that has ended keeps its own until its place in the
-        guest's table is needed, so this is worth doing now and then.  All that were ever seen.
+        """Read and return the names of threads.
+
+        An ended thread's name is lost when its entry is used again, so call this now and then.
         """
         self._cmdlines |= self._threads.names()
         return self._cmdlines
 
     def description(self, *, ask: bool = True) -> TraceDescription:
-        """What a trace.dat says about this guest besides its events; ``ask`` it for names."""
+        """The description of this guest in a trace.dat; ``ask``: read names from the guest."""
         form = self._collector.format
         return TraceDescription(
             page_format=form,
             events=[
                 *event_formats(form.long_size),
-                *([LATENCY.layout(form.long_size)] if self._kept else []),
+                *([LATENCY.layout(form.long_size)] if self._latency_trace else []),
                 *self.event_control.formats,
             ],
             kallsyms=self._image.kallsyms(),

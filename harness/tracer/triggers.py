@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Function triggers as set_ftrace_filter takes them: ``FUNCTION:COMMAND[:COUNT]``.
+"""Function triggers in set_ftrace_filter: ``FUNCTION:COMMAND[:COUNT]``.
 
-They are executed in the guest, by a tracer of their own that calls the other one
+The guest executes them in a tracer that calls the function tracer
 (guests/kernel/include/linux/ftrace_triggers.h).
 """
 
@@ -21,9 +21,9 @@ UNLIMITED = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trigger:
-    """What one function does when it is entered; ``count`` is how often, None for always.
+    """A command at a function's entry; ``count`` limits it, None for no limit.
 
-    Each is its own: one that is armed again begins with its full count.
+    Compared by identity: a trigger that is set again has its full count.
     """
 
     site: int
@@ -36,7 +36,7 @@ class Trigger:
 
 
 def is_trigger(text: str) -> bool:
-    """Whether a text for set_ftrace_filter is a trigger and not a glob."""
+    """Whether a text for set_ftrace_filter is a trigger."""
     return ":" in text and SEPARATOR not in text
 
 
@@ -53,7 +53,7 @@ def change_triggers(
     command, colon, number = rest.partition(":")
     if command not in COMMANDS:
         raise UsageError(
-            f"{text!r} has no command that a function can have",
+            f"{text!r} has no known command",
             f"There are: {', '.join(COMMANDS)}; write FUNCTION:COMMAND or FUNCTION:COMMAND:COUNT.",
         )
     if colon and not (number.isascii() and number.isdigit() and int(number) < UNLIMITED):
@@ -77,10 +77,10 @@ class TriggerControl:
         self._control = ControlBlock(image, memory, "ftrace_trigger_control")
 
     def write(self, triggers: Iterable[Trigger], hidden: Iterable[int], tracer: int) -> None:
-        """Arm these triggers with their full counts.
+        """Set these triggers with their full counts.
 
-        ``hidden`` are call sites that are on for their triggers alone, ``tracer`` is the address
-        of the function tracer behind the triggers, or 0.
+        ``hidden`` are call sites enabled only for triggers, ``tracer`` is the address of the
+        function tracer called by triggers, or 0.
         """
         armed = [
             {
@@ -106,9 +106,9 @@ class TriggerControl:
         )
 
     def read(self) -> tuple[tuple[Trigger, ...], int]:
-        """What is armed in the guest, and the function tracer behind it, whoever armed it.
+        """The triggers in the guest, by whatever means they were set, and their function tracer.
 
-        GuestError if the guest's table holds what nobody puts there.
+        GuestError if the guest's table is invalid.
         """
         functions = {site.address: site.function for site in self._image.sites}
         names = {number: command for command, number in COMMANDS.items()}
@@ -119,17 +119,17 @@ class TriggerControl:
         for one in self._control.structures("triggers", number):
             site, command = one["ip"], one["action"]
             if site not in functions or command not in names:
-                raise GuestError(f"the guest has a trigger at {site:#x} that cannot be right")
+                raise GuestError(f"the guest has an invalid trigger at {site:#x}")
             armed.append(Trigger(site, functions[site], names[command], _left(one["count"])))
         return tuple(armed), self._control.read("tracer")
 
     @property
     def hidden(self) -> set[int]:
-        """The call sites that are on for their triggers alone."""
+        """The call sites enabled only for triggers."""
         return set(self._control.numbers("hidden", self._control.read("nr_hidden")))
 
     def counts(self, triggers: Iterable[Trigger]) -> list[Trigger]:
-        """The same triggers with the counts that the guest has left of them."""
+        """The same triggers with their remaining counts."""
         armed = list(triggers)
         now = self._control.structures("triggers", len(armed))
         return [

@@ -70,7 +70,7 @@ def live():
         machine.start()
         debugger = Debugger()
         open_debuggers.append(debugger)
-        debugger.session.attend(machine.console.fileno(), machine.console.drain)
+        debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
         debugger.symbols.load(kernel)
         debugger.memory.forbid(config.qemu.unreadable)
         debugger.connect(machine.gdb_socket)

@@ -202,7 +202,7 @@ def test_guest_that_prints_for_ever(name, kernel_of, tmp_path):
     config = load_config(name)
     kernel = kernel_of(config, FLOOD)
     with Machine(config, kernel, keep=tmp_path / "kept") as machine, Debugger() as debugger:
-        debugger.session.attend(machine.console.fileno(), machine.console.drain)
+        debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
         debugger.symbols.load(kernel)
         debugger.connect(machine.gdb_socket)
         debugger.resume()

@@ -120,7 +120,7 @@ def test_a_graph_function_that_goes_takes_no_others_place(guest):
 def test_words_about_modules_that_are_wrong(guest):
     tracer = guest.tracer
     for glob, said in (
-        (":mod:callback", r"no module that is loaded matches 'callback'\nLoaded: callbacks\."),
+        (":mod:callback", r"no loaded module matches 'callback'\nLoaded: callbacks\."),
         ("leaf:mod:callbacks", "no traceable function matches 'leaf'"),
     ):
         with pytest.raises(UsageError, match=said):
@@ -136,7 +136,7 @@ def test_words_about_modules_that_are_wrong(guest):
     with pytest.raises(UsageError, match=r"CPU 0 runs mod_leaf \[callbacks\]\nLet the guest run"):
         guest.unload_module("callbacks")
     guest.run(until="strlen")
-    with pytest.raises(UsageError, match=r"a CPU is going to return to mod_kernel_string\+0x"):
+    with pytest.raises(UsageError, match=r"a CPU will return to mod_kernel_string\+0x"):
         guest.unload_module("callbacks")
 
 
@@ -176,7 +176,7 @@ def test_a_module_for_another_machine_is_refused():
 def test_a_module_that_refuses_leaves_nothing(guest, source):
     guest.tracer.current = "function"
     before = guest.tracer.enabled_functions
-    with pytest.raises(GuestError, match="the module no: it does not want to be loaded"):
+    with pytest.raises(GuestError, match="the module no: its init function refused"):
         guest.load_module(source("no", REFUSES))
     assert guest.tracer.enabled_functions == before
     assert guest.modules.loaded == []
@@ -235,7 +235,7 @@ def test_a_module_that_a_sleeping_thread_returns_to_stays(config, guest, source,
     guest.tracer.current = tracer
     guest.run(until="cpu_idle")
     for _ in range(2):
-        with pytest.raises(GuestError, match="sleeps: a thread has yet to return to it"):
+        with pytest.raises(GuestError, match="sleeps: a thread will return to it"):
             guest.unload_module("sleeps")
     guest.run(until="workload_done")
     assert guest.workload_status == 0
@@ -307,7 +307,7 @@ def test_the_command_and_wrong_modules(tmp_path):
     file = tmp_path / "x.dat"
     for more, said in (
         (["--module", "nothing"], "There is no module 'nothing'."),
-        (["--module", "callbacks", "-l", ":mod:nothing"], "no module that is loaded matches"),
+        (["--module", "callbacks", "-l", ":mod:nothing"], "no loaded module matches"),
         (["--module", tmp_path / "x.c"], "x.c does not exist"),
     ):
         done = harness("record", "-c", ONE, *more, "-o", file)

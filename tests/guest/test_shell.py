@@ -101,7 +101,7 @@ def test_gdb_says_all_that_it_says_elsewhere(terminal, tmp_path):
     terminal.do("p 6*7", "= 42")
     terminal.do("detach", "reboot starts another guest")
     terminal.do("trace", "tracer: nop", "gone | gdb has left it")
-    terminal.do("where", "cannot be asked any more")
+    terminal.do("where", "the guest is gone")
     terminal.do("reboot", "stopped at workload")
 
 
@@ -109,7 +109,7 @@ def test_the_state_names_the_cpu_that_gdb_looks_at(tmp_path):
     with Terminal("shell", "-c", "aarch64-virt-smp", state_home=tmp_path) as terminal:
         terminal.wait(READY)
         terminal.do("run do_loop", "stopped at do_loop, CPU 0 ")
-        terminal.do("thread 3", "CPU 0, gdb looks at CPU 2")
+        terminal.do("thread 3", "CPU 0, CPU 2 is selected in gdb")
         terminal.do("where", "CPU 3 at")
         terminal.do("p $_thread", "= 3")
         terminal.do("c", "running, tracer nop, 0 events, 0 lost; Ctrl-C", ready="")
@@ -209,7 +209,7 @@ class TestDeath:
         with Terminal(*command, state_home=tmp_path) as terminal:
             terminal.wait(READY)
             terminal.do("current_tracer function", "tracer function")
-            terminal.do("c", "the guest panicked", "still be looked at")
+            terminal.do("c", "the guest panicked", "can be inspected")
             terminal.do("console", "no way out")
             terminal.do("trace", "workload <-")
             terminal.do("bt 1", "#0")
@@ -223,7 +223,7 @@ class TestDeath:
         os.kill(process, signal.SIGKILL)
         terminal.do("p 1", "gone", "SIGKILL")
         assert "workload-1" in terminal.do("trace 1", "workload-1")
-        terminal.do("sites", "cannot be asked any more")
+        terminal.do("sites", "the guest is gone")
         terminal.do("reboot", "stopped at workload")
         terminal.do("run", "stopped at workload_done")
 

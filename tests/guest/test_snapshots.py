@@ -82,7 +82,7 @@ def test_one_snapshot_after_the_other_with_nothing_run_in_between(config, guest)
 
 def test_a_machine_without_refuses_and_goes_on(without):
     with boot(without, "calls") as guest:
-        with pytest.raises(UsageError, match=f"cannot bring {without} back to a snapshot"):
+        with pytest.raises(UsageError, match=f"cannot restore a snapshot of {without}"):
             guest.snapshot("here")
         guest.run()
         assert guest.workload_status == 0

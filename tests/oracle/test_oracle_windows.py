@@ -64,7 +64,7 @@ def test_too_many_records_are_counted_and_refused(watch):
 
 def test_a_machine_without_the_plugin_is_noticed(image_of, config, tmp_path):
     with Oracle(image_of("calls"), tmp_path) as oracle, boot(config, "calls"):
-        with pytest.raises(HostError, match="not in the machine"):
+        with pytest.raises(HostError, match="has not loaded the oracle"):
             oracle.window(True)
-        with pytest.raises(HostError, match="not in the machine"):
+        with pytest.raises(HostError, match="has not loaded the oracle"):
             oracle.records()

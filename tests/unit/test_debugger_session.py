@@ -202,14 +202,16 @@ def test_wait_ends_for_another_descriptor(connected):
         os.close(writer)
 
 
-def test_attendant_is_called_until_it_has_enough(connected):
+def test_a_reader_is_called_until_it_has_enough(connected):
     debugger = connected(RUNS)
     debugger.resume()
     reader, writer = os.pipe()
     calls = []
     try:
         os.write(writer, b"xyz")
-        debugger.session.attend(reader, lambda: calls.append(os.read(reader, 1)) or len(calls) < 2)
+        debugger.session.add_reader(
+            reader, lambda: calls.append(os.read(reader, 1)) or len(calls) < 2
+        )
         assert debugger.wait_stop(0.05) is None
     finally:
         os.close(reader)

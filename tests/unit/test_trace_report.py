@@ -58,7 +58,7 @@ def test_filters(run):
     [
         (("-O", "nix"), "'nix' is not an option"),
         (("-F", "nix"), "no event 'nix'"),
-        (("-f", "csv", "-O", "funcgraph-tail"), "is for the graph view"),
+        (("-f", "csv", "-O", "funcgraph-tail"), "is an option of the graph view"),
     ],
 )
 def test_mistakes(run, arguments, says, tmp_path):
@@ -68,7 +68,7 @@ def test_mistakes(run, arguments, says, tmp_path):
 
 
 def test_graph_options_are_of_no_use_to_a_function_trace(run):
-    with pytest.raises(UsageError, match="is for the graph view"):
+    with pytest.raises(UsageError, match="is an option of the graph view"):
         run(function_trace(FORM, 3), "-O", "funcgraph-tail")
 
 

@@ -64,8 +64,8 @@ def test_chosen(image, globs, found):
 @pytest.mark.parametrize(
     ("glob", "message", "advice"),
     [
-        (":mod:ent", "no module that is loaded matches 'ent'", "Loaded: net, net_test, empty. "),
-        ("x:mod:!ent", "no module that is loaded matches 'ent'", "Load it first: harness record"),
+        (":mod:ent", "no loaded module matches 'ent'", "Loaded: net, net_test, empty. "),
+        ("x:mod:!ent", "no loaded module matches 'ent'", "Load it first: harness record"),
         (":mod:empty", "no module matches ':mod:empty' and has functions", ""),
         ("sent:mod:net", "no traceable function matches 'sent'", "Did you mean send"),
         ("run:mod:net", "no traceable function matches 'run'", "harness list functions"),

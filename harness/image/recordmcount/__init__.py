@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The table of call sites of a linked kernel, found by its relocations.
+"""The table of call sites of a linked kernel, made from its relocations.
 
-MIPS gcc has no ``-mrecord-mcount``, so the sites are found afterwards: in a final link made with
-``ld --emit-relocs`` every call to ``_mcount`` still has its relocation.  Looking at the final
-link, not at object files, leaves nothing to guess: bodies of overridden weak functions belong to
-no function any more, references of data to ``_mcount`` are told apart by what the text holds, and
-labels such as ``$L1`` play no part.
+MIPS gcc has no ``-mrecord-mcount``.  In a final link with ``ld --emit-relocs`` every call to
+``_mcount`` still has its relocation.  Unlike object files, the final link is unambiguous: bodies of
+overridden weak functions are in no function, data references to ``_mcount`` are recognised by the
+contents, and labels such as ``$L1`` do not matter.
 """
 
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from harness.isa import MCOUNT
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Addresses of call sites, sorted, and what names ``_mcount`` in text but is none.
+    """Addresses of call sites, sorted, and of other references to ``_mcount`` in text.
 
-    ``ignored`` holds addresses and reasons; those of them that are ``suspicious`` call
-    ``_mcount`` all the same, but not as the compiler does.
+    ``ignored`` has addresses and reasons; the ``suspicious`` ones call ``_mcount``, but not as the
+    compiler does.
     """
 
     sites: list[int]
@@ -32,10 +31,10 @@ class Records:
 
 
 def recordmcount(data: bytes, name: str) -> Records:
-    """Find the call sites in ``data``, a final link made with ``--emit-relocs``.
+    """Find the call sites in ``data``, a final link with ``--emit-relocs``.
 
-    FormatError when it is not such a file; GuestError when it calls ``_mcount`` nowhere, which
-    is always a mistake of the build.
+    FormatError if it is not such a file; GuestError if it never calls ``_mcount``, which is always
+    a mistake of the build.
     """
     elf = Elf(data, name)
     isa = isa_of(elf)

@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         records = recordmcount(options.elf.read_bytes(), str(options.elf))
-        # The path would make the build depend on where it is made.
+        # Without the directory, for reproducible builds.
         write(options.output, assembly(records, options.elf.name))
     except HarnessError as error:
         print(f"recordmcount: {error}", file=sys.stderr)
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def write(path: Path, text: str) -> None:
-    """Write all of ``text`` or leave no file, so that make never finds half a table."""
+    """Write all of ``text`` or remove the file, so that make never finds an incomplete table."""
     try:
         path.write_text(text, encoding="ascii")
     except OSError as error:

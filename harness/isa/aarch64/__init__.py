@@ -13,7 +13,7 @@ from harness.units import ByteOrder
 
 
 class AArch64(Isa):
-    """Instructions are little endian whatever the byte order of data."""
+    """Instructions are little endian in either byte order of data."""
 
     name = "aarch64"
     elf_machine = 183
@@ -30,7 +30,7 @@ class AArch64(Isa):
 
     @property
     def code_byteorder(self) -> ByteOrder:
-        """Always little, also where data is big endian."""
+        """Always little endian."""
         return "little"
 
     def _capstone(self) -> tuple[int, int]:

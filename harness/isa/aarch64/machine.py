@@ -12,29 +12,28 @@ from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Mach
 
 _MEMORY = range(1 << 30, 2 << 30)
 _PLAIN_BITS = 39
-"""Bits of a return address that are not a signature, with addresses of 39 bits."""
+"""Bits below the signature of a return address, with 39-bit virtual addresses."""
 
 _MSI_SETSPI_NS = 0x08020040
 """A register of the GICv2m frame of QEMU's virt machine; a physical address."""
 
 _INJECTED_IRQ, _INJECTED_NMI = 80, 88
-"""The first of the interrupts that our guests take as injected ones, one for each CPU, and as NMIs
-(guests/arch/aarch64/include/asm/gic.h)."""
+"""Interrupt and NMI for CPU 0 (guests/arch/aarch64/include/asm/gic.h)."""
 
 _SIGNS = ("-mbranch-protection=standard", "-mbranch-protection=*pac-ret*")
 _LANDS = ("-mbranch-protection=standard", "-mbranch-protection=*bti*")
 
 
-def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
-    """A store to the frame is a message-signalled interrupt: edge triggered, at any rate."""
+def _send_msi(to: Injector, cpu: int, nmi: bool) -> None:
+    """A store to the GICv2m frame is a message-signalled interrupt, which is edge-triggered."""
     number = (_INJECTED_NMI if nmi else _INJECTED_IRQ) + cpu
     to.store(_MSI_SETSPI_NS, number.to_bytes(4, "little"))
 
 
 class AArch64Machine(Machine):
-    """The kernel runs at EL1, with memory mapped where it lies."""
+    """The kernel runs at EL1, identity-mapped."""
 
-    injections: ClassVar[Mapping[str, Injection]] = {"message": Injection(_send_message, nmi=True)}
+    injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
     flow_patterns = (
         FlowPattern(0xFC000000, 0x94000000, FlowKind.CALL),  # bl
         FlowPattern(0xFEE00000, 0xD6200000, FlowKind.CALL),  # blr, blraa and the like
@@ -42,14 +41,14 @@ class AArch64Machine(Machine):
         FlowPattern(0xFEE00000, 0xD6400000, FlowKind.INDIRECT_JUMP),  # ret, retaa
         FlowPattern(0xFFE00000, 0xD6800000, FlowKind.EXCEPTION_RETURN),  # eret
     )
-    # But for SVE's.
+    # Without SVE's.
     accesses_memory = (0x0A000000, 0x08000000)
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
 
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
-        """Branch protection is a matter of flags."""
+        """Branch protection depends on the flags."""
         found = {Property.FAR_MODULES, Property.FRAME_RECORDS}
         for has, patterns in ((Property.SIGNED_RETURNS, _SIGNS), (Property.LANDING_PADS, _LANDS)):
             if any(fnmatchcase(flag, pattern) for flag in cflags for pattern in patterns):
@@ -57,7 +56,7 @@ class AArch64Machine(Machine):
         return frozenset(found)
 
     def linear_address(self, address: int) -> int | None:
-        """The guests map memory where it lies (guests/arch/aarch64/mmu.S)."""
+        """Guests are identity-mapped (guests/arch/aarch64/mmu.S)."""
         return address if address in _MEMORY else None
 
     def masks_interrupts(self, instruction: bytes) -> bool:
@@ -65,19 +64,19 @@ class AArch64Machine(Machine):
         return self.code.value(instruction) & 0xFFFFF0FF == 0xD50340DF
 
     def is_return(self, instruction: bytes) -> bool:
-        """``ret`` with any register, and those that authenticate x30."""
+        """``ret`` with any register, ``retaa`` and ``retab``."""
         word = self.code.value(instruction)
         return word & 0xFFFFFC1F == 0xD65F0000 or word in (0xD65F0BFF, 0xD65F0FFF)
 
     def is_store(self, instruction: bytes) -> bool:
-        """The group of loads and stores, less what is a load for certain."""
+        """Loads and stores, without those that are always loads."""
         word = self.code.value(instruction)
         if word & 0x0A000000 != 0x08000000:
             return False
         return not (word & 0x38000000 == 0x18000000 or word & 0x00400000)
 
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
-        """``ic ivau``: a line, of which CTR_EL0.IminLine is the logarithm of the words."""
+        """``ic ivau``: a line of CTR_EL0.IminLine (log2 of words)."""
         word = self.code.value(instruction)
         if word & ~31 != 0xD50B7520:
             return None
@@ -88,7 +87,7 @@ class AArch64Machine(Machine):
         return range(start, start + line)
 
     def plain_address(self, word: int) -> int:
-        """The signature lies above the bits of an address."""
+        """The signature is above the address bits."""
         return word & (1 << _PLAIN_BITS) - 1
 
     def after_indirect_branch(self, registers: Mapping[str, int]) -> dict[str, int]:

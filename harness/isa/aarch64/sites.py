@@ -21,7 +21,7 @@ _R_AARCH64_CALL26 = 283
 
 
 class AArch64Sites(Sites):
-    """Both forms; the second instruction of a patchable entry is the call."""
+    """Both forms; the call is the second instruction of a patchable entry."""
 
     call_relocations = frozenset({_R_AARCH64_CALL26})
 
@@ -39,7 +39,7 @@ class AArch64Sites(Sites):
         return self.code.encode(_B | self._imm26(pc, target))
 
     def reach(self, pc: int) -> tuple[int, int]:
-        """128 MiB back, and one instruction less forward."""
+        """128 MiB backward, and one instruction less forward."""
         return (pc - _REACH) & self.code.mask, (pc + _REACH - 4) & self.code.mask
 
     def call_target(self, pc: int, code: bytes) -> int | None:
@@ -63,11 +63,11 @@ class AArch64Sites(Sites):
         return Form.PATCHABLE_ENTRY if code.startswith(2 * self.nop) else None
 
     def size(self, form: Form, code: bytes) -> int:
-        """Two instructions at a patchable entry, one elsewhere."""
+        """Two instructions for a patchable entry, one otherwise."""
         return 8 if form is Form.PATCHABLE_ENTRY else 4
 
     def code_for(self, site: CallSite, state: SiteState, target: int) -> bytes:
-        """At a patchable entry ``x9`` carries the caller's ``x30``, from boot on."""
+        """At a patchable entry ``x9`` has the caller's ``x30`` after boot."""
         if site.form is not Form.PATCHABLE_ENTRY:
             return self.nop if state is SiteState.NOP else self.encode_call(site.address, target)
         if state is SiteState.BOOT:
@@ -81,7 +81,7 @@ class AArch64Sites(Sites):
         return site.address + 4 * (site.form is Form.PATCHABLE_ENTRY)
 
     def find_entry(self, listing: Sequence[Instruction]) -> tuple[int, int] | None:
-        """Two nops, behind a landing pad if there is one."""
+        """Two nops, behind a landing pad if any."""
         texts = [one.text for one in listing]
         first = 1 if texts and texts[0].startswith(("bti", "hint")) else 0
         if texts[first : first + 2] != ["nop", "nop"]:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Which numbers a run of disassembled instructions puts into registers."""
+"""Constants that a sequence of disassembled instructions loads into registers."""
 
 
 class Loads:
-    """The numbers that registers hold, and where the load of each begins."""
+    """Known register values, and the address at which each load begins."""
 
     def __init__(self) -> None:
         self.values: dict[str, int] = {}
         self.begin: dict[str, int] = {}
 
     def follow(self, address: int, mnemonic: str, operands: list[str]) -> None:
-        """Take in one instruction; registers whose number is not known any more are dropped."""
+        """Interpret one instruction; registers whose values become unknown are dropped."""
         register = operands[0]
         value = self._value(mnemonic, operands[1:])
         if value is None:

@@ -20,18 +20,20 @@ _SOFTWARE_INTERRUPT_0 = 1 << 8
 """Cause.IP0 (MIPS Architecture For Programmers, volume III, "Cause Register")."""
 
 _SYNCI_STEP = 32
-"""What ``rdhwr`` gives as the step of ``synci`` on QEMU's CPUs of release 2."""
+"""SYNCI_Step of ``rdhwr`` on QEMU's release 2 CPUs."""
 
 
-def _set_cause(to: Injector, cpu: int, nmi: bool) -> None:
-    """QEMU looks at the bits of Cause when gdb writes it, as it does for an ``mtc0``."""
+def _set_software_interrupt(to: Injector, cpu: int, nmi: bool) -> None:
+    """QEMU treats a write of Cause by gdb like an ``mtc0``."""
     to.set_bits(cpu, "cause", _SOFTWARE_INTERRUPT_0)
 
 
 class MipsMachine(Machine):
     """Branches have delay slots; the kernel runs in kseg0."""
 
-    injections: ClassVar[Mapping[str, Injection]] = {"cause": Injection(_set_cause)}
+    injections: ClassVar[Mapping[str, Injection]] = {
+        "software-interrupt": Injection(_set_software_interrupt)
+    }
     flow_patterns = (
         FlowPattern(0xFC000000, 0x0C000000, FlowKind.CALL),  # jal
         FlowPattern(0xFC00F83F, 0x00000009, FlowKind.INDIRECT_JUMP),  # jalr $0: release 6's jr
@@ -40,21 +42,21 @@ class MipsMachine(Machine):
         FlowPattern(0xFC1C0000, 0x04100000, FlowKind.CALL),  # bltzal, bgezal and the likely ones
         FlowPattern(0xFFFFFFFF, 0x42000018, FlowKind.EXCEPTION_RETURN),  # eret
     )
-    # But for those of unaligned doublewords.
+    # Without ldl, ldr, sdl and sdr.
     accesses_memory = (0x80000000, 0x80000000)
     delay_slot = 4
     vectors_symbol = "exception_vectors"
-    # TLB refill, of 64-bit addresses, cache error, all others, interrupts where Cause.IV says so.
+    # TLB refill, XTLB refill, cache error, general, interrupts with Cause.IV set.
     vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
     edge_memory = "256M"
 
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
-        """Modules bring long calls with them, which go anywhere."""
+        """Modules use long calls, which reach any address."""
         return frozenset({Property.HIDDEN_RETURNS, Property.UNMAPPED_TEXT})
 
     def linear_address(self, address: int) -> int | None:
-        """Kseg0 and kseg1 are the first 512 MiB, with and without the cache."""
+        """kseg0 (cached) and kseg1 (uncached) map the first 512 MiB."""
         address &= self.code.mask
         segment = address & ~(_SEGMENT - 1)
         return address - segment if segment in (self._kseg0, self._kseg0 + _SEGMENT) else None
@@ -64,16 +66,16 @@ class MipsMachine(Machine):
         return self.code.value(instruction) & 0xFFE0FFFF == 0x41606000
 
     def is_return(self, instruction: bytes) -> bool:
-        """``jr ra`` of every release, with or without a hint: in release 6 ``jalr zero, ra``."""
+        """``jr ra`` with or without a hint; in release 6 ``jalr zero, ra``."""
         return self.code.value(instruction) & 0xFFFFF83E == 0x03E00008
 
     def is_store(self, instruction: bytes) -> bool:
-        """sb, sh, sw, sd and the like, also of the coprocessors, and sc."""
+        """sb, sh, sw, sd and the like, coprocessor stores, and sc."""
         opcode = self.code.value(instruction) >> 26
         return 0x28 <= opcode <= 0x2E or opcode in (0x38, 0x39, 0x3C, 0x3D, 0x3F, 0x2C)
 
     def has_delay_slot(self, instruction: bytes) -> bool:
-        """Every branch and jump of these releases."""
+        """All branches and jumps of these releases."""
         word = self.code.value(instruction)
         opcode = word >> 26
         if opcode == _SPECIAL:
@@ -97,9 +99,9 @@ class MipsMachine(Machine):
         return range(start, start + _SYNCI_STEP)
 
     def edges(self, size: int) -> tuple[int, ...]:
-        """The last site of kseg0's first region that stays in it, and the first that does not.
+        """The last site in kseg0's first region, and the first site beyond it.
 
-        Where the second instruction of a site would lie behind that region there is no memory.
+        Behind that region there is no memory for the second instruction of a site.
         """
         last = self._kseg0 + _REGION
         return tuple(at for at in (last - 8, last - 4) if at + size <= last)

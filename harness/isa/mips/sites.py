@@ -38,11 +38,11 @@ _ADDIU_SP_SP_MINUS_8 = 0x27BDFFF8
 _ADDIU_SP_SP_8 = 0x27BD0008
 # `move at,ra` is or, addu or daddu with zero, as the assembler likes.
 _MOVE_AT_RA = frozenset({0x03E00825, 0x03E00821, 0x03E0082D})
-# A nested function hands its static chain, $15, through the call in v0.
+# A nested function passes its static chain, $15, through the call in v0.
 _MOVE_V0_CHAIN = frozenset({0x01E01025, 0x01E01021, 0x01E0102D})
 _MOVE_CHAIN_V0 = frozenset({0x00407825, 0x00407821, 0x0040782D})
 
-# What sets register 12 (t4 of o32, t0 of n64) to an address in the frame, or to zero.
+# Set register 12 (t4 of o32, t0 of n64) to an address in the frame, or to zero.
 _SPECIAL = 0x00
 _SPECIAL_MOVES = frozenset({0x21, 0x25, 0x2D})  # addu, or, daddu
 _IMMEDIATE_MOVES = frozenset({0x09, 0x0D, 0x0F, 0x19})  # addiu, ori, lui, daddiu
@@ -52,13 +52,13 @@ _R_MIPS_HI16 = 5
 _R_MIPS_HIGHEST = 29
 
 _LONGEST_CALL = 16
-"""Instructions of a long call, but for what stands behind its ``jalr``."""
+"""Instructions of a long call up to its ``jalr``."""
 
 
 class MipsSites(Sites):
-    """Words of 32 bits inside; byte strings outside."""
+    """32-bit words internally; byte strings in the interface."""
 
-    # HI16 and not LO16: one record for each long call (M3).  Behind HIGHEST it is no lui of v1.
+    # HI16, not LO16: one record for each long call (M3).  A HI16 after HIGHEST is no lui of v1.
     call_relocations = frozenset({_R_MIPS_26, _R_MIPS_HI16, _R_MIPS_HIGHEST})
     has_gate = True
     before = 6 * 4
@@ -69,19 +69,18 @@ class MipsSites(Sites):
         self.nop = code.encode(_NOP)
 
     def encode_call(self, pc: int, target: int) -> bytes:
-        """``jal target``, which reaches the 256 MiB region of the delay slot."""
+        """``jal target``, within the 256 MiB region of the delay slot."""
         return self.code.encode(_JAL | self._index(pc, target))
 
     def encode_jump(self, pc: int, target: int) -> bytes:
-        """``j target``, with the reach of ``jal``."""
+        """``j target``, with the range of ``jal``."""
         return self.code.encode(_J | self._index(pc, target))
 
     def encode_address(self, target: int, wide: bool = False) -> bytes:
-        """The instructions that load ``target`` into v1 in a long call; ``wide``: any of 64 bits.
+        """The instructions of a long call that load ``target`` into v1; ``wide``: 64 bits.
 
-        The low parts are sign-extended, so each higher one carries where bit 15 of the next is
-        set (B48).  RangeError for an address that two instructions cannot load: one that is not
-        a sign-extended 32-bit one.
+        The low parts are sign-extended, so the next higher part is incremented if bit 15 is set
+        (B48).  RangeError if ``target`` is no sign-extended 32-bit address and not ``wide``.
         """
         target &= self.code.mask
         low, high = target & _IMMEDIATE, (target + 0x8000) >> 16 & _IMMEDIATE
@@ -97,7 +96,7 @@ class MipsSites(Sites):
             )
         bits = self.code.bits
         signed = target - (1 << bits) if target >> (bits - 1) else target
-        # 0x7fff8000 and up round to a high half of 0x8000, which a 64-bit lui sign-extends.
+        # From 0x7fff8000 on the high half is 0x8000, which a 64-bit lui sign-extends.
         if bits == 64 and not -(1 << 31) <= signed < (1 << 31) - 0x8000:
             raise RangeError(f"lui and daddiu cannot load {self.code.hex(target)}")
         add = _ADDIU_V1_V1 if bits == 32 else _DADDIU_V1_V1
@@ -118,12 +117,11 @@ class MipsSites(Sites):
     def recognise(
         self, address: int, code: bytes, mcount: int | None, before: bytes = b""
     ) -> Form | None:
-        """``jal _mcount`` with its stack adjustment, or the long call at its ``lui``.
+        """``jal _mcount`` with its stack adjustment, or the ``lui`` of a long call.
 
-        In front of a call the profiler always writes ``move at,ra``, and with
-        ``-mmcount-ra-address`` what sets register 12 between that and the call, or on n64 in its
-        delay slot; likewise the copy of a nested function's static chain.  Without ``before`` only
-        the delay slot is seen.
+        The profiler writes ``move at,ra`` before each call.  With ``-mmcount-ra-address`` register
+        12 is set between that and the call, or on n64 in its delay slot; likewise the copy of a
+        nested function's static chain.  Without ``before`` only the delay slot is checked.
         """
         words = self._words(code)
         if address % 4 or mcount is None or len(words) < 2:
@@ -159,25 +157,24 @@ class MipsSites(Sites):
     def size(self, form: Form, code: bytes) -> int:
         """The call and its stack adjustment (o32), the call (n64), or the whole long call.
 
-        A long call ends with what undoes its copy of a static chain, if it has one: nobody but
-        the call sets v0 to it.
+        A long call includes the instruction that restores the static chain from v0, if any.
         """
         if form is Form.LONG_CALL:
             return 4 * _long_call_length(self._words(code), self.code.bits)
         return 8 if self.code.bits == 32 else 4
 
     def resumes(self, site: CallSite) -> int:
-        """Behind the site, and behind the delay slot of its call."""
+        """Behind the site and behind the delay slot of its call."""
         return site.address + max(self.size(site.form, site.as_built), 8)
 
     def code_for(self, site: CallSite, state: SiteState, target: int) -> bytes:
-        """Two instructions on o32, one on n64 and of a long call.
+        """Two instructions on o32, one on n64 and for a long call.
 
-        An assembler that fills no delay slots (gcc -O0) leaves the o32 stack adjustment in front
-        of the ``jal``; there the site is switched off by undoing it.
-        A long call is switched off by ``b`` over the whole sequence in place of its ``lui`` (M1).
-        All else stays, so it has to load ``target`` as it was built: ``_mcount`` and
-        ``ftrace_caller`` are one address (M5).
+        With gcc -O0 delay slots are not filled, and the o32 stack adjustment comes before the
+        ``jal``; such a site is disabled by undoing the adjustment.  A long call is disabled by a
+        ``b`` over the whole sequence in place of its ``lui`` (M1).  The rest of it is not changed,
+        so it must load ``target`` as built: ``_mcount`` and ``ftrace_caller`` share an address
+        (M5).
         """
         if site.form is Form.LONG_CALL:
             return self._long_call(site, state, target)
@@ -194,14 +191,14 @@ class MipsSites(Sites):
     def stub_code(
         self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
     ) -> dict[int, bytes]:
-        """The gate in front of ``ftrace_caller`` (M5), and the slots."""
+        """The jump or nop at ``ftrace_caller`` (M5), and the slots."""
         gate = self._symbol(symbols, "ftrace_caller")
         closed = self.encode_jump(gate, self._symbol(symbols, "ftrace_stub"))
         slots = super().stub_code(symbols, tracer, graph)
         return {gate: closed if tracer is None and not graph else self.nop, **slots}
 
     def find_calls(self, listing: Sequence[Instruction], mcount: int) -> Iterator[int]:
-        """Direct ones, and those through a register that is loaded with the address."""
+        """Direct calls, and calls through a register that is loaded with the address."""
         loads = Loads()
         for one in listing:
             if one.calls == mcount:
@@ -216,7 +213,7 @@ class MipsSites(Sites):
         length = _long_call_length(self._words(site.as_built), self.code.bits)
         place = self.code.hex(site.address)
         if not length:
-            raise GuestError(f"the long call at {place} is not known word for word")
+            raise GuestError(f"the long call at {place} has an unknown instruction sequence")
         if state is SiteState.NOP:
             return self.code.encode(_B | length - 1)
         if not self._loads(site.as_built, target):
@@ -227,7 +224,7 @@ class MipsSites(Sites):
         return site.as_built[:4]
 
     def _loads(self, code: bytes, target: int) -> bool:
-        """Whether a long call that ``code`` begins with goes to ``target``."""
+        """Whether the long call at the beginning of ``code`` calls ``target``."""
         try:
             wide = _load_length(self._words(code), self.code.bits) == 6
             return code.startswith(self.encode_address(target, wide))
@@ -253,7 +250,7 @@ def _load_length(words: Sequence[int], bits: int) -> int:
 
 
 def _long_call_length(words: Sequence[int], bits: int) -> int:
-    """Words from ``lui`` to the delay slot of ``jalr v1`` or further; 0 when it is none."""
+    """Words from ``lui`` to the delay slot of ``jalr v1`` or further; 0 if it is no long call."""
     if len(words) < 5 or words[0] & ~_IMMEDIATE != _LUI_V1:
         return 0
     move = _load_length(words, bits)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verbs of the session, a file for each kind."""
+"""The verbs of the session, with a file for each group."""
 
 from harness.shell.verb import VERBS, check, parse
 from harness.shell.verbs import control, events, port, record, tracefs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verbs of the session itself: run control, the console, help."""
+"""Verbs of the session: run control, console, snapshots, modules, help."""
 
 from harness.conformance import load_catalogue
 from harness.errors import UsageError
@@ -10,14 +10,14 @@ from harness.shell.verbs.tracefs import natural, number
 
 GROUP = "session"
 LONGEST_NAME = 100
-"""Characters of a snapshot's name; QEMU cuts longer ones off."""
+"""Maximum length of a snapshot's name; QEMU truncates longer ones."""
 
 
 @verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="run leaf", group=GROUP)
 def run(session: Session, arguments: Arguments) -> None:
-    """Let the guest run to a function, or to the end of the workload; Ctrl-C stops it.
+    """Run the guest to a function, or to the end of the workload; Ctrl-C stops it.
 
-    Breakpoints stop it too.  To run with nothing in the way but those: c, as in gdb.
+    Breakpoints stop it too.  To continue to the next breakpoint: c, as in gdb.
     """
     place = arguments.words[0] if arguments.words else "workload_done"
     image = session.live.image
@@ -34,27 +34,23 @@ def run(session: Session, arguments: Arguments) -> None:
 
 @verb(group=GROUP)
 def where(session: Session, arguments: Arguments) -> None:
-    """The state of the session, and where each CPU is: registers, backtrace, code, console."""
+    """The state of the session, and of each CPU: registers, backtrace, code, console."""
     session.say(session.state)
-    for line in session.live.describe().split("\n"):
-        session.print(line)
+    session.print_all(session.live.describe().split("\n"))
 
 
 @verb("[LINES]", example="console 40", group=GROUP)
 def console(session: Session, arguments: Arguments) -> None:
-    """The last lines that the guest printed."""
-    lines = 20
-    if arguments.words:
-        lines = natural(arguments.words[0])
+    """The last lines of the guest's console."""
+    lines = natural(arguments.words[0]) if arguments.words else 20
     read = session.guest.machine.console
     read.drain()
-    for line in read.tail(lines).split("\n"):
-        session.print(line)
+    session.print_all(read.tail(lines).split("\n"))
 
 
 @verb("[CONFIG]", completes="configs", example="reboot mips64el-malta", group=GROUP)
 def reboot(session: Session, arguments: Arguments) -> None:
-    """Start the guest afresh, stopped in front of its workload; events and patches are gone.
+    """Boot the guest again, up to its workload; events and patches are lost.
 
     With a config: the same workload on that machine.
     """
@@ -64,14 +60,13 @@ def reboot(session: Session, arguments: Arguments) -> None:
 
 @verb("[NAME]", example="snapshot before", group=GROUP)
 def snapshot(session: Session, arguments: Arguments) -> None:
-    """Keep the guest as it is now, with tracer and events; alone: the names of what is kept."""
+    """Save the guest's state, with tracer and events; without a name, list the snapshots."""
     if not arguments.words:
-        for name in session.snapshots:
-            session.print(name)
+        session.print_all(session.snapshots)
         return
     (name,) = arguments.words
     if len(name) > LONGEST_NAME or not name.isprintable():
-        raise UsageError("no snapshot can be called that", f"{LONGEST_NAME} characters at most.")
+        raise UsageError("invalid name of a snapshot", f"{LONGEST_NAME} characters at most.")
     session.live.snapshot(name)
     if name not in session.snapshots:
         session.snapshots.append(name)
@@ -79,7 +74,7 @@ def snapshot(session: Session, arguments: Arguments) -> None:
 
 @verb("NAME", completes="snapshots", example="restore before", group=GROUP)
 def restore(session: Session, arguments: Arguments) -> None:
-    """Go back to a snapshot; breakpoints stay as they are."""
+    """Return to a snapshot; breakpoints stay as they are."""
     if not arguments.words:
         raise UsageError("which snapshot?", "See: snapshot")
     session.live.restore(arguments.words[0])
@@ -88,7 +83,7 @@ def restore(session: Session, arguments: Arguments) -> None:
 
 @verb(group=GROUP)
 def threads(session: Session, arguments: Arguments) -> None:
-    """The guest's threads: number, name, CPU, and where those that do not run go on."""
+    """The guest's threads: process id, name, CPU, and where those that do not run continue."""
     image = session.live.image
     for thread in session.live.threads():
         place = thread.interrupted_pc or thread.saved_pc
@@ -98,7 +93,7 @@ def threads(session: Session, arguments: Arguments) -> None:
 
 @verb("MODULE", completes="files", example="insmod callbacks", group=GROUP)
 def insmod(session: Session, arguments: Arguments) -> None:
-    """Load a module: one of the harness by name, a C file, or NAME.ko; its sites come with it."""
+    """Load a module with its call sites: a name, a C file, or NAME.ko."""
     if not arguments.words:
         raise UsageError("which module?", "Example: insmod callbacks")
     session.live.load_module(arguments.words[0])
@@ -106,7 +101,7 @@ def insmod(session: Session, arguments: Arguments) -> None:
 
 @verb("MODULE", completes="modules", example="rmmod callbacks", group=GROUP)
 def rmmod(session: Session, arguments: Arguments) -> None:
-    """Unload a module; its places in filters go with it."""
+    """Unload a module and remove its functions from filters."""
     if not arguments.words:
         raise UsageError("which module?", "See: lsmod")
     session.live.unload_module(arguments.words[0])
@@ -114,16 +109,16 @@ def rmmod(session: Session, arguments: Arguments) -> None:
 
 @verb(group=GROUP)
 def lsmod(session: Session, arguments: Arguments) -> None:
-    """The modules that are loaded, and where their text lies."""
+    """The loaded modules, and the address of their text."""
     for module in session.live.modules.loaded:
         session.print(f"{module.name}  {module.image.text.start:#x}")
 
 
 @verb("CLAUSE...", most=1 << 16, completes="clauses", example="conform C9a", group=GROUP)
 def conform(session: Session, arguments: Arguments) -> None:
-    """Judge clauses of the specification on this port and config, in guests of their own."""
+    """Check clauses of the specification for this port and config, in separate guests."""
     if session.judge is None or session.guest.spec is None:
-        raise UsageError("a guest that was attached to names no port", "Use: harness conform")
+        raise UsageError("the port of an attached guest is not known", "Use: harness conform")
     if not arguments.words:
         raise UsageError("which clauses?", "Example: conform C9a. See: harness list clauses")
     known = {name for clause in load_catalogue().clause for name in (clause.id, clause.stem)}
@@ -135,12 +130,11 @@ def conform(session: Session, arguments: Arguments) -> None:
 
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)
 def help_(session: Session, arguments: Arguments) -> None:
-    """What there is; with a command, all about it."""
+    """List the verbs; with a command, show its help."""
     if arguments.words:
         name = arguments.words[0]
         if name in VERBS:
-            for line in VERBS[name].help.split("\n"):
-                session.print(line)
+            session.print_all(VERBS[name].help.split("\n"))
             return
         gdb.pass_through(session, f"help {name}")
         return
@@ -154,10 +148,10 @@ def help_(session: Session, arguments: Arguments) -> None:
             session.print(f"  {name:{width}}{VERBS[name].summary}")
     session.say("gdb:")
     session.print("  Every other line is gdb's: bt, x/8i $pc, b leaf, c, si, finish, info threads.")
-    session.print("  gdb LINE hands over a line that a verb would take.  quit leaves.")
+    session.print("  gdb LINE passes a line that is also a verb's.  quit ends the session.")
 
 
 @verb("LINE", most=1 << 16, example="gdb help record", group=GROUP, name="gdb")
 def gdb_(session: Session, arguments: Arguments) -> None:
-    """Hand a line to gdb, even if it begins with a verb."""
+    """Pass a line to gdb, even if it begins with a verb."""
     raise UsageError("which line is for gdb?", "Example: gdb help record")

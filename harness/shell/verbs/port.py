@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verbs for porters: call sites, text, slots, stubs, and the ring buffer as it lies in memory."""
+"""Verbs for porters: call sites, text, slots, stubs, and the raw ring buffer."""
 
 from harness.errors import UsageError
 from harness.image import Image
@@ -14,12 +14,12 @@ GROUP = "port"
 RET_STACK = 50
 """FTRACE_RETFUNC_DEPTH."""
 SHOWN = 4096
-"""Bytes of a function that are disassembled at most."""
+"""Maximum bytes of a disassembled function."""
 
 
 @verb("[GLOB]", completes="functions", example="sites do_*", group=GROUP)
 def sites(session: Session, arguments: Arguments) -> None:
-    """Call sites: address, state now, form, function."""
+    """Call sites: address, current state, form, function."""
     guest = session.live
     wanted = set(guest.tracer.sites_of(*arguments.words))
     digits = guest.image.bits // 4
@@ -31,9 +31,9 @@ def sites(session: Session, arguments: Arguments) -> None:
 
 @verb("[FUNCTION | ADDRESS]", most=1, completes="functions", example="disasm leaf", group=GROUP)
 def disasm(session: Session, arguments: Arguments) -> None:
-    """The text of a function now; a changed word is marked, with what the build had there.
+    """Disassemble a function; changed instructions are marked, with the original.
 
-    Without a word the function that the guest is stopped in.
+    Default: the function in which the guest is stopped.
     """
     guest = session.live
     image, isa = guest.image, guest.image.isa
@@ -54,19 +54,19 @@ def disasm(session: Session, arguments: Arguments) -> None:
 
 @verb("FUNCTION | ADDRESS", most=1, completes="sites", example="patch leaf", group=GROUP)
 def patch(session: Session, arguments: Arguments) -> None:
-    """Make one call site call the tracer, whatever the filters say."""
+    """Enable one call site, whatever the filters say."""
     session.live.tracer.set_site(_site(session, arguments), True)
 
 
 @verb("FUNCTION | ADDRESS", most=1, completes="sites", example="unpatch leaf", group=GROUP)
 def unpatch(session: Session, arguments: Arguments) -> None:
-    """Make one call site a nop, whatever the filters say."""
+    """Disable one call site, whatever the filters say."""
     session.live.tracer.set_site(_site(session, arguments), False)
 
 
 @verb(group=GROUP)
 def slots(session: Session, arguments: Arguments) -> None:
-    """The words in the port's stubs that say which tracer is called, now and as built."""
+    """The instructions in the port's slots, now and as built."""
     guest = session.live
     image, isa = guest.image, guest.image.isa
     held = guest.tracer.slots()
@@ -83,10 +83,10 @@ def slots(session: Session, arguments: Arguments) -> None:
 
 @verb("[STUB]", completes="functions", example="stubs ftrace_caller", group=GROUP)
 def stubs(session: Session, arguments: Arguments) -> None:
-    """Run to a stub of the port and walk through it, one instruction after the other.
+    """Run to a stub of the port and step through it.
 
-    Shown are its own instructions with the registers they change, and at the end each register
-    that a traced function needs, as it was and as it is.
+    Shows the stub's instructions with the registers they change, and at the end the old and new
+    value of each register that must be preserved.
     """
     image = session.live.image
     default = "ftrace_caller" if "ftrace_caller" in image.symbols else "_mcount"
@@ -95,7 +95,7 @@ def stubs(session: Session, arguments: Arguments) -> None:
 
 @verb("[PID]", example="ret_stack 1", group=GROUP)
 def ret_stack(session: Session, arguments: Arguments) -> None:
-    """The return addresses that the graph tracer has taken, of one thread or of all."""
+    """The stack of return addresses of the graph tracer, for one thread or all."""
     guest = session.live
     isa, image = guest.image.isa, guest.image
     wanted = [number(word) for word in arguments.words]
@@ -118,7 +118,7 @@ def ret_stack(session: Session, arguments: Arguments) -> None:
 
 @verb("[CPU [PAGE]]", most=2, example="ring 0 0", group=GROUP)
 def ring(session: Session, arguments: Arguments) -> None:
-    """The ring buffer's header; with a CPU its counters; with a page its events as they lie."""
+    """The ring buffer's header; with a CPU, its counters; with a page, its raw events."""
     guest = session.live
     header = guest.collector.header()
     form = header.page_format
@@ -149,7 +149,7 @@ def ring(session: Session, arguments: Arguments) -> None:
 
 
 def _with_target(image: Image, instruction: Instruction) -> str:
-    """An instruction's text; a call with the name of what it calls."""
+    """An instruction's text, with the name of a call's target."""
     target = instruction.calls
     return instruction.text if target is None else f"{instruction.text} <{image.symbolize(target)}>"
 

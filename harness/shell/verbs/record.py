@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""trace-cmd's verbs: record, report, stat, with its letters."""
+"""trace-cmd's commands record, report and stat as verbs, with its options."""
 
 import math
 from collections.abc import Sequence
@@ -65,9 +65,9 @@ _STAT = click.Command("stat", params=[_FILE, _FILTER], add_help_option=False)
     group=GROUP,
 )
 def record(session: Session, arguments: Arguments) -> None:
-    """Trace while the guest runs to the end of its workload; -o alone only writes the file.
+    """Trace while the guest runs to the end of its workload; without -p only write a file.
 
-    With a tracer the events of before are forgotten, and the tracer is off afterwards.
+    With -p earlier events are deleted first, and the tracer is disabled at the end.
     """
     chosen = _options(_RECORD, arguments)
     if chosen["tracer"]:
@@ -87,7 +87,7 @@ def record(session: Session, arguments: Arguments) -> None:
 
 
 def _check(guest: "Guest", chosen: dict[str, Any]) -> None:
-    """UsageError before anything is changed."""
+    """UsageError before anything changes."""
     if chosen["tracer"] not in guest.tracer.available_tracers:
         raise UsageError(
             f"this guest has no tracer {chosen['tracer']!r}",
@@ -131,7 +131,7 @@ def _run(session: Session, chosen: dict[str, Any]) -> None:
 def report(session: Session, arguments: Arguments) -> None:
     """Show the events so far, or those of a trace.dat, in any view of `harness report`.
 
-    -o writes what would be shown to a file.
+    -o writes the output to a file.
     """
     chosen = _options(_REPORT, arguments)
     wanted = chosen["form"], chosen["filters"], chosen["words"]
@@ -145,7 +145,7 @@ def report(session: Session, arguments: Arguments) -> None:
 
 @verb("[FILE] [-F FILTER]", most=UNLIMITED, completes="files", example="stat", group=GROUP)
 def stat(session: Session, arguments: Arguments) -> None:
-    """Add up the events so far, or those of a trace.dat: counts, rates, hottest functions."""
+    """Statistics of the events so far, or of a trace.dat: counts, rates, hottest functions."""
     chosen = _options(_STAT, arguments)
     with _source(session, chosen["file"]) as reader:
         keep = parse_filters(chosen["filters"], reader.formats.values())

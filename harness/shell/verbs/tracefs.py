@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The files of tracefs as verbs: alone they show what is, with words they change it."""
+"""The files of tracefs as verbs: without arguments they show the value, otherwise they set it."""
 
 from collections import deque
+from functools import partial
 from itertools import chain
 
 from harness.errors import UsageError
@@ -13,10 +14,12 @@ GROUP = FILES
 NO_FILTER = "#### all functions enabled ####"
 NO_NOTRACE = "#### no functions disabled ####"
 
+_filter = partial(verb, "[> | >>] [GLOB...]", most=UNLIMITED, completes="functions", group=GROUP)
+
 
 @verb("[TRACER]", completes="tracers", example="current_tracer function", group=GROUP)
 def current_tracer(session: Session, arguments: Arguments) -> None:
-    """Show or set the tracer; nop is none.  Call sites are rewritten at once."""
+    """Show or set the tracer; nop is none.  Call sites change at once."""
     tracer = session.live.tracer
     if arguments.words:
         tracer.current = arguments.words[0]
@@ -26,22 +29,16 @@ def current_tracer(session: Session, arguments: Arguments) -> None:
 
 @verb(group=GROUP)
 def available_tracers(session: Session, arguments: Arguments) -> None:
-    """The tracers that this guest has."""
+    """The tracers of this guest."""
     session.print(" ".join(session.live.tracer.available_tracers))
 
 
-@verb(
-    "[> | >>] [GLOB...]",
-    most=UNLIMITED,
-    completes="functions",
-    example="set_ftrace_filter >> do_*",
-    group=GROUP,
-)
+@_filter(example="set_ftrace_filter >> do_*")
 def set_ftrace_filter(session: Session, arguments: Arguments) -> None:
-    """Show or set the functions that are traced; >> adds to them, > alone lifts the filter.
+    """Show or set the traced functions; >> adds to them, > alone removes the filter.
 
-    FUNCTION:mod:MODULE names functions of modules.  FUNCTION:traceon, :traceoff or :stacktrace,
-    with :COUNT or without, arms a trigger; !FUNCTION:COMMAND takes it away.
+    FUNCTION:mod:MODULE matches functions of modules.  FUNCTION:traceon, :traceoff or :stacktrace,
+    optionally with :COUNT, sets a trigger; !FUNCTION:COMMAND removes it.
     """
     tracer = session.live.tracer
     if not arguments.reads:
@@ -53,15 +50,9 @@ def set_ftrace_filter(session: Session, arguments: Arguments) -> None:
             session.print(f"{one.function}:{one.command}:{count}")
 
 
-@verb(
-    "[> | >>] [GLOB...]",
-    most=UNLIMITED,
-    completes="functions",
-    example="set_ftrace_notrace > str*",
-    group=GROUP,
-)
+@_filter(example="set_ftrace_notrace > str*")
 def set_ftrace_notrace(session: Session, arguments: Arguments) -> None:
-    """Show or set the functions that are never traced; >> adds to them, > alone lifts it."""
+    """Show or set functions that are not traced; >> adds to them, > alone clears the list."""
     tracer = session.live.tracer
     if not arguments.reads:
         tracer.set_notrace(*arguments.words, append=arguments.redirect == ">>")
@@ -69,15 +60,9 @@ def set_ftrace_notrace(session: Session, arguments: Arguments) -> None:
         _names(session, tracer.notrace_functions or None, NO_NOTRACE)
 
 
-@verb(
-    "[> | >>] [GLOB...]",
-    most=UNLIMITED,
-    completes="functions",
-    example="set_graph_function do_work",
-    group=GROUP,
-)
+@_filter(example="set_graph_function do_work")
 def set_graph_function(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set the functions that it begins at; > alone: at every one."""
+    """function_graph: show or set the functions to trace with callees; > alone: all."""
     graph = session.live.tracer.graph
     if not arguments.reads:
         graph.set_graph_function(*arguments.words, append=arguments.redirect == ">>")
@@ -85,15 +70,9 @@ def set_graph_function(session: Session, arguments: Arguments) -> None:
         _names(session, graph.graph_functions or None, NO_FILTER)
 
 
-@verb(
-    "[> | >>] [GLOB...]",
-    most=UNLIMITED,
-    completes="functions",
-    example="set_graph_notrace printk",
-    group=GROUP,
-)
+@_filter(example="set_graph_notrace printk")
 def set_graph_notrace(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set functions that are left out with all that they call."""
+    """function_graph: show or set functions that are not traced, with their callees."""
     graph = session.live.tracer.graph
     if not arguments.reads:
         graph.set_graph_notrace(*arguments.words, append=arguments.redirect == ">>")
@@ -103,7 +82,7 @@ def set_graph_notrace(session: Session, arguments: Arguments) -> None:
 
 @verb("[DEPTH]", example="max_graph_depth 2", group=GROUP)
 def max_graph_depth(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set the deepest call that is traced; 0 for no bound."""
+    """function_graph: show or set the maximum depth of traced calls; 0 for no limit."""
     graph = session.live.tracer.graph
     if arguments.words:
         graph.max_graph_depth = number(arguments.words[0])
@@ -113,7 +92,7 @@ def max_graph_depth(session: Session, arguments: Arguments) -> None:
 
 @verb("[MICROSECONDS]", example="tracing_thresh 100", group=GROUP)
 def tracing_thresh(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set how long a call has to take to be recorded; 0 for all."""
+    """function_graph: show or set the minimum duration of recorded calls; 0 for all."""
     graph = session.live.tracer.graph
     if arguments.words:
         graph.tracing_thresh = number(arguments.words[0])
@@ -123,7 +102,7 @@ def tracing_thresh(session: Session, arguments: Arguments) -> None:
 
 @verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
 def available_filter_functions(session: Session, arguments: Arguments) -> None:
-    """The functions that can be traced, by address."""
+    """The traceable functions, by address."""
     if arguments.redirect:
         raise UsageError("available_filter_functions is only read")
     _names(session, session.live.tracer.functions_of(*arguments.words), "")
@@ -131,14 +110,13 @@ def available_filter_functions(session: Session, arguments: Arguments) -> None:
 
 @verb(group=GROUP)
 def enabled_functions(session: Session, arguments: Arguments) -> None:
-    """The functions whose call sites call the tracer now, by address."""
-    for name in session.live.tracer.enabled_functions:
-        session.print(name)
+    """The functions whose call sites are enabled, by address."""
+    session.print_all(session.live.tracer.enabled_functions)
 
 
 @verb("[0 | 1]", most=1, example="tracing_on 0", group=GROUP)
 def tracing_on(session: Session, arguments: Arguments) -> None:
-    """Show or set whether the ring buffer takes events; call sites stay as they are."""
+    """Show or set whether the ring buffer accepts events; call sites stay as they are."""
     tracer = session.live.tracer
     if not arguments.words:
         session.print(str(int(tracer.on)))
@@ -150,7 +128,7 @@ def tracing_on(session: Session, arguments: Arguments) -> None:
 
 @verb("[> | LINES]", most=1, example="trace 20", group=GROUP)
 def trace(session: Session, arguments: Arguments) -> None:
-    """Show the events so far, or the last LINES of them; trace > clears them."""
+    """Show the events so far, or the last LINES; trace > deletes them."""
     if arguments.redirect:
         if arguments.words:
             raise UsageError("trace takes no text; trace > alone clears it")
@@ -162,18 +140,18 @@ def trace(session: Session, arguments: Arguments) -> None:
         session.print_all(lines)
         return
     header: list[str] = []
-    kept: deque[str] = deque(maxlen=count)
+    last: deque[str] = deque(maxlen=count)
     for line in lines:
         session.interrupt.check()
-        (header if line.startswith("#") and not kept else kept).append(line)
-    session.print_all(chain(header, kept))
+        (header if line.startswith("#") and not last else last).append(line)
+    session.print_all(chain(header, last))
 
 
 @verb(group=GROUP)
 def trace_pipe(session: Session, arguments: Arguments) -> None:
-    """Let the guest run and print its events as they come; Ctrl-C stops it.
+    """Run the guest and print its events; Ctrl-C stops it.
 
-    The guest waits while its events are printed, so none is lost.
+    The guest is stopped during the output, so no event is lost.
     """
     guest = session.live
     pipe = guest.tracer.pipe()
@@ -200,12 +178,11 @@ def trace_pipe(session: Session, arguments: Arguments) -> None:
 
 
 def _names(session: Session, names: list[str] | None, otherwise: str) -> None:
-    for name in [otherwise] if names is None else names:
-        session.print(name)
+    session.print_all([otherwise] if names is None else names)
 
 
 def number(word: str) -> int:
-    """A number as people write them; UsageError if it is none."""
+    """An integer; UsageError for anything else."""
     try:
         return int(word, 0)
     except ValueError:
@@ -213,7 +190,7 @@ def number(word: str) -> int:
 
 
 def natural(word: str) -> int:
-    """A number of things; UsageError if it is none."""
+    """A non-negative integer; UsageError for anything else."""
     value = number(word)
     if not 0 <= value < 1 << 32:
         raise UsageError(f"{word} is not a possible number here", "Choose 0 or more.")

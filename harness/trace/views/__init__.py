@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace can be shown as.  Each view makes lines from a reader while it reads."""
+"""The views of a trace.  Each yields lines while it reads."""
 
 from harness.trace.views.chrome import report_chrome
 from harness.trace.views.csv import report_csv

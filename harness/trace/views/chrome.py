@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The Chrome view: Trace Event JSON, which ui.perfetto.dev and chrome://tracing open.
+"""The Chrome view: Trace Event JSON for ui.perfetto.dev and chrome://tracing.
 
 The tracks are those of `harness.trace.views.tracks`; the format calls their groups processes.
-Times are microseconds, as the format wants them.
+Times are in microseconds.
 """
 
 from collections.abc import Iterator
@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.json import document
-from harness.trace.views.kept import kept_events
+from harness.trace.views.selected import selected_events
 from harness.trace.views.tracks import Piece, PieceKind, Tracks
 
 _PHASES = {PieceKind.BEGIN: "B", PieceKind.END: "E", PieceKind.WHOLE: "X", PieceKind.INSTANT: "i"}
 
 
 def report_chrome(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
-    """The lines of the document without line ends; ``keep`` chooses the events that are shown."""
+    """The lines of the document without line ends; ``keep`` chooses the events."""
     head: dict[str, object] = {
         "displayTimeUnit": "ns",
         "otherData": {"machine": reader.machine, "clock": reader.clock, "tracer": reader.tracer},
     }
-    pieces = Tracks(reader.cpu_count).pieces(kept_events(reader.events(), keep))
+    pieces = Tracks(reader.cpu_count).pieces(selected_events(reader.events(), keep))
     slices = (one for piece in pieces for one in _slices(piece))
     yield from document(head, "traceEvents", slices)
 

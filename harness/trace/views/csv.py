@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CSV view: one event a row, for spreadsheets and data frames.  RFC 4180, lines end in LF."""
+"""The CSV view (RFC 4180, lines end with LF): one event per row."""
 
 import csv
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from harness.trace.events import (
 )
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
-from harness.trace.views.kept import kept_events
+from harness.trace.views.selected import selected_events
 
 COLUMNS = (
     "time",
@@ -32,7 +32,7 @@ COLUMNS = (
     "message",
 )
 
-# What a spreadsheet takes for a formula when a text begins with it.
+# A spreadsheet treats a text as a formula if it begins with one of these.
 _FORMULA = tuple("=+-@\t\r")
 
 
@@ -48,7 +48,7 @@ def report_csv(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iter
         return row.getvalue()
 
     yield line(COLUMNS)
-    for event in kept_events(reader.events(), keep):
+    for event in selected_events(reader.events(), keep):
         yield line(_cells(event))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The flame view: folded stacks, ``task-pid;outer;inner number``, as flamegraph.pl takes them.
+"""The flame view: folded stacks for flamegraph.pl, ``task-pid;outer;inner number``.
 
-From a function_graph trace the number is the time in nanoseconds that the innermost function took
-itself; from a function trace, which knows a caller and nothing above it, how often it was called.
+The number is the innermost function's own time in nanoseconds from a function_graph trace, and the
+number of calls from a function trace, which has no more than the caller.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from harness.trace.events import (
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 
-# A file that never repeats a stack must not fill memory; this is far beyond any real guest.
+# Limits memory; far more than a real guest needs.
 MAX_STACKS = 1 << 18
 OTHERS = "[others]"
 
@@ -26,11 +26,10 @@ Stack = tuple[str, ...]
 
 
 def report_flame(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
-    """The folded stacks in the order of their names, without line ends.
+    """The folded stacks by name, without line ends.
 
-    ``keep`` chooses the events that count.  A call whose exit is not in the trace lasts until the
-    event of its thread that shows it has ended; one that is open at the end, until the thread's
-    last event.
+    ``keep`` chooses the events.  A call without an exit in the trace ends at the event of its
+    thread that shows it, or at the thread's last event.
     """
     events = (event for event in reader.events() if keep is None or keep(event))
     fold = _self_times if reader.tracer == "function_graph" else _call_counts
@@ -87,5 +86,5 @@ def _root(event: TraceEvent) -> str:
 
 
 def _frame(name: str) -> str:
-    """A name without the semicolon that would end it."""
+    """A name without the separator."""
     return name.replace(";", ":")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The graph view: what the kernel's function_graph tracer prints, character by character.
+"""The graph view: the output of the kernel's function_graph tracer, character by character.
 
-Each CPU's calls and returns are paired where nothing of that CPU lies between them (a leaf);
-what has lost its other half, at either end of the trace or where events were lost, is printed
-alone, a return then with the name of its function.
+A call and its return are paired on one line (a leaf) if no event of the same CPU lies between them.
+An entry or exit without its counterpart, at either end of the trace or after lost events, is
+printed alone; an exit then with the name of its function.
 """
 
 import heapq
@@ -28,16 +28,16 @@ _RULE = " " + "-" * 42
 _NO_DURATION = " " * 14 + "|  "
 _TASK_WIDTH = 14
 _COMM_SHOWN = 7
-# As deep as the kernel remembers which function was entered.
+# The kernel remembers the entered functions up to this depth.
 _REMEMBERED = 50
 
-# The tracers' own events, which the kernel prints as lines and not as comments.
+# Events that the kernel prints as lines, not as comments.
 _PLAIN = frozenset({"function", "kernel_stack", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """The kernel's ``funcgraph-`` options of these names; what is set is set in the kernel too."""
+    """The kernel's ``funcgraph-`` options of these names, with the kernel's defaults."""
 
     cpu: bool = True
     overhead: bool = True
@@ -50,7 +50,7 @@ class GraphOptions:
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> "GraphOptions":
-        """Options as ``trace_options`` takes them: ``funcgraph-tail``, ``nofuncgraph-irqs``."""
+        """Options as in ``trace_options``: ``funcgraph-tail``, ``nofuncgraph-irqs``."""
         names = [known.name for known in fields(cls)]
         chosen = {}
         for word in words:
@@ -74,10 +74,9 @@ def report_graph(
     keep: Predicate | None = None,
     options: GraphOptions = DEFAULT_OPTIONS,
 ) -> Iterator[str]:
-    """The lines of a whole trace without line ends; ``keep`` chooses the events that are shown.
+    """The lines of a whole trace without line ends; ``keep`` chooses the events.
 
-    A leaf is one line and shown if its call is.  Lost events are told where they are missing,
-    whatever ``keep`` says.
+    A leaf is one line and shown if its call is.  Lost events have a line, whatever ``keep`` says.
     """
     yield from header_lines(options)
     printer = _Printer(reader, options)
@@ -111,7 +110,7 @@ def header_lines(options: GraphOptions) -> list[str]:
 def _with_returns(
     events: Iterable[TraceEvent],
 ) -> Iterator[tuple[TraceEvent, FuncgraphExitEvent | None]]:
-    """The events of a CPU; the call of a leaf comes with its return, which then has no turn."""
+    """The events of a CPU; a leaf's call comes together with its return."""
     call: FuncgraphEntryEvent | None = None
     for event in chain(events, (None,)):
         if call is not None:
@@ -130,7 +129,7 @@ def _with_returns(
 
 @dataclass(slots=True)
 class _Cpu:
-    """What was last printed of a CPU."""
+    """The state of the last line of a CPU."""
 
     task: tuple[int, str] | None = None
     depth: int = 0
@@ -139,7 +138,7 @@ class _Cpu:
 
 
 class _Printer:
-    """Prints one event after the other; remembers of each CPU what the next line depends on."""
+    """Prints events, with the state of each CPU."""
 
     def __init__(self, reader: TraceDatReader, options: GraphOptions) -> None:
         self._options = options
@@ -197,7 +196,7 @@ class _Printer:
         return f"{self._context(event)}{self._duration(event)}{event.indentation}}}{name}"
 
     def _context(self, event: TraceEvent) -> str:
-        """The columns in front of the duration."""
+        """The columns before the duration."""
         options = self._options
         context = ""
         if options.abstime:
@@ -231,7 +230,7 @@ class _Printer:
             yield f"{self._context(event)}{column[0]}{arrow}{column[1]}"
 
     def _hides_entry(self, cpu: _Cpu, event: FuncgraphEntryEvent) -> bool:
-        """Without funcgraph-irqs: whether this call is an interrupt, or inside of one."""
+        """Without funcgraph-irqs: whether this call is an interrupt, or inside one."""
         if self._options.irqs:
             return False
         if cpu.irq_depth >= 0:

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The JSON view: everything a trace says, for programs.  One document, one event a line."""
+"""The JSON view: the whole trace as one document, one event per line."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from json import dumps
 
 from harness.ring import LOST_UNKNOWN
-from harness.trace.bound_fields import ADDRESSES
 from harness.trace.events import FieldValue, FuncgraphExitEvent, TraceEvent
+from harness.trace.field_access import ADDRESSES
 from harness.trace.filter import Predicate
 from harness.trace.kernel_events import KernelStackEvent
 from harness.trace.reader import TraceDatReader
-from harness.trace.views.kept import kept_events
+from harness.trace.views.selected import selected_events
 from harness.trace.writer import CpuStatistics
 
 VERSION = 1
 
 
 def report_json(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[str]:
-    """The lines of the document without line ends; ``keep`` chooses the events that are shown.
+    """The lines of the document without line ends; ``keep`` chooses the events.
 
-    ``events`` is the last key, so that what describes them is known before they come.
+    ``events`` is the last key, so that readers know its description first.
     """
     head = {
         "format": "ftrace-harness-trace",
@@ -31,11 +31,11 @@ def report_json(reader: TraceDatReader, *, keep: Predicate | None = None) -> Ite
         "cpus": reader.cpu_count,
         "statistics": [_counted(one) for one in reader.statistics],
     }
-    yield from document(head, "events", map(_object, kept_events(reader.events(), keep)))
+    yield from document(head, "events", map(_object, selected_events(reader.events(), keep)))
 
 
 def document(head: dict[str, object], key: str, items: Iterable[object]) -> Iterator[str]:
-    """A JSON object whose last key is ``key``, an array with one item a line, as they come."""
+    """A JSON object whose last key is ``key``, an array with one item per line."""
     yield f'{dumps(head)[:-1]}, "{key}": ['
     before = ""
     for item in items:
@@ -80,7 +80,7 @@ def _object(event: TraceEvent) -> dict[str, object]:
 
 
 def _value(name: str, value: FieldValue) -> object:
-    """Addresses and bytes are hexadecimal texts: many readers of JSON have 53 bits for a number."""
+    """Addresses and bytes as hexadecimal text: many JSON readers limit numbers to 53 bits."""
     if isinstance(value, bytes):
         return value.hex()
     return f"{value:#x}" if name in ADDRESSES and isinstance(value, int) else value

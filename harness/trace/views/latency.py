@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The latency view: what the kernel's ``trace`` file shows for the irqsoff tracer."""
+"""The latency view: the kernel's ``trace`` file of the irqsoff tracer."""
 
 from collections.abc import Iterator
 from itertools import chain, pairwise
@@ -33,9 +33,9 @@ _COLUMNS = (
 def report_latency(
     reader: TraceDatReader, *, tracer: str, keep: Predicate | None = None
 ) -> Iterator[str]:
-    """The lines of the whole trace without line ends; ``keep`` chooses the events that are shown.
+    """The lines of the whole trace without line ends; ``keep`` chooses the events.
 
-    Times are microseconds since the section began.  Lost events are told where they are missing.
+    Times are in microseconds from the beginning of the section.  Lost events have a line.
     """
     found: LatencyEvent | None = None
     first: int | None = None

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""The Perfetto view: a trace of protobuf packets, which ui.perfetto.dev and its tools open.
+"""The Perfetto view: a trace of protobuf packets for ui.perfetto.dev and its tools.
 
-The tracks are those of `harness.trace.views.tracks`, each group a track that has the others under
-it.  Times are nanoseconds.  The messages are those of the package ``perfetto``: TrackDescriptor
-and TrackEvent as https://perfetto.dev/docs/reference/synthetic-track-event describes them.
+The tracks are those of `harness.trace.views.tracks`; each group is the parent track of its own.
+Times are in nanoseconds.  The messages are those of the package ``perfetto``: TrackDescriptor and
+TrackEvent as described in https://perfetto.dev/docs/reference/synthetic-track-event.
 """
 
 from collections.abc import Iterator
 
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
-from harness.trace.views.kept import kept_events
+from harness.trace.views.selected import selected_events
 from harness.trace.views.tracks import Piece, PieceKind, Tracks
 
 SEQUENCE = 1
-"""All packets are of one writer."""
+"""The sequence id of all packets."""
 
 LATEST = (1 << 64) - 1
-"""The last nanosecond that the format has a number for."""
+"""The largest time stamp of the format."""
 
 GROUPS = 1 << 32
-"""A group is the track of this number and its own; tracks have their own."""
+"""Added to a group's number to make the number of its track."""
 
 
 def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) -> Iterator[bytes]:
-    """The packets, each a whole ``Trace``, which lie one behind the other in a file."""
+    """The packets, each a whole ``Trace``; a file is their concatenation."""
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
 
     ordered = TrackDescriptor.EXPLICIT
@@ -71,5 +71,5 @@ def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) ->
             end.track_event.track_uuid = piece.track
         return bytes(trace.SerializeToString())
 
-    for piece in Tracks(reader.cpu_count).pieces(kept_events(reader.events(), keep)):
+    for piece in Tracks(reader.cpu_count).pieces(selected_events(reader.events(), keep)):
         yield (described if piece.kind in (PieceKind.GROUP, PieceKind.TRACK) else drawn)(piece)

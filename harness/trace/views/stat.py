@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The statistics of a trace as a page of text, and as JSON."""
+"""The statistics of a trace as text and as JSON."""
 
 import json
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from harness.trace.events import duration_text
 from harness.trace.statistics import CpuTotals, Statistics
 
 HOTTEST = 20
-"""Functions on the page; the JSON has all."""
+"""Functions in the text; the JSON has all."""
 
 
 def stat_text(sums: Statistics, *, functions: int = HOTTEST) -> Iterator[str]:
-    """Lines without line ends: the whole, each CPU, kinds of events, tasks, hottest functions."""
+    """Lines without line ends: totals, each CPU, kinds of events, tasks, hottest functions."""
     rate = "" if sums.rate is None else f", {sums.rate:.0f} events/s"
     yield f"tracer {sums.tracer}: {sums.events} events in {sums.span / 1e9:.6f} s{rate}"
     yield ""
@@ -41,9 +41,9 @@ def stat_text(sums: Statistics, *, functions: int = HOTTEST) -> Iterator[str]:
 
 
 def stat_json(sums: Statistics) -> str:
-    """The same and every function, as one JSON object; times in nanoseconds, losses as numbers.
+    """The statistics with every function as one JSON object; times in nanoseconds.
 
-    ``lost`` is null where the trace does not say how many.
+    ``lost`` is null if the number is unknown.
     """
     return json.dumps(
         {

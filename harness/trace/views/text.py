@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The text view: what the kernel's ``trace`` file would show of the same events."""
+"""The text view: the kernel's ``trace`` file of the same events."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,7 @@ from harness.trace.reader import TraceDatReader
 from harness.trace.views.graph import DEFAULT_OPTIONS, GraphOptions, report_graph
 from harness.trace.views.latency import report_latency
 
-# The ruler above the events: each stroke leads from a meaning to its character of the flags.
+# The legend of the flags, above the events.
 _RULER = (
     "  _-----=> irqs-off/BH-disabled",
     " / _----=> need-resched",
@@ -22,7 +22,7 @@ _FLAGS_COLUMN = 31
 
 
 def header_lines(tracer: str, entries: int, written: int, cpus: int) -> list[str]:
-    """The lines above the events: tracer, counts, and the ruler of the columns."""
+    """The lines above the events: tracer, counts, and the legend of the columns."""
     return [
         f"# tracer: {tracer}",
         "#",
@@ -41,12 +41,11 @@ def report_text(
     keep: Predicate | None = None,
     options: GraphOptions = DEFAULT_OPTIONS,
 ) -> Iterator[str]:
-    """The lines of a whole trace without line ends; ``keep`` chooses the events that are shown.
+    """The lines of a whole trace without line ends; ``keep`` chooses the events.
 
-    ``tracer`` is the one that wrote the trace, found in the file if it is not given.  The kernel
-    leaves the form to the tracer: for ``function_graph`` it is the graph view, with ``options``,
-    for ``irqsoff`` the latency view.
-    Lost events are told where they are missing, whatever ``keep`` says.
+    ``tracer`` is by default the one that wrote the file.  As in the kernel, the format depends on
+    it: ``function_graph`` has the graph view, with ``options``, and ``irqsoff`` the latency view.
+    Lost events have a line, whatever ``keep`` says.
     """
     tracer = tracer or reader.tracer
     if tracer == "function_graph":
@@ -67,5 +66,5 @@ def report_text(
 
 
 def in_ticks(event: TraceEvent) -> str:
-    """An event's line where time stamps are plain numbers."""
+    """An event's line with a time stamp in ticks."""
     return f"{event.context} {event.stamp:12}: {event.line}"

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A trace as a picture: tracks with calls that nest, for the views that viewers open.
+"""A trace as tracks of nested slices, for the Chrome and Perfetto views.
 
-There are two groups of tracks.  "threads" has the calls of each thread as they nest.  "CPUs" has
-what each CPU was doing: when it goes on with another thread, which sched_switch events tell, or
-else the first event of that thread, the calls of the one before end there and begin again where
-that thread is next seen.
+There are two groups of tracks.  "threads" has the nested calls of each thread.  "CPUs" has those of
+the running thread: at a context switch (a sched_switch event, or the first event of another thread)
+the previous thread's slices end, and they begin again where it runs next.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,13 +37,13 @@ class PieceKind(Enum):
     END = auto()
     """The end of the call of the track that began last."""
     WHOLE = auto()
-    """A call of which only the end is in the trace, and that says how long it took."""
+    """A call with only its exit in the trace, which has its duration."""
     INSTANT = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something of a picture.  ``stamp`` and ``took`` are nanoseconds."""
+    """An item of a track.  ``stamp`` and ``took`` are in nanoseconds."""
 
     kind: PieceKind
     group: int
@@ -64,8 +63,8 @@ class _ThreadTrack:
 
 @dataclass(slots=True)
 class _CpuTrack:
-    """``running`` is the thread seen last, ``since`` when it was first seen, ``open`` its calls
-    that are drawn on this CPU.
+    """``running`` is the current thread, ``since`` the time of its first event, ``open`` the number
+    of its slices on this CPU.
     """
 
     track: int
@@ -75,7 +74,7 @@ class _CpuTrack:
 
 
 class Tracks:
-    """Makes pieces of events, one after the other."""
+    """Converts events to pieces."""
 
     def __init__(self, cpus: int) -> None:
         self._cpus = [_CpuTrack(cpu + 1) for cpu in range(cpus)]
@@ -122,7 +121,7 @@ class Tracks:
             yield from self._switch(event)
 
     def _meet(self, key: ThreadKey, comm: str, cpu: int) -> Iterator[Piece]:
-        """See that the thread has a track."""
+        """Make a track for a new thread."""
         if key not in self._threads:
             self._threads[key] = _ThreadTrack(len(self._cpus) + len(self._threads) + 1)
             pid = key[0]
@@ -130,7 +129,7 @@ class Tracks:
             yield Piece(PieceKind.TRACK, THREADS, self._threads[key].track, 0, name)
 
     def _switch(self, event: SchedSwitchEvent) -> Iterator[Piece]:
-        """The CPU goes on with the thread that the event names, before that has an event."""
+        """The CPU switches to the event's next thread, which has no event yet."""
         pid, comm = event.fields["next_pid"], event.fields["next_comm"]
         if not isinstance(pid, int):
             return
@@ -139,7 +138,7 @@ class Tracks:
         yield from self._place(key, event.cpu, event.stamp)
 
     def _place(self, key: ThreadKey, number: int, stamp: int) -> Iterator[Piece]:
-        """See that the CPU's track shows the thread, and no other CPU's does."""
+        """Show the thread on the CPU's track, and on no other's."""
         cpu, thread = self._cpus[number], self._threads[key]
         if cpu.running == key:
             return
@@ -170,14 +169,14 @@ class Tracks:
                 yield _end(CPUS, cpu.track, stamp, args)
                 cpu.open -= 1
             elif one.exit is not None:
-                # Its call is not in the trace, but the exit says when that was.
+                # Its entry is not in the trace, but the exit has its time.
                 seen = max(frame.start, cpu.since)
                 yield _whole(THREADS, thread.track, frame.start, stamp, frame.name, args)
                 yield _whole(CPUS, cpu.track, seen, stamp, frame.name, args)
 
 
 def _shown(event: TraceEvent) -> tuple[str, dict[str, str | int]]:
-    """Name and arguments of an event that is no call."""
+    """Name and arguments of an event other than a call."""
     if isinstance(event, FunctionEvent):
         return event.function, {"parent": event.parent}
     return event.name, {"message": event.message}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers and texts out of a stranger's file: nothing longer than the file itself is believed."""
+"""Reads numbers and texts from an untrusted file, within its size."""
 
 import struct
 from typing import BinaryIO
@@ -11,10 +11,10 @@ MAX_NAME = 256
 _BROKEN = "The file is damaged, or its recording was cut short."
 
 
-class BoundedReader:
-    """Reads a seekable binary stream; a `FormatError` says what was being read, and where.
+class BinaryReader:
+    """Reads a seekable binary stream; a `FormatError` names the item and its offset.
 
-    ``byteorder`` is set by the caller as soon as the file has told it; ``size`` is the file's.
+    The caller sets ``byteorder`` once it is known.  ``size`` is that of the file.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -56,11 +56,11 @@ class BoundedReader:
         return int(struct.unpack(f"{self.order}Q", self.take(8, what))[0])
 
     def text(self, length: int, what: str) -> str:
-        """A text of known length, as it is: escape what is shown of it."""
+        """A text of known length, not escaped."""
         return decode_text(self.take(length, what))
 
     def name(self, what: str) -> str:
-        """A short text that ends in NUL, escaped."""
+        """A short NUL-terminated text, escaped."""
         position = self._stream.tell()
         data, end, _ = self._stream.read(MAX_NAME).partition(b"\0")
         if not end:
@@ -69,23 +69,23 @@ class BoundedReader:
         return escape(decode_text(data), MAX_NAME)
 
     def expect(self, expected: bytes) -> None:
-        """Skip ``expected``, which must come next."""
+        """Read ``expected``; `FormatError` for anything else."""
         position = self._stream.tell()
         found = self.take(len(expected), shown(expected))
         if found != expected:
             raise self.error(f"{shown(expected)} was expected, found {shown(found)}", position)
 
     def error(self, message: str, position: int | None = None) -> FormatError:
-        """What is wrong, with the place in the file."""
+        """An error with the offset in the file."""
         where = self._stream.tell() if position is None else position
         return FormatError(f"trace.dat, at byte {where}: {message}", _BROKEN)
 
 
 def decode_text(data: bytes) -> str:
-    """Text up to the first NUL; what is not UTF-8 becomes escapes."""
+    """Text up to the first NUL; invalid UTF-8 is escaped."""
     return data.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
 
 
 def shown(data: bytes) -> str:
-    """Bytes that should be a word, fit to print."""
+    """Bytes as printable text."""
     return repr(data.rstrip(b"\0 ").decode("ascii", "backslashreplace"))

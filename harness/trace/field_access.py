@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fields of an event by name, as filters and tables ask for them: a number, a text, or both."""
+"""Access to an event's fields by name, for filters: as a number, a text, or both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from harness.trace.formats import EventFormat, Field, c_type_size
 from harness.trace.kernel_events import event_class
 
 ADDRESSES = frozenset({"ip", "parent_ip", "func", "retaddr", "start_ip", "end_ip"})
-"""Fields that hold an address of code, and have the name of its function as their text."""
+"""Fields with a code address; their text is the function's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """How to read a field; what it cannot be read as is ``None``."""
+class FieldAccess:
+    """Functions that read a field as a number and as a text; ``None`` if not possible."""
 
     number: Callable[[TraceEvent], int] | None = None
     text: Callable[[TraceEvent], str] | None = None
 
 
 _PSEUDO = {
-    "COMM": Bound(text=lambda event: event.comm),
-    "PID": Bound(number=lambda event: event.pid),
-    "CPU": Bound(number=lambda event: event.cpu),
-    "common_pid": Bound(number=lambda event: event.pid),
-    "common_flags": Bound(number=lambda event: event.flags),
-    "common_preempt_count": Bound(number=lambda event: event.preempt_count),
+    "COMM": FieldAccess(text=lambda event: event.comm),
+    "PID": FieldAccess(number=lambda event: event.pid),
+    "CPU": FieldAccess(number=lambda event: event.cpu),
+    "common_pid": FieldAccess(number=lambda event: event.pid),
+    "common_flags": FieldAccess(number=lambda event: event.flags),
+    "common_preempt_count": FieldAccess(number=lambda event: event.preempt_count),
 }
 
 
@@ -34,26 +34,28 @@ def _duration(event: TraceEvent) -> int:
     return event.duration if isinstance(event, FuncgraphExitEvent) else 0
 
 
-def bind_field(form: EventFormat, name: str) -> Bound | None:
-    """The field ``name`` of an event, ``None`` if it has no such field or cannot compare it."""
+def field_access(form: EventFormat, name: str) -> FieldAccess | None:
+    """The access to the field ``name``; ``None`` if the event has no such field, or none to
+    compare.
+    """
     if name in _PSEUDO:
         return _PSEUDO[name]
     if name == "duration" and _has_duration(form):
-        return Bound(number=_duration)
+        return FieldAccess(number=_duration)
     for field in form.fields:
         if field.name == name:
-            return _bind(field)
+            return _access(field)
     return None
 
 
 def field_names(form: EventFormat) -> list[str]:
-    """Every name that `bind_field` takes for this event."""
-    own = [one.name for one in form.fields if bind_field(form, one.name) is not None]
+    """Every name that `field_access` knows for this event."""
+    own = [one.name for one in form.fields if field_access(form, one.name) is not None]
     return [*own, *(["duration"] if _has_duration(form) else []), "COMM", "PID", "CPU"]
 
 
 def function_name(event: TraceEvent, address: int) -> str:
-    """The name of a function without its module."""
+    """A function's name without its module."""
     return event.symbols.name(address).partition(" ")[0]
 
 
@@ -61,15 +63,15 @@ def _has_duration(form: EventFormat) -> bool:
     return event_class(form) is FuncgraphExitEvent
 
 
-def _bind(field: Field) -> Bound | None:
+def _access(field: Field) -> FieldAccess | None:
     name = field.name
     if name.startswith("common_"):
         return None
-    # Texts are what the decoder makes of arrays of char; numbers are the types that have a size.
+    # The decoder makes texts of char arrays; numbers have a size.
     element = field.type_name.partition(" ")[2]
     bare = element.removesuffix("[]").strip() if field.is_located else field.type_name
     if (field.is_array or field.is_located) and bare in ("char", "const char"):
-        return Bound(text=lambda event: str(event.fields[name]))
+        return FieldAccess(text=lambda event: str(event.fields[name]))
     if not field.is_integer:
         return None
 
@@ -78,5 +80,5 @@ def _bind(field: Field) -> Bound | None:
         return value if isinstance(value, int) else 0
 
     if name in ADDRESSES and c_type_size(field.type_name, 8) == 8:
-        return Bound(number, lambda event: function_name(event, number(event)))
-    return Bound(number)
+        return FieldAccess(number, lambda event: function_name(event, number(event)))
+    return FieldAccess(number)

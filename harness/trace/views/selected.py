@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events that a filter lets through, with the losses of those it hides."""
+"""The events that a filter selects, with the lost events of those it hides."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,8 +8,8 @@ from harness.trace.events import TraceEvent
 from harness.trace.filter import Predicate
 
 
-def kept_events(events: Iterable[TraceEvent], keep: Predicate | None) -> Iterator[TraceEvent]:
-    """``events`` that are shown; each counts what its CPU lost since the one shown before it."""
+def selected_events(events: Iterable[TraceEvent], keep: Predicate | None) -> Iterator[TraceEvent]:
+    """The selected ``events``; each counts the events its CPU lost since the one shown before."""
     if keep is None:
         yield from events
         return
