@@ -8,7 +8,7 @@ STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def main() -> None:
-    """Run the command line.  What it needs is imported late: Ctrl-C may come in the meantime."""
+    """Run the command line.  Most imports are late, as Ctrl-C may come before."""
     _open_closed_streams()
     try:
         from harness.cli.command import run
@@ -20,9 +20,9 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Have the null device in place of each standard stream that is closed.
+    """Open the null device in place of each closed standard stream.
 
-    Otherwise Python has no such stream, and the first file that is opened gets its number.
+    Otherwise Python has no such stream, and the first opened file gets its number.
     """
     for number, (name, mode) in enumerate(STREAMS):
         try:

@@ -12,8 +12,7 @@ from harness.cli.options import GuestOptions, guest_options, progress
 def build(configs: tuple[str, ...], guest: GuestOptions) -> None:
     """Build the guests of machine configs, or find them in the cache.
 
-    For each it prints the make line that does the same by hand, and where the image and its
-    modules are.
+    Prints for each the equivalent make command, and the paths of the image and its modules.
     """
     from harness.kbuild import module_beside, plan_build
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command ``harness``: its group of commands, and what becomes of their errors."""
+"""The command ``harness``: its commands, and how their errors are reported."""
 
 import os
 import sys
@@ -27,24 +27,24 @@ DEBUG = "HARNESS_DEBUG"
 
 
 class _Commands(click.Group):
-    """The commands; what their output cannot be written to is no fault of theirs or the guest's."""
+    """The commands; errors of their standard output are handled here."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command.  click itself would end with status 1 where a pipe has no reader."""
+        """Run the command.  click itself would end with status 1 after a broken pipe."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # The reader of our output has had enough.
+            # The reader of our output has closed it.
             forget(sys.stdout)
             raise click.exceptions.Exit(0) from None
         except OSError as error:
-            # A file that has a name is not the output.
+            # Standard output has no name.
             if error.filename is not None:
                 raise
             forget(sys.stdout)
             raise HostError(
                 f"the output cannot be written: {error.strerror}",
-                "Make room, or send it elsewhere.",
+                "Make room, or redirect it.",
             ) from error
 
 
@@ -67,7 +67,7 @@ for command in (*TRACING, *JUDGING):
 
 
 def run() -> None:
-    """Run the command line; every error becomes a sentence and an exit status."""
+    """Run the command line; every error becomes a message and an exit status."""
     try:
         sys.exit(harness.main(standalone_mode=False))
     except click.ClickException as error:
@@ -79,7 +79,7 @@ def run() -> None:
         _fail(error, escape(str(error), 64 * 1024), error.exit_status)
     except Exception as error:
         reason = escape(f"{type(error).__name__}: {error}")
-        _fail(error, f"this is a fault of the harness itself: {reason}", HOST_FAULT)
+        _fail(error, f"this is a bug of the harness: {reason}", HOST_FAULT)
 
 
 def _fail(error: Exception, text: str, status: int) -> None:

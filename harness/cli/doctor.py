@@ -8,10 +8,10 @@ from harness.errors import HostError
 
 @click.command()
 def doctor() -> None:
-    """Say what is installed, what is missing, and the one command that mends it.
+    """Print what is installed, what is missing, and the command that installs it.
 
-    What is there and was not tried, such as a QEMU that is newer, is said below; the exit status
-    is 0 all the same.
+    Untested versions of installed programs, such as a newer QEMU, are noted; the exit status is 0
+    nevertheless.
     """
     from harness.doctor import check_all, mend_command
 

@@ -44,9 +44,9 @@ class Wanted:
         ["configs", "functions", "sites", "tracers", "events", "workloads", "modules", "clauses"]
     ),
 )
-@click.option("-c", "--config", metavar="CONFIG", help="The machine config, where it matters.")
+@click.option("-c", "--config", metavar="CONFIG", help="The machine config, if needed.")
 @guest_options(workload_option, port_option, features_option, module_option)
-@click.option("--as-built", is_flag=True, help="sites: as the image has them; no guest is started.")
+@click.option("--as-built", is_flag=True, help="sites: those of the image; no guest is booted.")
 @json_option
 def list_(
     what: str,
@@ -58,10 +58,10 @@ def list_(
     """List configs, functions, sites, tracers, events, workloads, modules or clauses.
 
     functions and sites are those of a guest, so they need -c and build the guest if it is not in
-    the cache; with -c events has those of its system calls too.  For sites the guest is started,
-    its modules are loaded, and each is shown as it is in front of the workload.  clauses are those
-    of the specification; with -c those that apply to the config, and whether the tests of the
-    harness check them there.
+    the cache; with -c events also has those of system calls.  For sites the guest is booted up to
+    its workload with its modules, and the current state of each is shown.  clauses are those of the
+    specification; with -c those that apply to the config, and whether checks of the harness cover
+    them there.
     """
     header, rows = TABLES[what](Wanted(config, guest, as_built))
     print_table(header, rows, as_json)
@@ -178,12 +178,12 @@ TABLES: dict[str, Callable[[Wanted], Table]] = {
 
 def _spec(wanted: Wanted) -> "GuestSpec":
     if wanted.config is None:
-        raise UsageError("which guest? functions and sites are those of one", "Name it: -c CONFIG.")
+        raise UsageError("functions and sites need a guest", "Choose it: -c CONFIG.")
     return wanted.guest.spec(wanted.config)
 
 
 def _image(wanted: Wanted) -> "RunningImage":
-    """The guest's image as if its modules were loaded."""
+    """The guest's image with its modules."""
     from harness.image import Image, RunningImage
     from harness.kbuild import build_guest, module_beside
 

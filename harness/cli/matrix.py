@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 @click.group()
 def matrix() -> None:
-    """Run every machine, mode and set of compiler flags, and say what has changed.
+    """Run every machine, mode and set of compiler flags, and report what has changed.
 
-    A cell is called CONFIG/MODE/COMPILER-OPTIMISATION-FRAME/WORK, as in
-    mips-malta/graph/gcc-O2-auto/sort.  In a CELL-GLOB a * stands for slashes too; - reads names
-    from standard input.
+    A cell's name is CONFIG/MODE/COMPILER-OPTIMISATION-FRAME/WORK, as in
+    mips-malta/graph/gcc-O2-auto/sort.  In a CELL-GLOB a * matches slashes too; - reads names from
+    standard input.
     """
 
 
 @matrix.command("list")
 @globs_argument
 @declaration_options
-@click.option("--excluded", is_flag=True, help="Show what is not run, and why.")
+@click.option("--excluded", is_flag=True, help="Show excluded cells, and why.")
 @json_option
 def list_(
     globs: tuple[str, ...],
@@ -52,7 +52,7 @@ def list_(
     excluded: bool,
     as_json: bool,
 ) -> None:
-    """List the cells of the matrix, or, with --excluded, what is not one of them and why."""
+    """List the cells of the matrix, or, with --excluded, those that are not run and why."""
     import json
 
     from harness.units import one_line
@@ -93,7 +93,7 @@ def shard(
     globs: tuple[str, ...],
     declared: "Declared",
 ) -> None:
-    """Print the names of the cells of part I, from 1, of N parts: a part for each CI job.
+    """Print the names of the cells of part I, from 1, of N parts, for CI jobs.
 
     harness matrix shard 2/5 | harness matrix run -o part2 -
     """
@@ -101,7 +101,7 @@ def shard(
 
     index, _, count = part.partition("/")
     if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}", part):
-        raise UsageError(f"{part!r} is no part", "Write I/N with 1 <= I <= N, such as 2/5.")
+        raise UsageError(f"{part!r} is not a part", "Write I/N with 1 <= I <= N, such as 2/5.")
     for cell in deal(_pick(declared.expand(), globs), int(index), int(count)):
         click.echo(cell.name)
 
@@ -115,14 +115,14 @@ def shard(
     type=directory_path,
     default=Path("matrix-cell"),
     show_default=True,
-    help="The directory for what it makes.",
+    help="The output directory.",
 )
 def cell(
     name: str,
     declared: "Declared",
     output: Path,
 ) -> None:
-    """Run one cell here, without limits: what a report prints to see a failure again."""
+    """Run one cell here, without limits, to reproduce a failure from a report."""
     from harness.matrix.__main__ import main
     from harness.matrix.result import write_json
 
@@ -145,20 +145,20 @@ def cell(
 @globs_argument
 @declaration_options
 @click.option(
-    "-j", "jobs", type=click.IntRange(1, 1024), help="Cells at a time; as many as CPUs otherwise."
+    "-j", "jobs", type=click.IntRange(1, 1024), help="Parallel cells; default: number of CPUs."
 )
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     callback=finite,
     metavar="SECONDS",
-    help="What a cell may take; the matrix says otherwise.",
+    help="Time limit of a cell; default: that of the matrix.",
 )
 @click.option(
     "--memory-limit",
     type=click.IntRange(min=64),
     metavar="MB",
-    help="What the processes of a cell may use; the matrix says otherwise.",
+    help="Memory limit of a cell's processes; default: that of the matrix.",
 )
 @click.option(
     "-o",
@@ -166,13 +166,11 @@ def cell(
     type=directory_path,
     default=Path("matrix-run"),
     show_default=True,
-    help="The directory of the run.  Cells that are finished in it are not run again.",
+    help="The directory of the run.  Finished cells in it are not run again.",
 )
-@click.option("--failed", is_flag=True, help="Run those again that did not pass in the directory.")
-@click.option(
-    "--changed-since", metavar="REV", help="Only cells that the changes since then have a part in."
-)
-@click.option("--revision", metavar="REV", help="What is tested; git says otherwise.")
+@click.option("--failed", is_flag=True, help="Run cells again that did not pass.")
+@click.option("--changed-since", metavar="REV", help="Only cells affected by changes since then.")
+@click.option("--revision", metavar="REV", help="The tested revision; default: git's.")
 @history_option
 def run(
     globs: tuple[str, ...],
@@ -186,9 +184,9 @@ def run(
     revision: str | None,
     history: Path | None,
 ) -> None:
-    """Run cells, several at a time, each in a process and a directory of its own.
+    """Run cells in parallel, each in its own process and directory.
 
-    Ctrl-C ends it; the same command goes on where it ended.
+    Ctrl-C ends it; the same command continues it.
     """
     from harness.matrix import rundir, runner
     from harness.matrix.child import CellLimits
@@ -246,9 +244,9 @@ def merge(
     port: Path | None,
     history: Path | None,
 ) -> None:
-    """Put the runs of several shards, of one revision, into one directory and the history.
+    """Merge the runs of several shards of one revision into one directory and the history.
 
-    What is in several of them, or there already, counts once.
+    Results that are in several of them are counted once.
     """
     from harness.matrix import rundir
     from harness.matrix.report import outcomes
@@ -263,8 +261,8 @@ def merge(
 @matrix_option
 @own_port_option
 @history_option
-@click.option("--since", metavar="REV|RUN", help="Compare with it; with the revision before else.")
-@click.option("--at", metavar="REV|RUN", help="What is compared with it; the last one otherwise.")
+@click.option("--since", metavar="REV|RUN", help="The baseline; default: the previous revision.")
+@click.option("--at", metavar="REV|RUN", help="What to compare; default: the last one.")
 @click.option(
     "--slower",
     type=click.FloatRange(min=0, max=1000),
@@ -272,30 +270,29 @@ def merge(
     default=1.0,
     show_default=True,
     metavar="PERCENT",
-    help="More guest instructions than that are worth saying.",
+    help="Report slowdowns, in guest instructions, from this on.",
 )
 @click.option("--markdown", type=file_path, metavar="FILE", help="Write the report as Markdown.")
-@click.option("--junit", type=file_path, metavar="FILE", help="Write what was found as JUnit XML.")
+@click.option("--junit", type=file_path, metavar="FILE", help="Write the results as JUnit XML.")
 @click.option(
     "--html",
     "pages",
     type=directory_path,
     metavar="DIR",
-    help="Write static pages: grids, trends, and a page a cell.",
+    help="Write static pages: grids, trends, and a page per cell.",
 )
 @click.option(
     "--run",
     "directory",
     type=directory_path,
     metavar="DIR",
-    help="The directory of the run, whose logs and traces the pages show.",
+    help="The directory of the run, with logs and traces for the pages.",
 )
 @click.option(
     "--tree",
     type=directory_path,
     metavar="DIR",
-    help="The git work tree that knows the order of revisions; that of the port, or the harness's"
-    " own, otherwise.",
+    help="The git work tree with the revisions; default: that of the port or of the harness.",
 )
 def report(
     file: Path | None,
@@ -310,11 +307,10 @@ def report(
     directory: Path | None,
     tree: Path | None,
 ) -> None:
-    """Say what broke, was mended, is flaky, or got slower in guest instructions.
+    """Report what broke, was mended, is flaky, or got slower in guest instructions.
 
-    Revisions come in git's order, and where it does not know them in that of the clocks.  Flaky is
-    what passed and failed at one revision.  The exit status is 1 when something broke or
-    got slower.
+    Revisions are in git's order, or by time if git does not know them.  Flaky means passed and
+    failed at one revision.  The exit status is 1 if something broke or got slower.
     """
     from harness.files import atomic_file
     from harness.matrix import report as reports
@@ -361,7 +357,7 @@ def _pick(every: "Expansion", globs: Sequence[str]) -> list["Cell"]:
         return pick(every.cells, globs)
     names = [line.strip() for line in sys.stdin]
     wanted = [*(glob for glob in globs if glob != "-"), *filter(None, names)]
-    # A part of a small matrix may be empty; that is not the whole of it.
+    # An empty part is not the whole matrix.
     return pick(every.cells, wanted) if wanted else []
 
 

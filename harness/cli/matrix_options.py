@@ -15,19 +15,19 @@ matrix_option = click.option(
     "file",
     type=file_path,
     metavar="FILE",
-    help="The TOML file that declares the matrix; the harness's own otherwise.",
+    help="The TOML file that declares the matrix; default: the harness's own.",
 )
 own_port_option = click.option(
     "--port",
     type=directory_path,
     metavar="DIR",
-    help="The port under test, on all configs that it is for; the declaration says otherwise.",
+    help="The port under test, on all suitable configs; default: the declaration's.",
 )
 qemu_option = click.option(
     "--qemu",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The directory with QEMU's programs; those in PATH otherwise.",
+    help="The directory with QEMU's programs; default: PATH.",
 )
 compiler_option = click.option(
     "--compiler",
@@ -40,14 +40,13 @@ history_option = click.option(
     "--history",
     type=file_path,
     metavar="FILE",
-    help="The SQLite file with what all runs found; one in the XDG state directory otherwise,"
-    " which each port has for itself.",
+    help="The SQLite file with all results; default: one per port in the XDG state directory.",
 )
 globs_argument = click.argument("globs", nargs=-1, metavar="[CELL-GLOB...]")
 
 
 def declaration_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say which cells there are; the command gets `Declared` for them."""
+    """The options that determine the cells; the command gets `Declared` in their place."""
 
     @wraps(command)
     def with_declared(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a run of the matrix goes on, for people."""
+"""The progress of a matrix run."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def shown(total: int) -> Iterator[Callable[["Progress"], None]]:
-    """A bar with what runs on a terminal, a line for each cell elsewhere; failures on both."""
+    """On a terminal a progress bar with the running cells, elsewhere a line per cell; failures on
+    both.
+    """
     from harness.matrix.result import CellOutcome
     from harness.units import KIB, one_line
 
@@ -37,7 +39,7 @@ def shown(total: int) -> Iterator[Callable[["Progress"], None]]:
     from rich.progress import Progress as Bar
     from rich.table import Column
 
-    # What runs takes the room that is left, and not that of the others.
+    # The names of running cells take the remaining width.
     rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     columns: list[Any] = [BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn()]
     columns.append(TextColumn("{task.description}", markup=False, table_column=rest))
@@ -48,7 +50,7 @@ def shown(total: int) -> Iterator[Callable[["Progress"], None]]:
             running = ", ".join(progress.running[:4]) + ", ..." * (len(progress.running) > 4)
             bar.update(task, completed=progress.done, description=running)
             if progress.result is not None and progress.result.outcome is not CellOutcome.PASS:
-                # A command stays one line, so that it can be copied.
+                # A command stays on one line, for copying.
                 text = "\n".join(said(progress.result))
                 bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 

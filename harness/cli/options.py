@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options and output that several commands share."""
+"""Options and output shared by several commands."""
 
 import json
 import math
@@ -33,7 +33,7 @@ def _split_flags(
 def _split_words(
     context: click.Context, parameter: click.Parameter, texts: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """The words of lists with commas; None where there is no list."""
+    """The words of comma-separated lists; None without a list."""
     return tuple(word for text in texts for word in text.split(",") if word) if texts else None
 
 
@@ -45,38 +45,37 @@ workload_option = click.option(
     default="calls",
     show_default=True,
     metavar="NAME|FILE.c",
-    help="What the guest runs: a workload of the harness, or a C file of yours.",
+    help="What the guest runs: a workload of the harness, or a C file.",
 )
 port_option = click.option(
-    "--port", metavar="DIR", help="The port under test; the config's reference port otherwise."
+    "--port", metavar="DIR", help="The port under test; default: the config's reference port."
 )
 cflags_option = click.option(
     "--cflags",
     multiple=True,
     callback=_split_flags,
     metavar="FLAGS",
-    help="More compiler flags for the guest; paths in them must be absolute.  Repeat it for more.",
+    help="Additional compiler flags, with absolute paths.  Repeatable.",
 )
 features_option = click.option(
     "--features",
     multiple=True,
     callback=_split_words,
     metavar="WORDS",
-    help="What of the port is built in, in Kconfig's words with commas; all that it has otherwise."
-    "  Repeat it for more.",
+    help="Kconfig names of the port's features to build in, with commas; default: all.",
 )
 module_option = click.option(
     "--module",
     "modules",
     multiple=True,
     metavar="NAME|FILE.c",
-    help="A module of the guest: one of the harness, or a C file of yours.  Repeat it for more.",
+    help="A module of the guest: one of the harness, or a C file.  Repeatable.",
 )
 
 
 @dataclass(frozen=True)
 class GuestOptions:
-    """The options that say which guest is meant, as they were given."""
+    """The options that describe the guest."""
 
     workload: str = "calls"
     port: str | None = None
@@ -85,7 +84,7 @@ class GuestOptions:
     modules: tuple[str, ...] = ()
 
     def spec(self, config: str) -> "GuestSpec":
-        """The guest for a machine config, which is a name or a path."""
+        """The guest for a machine config, given by name or path."""
         from harness.kbuild import GuestSpec
 
         return GuestSpec.of(
@@ -101,7 +100,7 @@ class GuestOptions:
 def guest_options(
     *options: Callable[[Callable[..., None]], Callable[..., None]],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command these options, or all, and in their place an argument ``guest``."""
+    """Give a command these options, by default all, as one argument ``guest``."""
 
     def with_options(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -130,7 +129,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """A callback: neither ``inf`` nor ``nan``, which every comparison lets through."""
+    """A callback that refuses ``inf`` and ``nan``, which pass every comparison."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"{value} is not a finite number.")
     return value
@@ -138,9 +137,9 @@ def finite(context: click.Context, parameter: click.Parameter, value: float | No
 
 @contextmanager
 def progress(live: bool = True) -> Iterator[Callable[[str], None]]:
-    """Say what takes long, on stderr: a live line on a terminal, plain lines elsewhere.
+    """Report long operations on stderr: a status line on a terminal, plain lines elsewhere.
 
-    ``live`` is False where other things are printed meanwhile, through which the line would go.
+    ``live`` is False if there is other output meanwhile.
     """
     if not live or not sys.stderr.isatty():
         yield _tell
@@ -153,23 +152,23 @@ def progress(live: bool = True) -> Iterator[Callable[[str], None]]:
 
 
 def _tell(line: str) -> None:
-    # make's own lines, which are indented, would drown the others.
+    # Without make's own lines, which are indented.
     if not line.startswith("  "):
         try:
             click.echo(line, err=True)
         except OSError:
-            # Nobody has to listen: a recording goes on when its standard error is gone.
+            # A recording continues if standard error is closed.
             forget(sys.stderr)
 
 
 def forget(stream: TextIO | None) -> None:
-    """Let the flush at the end of Python succeed on a stream that cannot be written to."""
+    """Redirect a stream that cannot be written to, for the flush at exit."""
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], as_json: bool) -> None:
-    """Rows under a header, aligned; as JSON a list of objects with the header's names as keys."""
+    """Rows under a header, aligned; as JSON a list of objects with the header as keys."""
     if as_json:
         click.echo(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
         return

@@ -21,18 +21,16 @@ from harness.units import KIB
 
 @click.command()
 @config_option
-@click.option("-p", "tracer", help="The tracer: function, or nop with -e, unless given.")
+@click.option("-p", "tracer", help="The tracer; default: function, or nop with -e.")
 @click.option("-l", "filters", multiple=True, metavar="GLOB", help="Trace only these functions.")
 @click.option("-n", "notrace", multiple=True, metavar="GLOB", help="Do not trace these functions.")
-@click.option(
-    "-g", "graph", multiple=True, metavar="GLOB", help="function_graph: these and what they call."
-)
+@click.option("-g", "graph", multiple=True, metavar="GLOB", help="function_graph: with callees.")
 @click.option(
     "-e",
     "events_on",
     multiple=True,
     metavar="EVENT",
-    help="Record this event too: EVENT, SYSTEM or SYSTEM:EVENT, each a glob.",
+    help="Also record this event: EVENT, SYSTEM or SYSTEM:EVENT, each a glob.",
 )
 @click.option(
     "-O",
@@ -43,7 +41,10 @@ from harness.units import KIB
 )
 @click.option("-P", "--pid", "pids", type=int, multiple=True, help="Trace only this thread.")
 @click.option(
-    "--max-graph-depth", type=click.IntRange(min=0), default=0, help="function_graph: deepest call."
+    "--max-graph-depth",
+    type=click.IntRange(min=0),
+    default=0,
+    help="function_graph: maximum depth.",
 )
 @guest_options()
 @click.option(
@@ -52,15 +53,15 @@ from harness.units import KIB
     callback=finite,
     help="Stop after SECONDS.",
 )
-@click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after so many events.")
-@click.option("--until", metavar="FUNC", help="Stop where the guest enters this function.")
+@click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after this many events.")
+@click.option("--until", metavar="FUNC", help="Stop at the entry of this function.")
 @tick_option
 @click.option(
     "--lane",
     type=click.Choice(["auto", "stub"]),
     default="auto",
     show_default=True,
-    help="How the ring buffer is read: auto has QEMU write large parts to a file.",
+    help="How to read the ring buffer; auto: QEMU writes large parts to a file.",
 )
 @click.option(
     "--buffer-size", type=click.IntRange(min=1), metavar="KB", help="Ring buffer size per CPU."
@@ -72,9 +73,9 @@ from harness.units import KIB
     callback=finite,
     default=60.0,
     show_default=True,
-    help="Seconds after which a guest that has not booted, or not come to its end, counts as hung.",
+    help="Timeout in seconds for booting, and for running.",
 )
-@click.option("--live", is_flag=True, help="Print events as they come; what was too many is said.")
+@click.option("--live", is_flag=True, help="Print events as they come, or their number.")
 @click.option(
     "-o",
     "output",
@@ -105,11 +106,11 @@ def record(
     live: bool,
     output: Path,
 ) -> None:
-    """Record a trace of a live guest into a trace.dat.
+    """Record a trace of a live guest to a trace.dat.
 
-    The guest boots, is stopped in front of its workload, gets its modules loaded and its call sites
-    rewritten, and runs on until the workload is done or an option ends it.  Ctrl-C ends it too; the
-    file is whole then.  Before the recording has begun Ctrl-C leaves nothing behind.
+    The guest boots up to its workload, modules are loaded, call sites are patched, and it runs
+    until the workload is done or an option ends the recording.  Ctrl-C ends it too, with a complete
+    file.  Before the recording has begun, Ctrl-C leaves no file.
 
     Example: harness record -c mips-malta -p function -l 'do_*' --workload calls
     """
@@ -156,7 +157,7 @@ def record(
 
 
 class _Printed:
-    """Prints lines while somebody takes them; the recording goes on when nobody does."""
+    """Prints lines until the output is closed; the recording continues."""
 
     def __init__(self) -> None:
         self.error: OSError | None = None

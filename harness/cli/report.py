@@ -17,15 +17,15 @@ VIEWS = ("text", "graph", "json", "csv", "flame", "chrome", "perfetto")
     type=click.Choice(VIEWS),
     default="text",
     show_default=True,
-    help="text: as the kernel's trace file; graph: as the function_graph tracer prints it; "
-    "flame: folded stacks; chrome, perfetto: for ui.perfetto.dev, as JSON and as its own packets.",
+    help="text: the kernel's trace file; graph: the output of the function_graph tracer; "
+    "flame: folded stacks; chrome, perfetto: for ui.perfetto.dev, as JSON and as protobuf.",
 )
 @click.option(
     "-F",
     "filters",
     metavar="EVENT[,EVENT...]:EXPR",
     multiple=True,
-    help="Show only such events: 'function: ip == do_work && CPU == 0'.  Repeat for more.",
+    help="Show only matching events: 'function: ip == do_work && CPU == 0'.  Repeatable.",
 )
 @click.option(
     "-O",

@@ -29,7 +29,7 @@ script_option = click.option(
     "script",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Do the lines of FILE and leave; the first error ends it.  - is standard input.",
+    help="Execute the lines of FILE and exit, also at the first error.  - is standard input.",
 )
 
 
@@ -44,10 +44,10 @@ def shell(
     tick: int | None,
     script: Path | None,
 ) -> None:
-    """Boot a guest and work on it: verbs of tracefs and trace-cmd, and all of gdb, at a prompt.
+    """Boot a guest and work with it at a prompt: verbs of tracefs and trace-cmd, and all of gdb.
 
-    The guest is stopped in front of its workload.  `help` at the prompt lists the verbs; lines
-    that are none are gdb's.  Lines on a standard input that is no terminal are a script.
+    The guest is stopped before its workload.  `help` lists the verbs; all other lines are gdb's.
+    If standard input is not a terminal, its lines are a script.
 
     Example: harness shell -c mips-malta
     """
@@ -82,20 +82,20 @@ def _judge(
     required=True,
     metavar="ELF",
     type=click.Path(path_type=Path),
-    help="The image that the guest was started from, with its debug information.",
+    help="The guest's image, with its debug information.",
 )
 @click.option(
     "--gdb",
     "endpoint",
     required=True,
     metavar="SOCKET|HOST:PORT",
-    help="Where QEMU's debug stub listens.",
+    help="QEMU's debug stub.",
 )
 @script_option
 def attach(elf: Path, endpoint: str, script: Path | None) -> None:
-    """Work on a guest that already runs: the same prompt on its debug stub.
+    """Work with a running guest: the same prompt on its debug stub.
 
-    The guest is stopped meanwhile and runs on afterwards, traced as it is then.
+    The guest is stopped meanwhile, and continues afterwards with its current tracing.
 
     Example: harness attach --elf vmlinux --gdb localhost:1234
     """

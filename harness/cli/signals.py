@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals that end what runs in order."""
+"""Signals that end a recording in order."""
 
 import signal
 import socket
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def orderly_end() -> Iterator[Callable[[], int]]:
-    """What SIGINT, SIGTERM and SIGHUP do: interrupt, until a recording has something to close.
+    """Handle SIGINT, SIGTERM and SIGHUP: raise KeyboardInterrupt until the recording begins.
 
-    The function says that it has: the next signal then only makes the descriptor that it returns
-    readable, and the one after that interrupts.
+    The returned function marks that beginning: the next signal only makes the descriptor that it
+    returns readable, and the one after that raises again.
     """
     reader, writer = socket.socketpair()
     writer.setblocking(False)

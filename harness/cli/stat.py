@@ -15,21 +15,21 @@ from harness.cli.options import json_option
     "filters",
     metavar="EVENT[,EVENT...]:EXPR",
     multiple=True,
-    help="Count only such events, as in `harness report`.",
+    help="Count only matching events, as in `harness report`.",
 )
 @click.option(
     "--functions",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many of the hottest functions are shown.",
+    help="Number of functions to show.",
 )
 @json_option
 def stat(file: Path, filters: tuple[str, ...], functions: int, as_json: bool) -> None:
-    """Add up a trace.dat: counts, rates, the hottest functions, losses of each CPU.
+    """Statistics of a trace.dat: counts, rates, hottest functions, lost events per CPU.
 
-    total is the time from entry to return, self is that without the traced functions called;
-    both only where function_graph recorded it.
+    total is the time from entry to return, self is without traced callees; both need
+    function_graph.
     """
     from harness import trace
     from harness.files import trace_file

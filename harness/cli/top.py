@@ -35,7 +35,7 @@ TRACERS = ("function", "function_graph")
     type=click.Choice(TRACERS),
     default="function",
     show_default=True,
-    help="function_graph also shows where the time goes.",
+    help="function_graph also shows times.",
 )
 @click.option("-l", "filters", multiple=True, metavar="GLOB", help="Count only these functions.")
 @click.option("-n", "notrace", multiple=True, metavar="GLOB", help="Do not count these functions.")
@@ -46,9 +46,9 @@ TRACERS = ("function", "function_graph")
     callback=finite,
     default=1.0,
     show_default=True,
-    help="Seconds of the host between two pictures.",
+    help="Seconds of the host between updates.",
 )
-@click.option("--count", type=click.IntRange(1), help="End after so many pictures.")
+@click.option("--count", type=click.IntRange(1), help="End after this many updates.")
 @click.option(
     "--functions", type=click.IntRange(1), default=20, show_default=True, help="Functions shown."
 )
@@ -62,9 +62,9 @@ def top(
     count: int | None,
     functions: int,
 ) -> None:
-    """Show the functions of a running guest by how often they are called, live.
+    """Show the functions of a running guest by number of calls, live.
 
-    Rates are calls in a second of the guest's clock, which stands while events are read.  Ends
+    Rates are calls per second of the guest's clock, which is stopped while events are read.  Ends
     with the workload, or with Ctrl-C.
 
     Example: harness top -c mips-malta --workload sort
@@ -96,7 +96,7 @@ def top(
 
 def _lines(name: str, sums: "Statistics", lost: int, functions: int) -> list[str]:
     seconds = sums.span / 1e9
-    rate = "" if sums.rate is None else f", {sums.rate:.0f} a second"
+    rate = "" if sums.rate is None else f", {sums.rate:.0f}/s"
     lines = [f"{name}: {sums.events} events{rate}, {lost} lost", ""]
     timed = any(totals.own is not None for totals in sums.functions.values())
     lines.append(f"{'calls/s':>12} {'calls':>10} {'self %' if timed else '':>7}  function")
@@ -109,7 +109,7 @@ def _lines(name: str, sums: "Statistics", lost: int, functions: int) -> list[str
 
 @contextmanager
 def _screen() -> Iterator[Callable[[list[str]], None]]:
-    """One picture over the other on a terminal; one after the other elsewhere."""
+    """On a terminal update in place, elsewhere print one after the other."""
     if not sys.stdout.isatty():
         yield lambda lines: click.echo("\n".join(lines) + "\n")
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The nightly matrix: many guests, each judged in a process of its own, and compared over time."""
+"""The nightly matrix: many guests, each checked in its own process, and compared over time."""
 
 from harness.matrix.cells import Cell, Excluded, Expansion, expand, pick, shard
 from harness.matrix.model import DEFAULT, MatrixFile, load_matrix

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One cell: ``python -m harness.matrix CELL.json DIRECTORY``; the exit status is a command's."""
+"""One cell: ``python -m harness.matrix CELL.json DIRECTORY``; exit status as of a command."""
 
 import sys
 from pathlib import Path
@@ -12,12 +12,12 @@ from harness.units import escape
 
 
 def main(file: Path, directory: Path) -> int:
-    """Do the cell; what goes wrong is said on standard output, its sentence in the findings."""
+    """Run the cell; errors go to standard output, and their message to the findings."""
     try:
         return 0 if do_cell(Cell.from_json(read_json(file)), directory) else 1
     except HarnessError as error:
         print(escape(str(error), 64 * 1024), flush=True)
-        # A cell is used rightly: what it is told to build and does not build is at fault.
+        # A UsageError here is a build that fails, not a wrong command line.
         verdict = "error" if isinstance(error, HostError) else "fail"
         first = escape(" ".join(error.message.split()), TEXT)
         write_findings(directory, CellFindings((CellVerdict("end", verdict, first),)))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The matrix on Buildbot: what a ``master.cfg`` gives to its master; docs/ci/master.cfg is one.
+"""The matrix on Buildbot, for a ``master.cfg`` such as docs/ci/master.cfg.
 
-Every cell is a builder.  A night is one build of the builder ``matrix``, on the master itself: it
-finds the revision, triggers all cells at it, waits for them, and reports.  A cell's build runs
-``harness matrix run`` on any worker, sends the directory of the run to the master, and merges it
-into the night's directory and the history.  When a worker is lost, Buildbot gives the cell to
-another, ``attempts`` times at most: a cell that takes its worker down would else take all down.  An
-attempt that never came to the master is not counted, one that came twice counts once.
+Every cell is a builder.  A night is one build of the builder ``matrix`` on the master: it
+determines the revision, triggers all cells at it, waits for them, and reports.  A cell's build runs
+``harness matrix run`` on any worker, uploads the directory of the run to the master, and merges it
+into the night's directory and the history.  If a worker is lost, Buildbot gives the cell to another
+one, at most ``attempts`` times, in case the cell itself kills workers.  An attempt that was not
+uploaded is not counted, one uploaded twice is counted once.
 
-Only masters import this: it needs the extra ``buildbot`` of the package.
+Only masters import this module: it needs the package's extra ``buildbot``.
 """
 
 import json
@@ -27,19 +27,19 @@ NIGHT = "matrix"
 """The builder of a whole night."""
 
 HERE = "master"
-"""The worker, inside the master, that nights occupy."""
+"""The worker in the master, for nights."""
 
 HARNESS = (sys.executable, "-P", "-c", "from harness.cli import main; main()")
-"""The harness that the master itself runs: the one that this is a part of."""
+"""The command of the master's own harness."""
 
 LISTING = 60.0
-"""Seconds that it may take to list the matrix."""
+"""Timeout in seconds of listing the matrix."""
 
 KEEPALIVE = 60
-"""Seconds between two questions whether a worker is there: one may vanish without a word."""
+"""Seconds between keepalive messages, to detect lost workers."""
 
 TAKE = '"$@" && rm -rf -- "$0"'
-"""What was merged is in the night's directory; what could not be stays where it is."""
+"""Remove the uploaded directory after it was merged."""
 
 
 def configuration(
@@ -56,10 +56,10 @@ def configuration(
     matrix: str = "",
     attempts: int = 3,
 ) -> dict[str, Any]:
-    """The ``BuildmasterConfig`` of a master whose directory is ``directory``.
+    """The ``BuildmasterConfig`` of a master in ``directory``.
 
-    Below it are made: ``runs/`` with a directory of a run for each night, ``history.sqlite``, and
-    ``report/`` with the last night's pages, ``report.md`` and ``junit.xml``.
+    It will contain ``runs/`` with a directory for each night, ``history.sqlite``, ``report/`` with
+    the last night's pages, ``report.md`` and ``junit.xml``.
 
     Args:
         directory: the master's, ``basedir`` in a master.cfg.
@@ -82,14 +82,14 @@ def configuration(
     root = Path(directory).resolve()
     declared = ["--matrix", matrix] if matrix else []
     cells = cell_names(declared)
-    # Who merges and who reads the history take turns.
+    # Merging and reading the history exclude each other.
     turn = util.MasterLock("history").access("exclusive")
     source = _source(repository, branch)
     config: dict[str, Any] = {
         "title": "Matrix",
         "protocols": {"pb": {"port": listen}},
         "buildbotNetUsageData": None,
-        # Two requests for a cell are of two runs, and neither stands for the other.
+        # Two requests for a cell belong to two runs.
         "collapseRequests": False,
         "workers": [worker.LocalWorker(HERE, max_builds=1)],
         "builders": [
@@ -128,7 +128,9 @@ def configuration(
 
 
 def cell_names(declared: Iterable[str] = ()) -> list[str]:
-    """What ``harness matrix list --json`` lists; UsageError when it fails, HostError when late."""
+    """The output of ``harness matrix list --json``; UsageError if it fails, HostError after a
+    timeout.
+    """
     try:
         done = run([*HARNESS, "matrix", "list", "--json", *declared], LISTING)
     except NotRun as error:
@@ -165,7 +167,7 @@ def _night(root: Path, source: Sequence[Any], turn: Any) -> list[Any]:
             waitForFinish=True,
             updateSourceStamp=bool(source),
             set_properties={"run": util.Property("run")},
-            # What failed last night too is no news: the report decides about the night.
+            # The report decides about the night, not a single failed cell.
             flunkOnFailure=False,
             warnOnFailure=True,
         ),
@@ -177,7 +179,7 @@ def _night(root: Path, source: Sequence[Any], turn: Any) -> list[Any]:
 
 @util.renderer  # type: ignore[untyped-decorator]
 def _builds_of_request(properties: Any) -> Any:
-    """How often Buildbot has begun this cell for this night, as a Deferred."""
+    """The number of builds of this cell for this night, as a Deferred."""
     build = properties.getBuild()
     builds = build.master.data.get(("buildrequests", build.requests[0].id, "builds"))
     return builds.addCallback(len)
@@ -195,7 +197,7 @@ def _cell(
     sent = util.Interpolate(
         "%(kw:root)s/incoming/%(kw:cell)s-%(prop:buildnumber)s", root=str(root), cell=safe
     )
-    # A cell that somebody forces belongs to no night.
+    # A forced build of a cell belongs to no night.
     whole = util.Interpolate(
         "%(kw:root)s/runs/%(kw:run)s",
         root=str(root),
@@ -220,7 +222,7 @@ def _cell(
             haltOnFailure=True,
         ),
         *source,
-        # What an earlier build has left would be taken for this one's.
+        # Remove the results of an earlier build.
         steps.RemoveDirectory("run", name="clean", haltOnFailure=True),
         steps.ShellCommand(
             name="run",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the declaration to cells: each has a name, and what is not run has a reason."""
+"""Expands the declaration to cells with names, and excluded ones with reasons."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,13 +24,12 @@ TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cell:
-    """One square of the matrix: everything that decides what it does.
+    """One cell of the matrix: everything that determines its work.
 
-    ``config_file`` is where the config lies, empty for one of the harness's own; ``port`` a name
-    or a directory.  ``features`` are those of the port that the guest is built with, ``cflags``
-    what comes behind the config's own flags, ``program`` is gcc, clang or a version of one,
-    ``qemu`` the directory of QEMU's programs, empty for those in ``PATH``, ``subject`` the
-    workload, or the mutants with commas between.
+    ``config_file`` is the config's file, empty for one of the harness's own; ``port`` is a name or
+    a directory.  ``features`` are the port's features that are built in, ``cflags`` are added to
+    the config's flags, ``program`` is gcc, clang or a version of one, ``qemu`` is the directory of
+    QEMU's programs, empty for ``PATH``, ``subject`` is the workload, or the mutants with commas.
     """
 
     config: str
@@ -51,12 +50,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Such as ``mips-malta/graph/gcc-O2-auto/sort``."""
+        """For example ``mips-malta/graph/gcc-O2-auto/sort``."""
         return f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
 
     @property
     def machine(self) -> MachineConfig:
-        """The config, around the port under test and with the cell's compiler and QEMU."""
+        """The config with the port under test and the cell's compiler and QEMU."""
         config = load_config(self.config_file or self.config)
         build = config.build.model_copy(update={"compiler": self.program})
         qemu = config.qemu
@@ -67,13 +66,13 @@ class Cell:
 
     @property
     def spec(self) -> GuestSpec:
-        """The guest that it is about; for the suite, the one that all variants are made of."""
+        """The cell's guest; for the suite, the one that all variants are made from."""
         workload = self.subject if self.kind in ("workload", "soak") else WORKLOAD
         return GuestSpec.of(self.machine, workload, features=self.features, cflags=self.cflags)
 
     @property
     def tracer(self) -> str:
-        """The tracer that the workload runs under."""
+        """The workload's tracer."""
         return TRACERS[self.mode]
 
     def as_json(self) -> dict[str, Any]:
@@ -148,18 +147,18 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
                 )
                 rule = _first(matrix.exclude, cell, config)
-                kept = _first(matrix.include, cell, config) if rule else 0
-                used |= {("exclude", rule), ("include", kept)}
+                included = _first(matrix.include, cell, config) if rule else 0
+                used |= {("exclude", rule), ("include", included)}
                 if not port.fits(config):
                     reason = f"the port {port.name} is not for this config"
                     out.append(Excluded(cell.name, reason, 0))
                 elif features is None:
                     reason = f"the port {port.name} cannot be built for {mode} on this config"
                     out.append(Excluded(cell.name, reason, 0))
-                elif rule and not kept:
+                elif rule and not included:
                     out.append(Excluded(cell.name, matrix.exclude[rule - 1].reason, rule))
                 elif cell.kind == "mutants" and "/" in cell.port:
-                    reason = "planted faults are in the harness's own ports, and this is another"
+                    reason = "mutants exist for the harness's own ports only"
                     out.append(Excluded(cell.name, reason, 0))
                 else:
                     chosen.append(cell)
@@ -167,14 +166,14 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
         for number in range(1, len(rules) + 1):
             if (kind, number) not in used:
                 raise UsageError(
-                    f"{file}: [[{kind}]] number {number} decides about no cell",
+                    f"{file}: [[{kind}]] number {number} has no effect on any cell",
                     f"Correct its globs, or remove it: {rules[number - 1].reason}",
                 )
     for cell in chosen:
         if len(cell.name) > LONGEST_NAME:
             raise UsageError(
                 f"{file}: the name {cell.name} has more than {LONGEST_NAME} characters",
-                "Files are called by it: give its config or its axes shorter names.",
+                "It is used as a file name: give its config or its axes shorter names.",
             )
     if not chosen:
         raise UsageError(f"{file}: there is no cell: {out[0].reason if out else 'all is empty'}")
@@ -199,7 +198,7 @@ def _configs(matrix: MatrixFile, file: Path | str) -> list[tuple[MachineConfig, 
     if twice:
         raise UsageError(
             f"{file}: configs: more than one is called {twice[0]}",
-            "Cells are called by it: rename a file, or choose one of them.",
+            "It is part of the names of cells: rename a file, or choose one of them.",
         )
     if matrix.port is None:
         return found
@@ -218,7 +217,7 @@ def _subject(work: Work) -> str:
 
 
 def _first(rules: Sequence[Rule], cell: Cell, config: MachineConfig) -> int:
-    """The number, from 1, of the first rule about the cell; 0 if there is none."""
+    """The number, from 1, of the first rule that matches the cell; 0 if there is none."""
     axes = ("config", "mode", "compiler", "optimise", "frame", "work")
     values = {axis: getattr(cell, axis) for axis in axes}
     values |= {"form": config.build.form, "cpus": str(config.qemu.smp)}
@@ -248,10 +247,10 @@ def pick(cells: Iterable[Cell], globs: Sequence[str]) -> list[Cell]:
 
 
 def shard(cells: Sequence[Cell], index: int, count: int) -> list[Cell]:
-    """Part ``index``, from 1, of ``count`` parts of nearly the same size.
+    """Part ``index``, from 1, of ``count`` parts of nearly equal size.
 
-    The parts together are all cells, each in one part, whatever the order they are given in.  Each
-    kind of work is dealt out by itself, so that the long ones are spread evenly.
+    Each cell is in exactly one part, independently of the given order.  Each kind of work is
+    distributed separately, so that the long ones are spread evenly.
     """
     if not 1 <= index <= count:
         raise UsageError(f"there is no part {index} of {count}", "Write I/N with 1 <= I <= N.")
@@ -260,4 +259,4 @@ def shard(cells: Sequence[Cell], index: int, count: int) -> list[Cell]:
 
 
 COST = {"mutants": 0, "conform": 1, "soak": 2, "workload": 3}
-"""Which kinds of work take longest, those first: run last they would hold up the end."""
+"""The kinds of work by duration; the longest run first."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which cells a change of sources can change.  When in doubt, all of them."""
+"""Which cells are affected by a change of sources; in doubt, all of them."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,20 +15,20 @@ Concerns = Callable[[Cell], bool]
 def concerned(
     cells: Iterable[Cell], files: Iterable[str], workloads: Mapping[str, bytes]
 ) -> list[Cell]:
-    """The cells that one of the harness's own files has a part in.
+    """The cells affected by changes of the harness's own files.
 
-    ``files`` are paths from the root of the sources, ``workloads`` the sources of all workloads by
-    their file names, in which includes are looked for.
+    ``files`` are paths relative to the root of the sources, ``workloads`` the sources of all
+    workloads by file name, to find includes.
     """
     rules = [_rule(PurePosixPath(file), workloads) for file in files]
     return [cell for cell in cells if any(rule(cell) for rule in rules)]
 
 
 def concerned_elsewhere(cells: Sequence[Cell], files: Iterable[Path]) -> list[Cell]:
-    """The cells that one of the files of another tree has a part in.
+    """The cells affected by changes of files in another tree.
 
-    ``files`` are whole paths.  One that belongs to some cells' port, or is their config or
-    workload, is about these; of any other file nothing is known.
+    ``files`` are absolute paths.  A file of a port, a config or a workload affects the cells that
+    use it; any other file affects all cells.
     """
     found: set[Cell] = set()
     for file in files:
@@ -41,7 +41,7 @@ def _has_part(file: Path, cell: Cell) -> bool:
 
 
 def _rule(path: PurePosixPath, workloads: Mapping[str, bytes]) -> Concerns:
-    """What of the cells a file is about."""
+    """The cells affected by a file."""
     match path.parts:
         case ("guests", "arch", architecture, *_):
             return lambda cell: cell.architecture == architecture
@@ -72,7 +72,7 @@ def _workload(cell: Cell) -> str:
 
 
 def _includers(name: str, workloads: Mapping[str, bytes]) -> set[str]:
-    """The workloads that a file is compiled into, itself among them."""
+    """The workloads that include a file, with itself."""
     found = {name}
     grown = True
     while grown:

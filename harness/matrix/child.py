@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A cell's process and all that it starts: bounded in time and memory, ended as a whole."""
+"""A cell's process and its descendants, with limits on time and memory."""
 
 import contextlib
 import os
@@ -16,30 +16,30 @@ from harness.process import find_program, with_pdeathsig
 from harness.units import MIB
 
 RESERVED = 4096 * MIB
-"""Address space beyond the memory limit that one process may map without using it, as QEMU does."""
+"""Address space beyond the memory limit, which QEMU maps without using it."""
 
 FILE_LIMIT = 2048 * MIB
-"""Bytes of the largest file that a cell may write: a guest that prints for ever fills no disk."""
+"""Maximum size in bytes of a cell's files."""
 
 PATIENCE = 10.0
-"""Seconds that killed processes may take to go; one that waits for a disk may take longer."""
+"""Seconds that killed processes may take to end."""
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
 class CellLimits:
-    """What one cell may use: ``time`` in seconds, ``memory`` in bytes of all its processes."""
+    """The limits of one cell: ``time`` in seconds, ``memory`` in bytes of all its processes."""
 
     time: float
     memory: int
 
 
 class CellProcess:
-    """One running cell, the leader of a process group and session of its own.
+    """One running cell, the leader of its own process group and session.
 
-    The kernel kills it when the thread that made it ends; what it started in the same way, such as
-    QEMU and gdb, then dies in turn.  ``process_fd`` is readable when it has ended.
+    The kernel kills it when the thread that created it ends, and its descendants, such as QEMU and
+    gdb, in the same way.  ``process_fd`` is readable when it has ended.
     """
 
     def __init__(self, command: Sequence[str], log: Path, limits: CellLimits) -> None:
@@ -69,24 +69,24 @@ class CellProcess:
 
     @property
     def seconds(self) -> float:
-        """How long it has been there."""
+        """Its running time."""
         return time.monotonic() - self.began
 
     def look(self) -> str:
-        """Which limit it is over: ``timeout``, ``memory``, or none."""
+        """The limit that it exceeds: ``timeout``, ``memory``, or none."""
         self.peak = max(self.peak, sum(_resident(pid) for pid in family(self.pid)))
         if self.seconds > self.limits.time:
             return "timeout"
         return "memory" if self.peak > self.limits.memory else ""
 
     def close(self) -> None:
-        """End it and all that it has started; harmless when it has ended."""
+        """Kill it and its descendants; harmless if it has ended."""
         if self.process_fd < 0:
             return
         if self._popen.poll() is None:
             _kill_family(self.pid)
         with contextlib.suppress(ProcessLookupError):
-            # The number of the group stays ours as long as one process is in it.
+            # The process group exists as long as one process is in it.
             os.killpg(self.pid, signal.SIGKILL)
         self._popen.wait()
         os.close(self.process_fd)
@@ -94,7 +94,7 @@ class CellProcess:
 
 
 def family(root: int) -> list[int]:
-    """A process and all that descend from it, parents first."""
+    """A process and its descendants, parents first."""
     children: dict[int, list[int]] = {}
     for pid, parent in _processes():
         children.setdefault(parent, []).append(pid)
@@ -109,22 +109,22 @@ def _processes() -> Iterator[tuple[int, int]]:
         if entry.name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 stat = Path(entry.path, "stat").read_text(errors="replace")
-                # The name of the program stands in parentheses, and may hold any of them.
+                # The program's name is in parentheses, and may contain some.
                 yield int(entry.name), int(stat.rpartition(")")[2].split()[1])
 
 
 def _resident(pid: int) -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
-        # What is shared, such as libraries, would count once for each process.
+        # Shared memory, such as libraries, would be counted for each process.
         _, resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[:3]
         return (int(resident) - int(shared)) * PAGE
     return 0
 
 
 def _kill_family(root: int) -> None:
-    """Kill from the root downwards, so that nobody starts anew what has been killed.
+    """Kill from the root downwards, so that no parent starts a killed process again.
 
-    Each is held by a descriptor first and looked at again: a number may have become another's.
+    Each is first opened as a pidfd and then checked again, as process ids may be reused.
     """
     held: list[int] = []
     try:

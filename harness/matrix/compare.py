@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What has changed from one set of attempts to another; nothing here reads or writes."""
+"""Compares two sets of attempts; no I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,12 +8,12 @@ from harness.matrix.result import CellOutcome, Result, all_verdicts
 from harness.matrix.tools import Tool, changed
 
 SLOWER = 0.01
-"""By which part of itself a number of instructions grows before it is worth saying."""
+"""Relative increase of instructions that is reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One question of one cell, by the name of the verdict (empty: how the cell ended)."""
+    """A changed verdict of a cell (name empty: how the cell ended)."""
 
     cell: str
     name: str
@@ -23,9 +23,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Changes of one verdict in all cells of one work: most likely for one reason.
+    """Changes of one verdict in all cells of one work, which probably have one cause.
 
-    ``message`` is the first one's.
+    ``message`` is that of the first one.
     """
 
     work: str
@@ -35,7 +35,7 @@ class Group:
 
 
 def groups(changes: Iterable[Change]) -> list[Group]:
-    """Changes in groups, in the order of the first of each."""
+    """Changes in groups, in order of the first of each."""
     found: dict[tuple[str, str], Group] = {}
     for one in changes:
         key = one.cell.rpartition("/")[2], one.name
@@ -45,7 +45,7 @@ def groups(changes: Iterable[Change]) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Slowdown:
-    """Guest instructions of a cell, before and now; repeated runs count the same."""
+    """Guest instructions of a cell, before and now; they repeat exactly."""
 
     cell: str
     before: int
@@ -54,19 +54,18 @@ class Slowdown:
 
     @property
     def growth(self) -> float:
-        """0.02 for two per cent more."""
+        """0.02 for an increase of 2 %."""
         return self.now / self.before - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What ``now`` is against ``before``; each list is sorted by cell and verdict.
+    """``now`` compared with ``before``; each list is sorted by cell and verdict.
 
-    ``failing`` is what failed before already, ``unjudged`` are cells that the host failed at, or
-    what a cell had an answer to and does not ask any more; ``missing`` are cells that were run
-    before and have not been now, ``new`` the reverse.  A cell that hangs or dies has no verdicts of
-    its own, so the cell itself is what broke.  ``tools`` are those that changed; ``note`` is what
-    there is to say of the order of revisions.
+    ``failing`` failed before too.  ``unjudged`` are cells with errors of the host, and verdicts
+    that are missing now.  ``missing`` are cells that ran before but not now, ``new`` the reverse.
+    A cell that hangs or dies has no verdicts; then the cell itself is in ``broke``.  ``tools`` are
+    those that changed.  ``note`` is about the order of revisions.
     """
 
     before: str
@@ -93,7 +92,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class _Seen:
-    """All answers to one question at one revision."""
+    """All results of one verdict at one revision."""
 
     passed: Result | None = None
     failed: Result | None = None
@@ -181,7 +180,7 @@ def _several(title: str, messages: Sequence[str]) -> str:
 def _silent(
     old: Mapping[Key, _Seen], new: Mapping[Key, _Seen], now: Sequence[Result]
 ) -> list[Change]:
-    """Questions that had an answer, of cells that came to their end and do not answer any more."""
+    """Verdicts that are missing now, of cells that ended."""
     ended = {r.cell: r for r in now if r.outcome in (CellOutcome.PASS, CellOutcome.FAIL)}
     missed: dict[str, list[str]] = {}
     for cell, name in sorted(old.keys() - new.keys()):
@@ -190,7 +189,7 @@ def _silent(
     found = []
     for cell, names in missed.items():
         if len(names) == 1:
-            name, message = names[0], "it had a verdict before and has none now"
+            name, message = names[0], "it has no verdict now, but had one before"
         else:
             name, message = "", f"{len(names)} that had a verdict have none now, such as {names[0]}"
         found.append(Change(cell, name, message, ended[cell].command))
@@ -219,7 +218,7 @@ def _judged(results: Iterable[Result]) -> set[str]:
 
 
 def _explained(key: Key, seen: Mapping[Key, _Seen]) -> bool:
-    """Whether this is how a cell ended, and verdicts of it say the same and more."""
+    """Whether a cell's failure is explained by its verdicts."""
     result = seen[key].failed
     if key[1] or result is None:
         return False
@@ -249,7 +248,7 @@ def _instructions(
 
 
 def _fewest(results: Iterable[Result]) -> dict[str, Result]:
-    """Of each cell the attempt with the fewest instructions, among those that counted them."""
+    """The attempt of each cell with the fewest instructions, if counted."""
     found: dict[str, Result] = {}
     for result in results:
         if result.instructions is not None:

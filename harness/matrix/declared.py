@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The matrix that a command line asks for."""
+"""The matrix selected by a command line."""
 
 import os
 import re
@@ -18,10 +18,10 @@ from harness.units import escape
 
 @dataclass(frozen=True)
 class Declared:
-    """A declaration, the harness's own if None, and what stands in place of what it names.
+    """A declaration, by default the harness's own, with overrides.
 
-    That is a port, the directory of QEMU's programs, and versions of compilers, such as gcc-13 in
-    place of every gcc.
+    These are a port, the directory of QEMU's programs, and versions of compilers, such as gcc-13
+    for every gcc.
     """
 
     file: Path | None
@@ -31,7 +31,7 @@ class Declared:
 
     @cached_property
     def matrix(self) -> MatrixFile:
-        """What the file says, and what stands in its place."""
+        """The declaration with the overrides."""
         matrix = load_matrix(self.file or DEFAULT)
         own: dict[str, object] = {"compiler": self._chosen(matrix)}
         for name, path in (("port", self.port), ("qemu", self.qemu)):
@@ -39,17 +39,17 @@ class Declared:
         return matrix.model_copy(update=own)
 
     def expand(self) -> Expansion:
-        """All cells, and what is none."""
+        """All cells and excluded ones."""
         return expand(self.matrix, self.file or DEFAULT)
 
     @property
     def history(self) -> Path:
-        """Where what was found is kept unless another file is named."""
+        """The default file of the history."""
         port = self.matrix.port
         return default_file(Path(port) if port else None)
 
     def repeat(self, cell: Cell) -> str:
-        """The command that runs a cell again."""
+        """The command that repeats a cell."""
         command = ["harness", "matrix", "cell"]
         for option, path in (("--matrix", self.file), ("--port", self.port), ("--qemu", self.qemu)):
             command += [option, os.path.realpath(path)] if path else []
@@ -58,7 +58,7 @@ class Declared:
         return shlex.join([*command, cell.name])
 
     def _chosen(self, matrix: MatrixFile) -> dict[str, Compiler]:
-        """The matrix's compilers, each in the version that is asked for."""
+        """The matrix's compilers in the selected versions."""
         found = dict(matrix.compiler)
         for wanted in self.compilers:
             if not re.fullmatch(COMPILER, wanted):
@@ -78,5 +78,5 @@ class Declared:
 
 
 def _family(program: str) -> str:
-    """Such as gcc for gcc-13."""
+    """For example gcc for gcc-13."""
     return program.partition("-")[0]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What all runs found, in one SQLite file.
+"""The results of all runs, in one SQLite file.
 
-Each attempt at a cell is there once, however often it is added.  The file knows its version: an
-older one is brought up to date in one transaction, a newer one is refused.
+Each attempt is stored once, however often it is added.  The file has a version: older files are
+upgraded in one transaction, newer ones are refused.
 """
 
 import hashlib
@@ -65,16 +65,16 @@ MIGRATIONS = (
     ) STRICT, WITHOUT ROWID;
     """,
 )
-"""Each brings a file from the version of its index to the next; what stands here never changes."""
+"""Each upgrades a file from the version of its index to the next; they are never changed."""
 
 PATIENCE = 30.0
-"""Seconds to wait for another process that writes."""
+"""Seconds to wait for another writer."""
 
 
 def default_file(port: Path | None = None) -> Path:
-    """Where history is kept unless another file is named: in the XDG state directory.
+    """The default file, in the XDG state directory.
 
-    A port of one's own has a history of its own: its cells are called like those of others.
+    Each port outside of the harness has its own, as cells of different ports have the same names.
     """
     base = os.environ.get("XDG_STATE_HOME", "")
     root = Path(base) if Path(base).is_absolute() else Path("~/.local/state").expanduser()
@@ -90,10 +90,10 @@ class History:
     """An open history; close it, or use ``with``."""
 
     def __init__(self, file: Path) -> None:
-        """Open or make it.
+        """Open or create it.
 
         Raises:
-            UsageError: it is something else, damaged, or of a newer version.
+            UsageError: it is another kind of file, damaged, or of a newer version.
             HostError: it cannot be read or written.
         """
         self.file = file
@@ -115,11 +115,13 @@ class History:
         self.close()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._base.close()
 
     def add(self, results: Iterable[Result]) -> int:
-        """Add attempts, all or none; gives how many were new.  HostError when the disk is full."""
+        """Add attempts, all or none; returns the number of new ones.  HostError if the disk is
+        full.
+        """
         new = 0
         with _errors(self.file), self._transaction():
             for one in results:
@@ -153,7 +155,7 @@ class History:
         return new
 
     def runs(self) -> list[Run]:
-        """All runs, oldest first by the clocks of their machines; FormatError for what is none."""
+        """All runs by the clocks of their machines, oldest first; FormatError for invalid data."""
         with _errors(self.file):
             rows = self._base.execute(
                 "SELECT run AS id, revision, min(started) AS started FROM attempt"
@@ -164,7 +166,7 @@ class History:
             ]
 
     def attempts(self, *, revision: str | None = None, run: str | None = None) -> list[Result]:
-        """The attempts of a revision, a run, or all, oldest first; FormatError for what is none."""
+        """The attempts of a revision, a run, or all, oldest first; FormatError for invalid data."""
         with _errors(self.file):
             rows = _dicts(
                 self._base.execute(
@@ -174,7 +176,7 @@ class History:
                     (revision, run),
                 )
             )
-            # Another process may add some before the next query.
+            # Another process may add attempts between the queries.
             found = {one["id"]: one | {"versions": {}, "verdicts": []} for one in rows}
             failures: dict[tuple[str, str], list[str]] = {}
             for attempt, name, verdict, message in self._base.execute(
@@ -209,7 +211,7 @@ class History:
         ]
 
     def _migrate(self) -> None:
-        """Bring the file to this version.  Two who do it at once wait for each other."""
+        """Upgrade the file to this version; concurrent upgrades wait for each other."""
         with self._transaction():
             version = self._number("user_version")
             application = self._number("application_id")
@@ -244,7 +246,7 @@ class History:
             yield
             self._base.execute("COMMIT")
         except BaseException:
-            # A full disk has SQLite roll back by itself.
+            # SQLite rolls back by itself if the disk is full.
             if self._base.in_transaction:
                 self._base.execute("ROLLBACK")
             raise
@@ -261,7 +263,7 @@ def _execute(base: sqlite3.Connection, script: str) -> None:
 
 
 def _schema(base: sqlite3.Connection) -> set[tuple[str, ...]]:
-    """Every table, index, view and trigger, but what SQLite makes by itself."""
+    """All tables, indexes, views and triggers, without SQLite's own."""
     return set(
         base.execute(
             "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
@@ -270,7 +272,7 @@ def _schema(base: sqlite3.Connection) -> set[tuple[str, ...]]:
 
 
 def _schema_of(version: int) -> set[tuple[str, ...]]:
-    """What a file of this version has; with anything else a query may mean anything."""
+    """The schema of a version."""
     with closing(sqlite3.connect(":memory:")) as base:
         for script in MIGRATIONS[:version]:
             _execute(base, script)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The report as static pages: the matrix as grids, trends, and a page for each cell with its past.
+"""The report as static pages: the matrix as grids, trends, and a page with the history of each
+cell.
 
 They need no server, no network and no script.
 """
@@ -26,20 +27,20 @@ from harness.matrix.trends import Night, nights
 from harness.units import KIB, escape
 
 ATTEMPTS = 60
-"""Attempts that the page of a cell shows, the newest; nights that the first page shows."""
+"""Maximum number of attempts on the page of a cell, and of nights on the first page."""
 
 LINES = 60
-"""Lines of what a cell printed that its page shows, the last ones."""
+"""Lines of a cell's log on its page."""
 
 WORST = ("fail", "flaky", "error", "pass")
-"""Which state stands for several squares: the first that one of them has."""
+"""States by severity; the worst one is shown for several cells."""
 
 MARKS = {"pass": "\N{CHECK MARK}", "fail": "fail", "flaky": "flaky", "error": "?"}
 
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """One cell, or several of one config, mode and work: what is shown, and where it leads."""
+    """One cell, or several of one config, mode and work: its state, link and text."""
 
     state: str
     page: str
@@ -48,7 +49,7 @@ class Square:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Squares in rows of a config each, in these of a mode each, and columns."""
+    """Squares by config, mode and column."""
 
     columns: list[str] = field(default_factory=list)
     configs: dict[str, dict[str, dict[str, Square]]] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the run's directory has of an attempt: the end of its log, and files by their links."""
+    """The tail of an attempt's log, and its files with links."""
 
     lines: tuple[str, ...]
     files: tuple[tuple[str, str], ...]
@@ -64,7 +65,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Numbers as a line in a chart 100 wide and high; ``last`` is the point at its end."""
+    """A line in a chart of size 100 x 100; ``last`` is its end point."""
 
     points: str
     last: tuple[float, float]
@@ -140,7 +141,7 @@ def write_pages(
 
 
 def _tiles(found: Comparison) -> Sequence[tuple[str, str, str]]:
-    """Numbers for the top of the page: state, number, name."""
+    """The numbers at the top of the page: state, number, name."""
     counts = (
         ("fail", len(found.broke), "broke"),
         ("fail", len(found.slower), "slower"),
@@ -159,7 +160,7 @@ def _tiles(found: Comparison) -> Sequence[tuple[str, str, str]]:
 
 
 def _states(now: Sequence[Result]) -> dict[str, str]:
-    """How each cell did, by config and mode; one that passed and failed is flaky."""
+    """The state of each cell, by config and mode; flaky if it passed and failed."""
     seen: dict[str, set[str]] = {}
     for result in sorted(now, key=lambda one: _place(one.cell)):
         seen.setdefault(result.cell, set()).add(result.outcome.verdict)
@@ -175,7 +176,7 @@ def _place(cell: str) -> tuple[str, int, str]:
 
 
 def _overview(states: Mapping[str, str], pages: Mapping[str, str]) -> Grid:
-    """The whole matrix: a column for each work; squares of several cells lead to their grid."""
+    """The whole matrix with a column for each work; squares of several cells link to their grid."""
     several: dict[tuple[str, str, str], list[str]] = {}
     for cell in states:
         config, mode, _, work = _axes(cell)
@@ -188,7 +189,7 @@ def _overview(states: Mapping[str, str], pages: Mapping[str, str]) -> Grid:
         state = next(worst for worst in WORST if worst in seen)
         passed = seen.count("pass")
         one = len(cells) == 1
-        # All that passed are told by their number alone.
+        # If all passed, only their number.
         text = str(passed) if state == "pass" else f"{passed}/{len(cells)}"
         page = pages[cells[0]] if one else f"#{_anchor(work)}"
         square = Square(state, page, MARKS[state] if one else text)
@@ -198,7 +199,7 @@ def _overview(states: Mapping[str, str], pages: Mapping[str, str]) -> Grid:
 
 
 def _grids(states: Mapping[str, str], pages: Mapping[str, str]) -> dict[str, tuple[str, Grid]]:
-    """A grid, and its anchor, for each work that is done under several flags."""
+    """A grid, and its anchor, for each work with several sets of flags."""
     grids: dict[str, Grid] = {}
     for cell, state in states.items():
         config, mode, flags, work = _axes(cell)
@@ -215,7 +216,7 @@ def _grids(states: Mapping[str, str], pages: Mapping[str, str]) -> dict[str, tup
 
 
 def _axes(cell: str) -> tuple[str, str, str, str]:
-    """Config, mode, flags and work of a cell.  A name of another form has less."""
+    """Config, mode, flags and work of a cell; other names have fewer parts."""
     parts = cell.split("/")
     parts += [""] * (4 - len(parts))
     return parts[0], parts[1], "/".join(parts[2:-1]), parts[-1]
@@ -226,12 +227,12 @@ def _anchor(work: str) -> str:
 
 
 def _page(cell: str) -> str:
-    """A file's name for a cell; nothing in it leaves the directory."""
+    """The file name of a cell's page, safe for any name."""
     return f"{quote(cell, safe='', errors='replace').replace('%2F', '~').replace('%', '_')}.html"
 
 
 def _line(numbers: Sequence[float]) -> Line | None:
-    """A line through the numbers with room above and below; none for one."""
+    """A line through the numbers with a margin; None for a single number."""
     if len(numbers) < 2:
         return None
     least, most = min(numbers), max(numbers)
@@ -242,7 +243,7 @@ def _line(numbers: Sequence[float]) -> Line | None:
 
 
 def _bars(past: Sequence[Night]) -> list[tuple[float, float, float, float, Night]]:
-    """A bar for each night, as high as many cells did not pass: left, width, top, height."""
+    """A bar for each night with the number of cells that did not pass: left, width, top, height."""
     most = max((night.cells - night.passed for night in past), default=0) or 1
     step = 100 / max(len(past), 1)
     bars = []
@@ -253,7 +254,7 @@ def _bars(past: Sequence[Night]) -> list[tuple[float, float, float, float, Night
 
 
 def _evidence(pages: Path, run: Path, attempts: Sequence[Result]) -> Evidence | None:
-    """Of the newest attempt that the directory has."""
+    """Of the newest attempt in the directory."""
     for one in reversed(attempts):
         where = attempt_directory(run, one.cell, one.id)
         if _is_own(where / LOG, run):
@@ -270,12 +271,12 @@ def _evidence(pages: Path, run: Path, attempts: Sequence[Result]) -> Evidence | 
 
 
 def _is_own(path: Path, run: Path) -> bool:
-    """Whether it is a file of the run; a link may lead to any other file of this machine."""
+    """Whether it is a file in the run's directory, and no link to another one."""
     return path.is_file() and path.resolve().is_relative_to(run.resolve())
 
 
 def _fit(value: object) -> object:
-    """What strangers wrote has no control characters on a page; Markup is our own."""
+    """Untrusted text without control characters; Markup is our own."""
     return escape(value, 64 * KIB) if type(value) is str else value
 
 
@@ -284,12 +285,12 @@ def _moment(seconds: float) -> str:
 
 
 def _number(number: int) -> str:
-    """With thin blanks between thousands."""
+    """With narrow spaces between thousands."""
     return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _revision(text: str) -> str:
-    """The first characters of a revision, and that there were changes to it."""
+    """The beginning of a revision, with a mark for uncommitted changes."""
     head, plus, _ = text.partition("+")
     return head[:12] + plus
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the file that declares a matrix may say.
+"""The keys of the file that declares a matrix.
 
-A field's description is the text that an error shows after "allowed:".  docs/matrix.rst says what
-each key is for.
+A field's description is shown in errors after "allowed:".  docs/matrix.rst describes each key.
 """
 
 import os
@@ -24,13 +23,13 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 Kind = Literal["workload", "soak", "conform", "mutants"]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.]*$"
-"""Names of axis values; a dash joins three of them, a slash the parts of a cell's name."""
+"""Names of axis values; in a cell's name they are joined by dashes and slashes."""
 
 PART = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}"
-"""A part of a cell's name, and what a run or an attempt is called: the name of a file, no path."""
+"""A part of a cell's name, or the name of a run or an attempt; usable as a file name."""
 
 LONGEST_NAME = 200
-"""Characters of a cell's name, which a file is called by too."""
+"""Maximum length of a cell's name, which is also a file name."""
 
 
 def _flag(text: str) -> str:
@@ -53,7 +52,7 @@ class Compiler(Model):
 
 
 class Work(Model):
-    """What a cell does with its guest."""
+    """The work of a cell."""
 
     kind: Kind = Field(description='"workload", "soak", "conform" or "mutants"')
     workload: str = Field(default="", description="the name of a workload, or a C file")
@@ -67,7 +66,7 @@ class Work(Model):
 
 
 class Rule(Model):
-    """Cells that match all of its globs are taken out, or put in again, for a reason."""
+    """Excludes or includes cells that match all of its globs."""
 
     config: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of configs")
     mode: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of modes")
@@ -92,7 +91,7 @@ class Rule(Model):
 
 
 class Limits(Model):
-    """What a cell may use unless the command line says otherwise."""
+    """The default limits of a cell."""
 
     time: float = Field(default=600.0, gt=0, le=86400, description="seconds, up to 86400")
     memory: int = Field(default=2048, ge=64, le=1 << 20, description="MiB, from 64")
@@ -127,18 +126,18 @@ class MatrixFile(Model):
 
 
 def load_matrix(file: Path = DEFAULT) -> MatrixFile:
-    """Read and check the declaration; UsageError says which key is wrong."""
+    """Read and check the declaration; UsageError names a wrong key."""
     found = validated(MatrixFile, read_toml(file), file, "docs/matrix.rst describes every key.")
     for kind, rules in (("exclude", found.exclude), ("include", found.include)):
         for number, rule in enumerate(rules, 1):
             if rule.model_fields_set == {"reason"}:
                 raise UsageError(
-                    f"{file}: [[{kind}]] number {number} names no axis, so it is about every cell",
-                    "Say what it is about, such as config, mode, compiler, form or work.",
+                    f"{file}: [[{kind}]] number {number} names no axis, so it matches every cell",
+                    "Add one, such as config, mode, compiler, form or work.",
                 )
 
     def meant(path: str) -> str:
-        # From where the declaration lies, so that it works from any directory.
+        # Relative to the declaration.
         return os.path.realpath(file.parent / user_path(path))
 
     works = {

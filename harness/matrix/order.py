@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which revision came after which: as git says where it knows them, else as the clocks say.
+"""The order of revisions: git's if it knows them, otherwise by time.
 
-The machines that run cells have clocks of their own, and one that is ahead would have its revision
-be the last for as long as it is.
+The clocks of machines may differ: a revision with a clock that is ahead would always be the last.
 """
 
 import re
@@ -15,12 +14,12 @@ from harness.matrix.rundir import Run
 from harness.matrix.versions import git
 
 _COMMIT = re.compile(r"([0-9a-f]{7,64})(\+[0-9a-f]+)?")
-"""A revision as git has it, with a digest of what was not committed."""
+"""A git revision, with a digest of uncommitted changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Runs and revisions, oldest first; ``note`` is what there is to say of their order."""
+    """Runs and revisions, oldest first; ``note`` is about their order."""
 
     runs: list[Run]
     revisions: list[str]
@@ -28,10 +27,10 @@ class Timeline:
 
 
 def timeline(runs: Sequence[Run], tree: Path | None) -> Timeline:
-    """The order of runs that are sorted by their clocks; ``tree`` is a git work tree, if any.
+    """The order of runs that are sorted by time; ``tree`` is a git work tree, if any.
 
-    A revision comes behind those that it descends from.  For all else the clocks count, and the
-    revision of the last run is the newest one.
+    A revision comes after its ancestors.  Otherwise the order is by time, and the revision of the
+    last run is the newest one.
     """
     first = {one.revision: one.started for one in reversed(runs)}
     last = runs[-1].revision if runs else ""
@@ -71,7 +70,7 @@ def _disagreement(
 
 
 def _ancestors(revisions: Sequence[str], tree: Path) -> dict[str, set[str]]:
-    """Of each revision that git knows those of the others that it descends from."""
+    """The ancestors of each revision that git knows, among the others."""
     named = {one: match[1] for one in revisions if (match := _COMMIT.fullmatch(one))}
     asked = "".join(f"{name}^{{commit}}\n" for name in named.values())
     answers = git(tree, "cat-file", "--batch-check", given=asked).splitlines() if named else []

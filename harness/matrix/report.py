@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A comparison for people (text, Markdown) and for CI systems (JUnit XML)."""
+"""A comparison as text, Markdown, and JUnit XML."""
 
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as Xml
@@ -14,13 +14,13 @@ from harness.matrix.tools import split
 from harness.units import KIB, one_line
 
 SHOWN = 200
-"""Entries of one list that Markdown shows."""
+"""Maximum entries of a list in Markdown."""
 
 NAMED = 10
-"""Cells that are named in a row: where one fails for a reason, a hundred others may."""
+"""Maximum number of named cells of a group."""
 
 WIDEST = 64 * KIB
-"""Characters of a line, with the command that shows a failure again."""
+"""Maximum length of a line, with the command that repeats a failure."""
 
 
 def choose(
@@ -29,14 +29,13 @@ def choose(
     at: str | None = None,
     past: Timeline | None = None,
 ) -> tuple[tuple[str, list[Result]], tuple[str, list[Result]]]:
-    """What is compared: names and attempts of before and of now.
+    """The names and attempts to compare, before and now.
 
-    ``since`` and ``at`` are a revision, the first characters of one, or a run.  Without ``at`` it
-    is the last revision, or the last run where ``since`` is a run; without ``since`` it is the
-    revision in front of that; before the first is nothing.  ``past`` is their order, that of the
-    clocks unless given.
+    ``since`` and ``at`` are a revision, its beginning, or a run.  ``at`` is by default the last
+    revision, or the last run if ``since`` is a run.  ``since`` is by default the revision before
+    that, if any.  ``past`` is their order, by default by time.
 
-    Where tools changed while the revision stayed, before is that revision with the tools before.
+    If tools changed and the revision did not, "before" is that revision with the previous tools.
 
     Raises:
         UsageError: there is no such revision or run, or no history at all.
@@ -78,7 +77,7 @@ def _named(history: History, runs: Sequence[Run], name: str) -> tuple[str, list[
 
 
 def summary(found: Comparison) -> str:
-    """One line."""
+    """A one-line summary."""
     against = f" against {found.before}" if found.before else ", nothing to compare with"
     return (
         f"{found.now}{against}: {found.passed} of {found.cells} cells passed; "
@@ -89,7 +88,7 @@ def summary(found: Comparison) -> str:
 
 
 def lines(found: Comparison) -> Iterator[str]:
-    """For a terminal: what happened, and the command that shows it again; fit to print."""
+    """For a terminal: the changes, with the commands that repeat them."""
     yield from (one_line(line, WIDEST) for line in _lines(found))
 
 
@@ -161,7 +160,7 @@ def markdown(found: Comparison) -> str:
 
 
 def junit(results: Sequence[Result]) -> str:
-    """A test suite for each cell, of its last attempt, with a test case for each verdict."""
+    """A test suite for the last attempt of each cell, with a test case for each verdict."""
     root = Xml.Element("testsuites")
     for result in sorted({result.cell: result for result in results}.values(), key=_cell):
         suite = Xml.SubElement(
@@ -195,7 +194,7 @@ def junit(results: Sequence[Result]) -> str:
 
 
 def outcomes(results: Sequence[Result]) -> str:
-    """One line about a run: how its cells ended."""
+    """The outcomes of a run's cells in one line."""
     counts = dict.fromkeys(CellOutcome, 0)
     for result in results:
         counts[result.outcome] += 1
@@ -203,7 +202,7 @@ def outcomes(results: Sequence[Result]) -> str:
 
 
 def changes(found: Comparison) -> Sequence[tuple[str, list[Change]]]:
-    """What happened, under its titles, the worst first."""
+    """The changes by title, the worst first."""
     return (
         ("broke", found.broke),
         ("mended", found.mended),
@@ -235,7 +234,7 @@ def _rest(entries: Sequence[object]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown, and HTML in it, leave as it is, on one line."""
+    """Text on one line, escaped for Markdown and HTML."""
     flat = one_line(" ".join(text.split()), WIDEST)
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|~&" else c for c in flat)
 
@@ -246,5 +245,5 @@ def _code(text: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """XML 1.0 has no control characters, and none of what is no character."""
+    """Text without characters that XML 1.0 does not allow."""
     return one_line(text, WIDEST)

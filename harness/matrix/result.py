@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What became of a cell, and the file that says so: whole, or not there."""
+"""The result of a cell, and its file, which is written atomically."""
 
 import json
 import os
@@ -26,25 +26,25 @@ from harness.matrix.model import LONGEST_NAME, PART
 from harness.units import KIB, MIB, escape
 
 FORMAT = 1
-"""Version of result.json; it changes when a key changes its meaning or goes."""
+"""Version of result.json; incremented if a key is removed or changes its meaning."""
 
 RESULT = "result.json"
 FINDINGS = "findings.json"
 LIMIT = 64 * MIB
-"""Bytes beyond which a file of results is not one."""
+"""Maximum size of a file of results."""
 
 TEXT = 400
-"""Characters of a message that are kept."""
+"""Maximum length of a message."""
 
 LONGEST = 16 * KIB
-"""Characters of any text."""
+"""Maximum length of any text."""
 
 YEAR_10000 = 253402300800
-"""In seconds since 1970: no calendar of ours goes so far."""
+"""In seconds since 1970; Python's calendar ends there."""
 
 
 def shown(text: str) -> str:
-    """A text fit to print and bounded; what has become of one stays as it is."""
+    """Printable text of limited length; idempotent."""
     return escape(escape(text, TEXT), TEXT)
 
 
@@ -53,7 +53,7 @@ def _shown(value: object) -> object:
 
 
 def _storable(value: object) -> object:
-    """JSON can have half a character, which no file and no database takes."""
+    """JSON allows lone surrogates, which files and databases do not."""
     if not isinstance(value, str):
         return value
     return value[:LONGEST].encode("utf-8", "backslashreplace").decode()[:LONGEST]
@@ -85,7 +85,7 @@ Count = Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
 
 
 class CellOutcome(StrEnum):
-    """How a cell ended.  Only ``error`` says nothing about the thing tested: the host failed."""
+    """How a cell ended.  ``error`` is the host's; all others are about the thing tested."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -124,7 +124,7 @@ Verdicts = Annotated[tuple[CellVerdict, ...], Field(max_length=100_000), AfterVa
 
 @dataclass(frozen=True, slots=True)
 class CellFindings:
-    """What a cell found out itself; ``instructions`` of the guest, where they repeat exactly."""
+    """A cell's own findings; ``instructions`` of the guest, if they repeat exactly."""
 
     __pydantic_config__ = CLOSED
 
@@ -134,9 +134,9 @@ class CellFindings:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One attempt at a cell.  ``id`` is its own in all runs; ``started`` is in seconds since 1970.
+    """One attempt at a cell.  ``id`` is unique in all runs; ``started`` is in seconds since 1970.
 
-    ``peak`` is the most memory, in bytes, that its processes were seen to use together.
+    ``peak`` is the highest memory use in bytes of all its processes.
     """
 
     __pydantic_config__ = CLOSED
@@ -161,13 +161,13 @@ _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 
 def checked(kind: type[_Kind], data: object, where: str) -> _Kind:
-    """What a stranger says, a file or a row of a table, as one of the values here.
+    """Untrusted data, from a file or a table, as one of the types here.
 
-    Everything that merge, report and history read goes through here: names are no paths, numbers
-    fit into a database, texts are bounded.  Each field of ``kind`` has to be there and no other.
+    Used for all input of merge, report and history: names are no paths, numbers fit into a
+    database, texts have a maximum length.  All fields of ``kind`` must be there, and no others.
 
     Raises:
-        FormatError: it is something else; ``where`` begins the sentence, as ``x is no y``.
+        FormatError: it is invalid; ``where`` begins the message, as ``x is no y``.
     """
     if not isinstance(data, dict):
         raise FormatError(where)
@@ -192,13 +192,13 @@ def _complaint(error: ValidationError) -> str:
 
 
 def write_json(path: Path, data: object) -> None:
-    """Write a JSON file that is whole or not there; HostError when the disk is full."""
+    """Write a JSON file atomically; HostError if the disk is full."""
     with atomic_file(path) as stream:
         stream.write(json.dumps(data, indent=2).encode() + b"\n")
 
 
 def read_json(path: Path) -> Any:
-    """Read one back; FormatError when it is not JSON."""
+    """Read a JSON file; FormatError if it is invalid."""
     try:
         # Without O_NONBLOCK the open of a FIFO would wait for a writer for ever.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
@@ -215,7 +215,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_checked(path: Path, kind: type[_Kind], what: str) -> _Kind:
-    """A file that says which ``FORMAT`` it has, as ``kind``; FormatError for anything else."""
+    """A file with its version in ``format``, as ``kind``; FormatError for anything else."""
     data = read_json(path)
     if isinstance(data, dict) and data.pop("format", None) != FORMAT:
         raise FormatError(
@@ -225,22 +225,22 @@ def read_checked(path: Path, kind: type[_Kind], what: str) -> _Kind:
 
 
 def write_result(directory: Path, result: Result) -> None:
-    """Say that this attempt is over."""
+    """Write the result of a finished attempt."""
     write_json(directory / RESULT, {"format": FORMAT, **asdict(result)})
 
 
 def read_result(directory: Path) -> Result:
-    """The inverse; FormatError for anything else."""
+    """Read a result; FormatError for anything else."""
     return read_checked(directory / RESULT, Result, "result of a cell")
 
 
 def write_findings(directory: Path, findings: CellFindings) -> None:
-    """What a cell leaves for the process that has started it."""
+    """Write a cell's findings, for the process that started it."""
     write_json(directory / FINDINGS, asdict(findings))
 
 
 def read_findings(directory: Path) -> CellFindings:
-    """What it left, fit to print; FormatError for anything else.  A cell that died left nothing."""
+    """Read a cell's findings; empty if it died.  FormatError for anything else."""
     path = directory / FINDINGS
     if not path.exists():
         return CellFindings()
@@ -253,6 +253,6 @@ def read_findings(directory: Path) -> CellFindings:
 
 
 def all_verdicts(result: Result) -> Iterator[CellVerdict]:
-    """The cell's own, and, with an empty name, how it ended."""
+    """The cell's outcome with an empty name, and its own verdicts."""
     yield CellVerdict("", result.outcome.verdict, result.message)
     yield from result.verdicts

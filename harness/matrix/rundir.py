@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The directory of a run, which one run at a time may use.
+"""The directory of a run, used by one run at a time.
 
-``run.json`` says which revision was run; ``lock`` is held by the run; each attempt at a cell has
-``cells/<cell>/<id>/``, which is over when its ``result.json`` is there.
+``run.json`` has the revision; ``lock`` is held by the run; each attempt at a cell has
+``cells/<cell>/<id>/``, and is finished when its ``result.json`` exists.
 """
 
 import os
@@ -37,7 +37,7 @@ RUN = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Which run this is; ``started`` is in seconds since 1970."""
+    """One run; ``started`` is in seconds since 1970."""
 
     __pydantic_config__ = CLOSED
 
@@ -47,13 +47,13 @@ class Run:
 
 
 def new_id() -> str:
-    """A name that no other run or attempt has, and that begins with the time."""
+    """A unique name for a run or attempt, which begins with the time."""
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.urandom(6).hex()}"
 
 
 @contextmanager
 def claimed(directory: Path) -> Iterator[None]:
-    """Be the only run in the directory; UsageError when another one is there."""
+    """Lock the directory for this run; UsageError if another run uses it."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = hold(directory / "lock", busy)
@@ -97,27 +97,26 @@ def _same_revision(directory: Path, run: Run, revision: str) -> None:
 
 
 def read_run(directory: Path) -> Run | None:
-    """The run that a directory holds, if any; FormatError when that cannot be told."""
+    """The run in a directory, if any; FormatError if it is damaged."""
     if not (directory / RUN).exists():
         return None
     return read_checked(directory / RUN, Run, "description of a run")
 
 
 def attempt_directory(directory: Path, cell: str, attempt: str) -> Path:
-    """Where an attempt at a cell keeps everything."""
+    """The directory of an attempt at a cell."""
     return directory / "cells" / cell / attempt
 
 
 def results(directory: Path) -> dict[str, list[Result]]:
-    """All attempts that are over, by cell, oldest first.
+    """All finished attempts by cell, oldest first.
 
     Raises:
-        FormatError: a result is damaged, which a full disk does not do, or of something else than
-            where it lies.
+        FormatError: a result is damaged, or in the directory of another attempt.
     """
     found: dict[str, list[Result]] = {}
     for path in sorted((directory / "cells").glob(f"*/*/*/*/*/{RESULT}")):
-        # A dot begins the name of what was not copied to its end.
+        # A leading dot marks an incomplete copy.
         if path.parent.name.startswith("."):
             continue
         one = read_result(path.parent)
@@ -130,7 +129,7 @@ def results(directory: Path) -> dict[str, list[Result]]:
 
 
 def unfinished(cells: Sequence[Cell], done: dict[str, list[Result]]) -> list[Cell]:
-    """The cells that have to be run yet.  What the host failed at has not been run."""
+    """The cells that have not been run yet, except for errors of the host."""
     return [
         cell
         for cell in cells
@@ -148,16 +147,16 @@ def failed(cells: Sequence[Cell], done: dict[str, list[Result]]) -> list[Cell]:
 
 
 def merge(sources: Sequence[Path], target: Path) -> list[Result]:
-    """Put the attempts of several directories, of one revision, into one; gives all there are.
+    """Merge the attempts of several directories of one revision into one; returns all of them.
 
-    They count as attempts of one run: that of ``target``, or of the oldest source.
+    They become attempts of one run: that of ``target``, or of the oldest source.
 
-    An attempt that is in several of them, or there already, is there once.  It appears whole or
-    not at all, so an interrupted merge can be repeated.
+    Duplicates are merged.  Each attempt is copied atomically, so an interrupted merge can be
+    repeated.
 
     Raises:
-        UsageError: a directory holds no run, one of another revision, or what is no result of it;
-            nothing is written then.
+        UsageError: a directory has no run, one of another revision, or invalid results; nothing is
+            written.
         HostError: the disk is full.
     """
     runs = []
@@ -166,7 +165,7 @@ def merge(sources: Sequence[Path], target: Path) -> list[Result]:
         if run is None:
             raise UsageError(f"{source} holds no run", "Give directories of harness matrix run -o.")
         runs.append(run)
-    # All is read before anything is written: a stranger's directory may be damaged.
+    # Read everything first: a directory may be damaged.
     found = [results(source) for source in sources]
     first = min(runs, key=lambda run: (run.started, run.id))
     for source, run in zip(sources, runs, strict=True):
@@ -203,7 +202,7 @@ def _copy(source: Path, target: Path, cell: str, attempt: str) -> None:
 
 
 def _no_content(directory: str, names: list[str]) -> list[str]:
-    """FIFOs, sockets and devices: nothing of them can be copied."""
+    """FIFOs, sockets and devices are not copied."""
 
     def is_copied(mode: int) -> bool:
         return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run cells side by side; whatever becomes of one, the others go on."""
+"""Runs cells in parallel, independently of each other."""
 
 import os
 import select
@@ -27,24 +27,24 @@ from harness.matrix.rundir import Run, attempt_directory, new_id
 from harness.units import MIB, escape
 
 LOOK_EVERY = 0.5
-"""Seconds between two looks at what the cells use."""
+"""Seconds between checks of the limits."""
 
 CELL = "cell.json"
 LOG = "log.txt"
 TAIL = 4096
 
 Command = Callable[[Path, Path], Sequence[str]]
-"""From the file that describes a cell and its directory to what is run."""
+"""The command line for a cell's description and directory."""
 
 
 def cell_command(file: Path, directory: Path) -> Sequence[str]:
-    """What a cell runs."""
+    """The command line of a cell."""
     return [sys.executable, "-P", "-m", "harness.matrix", str(file), str(directory)]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is told: ``result`` of a cell that is over, or None when one has begun."""
+    """The progress of a run: ``result`` of a finished cell, or None for a started one."""
 
     cell: Cell
     result: Result | None
@@ -55,9 +55,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run: where, within which limits, and what each cell is to record of its surroundings.
+    """The parameters of a run.
 
-    ``repeat`` gives the one command that does a cell again.
+    ``repeat`` returns the command that repeats a cell.
     """
 
     directory: Path
@@ -80,9 +80,9 @@ class _Running:
 
 
 def run_cells(cells: Sequence[Cell], plan: Plan) -> list[Result]:
-    """Run cells, ``plan.jobs`` at a time, long ones first; write each result when it is there.
+    """Run cells, ``plan.jobs`` in parallel, long ones first; write each result.
 
-    Whatever ends this call ends all cells that run; these have no result then.
+    If this call is aborted, running cells are killed and have no result.
 
     Raises:
         HostError: a result cannot be written, or no process can be started.
@@ -119,7 +119,7 @@ def _start(cell: Cell, plan: Plan) -> _Running:
     directory = attempt_directory(plan.directory.resolve(), cell.name, attempt)
     try:
         directory.mkdir(parents=True)
-        # A path may have bytes that are no text.
+        # A path may be no valid text.
         (directory / "command.txt").write_bytes(os.fsencode(f"{plan.repeat(cell)}\n"))
     except OSError as error:
         raise HostError(
@@ -132,7 +132,7 @@ def _start(cell: Cell, plan: Plan) -> _Running:
 
 
 def _wait(running: Mapping[int, _Running]) -> list[tuple[int, str]]:
-    """Those that are over, with the limit that ended each, if one did."""
+    """The finished cells, with the limit that each has exceeded, if any."""
     poll = select.poll()
     for descriptor in running:
         poll.register(descriptor, select.POLLIN)
@@ -194,7 +194,7 @@ def _judge(one: _Running, limit: str) -> tuple[CellOutcome, str, CellFindings]:
 
 
 def _tail(directory: Path) -> str:
-    """The last line that a cell printed."""
+    """The last line of a cell's log."""
     with (directory / LOG).open("rb") as stream:
         stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
         lines = stream.read(TAIL).decode(errors="replace").strip().splitlines()

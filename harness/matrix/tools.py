@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which attempts were made with which tools; nothing here reads or writes.
+"""Attempts by versions of tools; no I/O.
 
-A port that fails tonight at the revision that passed last night is not flaky when QEMU or the
-compiler is another tonight: it broke.
+A port that passed last night and fails tonight, at the same revision but with another QEMU or
+compiler, is broken, not flaky.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from harness.matrix.result import CellOutcome, Result
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A program whose last version, as it says it, is another than before."""
+    """A program whose version has changed."""
 
     program: str
     before: str
@@ -21,9 +21,10 @@ class Tool:
 
 
 def split(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
-    """Attempts, oldest first: with the tools of each cell's last one, and with those before these.
+    """Attempts, oldest first: those with the tools of each cell's last one, and those with the
+    tools before.
 
-    What the host failed at says nothing of tools, and stays with the last ones.
+    Errors of the host are in the first list.
     """
     last: dict[str, Mapping[str, str]] = {}
     earlier: dict[str, Mapping[str, str]] = {}
@@ -36,7 +37,7 @@ def split(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
 
 
 def changed(before: Iterable[Result], now: Iterable[Result]) -> list[Tool]:
-    """The programs, sorted by name, that both have used and whose versions differ at last."""
+    """The programs used in both, whose last versions differ, by name."""
     old, new = _versions(before), _versions(now)
     return [
         Tool(program, old[program], new[program])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the matrix did night after night; nothing here reads or writes."""
+"""The results of the matrix night by night; no I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,11 @@ from harness.matrix.result import CellOutcome, Result
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One run: when its first attempt began (seconds since 1970), and how its cells ended at last.
+    """One run: the time of its first attempt (seconds since 1970), and the final outcomes of its
+    cells.
 
-    ``instructions`` are those of all cells together against the first night: 1.02 is two per cent
-    more.  Only cells that two nights one after the other counted say something about their change.
+    ``instructions`` are those of all cells relative to the first night: 1.02 is an increase of 2 %.
+    Only cells that were counted in two consecutive nights contribute.
     """
 
     run: str
@@ -26,7 +27,7 @@ class Night:
 
 
 def nights(past: Sequence[Result]) -> list[Night]:
-    """All runs, oldest first, of attempts in the order in which they began."""
+    """All runs, oldest first, from attempts by time."""
     runs: dict[str, list[Result]] = {}
     for result in past:
         runs.setdefault(result.run, []).append(result)
@@ -63,6 +64,6 @@ def _fewest(attempts: Sequence[Result]) -> dict[str, int]:
 
 
 def _growth(before: Mapping[str, int], now: Mapping[str, int]) -> float:
-    """The mean of how cells that both counted have grown: each counts the same, however long."""
+    """The mean growth of the cells counted in both, with equal weight."""
     both = before.keys() & now.keys()
     return sum(now[cell] / before[cell] for cell in sorted(both)) / len(both) if both else 1.0

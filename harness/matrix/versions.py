@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is tested, and with what: the revision of the sources, the versions of the tools."""
+"""The tested revision, and the versions of the tools."""
 
 import hashlib
 import os
@@ -17,16 +17,16 @@ from harness.process import NotRun, run
 from harness.units import escape
 
 DEADLINE = 60.0
-"""Seconds that git, or a program asked for its version, may take."""
+"""Timeout in seconds of git and of ``--version``."""
 
 
 def tested_port(cells: Iterable[Cell]) -> Path | None:
-    """The port that the cells are about, where it is none of the harness's own."""
+    """The port of the cells, if it is not one of the harness's own."""
     return next((Path(cell.port) for cell in cells if "/" in cell.port), None)
 
 
 def work_tree(port: Path | None = None) -> Path | None:
-    """The git work tree that a port lies in, the harness's own for None; None if there is none."""
+    """The git work tree of a port, or the harness's own for None; None if there is none."""
     if port is None:
         root = resources.root()
         return root if (root / ".git").exists() else None
@@ -36,9 +36,9 @@ def work_tree(port: Path | None = None) -> Path | None:
 
 
 def revision(root: Path | None, port: Path | None = None) -> str:
-    """The revision of a work tree, with a digest of what is not committed behind it.
+    """The revision of a work tree, with a digest of uncommitted changes.
 
-    Without one it is a digest of the port's files, or, without a port, the harness's version.
+    Without a work tree it is a digest of the port's files, or the harness's version.
     """
     if root is None and port is not None:
         files = sorted(path for path in port.rglob("*") if path.is_file())
@@ -56,7 +56,7 @@ def revision(root: Path | None, port: Path | None = None) -> str:
 
 
 def git(root: Path, *arguments: str, given: str = "") -> str:
-    """What git prints, ``given`` its standard input; UsageError when it fails."""
+    """The output of git, with ``given`` as its standard input; UsageError if it fails."""
     try:
         command = ["git", "-C", str(root), "--no-optional-locks", *arguments]
         done = run(command, DEADLINE, given=given.encode() or None)
@@ -71,16 +71,16 @@ def git(root: Path, *arguments: str, given: str = "") -> str:
 
 
 def versions(cell: Cell) -> Mapping[str, str]:
-    """What QEMU, the compiler and the harness say of themselves; missing ones are left out."""
+    """The versions of QEMU, the compiler and the harness; missing programs are left out."""
     config = cell.machine
     found = {
         "harness": __version__,
         "python": sys.version.split()[0],
-        # By its name alone: another directory has another version of the same program.
+        # By name only, whatever its directory.
         Path(config.qemu.binary).name: _first_line(config.qemu.binary),
     }
     prefix = "" if cell.program.startswith("clang") else config.build.cross_compile
-    # And gcc-13 is another version of gcc.
+    # gcc-13 is a version of gcc.
     found[prefix + cell.program.split("-")[0]] = _first_line(config.build.compiler_program)
     return {name: text for name, text in found.items() if text}
 
@@ -119,14 +119,14 @@ def changed_files(root: Path, rev: str) -> list[str]:
 
 
 def cells_changed_since(cells: Sequence[Cell], root: Path | None, rev: str) -> list[Cell]:
-    """The cells that changes of a work tree since a revision have a part in.
+    """The cells affected by changes of a work tree since a revision.
 
     Raises:
         UsageError: there is no work tree, or git knows no such revision.
     """
     if root is None:
         raise UsageError(
-            "what is tested lies in no git work tree, so nothing can be said of changes",
+            "the port is in no git work tree, so its changes are not known",
             "Leave out --changed-since.",
         )
     files = changed_files(root, rev)

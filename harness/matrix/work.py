@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a cell does: in a process of its own, with its directory for what it makes."""
+"""The work of a cell, in its own process and directory."""
 
 import os
 import shlex
@@ -33,10 +33,10 @@ from harness.units import escape, one_line
 TRACE = "trace.dat"
 GUEST = "guest.txt"
 TIMEOUT = 300.0
-"""Seconds of the host that a workload may take."""
+"""Timeout in seconds of a workload."""
 
 SOAK_SLICE = 0.05
-"""Seconds of the host between two changes of the tracer."""
+"""Seconds between changes of the tracer."""
 SOAK_CHANGES = 60
 
 CLAUSES = {
@@ -49,7 +49,7 @@ CLAUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The events of a run, and what the guest's counters say of them."""
+    """The events of a run, compared with the guest's counters."""
 
     events: int
     expected: int
@@ -74,9 +74,9 @@ def do_cell(cell: Cell, directory: Path) -> bool:
 
 
 def _workload(cell: Cell, directory: Path) -> CellFindings:
-    """Run a workload that knows its answer under the tracer.
+    """Run a workload that checks its results under the tracer.
 
-    Its instructions repeat exactly, or, where several CPUs work, are not told.
+    The number of instructions repeats exactly; it is omitted if several CPUs are busy.
     """
     spec = cell.spec
     kernel = build_guest(spec, _tell)
@@ -98,7 +98,7 @@ def _workload(cell: Cell, directory: Path) -> CellFindings:
 
 
 def _soak(cell: Cell, directory: Path) -> CellFindings:
-    """Switch the tracer on and off under a workload that runs; every event is accounted for."""
+    """Switch the tracer on and off while a workload runs; every event is accounted for."""
     with _start(cell.spec, directory, progress=_tell) as guest:
         changes = 0
         over = False
@@ -118,7 +118,7 @@ def _soak(cell: Cell, directory: Path) -> CellFindings:
 
 @contextmanager
 def _start(spec: GuestSpec, directory: Path, **started: Unpack[Started]) -> Iterator[Guest]:
-    """A guest in front of its workload; what it is built and run with is written down."""
+    """A guest before its workload; the commands that built and run it are written to a file."""
     with start(spec, **started) as guest:
         assert isinstance(guest.machine, Machine)
         commands = f"{plan_build(spec).command_line}\n{shlex.join(guest.machine.command)}\n"
@@ -200,7 +200,7 @@ def clause_verdict(result: ClauseResult) -> CellVerdict:
 
 
 def _mutants(cell: Cell, directory: Path) -> CellFindings:
-    """Judge ports with a planted fault, all of which have to be found."""
+    """Check mutants, all of which must be killed."""
     outcomes = kill_table([cell.spec], cell.subject.split(","), _tell)
     (directory / "mutants.json").write_text(table_json(outcomes), encoding="utf-8")
     named: dict[str, CellVerdict] = {}
@@ -208,12 +208,12 @@ def _mutants(cell: Cell, directory: Path) -> CellFindings:
         if not one.built and one.right:
             continue
         seen = f"{one.clause} {one.message}" if one.killed else one.equivalent or "survives"
-        # Generated faults may share a name; wrong ones are what must not be hidden.
+        # Generated mutants may share a name; wrong ones must not be hidden.
         if one.name not in named or not one.right:
             verdict = "pass" if one.right else "fail"
             named[one.name] = CellVerdict(one.name, verdict, escape(seen, TEXT))
     if not named:
-        raise GuestError("no mutant could be judged")
+        raise GuestError("no mutant could be checked")
     return CellFindings(tuple(named.values()))
 
 

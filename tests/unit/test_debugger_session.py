@@ -98,7 +98,7 @@ def test_answer_that_makes_no_sense(play):
     elif command == "hello":
         say(token + '^done,threads=[{id="1"\\n')
 """)
-    with pytest.raises(GdbError, match="makes no sense"):
+    with pytest.raises(GdbError, match="not valid MI"):
         debugger.command("-hello")
 
 

@@ -253,7 +253,7 @@ class TestSites:
         assert isa.sites.state(site, built, mcount, mcount) is SiteState.CALL
 
     def test_long_call_of_which_nothing_is_known(self, isa: Isa) -> None:
-        with pytest.raises(GuestError, match="not known"):
+        with pytest.raises(GuestError, match="unknown instruction"):
             isa.sites.code_for(self.site(isa, Form.LONG_CALL), SiteState.NOP, 0)
 
 
