@@ -43,8 +43,7 @@ class _Commands(click.Group):
                 raise
             forget(sys.stdout)
             raise HostError(
-                f"the output cannot be written: {error.strerror}",
-                "Make room, or redirect it.",
+                f"the output cannot be written: {error.strerror}", "Make room, or redirect it."
             ) from error
 
 

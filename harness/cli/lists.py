@@ -49,11 +49,7 @@ class Wanted:
 @click.option("--as-built", is_flag=True, help="sites: those of the image; no guest is booted.")
 @json_option
 def list_(
-    what: str,
-    config: str | None,
-    guest: GuestOptions,
-    as_built: bool,
-    as_json: bool,
+    what: str, config: str | None, guest: GuestOptions, as_built: bool, as_json: bool
 ) -> None:
     """List configs, functions, sites, tracers, events, workloads, modules or clauses.
 
@@ -96,10 +92,7 @@ def _sites(wanted: Wanted) -> Table:
     if wanted.as_built:
         image = _image(wanted)
         return header, [_site(image, s, SiteState.BOOT, s.as_built) for s in image.sites]
-    with (
-        progress() as tell,
-        start(_spec(wanted), progress=tell) as guest,
-    ):
+    with progress() as tell, start(_spec(wanted), progress=tell) as guest:
         return header, [
             _site(guest.image, now.site, now.state, now.code) for now in guest.tracer.sites()
         ]

@@ -46,12 +46,7 @@ def matrix() -> None:
 @declaration_options
 @click.option("--excluded", is_flag=True, help="Show excluded cells, and why.")
 @json_option
-def list_(
-    globs: tuple[str, ...],
-    declared: "Declared",
-    excluded: bool,
-    as_json: bool,
-) -> None:
+def list_(globs: tuple[str, ...], declared: "Declared", excluded: bool, as_json: bool) -> None:
     """List the cells of the matrix, or, with --excluded, those that are not run and why."""
     import json
 
@@ -88,11 +83,7 @@ def list_(
 @click.argument("part", metavar="I/N")
 @globs_argument
 @declaration_options
-def shard(
-    part: str,
-    globs: tuple[str, ...],
-    declared: "Declared",
-) -> None:
+def shard(part: str, globs: tuple[str, ...], declared: "Declared") -> None:
     """Print the names of the cells of part I, from 1, of N parts, for CI jobs.
 
     harness matrix shard 2/5 | harness matrix run -o part2 -
@@ -117,11 +108,7 @@ def shard(
     show_default=True,
     help="The output directory.",
 )
-def cell(
-    name: str,
-    declared: "Declared",
-    output: Path,
-) -> None:
+def cell(name: str, declared: "Declared", output: Path) -> None:
     """Run one cell here, without limits, to reproduce a failure from a report."""
     from harness.matrix.__main__ import main
     from harness.matrix.result import write_json

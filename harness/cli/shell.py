@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from harness.cli.options import (
-    GuestOptions,
-    config_option,
-    guest_options,
-    progress,
-    tick_option,
-)
+from harness.cli.options import GuestOptions, config_option, guest_options, progress, tick_option
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,12 +32,7 @@ script_option = click.option(
 @guest_options()
 @tick_option
 @script_option
-def shell(
-    config: str,
-    guest: GuestOptions,
-    tick: int | None,
-    script: Path | None,
-) -> None:
+def shell(config: str, guest: GuestOptions, tick: int | None, script: Path | None) -> None:
     """Boot a guest and work with it at a prompt: verbs of tracefs and trace-cmd, and all of gdb.
 
     The guest is stopped before its workload.  `help` lists the verbs; all other lines are gdb's.
@@ -85,11 +74,7 @@ def _judge(
     help="The guest's image, with its debug information.",
 )
 @click.option(
-    "--gdb",
-    "endpoint",
-    required=True,
-    metavar="SOCKET|HOST:PORT",
-    help="QEMU's debug stub.",
+    "--gdb", "endpoint", required=True, metavar="SOCKET|HOST:PORT", help="QEMU's debug stub."
 )
 @script_option
 def attach(elf: Path, endpoint: str, script: Path | None) -> None:

@@ -35,10 +35,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
     _ = image.structures  # raises without debug information
-    with (
-        ScratchDirectory() as directory,
-        Debugger() as debugger,
-    ):
+    with ScratchDirectory() as directory, Debugger() as debugger:
         debugger.symbols.load(elf)
         debugger.memory.linear = image.isa.machine.linear_address
         try:

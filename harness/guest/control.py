@@ -52,11 +52,7 @@ class RunControl:
     """Runs one guest and stops it, by breakpoints and timeouts."""
 
     def __init__(
-        self,
-        image: Image,
-        machine: Machine | AttachedMachine,
-        debugger: Debugger,
-        cpus: StubCpus,
+        self, image: Image, machine: Machine | AttachedMachine, debugger: Debugger, cpus: StubCpus
     ) -> None:
         self._image = image
         self._machine = machine

@@ -10,11 +10,7 @@ from pathlib import Path
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger
-from harness.errors import (
-    DeadlineMissed,
-    GdbError,
-    UsageError,
-)
+from harness.errors import DeadlineMissed, GdbError, UsageError
 from harness.guest.control import TIMEOUT, Outcome, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject

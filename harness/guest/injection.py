@@ -33,8 +33,7 @@ def inject(config: MachineConfig, debugger: Debugger, cpu: int, *, nmi: bool = F
     way = config.injection
     if way is None:
         raise UsageError(
-            f"the machine config {config.name} has no qemu.inject",
-            "Set it (docs/configs.rst).",
+            f"the machine config {config.name} has no qemu.inject", "Set it (docs/configs.rst)."
         )
     if not 0 <= cpu < config.qemu.smp:
         raise UsageError(f"{config.name} has no CPU {cpu}")

@@ -12,14 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.debugger import Debugger
-from harness.errors import (
-    FormatError,
-    GdbError,
-    GuestDied,
-    GuestError,
-    HarnessError,
-    UsageError,
-)
+from harness.errors import FormatError, GdbError, GuestDied, GuestError, HarnessError, UsageError
 from harness.guest.cpus import StubCpus
 from harness.guest.tracing import Tracing
 from harness.image import Image, ModuleImage, RunningImage

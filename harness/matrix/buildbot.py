@@ -186,12 +186,7 @@ def _builds_of_request(properties: Any) -> Any:
 
 
 def _cell(
-    root: Path,
-    source: Sequence[Any],
-    run: Sequence[str],
-    cell: str,
-    turn: Any,
-    attempts: int,
+    root: Path, source: Sequence[Any], run: Sequence[str], cell: str, turn: Any, attempts: int
 ) -> list[Any]:
     safe = cell.replace("/", "~")
     sent = util.Interpolate(

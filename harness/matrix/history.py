@@ -15,11 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HostError, UsageError
-from harness.matrix.result import (
-    Result,
-    all_verdicts,
-    checked,
-)
+from harness.matrix.result import Result, all_verdicts, checked
 from harness.matrix.rundir import Run
 
 APPLICATION = 0x66746D78  # "ftmx"

@@ -24,10 +24,7 @@ WIDEST = 64 * KIB
 
 
 def choose(
-    history: History,
-    since: str | None = None,
-    at: str | None = None,
-    past: Timeline | None = None,
+    history: History, since: str | None = None, at: str | None = None, past: Timeline | None = None
 ) -> tuple[tuple[str, list[Result]], tuple[str, list[Result]]]:
     """The names and attempts to compare, before and now.
 

@@ -158,10 +158,7 @@ class _Thread:
 
 
 def expect(
-    records: Iterable[Call | Return | Mark | Window],
-    settings: Settings,
-    *,
-    marked: bool = True,
+    records: Iterable[Call | Return | Mark | Window], settings: Settings, *, marked: bool = True
 ) -> Expectation:
     """The events to be recorded.
 

@@ -80,8 +80,7 @@ class Session:
     def _start_of(self, config: str) -> Start:
         if self._restart is None:
             raise UsageError(
-                "the config of this guest cannot be changed",
-                "Use: harness shell -c CONFIG",
+                "the config of this guest cannot be changed", "Use: harness shell -c CONFIG"
             )
         return partial(self._restart, config)
 
@@ -127,10 +126,7 @@ class Session:
     def live(self) -> Guest:
         """The guest; UsageError when it is gone."""
         if self.gone:
-            raise UsageError(
-                f"the guest is gone: {self.gone}",
-                REMAINS,
-            )
+            raise UsageError(f"the guest is gone: {self.gone}", REMAINS)
         return self.guest
 
     def choose_thread(self) -> None:

@@ -8,12 +8,7 @@ from harness.trace.declarations import (
     LATENCY,
     event_formats,
 )
-from harness.trace.events import (
-    FuncgraphEntryEvent,
-    FuncgraphExitEvent,
-    FunctionEvent,
-    TraceEvent,
-)
+from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import parse_filters
 from harness.trace.formats import EventDeclaration, EventFormat, Field
 from harness.trace.reader import TraceDatReader

@@ -43,10 +43,7 @@ KERNEL_STACK = EventDeclaration(
 )
 
 PRINT = EventDeclaration(
-    "print",
-    5,
-    ("unsigned long ip", "char buf[]"),
-    '"%ps: %s", (void *)REC->ip, REC->buf',
+    "print", 5, ("unsigned long ip", "char buf[]"), '"%ps: %s", (void *)REC->ip, REC->buf'
 )
 
 # Letters as in ps; the kernel masks other bits.

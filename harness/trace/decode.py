@@ -82,8 +82,7 @@ def event_decoder(
         flags, preempt_count = values[flags_at], values[preempt_at]
         # As TraceEvent(...), without a second call.
         return new(
-            made,
-            (stamp, cpu, title, pid, comm, flags, preempt_count, fields, lost, symbols),
+            made, (stamp, cpu, title, pid, comm, flags, preempt_count, fields, lost, symbols)
         )
 
     return decode

@@ -230,11 +230,9 @@ def latency_flags(flags: int, preempt_count: int) -> str:
         irqs = "b"
     else:
         irqs = "X" if flags & IRQS_NOSUPPORT else "."
-    resched = {
-        NEED_RESCHED | PREEMPT_RESCHED: "N",
-        NEED_RESCHED: "n",
-        PREEMPT_RESCHED: "p",
-    }.get(flags & (NEED_RESCHED | PREEMPT_RESCHED), ".")
+    resched = {NEED_RESCHED | PREEMPT_RESCHED: "N", NEED_RESCHED: "n", PREEMPT_RESCHED: "p"}.get(
+        flags & (NEED_RESCHED | PREEMPT_RESCHED), "."
+    )
     if flags & NMI:
         interrupt = "Z" if flags & HARDIRQ else "z"
     elif flags & HARDIRQ:

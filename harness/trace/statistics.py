@@ -7,12 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.ring import add_lost
 from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
-from harness.trace.events import (
-    FuncgraphEntryEvent,
-    FuncgraphExitEvent,
-    FunctionEvent,
-    TraceEvent,
-)
+from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 

@@ -312,10 +312,7 @@ class TracerControl:
             on = site in enabled
             old, new = (SiteState.NOP, SiteState.CALL) if on else (SiteState.CALL, SiteState.NOP)
             yield self._patch(
-                site.address,
-                code[old],
-                code[new],
-                f"the call site of {title(self._image, site)}",
+                site.address, code[old], code[new], f"the call site of {title(self._image, site)}"
             )
 
     def _patch(self, address: int, old: bytes, new: bytes, what: str) -> Patch:

@@ -107,8 +107,7 @@ class EventControl:
         found = {name for name in known if _matches(name, pattern)}
         if not found:
             raise UsageError(
-                f"this guest has no event {pattern!r}",
-                f"It has: {', '.join(known[:40])}.",
+                f"this guest has no event {pattern!r}", f"It has: {', '.join(known[:40])}."
             )
         return found
 

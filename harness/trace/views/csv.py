@@ -6,12 +6,7 @@ from collections.abc import Iterator
 from io import StringIO
 
 from harness.ring import LOST_UNKNOWN
-from harness.trace.events import (
-    FuncgraphEntryEvent,
-    FuncgraphExitEvent,
-    FunctionEvent,
-    TraceEvent,
-)
+from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 from harness.trace.views.selected import selected_events

@@ -9,12 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
-from harness.trace.events import (
-    FuncgraphEntryEvent,
-    FuncgraphExitEvent,
-    FunctionEvent,
-    TraceEvent,
-)
+from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
 

@@ -4,12 +4,7 @@
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
-from harness.trace.events import (
-    OVERHEAD_MARKS,
-    TraceEvent,
-    latency_flags,
-    lost_line,
-)
+from harness.trace.events import OVERHEAD_MARKS, TraceEvent, latency_flags, lost_line
 from harness.trace.filter import Predicate
 from harness.trace.kernel_events import LatencyEvent
 from harness.trace.reader import TraceDatReader

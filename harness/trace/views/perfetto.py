@@ -64,8 +64,7 @@ def report_perfetto(reader: TraceDatReader, *, keep: Predicate | None = None) ->
                 note.uint_value = value
         if piece.kind is PieceKind.WHOLE:
             end = trace.packet.add(
-                trusted_packet_sequence_id=SEQUENCE,
-                timestamp=min(piece.stamp + piece.took, LATEST),
+                trusted_packet_sequence_id=SEQUENCE, timestamp=min(piece.stamp + piece.took, LATEST)
             )
             end.track_event.type = TrackEvent.TYPE_SLICE_END
             end.track_event.track_uuid = piece.track

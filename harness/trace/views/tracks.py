@@ -12,12 +12,7 @@ from enum import Enum, auto
 
 from harness.ring import LOST_UNKNOWN
 from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
-from harness.trace.events import (
-    FuncgraphEntryEvent,
-    FuncgraphExitEvent,
-    FunctionEvent,
-    TraceEvent,
-)
+from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.kernel_events import SchedSwitchEvent
 
 CPUS, THREADS = 1, 2
