@@ -120,10 +120,9 @@ def compare(
 ) -> Comparison:
     """Compare attempts of one revision or run with those of another.
 
-    Something is flaky when it passed and failed in ``now``; that is said instead of what it was
-    before.  Something broke when it failed now only, and had passed before or was not there: what
-    is new and fails is nobody's old fault.  So it is with one more failure of a clause that failed
-    before.  What fails as expected has neither broken nor been mended.
+    A verdict is flaky if it passed and failed in ``now``, whatever it was before.  It broke if it
+    fails now, and passed before or is new.  So it is with one more failure of a clause that failed
+    before.  An expected failure has neither broken nor been mended.
     """
     old, new = _answers(before), _answers(now)
     now_cells, old_cells = _judged(now), _judged(before)

@@ -105,10 +105,10 @@ CLOSED = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, slots=True)
 class CellVerdict:
-    """The answer to one question that a cell asks: ``pass``, ``fail``, or why neither.
+    """One verdict of a cell: ``pass``, ``fail``, or why neither.
 
-    ``expected`` is a failure that the port is known to have.  ``failures`` are all that made a
-    clause fail, where the message is the first of them; what is expected is not among them.
+    ``expected`` is a known failure of the port.  ``failures`` has all failures of a clause but the
+    expected ones; the message is the first of them.
     """
 
     __pydantic_config__ = CLOSED

@@ -166,7 +166,7 @@ def check_expected(cells: Iterable[Cell]) -> None:
 
 
 def _conform(cell: Cell, directory: Path) -> CellFindings:
-    """Judge the config's port by every clause."""
+    """Check the config's port for every clause."""
     spec = cell.spec
     expected = find_expected(spec.port)
     reports = list(conform([spec], (), _tell))
