@@ -11,7 +11,7 @@
 
 u32 injected_interrupts;
 
-/* The rest of do_irq(), and where an interrupt begins in traces of functions, which mark it by its place in the text. */
+/* The first traced function of an interrupt; the graph view recognises it by its section. */
 static noinline __section(".irqentry.text") void handle_irq(void)
 {
 	preempt_count_add(HARDIRQ_OFFSET);
@@ -20,8 +20,7 @@ static noinline __section(".irqentry.text") void handle_irq(void)
 }
 
 /*
- * Not traced, and among the vectors: a debugger that stops elsewhere finds out from interrupted_pc
- * where the thread goes on.
+ * Not traced, and in the vectors' section: at a stop elsewhere a debugger reads interrupted_pc.
  */
 notrace __section(".entry.text") void do_irq(struct pt_regs *regs)
 {
@@ -30,7 +29,7 @@ notrace __section(".entry.text") void do_irq(struct pt_regs *regs)
 	WRITE_ONCE(thread->interrupted_pc, instruction_pointer(regs));
 	trace_hardirqs_off(instruction_pointer(regs));
 	handle_irq();
-	/* No part of the interrupt: the thread that comes next would seem to run inside of it. */
+	/* After the interrupt: otherwise the next thread would seem to run inside it. */
 	if (READ_ONCE(current->flags) & _TIF_NEED_RESCHED && !preempt_count())
 		preempt_schedule_irq();
 	trace_hardirqs_on(instruction_pointer(regs));

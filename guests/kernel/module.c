@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Modules: which there are, and what happens when one comes or goes.
+ * Loading and unloading of modules.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 struct module *modules;
 
-/* Before and after its own text: the tracer asks while it patches. */
+/* Also before and after it is loaded: needed while it is patched. */
 notrace struct module *__module_text_address(unsigned long address)
 {
 	struct module *module;
@@ -58,7 +58,7 @@ static bool collides(const struct module *module)
 	return false;
 }
 
-/* Where the pointer to it is, or NULL if it is not there. */
+/* The address of the pointer to it, or NULL if it is not loaded. */
 static struct module **find_module(const struct module *module)
 {
 	struct module **link;
@@ -88,7 +88,7 @@ static bool find_frame(void *cookie, unsigned long address)
 	return !frames->found;
 }
 
-/* Has the graph tracer taken a return address of the module's, or of a call that it has made? */
+/* Does the graph tracer have a return address in the module, or of one of its functions? */
 static bool is_hijacked(const struct thread_info *thread, const struct module *module)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -102,7 +102,7 @@ static bool is_hijacked(const struct thread_info *thread, const struct module *m
 	return false;
 }
 
-/* Of a thread that runs only the debugger can tell what else is on its stack. */
+/* The stack of a running thread is checked by the debugger. */
 static bool is_returned_to(const struct module *module)
 {
 	struct module_frames frames = { .module = module };
@@ -129,7 +129,7 @@ int load_module(struct module *module)
 		return -EINVAL;
 	if (collides(module))
 		return -EEXIST;
-	/* A debugger wrote it: nobody has told the caches. */
+	/* Written by a debugger, without cache maintenance. */
 	flush_icache_range(module->text_start, module->text_end);
 	error = ftrace_module_init(module);
 	if (!error)

@@ -26,7 +26,7 @@ noinline void nmi_work(void)
 	__atomic_fetch_add(&nmi_count, 1, __ATOMIC_RELAXED);
 }
 
-/* Not traced, and among the vectors, as do_irq(). The port comes before anything that is traced. */
+/* Not traced, as do_irq(). The port is called before any traced function. */
 notrace __section(".entry.text") void do_nmi(struct pt_regs *regs)
 {
 	unsigned long *pc = &nmi_interrupted_pc[current->cpu];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The end. Nothing here has call sites, and events are refused from the first line on, so that
- * the trace ends with what led here.
+ * Panic. No call sites here, and events are refused at once, so that the trace ends with the cause.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 
 #include <asm/processor.h>
 
-static u32 panicking;		/* the number of the CPU that did first, + 1 */
+static u32 panicking;		/* the first CPU that panicked, + 1 */
 
 __breakpoint void panic_stop(void)
 {
@@ -23,7 +22,7 @@ __breakpoint void panic_stop(void)
 		arch_idle();
 }
 
-/* Only one CPU tells its story: the others stop here, if not when they are told to. */
+/* Only one CPU reports: the others stop here, or at the inter-processor interrupt. */
 static notrace void panic_begin(void)
 {
 	u32 none = 0, this = smp_processor_id() + 1;

@@ -30,7 +30,7 @@ notrace void console_hex(unsigned long value)
 	console_digits(value, 2 * sizeof(value));
 }
 
-/* What is written at once stays together, whoever else writes. */
+/* Output of one call is not interleaved. */
 void console_write(const char *text, size_t length)
 {
 	static spinlock_t lock;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who runs: one run queue for all CPUs, round robin. A thread that waits is in exactly one list,
+ * The scheduler: one run queue for all CPUs, round robin. A waiting thread is in exactly one list,
  * the run queue or another.
  *
- * The lock is held across __switch_to(): nobody finds a thread in the queue whose registers are
- * not saved yet. The thread that was switched to gives the lock back.
+ * The lock is held across __switch_to(), so no CPU takes a thread whose registers are not saved
+ * yet. The new thread releases the lock.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -68,7 +68,7 @@ static bool is_idle(unsigned int cpu)
 	return info->online && info->running == info->idle && !(info->requests & CPU_RESCHEDULE);
 }
 
-/* The CPU that should take a thread from the queue: an idle one, or else this one. */
+/* The CPU that should run a queued thread: an idle one, or this one. */
 static unsigned int place_for(const struct thread_info *thread)
 {
 	unsigned int this = smp_processor_id(), cpu;
@@ -88,7 +88,7 @@ static void set_need_resched(void)
 	__atomic_fetch_or(&current->flags, _TIF_NEED_RESCHED, __ATOMIC_RELAXED);
 }
 
-/* Somebody waits who can only run here, in turn with others; or somebody sleeps. */
+/* A thread waits for this CPU, or a thread sleeps. */
 static bool ticks_needed(unsigned int cpu)
 {
 	const struct thread_info *waiting = first_waiting(cpu);
@@ -113,8 +113,8 @@ void sched_tick(void)
 }
 
 /*
- * A thread is in the queue: tell a CPU that has nothing better to do, or the one that it is bound to,
- * unless that looks at the queue with its next tick.
+ * A thread was queued: interrupt an idle CPU, or the one that it is bound to, unless that has
+ * ticks.
  */
 static noinline void find_cpu(const struct thread_info *thread)
 {
@@ -156,7 +156,7 @@ static void check_current(const struct thread_info *thread)
 		panic("stack overflow in thread %d (%s)", thread->pid, thread->comm);
 }
 
-/* With the lock held. The thread is in no list, unless it waits for something. */
+/* With the lock held. The thread is in no list, unless it waits. */
 static void switch_thread(bool preempt)
 {
 	struct thread_info *prev = current, *next;
@@ -295,8 +295,8 @@ void sched_boot(void)
 }
 
 /*
- * The idle thread is preempted by whatever gives it something to do: every thread that is woken
- * for this CPU comes with an interrupt. Not traced, because it never returns.
+ * The idle thread is preempted by the interrupt that comes with a woken thread. Not traced, because
+ * it never returns.
  */
 notrace void cpu_idle(void)
 {

@@ -3,8 +3,8 @@
 #define _SCHED_H
 
 /*
- * Between sched.c, which switches threads, and thread.c, which makes them wait. One lock guards
- * the run queue, every other list of threads and what they wait for.
+ * The interface between sched.c and thread.c. One lock protects the run queue, all wait queues, and
+ * what threads wait for.
  */
 #include <linux/irqflags.h>
 #include <linux/sched.h>
@@ -27,24 +27,24 @@ static __always_inline void sched_unlock(unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* With the lock held, which is given up while the thread does not run. */
+/* With the lock held; it is released while the thread does not run. */
 
-/** sched_wait - put the current thread into a list until sched_wake() finds it there */
+/** sched_wait - block the current thread in a list until sched_wake() */
 void sched_wait(struct thread_list *list);
 
-/** sched_wake - the first thread of a list, if any, may go on */
+/** sched_wake - wake the first thread of a list, if any */
 void sched_wake(struct thread_list *list);
 
-/** sched_start - a new thread may run */
+/** sched_start - make a new thread runnable */
 void sched_start(struct thread_info *thread);
 
-/** sched_leave - the current thread has ended: whoever joins it finds EXIT_ZOMBIE */
+/** sched_leave - end the current thread: its state becomes EXIT_ZOMBIE */
 void sched_leave(void) __noreturn;
 
-/** sched_requested - another CPU says that there is a thread for this one */
+/** sched_requested - another CPU has queued a thread for this one */
 void sched_requested(void);
 
-/** sched_tick - begin or stop this CPU's ticks, as the threads that wait demand */
+/** sched_tick - start or stop this CPU's ticks, depending on waiting threads */
 void sched_tick(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Several CPUs: how they start, and what they ask of each other.
+ * Several CPUs: start and inter-processor interrupts.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -18,7 +18,7 @@
 
 struct cpu_info cpu_info[NR_CPUS];
 
-/* A machine need not have more than one. */
+/* For machines with one CPU. */
 int __weak arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end)
 {
 	return -EINVAL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * From the first C instruction to the workload and what comes after it.
+ * Initialisation, the workload, and the end.
  */
 #include <linux/arch.h>
 #include <linux/ftrace.h>
@@ -14,16 +14,16 @@
 int workload(void);
 void workload_done(int status);
 
-/* What workload() returned, for whoever stops the guest in workload_done(). */
+/* The result of workload(), for a debugger at workload_done(). */
 int workload_status;
 
-/* A debugger's breakpoint: the workload is over. */
+/* For a debugger's breakpoint at the end of the workload. */
 __breakpoint void workload_done(int status)
 {
 	barrier();
 }
 
-/* The boot thread becomes the workload's: it has the largest stack. */
+/* The boot thread becomes the workload's, as it has the largest stack. */
 static void run_workload(void)
 {
 	current->pid = 1;
@@ -33,7 +33,7 @@ static void run_workload(void)
 	workload_done(workload_status);
 }
 
-/* Not traced, because it begins before the port is ready and never returns. */
+/* Not traced: it begins before the port is ready, and never returns. */
 notrace void start_kernel(void)
 {
 	arch_trap_init();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The system calls. What a program gives by address lies between USER_BASE and its end, or the
- * answer is -EFAULT.
+ * The system calls. Pointers outside of the user address space return -EFAULT.
  */
 #include <linux/errno.h>
 #include <linux/printk.h>
@@ -59,7 +58,7 @@ SYSCALL_DEFINE0(sched_yield)
 	return 0;
 }
 
-/* Nothing wakes a thread before its time: what remains is always 0. */
+/* No sleep is interrupted: the remaining time is always 0. */
 SYSCALL_DEFINE2(nanosleep, const struct timespec *, rqtp, struct timespec *, rmtp)
 {
 	if (!access_ok(rqtp, sizeof(*rqtp)) || (rmtp && !access_ok(rmtp, sizeof(*rmtp))))
@@ -72,7 +71,7 @@ SYSCALL_DEFINE2(nanosleep, const struct timespec *, rqtp, struct timespec *, rmt
 	return 0;
 }
 
-/* Both clocks begin when the machine does. */
+/* Both clocks begin at 0. */
 SYSCALL_DEFINE2(clock_gettime, int, which_clock, struct timespec *, tp)
 {
 	u64 now;
@@ -87,7 +86,7 @@ SYSCALL_DEFINE2(clock_gettime, int, which_clock, struct timespec *, tp)
 	return 0;
 }
 
-/* A system call with six arguments, which it looks at. There is no memory to map. */
+/* A system call that checks its six arguments. There is no memory to map. */
 SYSCALL_DEFINE6(mmap, unsigned long, addr, unsigned long, len, unsigned long, prot,
 		unsigned long, flags, unsigned long, fd, unsigned long, off)
 {

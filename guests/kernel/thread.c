@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads begin, wait for each other and end.
+ * Creation, synchronisation and end of threads.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -31,7 +31,7 @@ _Static_assert(offsetof(struct thread_info, stack_end) == THREAD_STACK_END, "thr
 #define RET_STACK_SIZE	0
 #endif
 
-/* For the arch's assembly, as a symbol with this value: where struct thread_info has @thread. */
+/* The offset of @thread in struct thread_info, as a symbol for assembly. */
 static void __used notrace define_offsets(void)
 {
 	__asm__ volatile(".globl THREAD_CONTEXT\n\t.set THREAD_CONTEXT, %c0"
@@ -41,8 +41,8 @@ static void __used notrace define_offsets(void)
 static s32 last_pid = 1;		/* the workload's */
 
 /*
- * Where a new thread begins, with the scheduler's lock held. Not traced, because it never returns:
- * for the graph tracer @function is a thread's outermost function.
+ * The entry of a new thread, with the scheduler's lock held. Not traced, because it never returns:
+ * for the graph tracer @function is the outermost function.
  */
 notrace void thread_entry(void);
 notrace void thread_entry(void)
@@ -52,7 +52,7 @@ notrace void thread_entry(void)
 	thread_exit(current->function(current->argument));
 }
 
-/* A place for a thread: the one that has been free for the longest time, for its name's sake. */
+/* The entry that has been free for the longest time, to preserve names of ended threads. */
 static struct thread_info *find_free(void)
 {
 	static unsigned int last;

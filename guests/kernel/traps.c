@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The report of an exception that the kernel cannot handle. Nothing here has call sites, so that it
- * works inside the tracer.
+ * The report of a fatal exception. No call sites here, so that it works inside the tracer.
  */
 #include <linux/bug.h>
 #include <linux/kernel.h>
@@ -11,7 +10,7 @@
 #include <asm/ptrace.h>
 
 #define STACK_WORDS	16
-#define CODE_WORDS	8		/* half of them in front of where it happened */
+#define CODE_WORDS	8		/* half of them before the pc */
 
 extern const char _text[], _end[];
 
@@ -28,7 +27,7 @@ notrace void console_register(const char *name, unsigned long value, bool last)
 	console_puts(last ? "\n" : "  ");
 }
 
-/* Only what is certainly there: a fault here would end the report. */
+/* Only valid addresses: a fault here would end the report. */
 static notrace bool readable(unsigned long address, unsigned long size)
 {
 	return address >= (unsigned long)_text && address < (unsigned long)_end &&
@@ -80,7 +79,7 @@ notrace void oops_enter(const char *reason, const struct pt_regs *regs)
 	console_puts(" at ");
 	console_hex(instruction_pointer(regs));
 	console_puts("\n");
-	/* From the report itself, or from panic(). */
+	/* A fault in the report itself, or in panic(). */
 	if (reporting)
 		panic_plain("exception within an exception");
 	reporting = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs in user mode: how they begin, what they come to the kernel for, and how they are killed.
+ * Programs in user mode: start, system calls and exceptions.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -56,7 +56,7 @@ static notrace long call(const struct pt_regs *regs)
 				     arguments[4], arguments[5]);
 }
 
-/* All that tracing costs a system call while it is off: two looks at the flags. */
+/* With tracing disabled a system call only tests the flags twice. */
 notrace void do_syscall(struct pt_regs *regs)
 {
 	if (traced_syscall())
@@ -84,7 +84,7 @@ void user_exception(struct pt_regs *regs, const char *what)
 	user_exit(USER_KILLED);
 }
 
-/* Not traced, because it never returns: the next that happens on this stack is a system call. */
+/* Not traced, because it never returns: the next user of this stack is a system call. */
 static notrace int user_thread(void *argument)
 {
 	const struct user_program *program = argument;

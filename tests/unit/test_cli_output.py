@@ -56,7 +56,7 @@ def test_a_file_whose_name_begins_with_a_tilde(name):
     done = shell(f'"$1" record {config} {name}')
     assert done.returncode == 2
     assert "~x" in done.stderr
-    assert "fault of the harness" not in done.stderr
+    assert "bug of the harness" not in done.stderr
 
 
 def test_flags_and_features_that_are_given_twice_are_joined():
@@ -95,7 +95,7 @@ def test_wrong_words_are_the_users_mistake(arguments, said):
     done = harness(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
-    assert "fault of the harness" not in done.stderr
+    assert "bug of the harness" not in done.stderr
 
 
 def test_a_file_that_is_no_trace_is_named(tmp_path):

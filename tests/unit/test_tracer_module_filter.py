@@ -66,7 +66,7 @@ def test_chosen(image, globs, found):
     [
         (":mod:ent", "no loaded module matches 'ent'", "Loaded: net, net_test, empty. "),
         ("x:mod:!ent", "no loaded module matches 'ent'", "Load it first: harness record"),
-        (":mod:empty", "no module matches ':mod:empty' and has functions", ""),
+        (":mod:empty", "no module that matches ':mod:empty' has traceable functions", ""),
         ("sent:mod:net", "no traceable function matches 'sent'", "Did you mean send"),
         ("run:mod:net", "no traceable function matches 'run'", "harness list functions"),
         ("leaf:mad:net", "no traceable function matches 'leaf:mad:net'", "leaf"),

@@ -62,8 +62,8 @@ def test_a_trigger_that_is_armed_again_is_a_new_one():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("leaf:", "no command"),
-        ("leaf:snapshot", "no command"),
+        ("leaf:", "no known command"),
+        ("leaf:snapshot", "no known command"),
         ("leaf:traceoff:", "not a count"),
         ("leaf:traceoff:-1", "not a count"),
         ("leaf:traceoff:²", "not a count"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A part of every module: what it says of itself. The build defines KBUILD_MODNAME.
+ * A part of every module: its struct module. The build defines KBUILD_MODNAME.
  */
 #include <linux/module.h>
 

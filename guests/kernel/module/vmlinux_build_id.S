@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module: which kernel it is linked against. The build writes that kernel's note to
- * a file; in front of the number lie three words and the name "GNU".
+ * A part of every module: the build id of its kernel. The build writes that kernel's note to a
+ * file; before the id it has three words and the name "GNU".
  */
 	.section .rodata, "a", %progbits
 	.balign	4

@@ -24,7 +24,7 @@ int ftrace_graph_entry_stub(struct ftrace_graph_ent *trace)
 	return 0;
 }
 
-/* The place first, then what belongs there: an interrupt would use the same one. */
+/* Reserve the entry before filling it: an interrupt would use the same one. */
 static __always_inline struct ftrace_ret_stack *
 push_return_trace(struct thread_info *thread, int index, unsigned long ret, unsigned long func,
 		  unsigned long frame_pointer, unsigned long *retp)
@@ -46,8 +46,8 @@ push_return_trace(struct thread_info *thread, int index, unsigned long ret, unsi
 }
 
 /*
- * The rest of function_graph_enter() for a tracer other than ours: the one that was there when it
- * looked. Ours, if it has come meanwhile, would not expect interrupts where they are possible here.
+ * The rest of function_graph_enter() for another tracer, which was read before. Our own tracer, if
+ * enabled meanwhile, would not expect interrupts here.
  */
 static noinline int call_graph_entry(unsigned long func, trace_func_graph_ent_t tracer)
 {
@@ -60,7 +60,7 @@ static noinline int call_graph_entry(unsigned long func, trace_func_graph_ent_t 
 	return -EBUSY;
 }
 
-/* The end of both parts for ours that are rare: a function that is not hijacked needs no place. */
+/* The end of both slow paths: a function that is not traced needs no entry. */
 static __always_inline int graph_entered(struct thread_info *thread, bool hijack,
 					 unsigned long flags)
 {
@@ -74,7 +74,7 @@ static __always_inline int graph_entered(struct thread_info *thread, bool hijack
 	return error;
 }
 
-/* The rest of it for ours, if there is more to do than to write an event. */
+/* The slow path for our own tracer. */
 static noinline int graph_enter_slow(unsigned long func, unsigned long flags)
 {
 	struct thread_info *thread = current;
@@ -99,8 +99,8 @@ static noinline int graph_enter_new_page(unsigned long func, unsigned long flags
 }
 
 /*
- * With interrupts masked from before the place is taken until the event is there: the functions of
- * an interrupt are either behind the event and deeper, or before it and not.
+ * With interrupts disabled from the reservation of the entry to the event: an interrupt's functions
+ * are either after the event and deeper, or before it.
  */
 int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
 			 unsigned long *retp)
@@ -135,7 +135,7 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 	return 0;
 }
 
-/* Returns nothing: it is called as the last thing, which needs no stack. */
+/* Returns nothing, for a tail call without a stack frame. */
 static noinline unsigned long bad_return(const struct ftrace_ret_stack *entry,
 					 unsigned long frame_pointer)
 {
@@ -160,7 +160,7 @@ static __always_inline unsigned long pop_return_trace(struct thread_info *thread
 	return ret;
 }
 
-/* With interrupts masked until then, so that the event and the place go together. */
+/* With interrupts disabled until then, so that the event and the entry agree. */
 static __always_inline unsigned long graph_left(struct thread_info *thread,
 						const struct ftrace_ret_stack *entry, int index,
 						unsigned long flags)
@@ -171,7 +171,7 @@ static __always_inline unsigned long graph_left(struct thread_info *thread,
 	return ret;
 }
 
-/* The parts of function_graph_enter()'s counterpart that are rare, as above. */
+/* The slow paths of ftrace_return_to_handler(), as above. */
 static noinline unsigned long call_graph_return(trace_func_graph_ret_t tracer)
 {
 	struct thread_info *thread = current;
@@ -254,8 +254,8 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 }
 
 /*
- * A function that was called by a jump, from a hijacked one, has return_to_handler for the address
- * it returns to: who really waits is further down.
+ * A function that was tail-called by a traced one has return_to_handler as its return address: the
+ * original one is further down.
  */
 unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
 				    unsigned long ret, unsigned long *retp)
@@ -266,20 +266,20 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 	if (ret != (unsigned long)return_to_handler)
 		return ret;
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
-	/* Oldest first: the newest entry may not be filled in yet, and tail calls share a place. */
+	/* Oldest first: the newest entry may not be filled in yet, and tail calls share an address. */
 	for (i = 0; i <= thread->curr_ret_stack; i++) {
 		entry = &thread->ret_stack[i];
 		if (entry->retp == retp && entry->ret != ret)
 			return entry->ret;
 	}
-	/* A register: what the port replaced lay in its own frame, below that of the function. */
+	/* A register: the port replaced a copy in its own frame, below that of the function. */
 	for (i = 0; i <= thread->curr_ret_stack; i++) {
 		entry = &thread->ret_stack[i];
 		if (entry->retp < retp && entry->ret != ret)
 			return entry->ret;
 	}
 #else
-	/* The unwinder meets them in the order in which they were pushed, newest first. */
+	/* The unwinder finds them newest first. */
 	for (i = thread->curr_ret_stack - *index; i >= 0; i--) {
 		entry = &thread->ret_stack[i];
 		++*index;

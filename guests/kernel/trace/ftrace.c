@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's list of call sites, and what the ports ask at run time.
+ * The records of call sites, and functions for the ports.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ int function_trace_stop;
 struct dyn_ftrace *ftrace_records;
 unsigned long ftrace_record_count;
 
-/* For ports that have nothing to prepare. */
+/* For ports without initialisation. */
 int __weak ftrace_dyn_arch_init(void)
 {
 	return 0;
@@ -84,7 +84,7 @@ void ftrace_release_mod(struct module *module)
 	module->ftrace_records = NULL;
 }
 
-/* For a debugger, which would call the port once for each site. */
+/* For a debugger, in place of one call for each site. */
 int ftrace_replace_code(int enable)
 {
 	unsigned long target = (unsigned long)ftrace_caller;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The rare half of the ring buffer: its pages. linux/ring_buffer.h says what they look like from
- * outside, ring_buffer_write.h how an event gets into one.
+ * The slow path of the ring buffer: its pages. linux/ring_buffer.h describes their layout,
+ * ring_buffer_write.h writes events.
  */
 #include <linux/kernel.h>
 #include <linux/ring_buffer.h>
@@ -52,7 +52,7 @@ __breakpoint void ring_buffer_watermark(void)
 	barrier();
 }
 
-/* Make the oldest page free, by whatever means this buffer has. */
+/* Free the oldest page: by overwriting it, or by calling the debugger. */
 static bool free_page(struct ring_buffer_per_cpu *cpu)
 {
 	if (ring_buffer.header.flags & RB_FL_OVERWRITE) {
@@ -61,7 +61,7 @@ static bool free_page(struct ring_buffer_per_cpu *cpu)
 		cpu->head++;
 		return true;
 	}
-	/* A debugger that reads here is to find nothing half done. */
+	/* At a debugger's breakpoint no event is incomplete. */
 	WRITE_ONCE(cpu->writing, 0);
 	ring_buffer_watermark();
 	WRITE_ONCE(cpu->writing, 1);
@@ -113,7 +113,7 @@ static __always_inline bool find_room(struct ring_buffer_per_cpu *cpu, u32 size,
 		cpu->tail++;
 	}
 
-	/* The first event of a page: the page's own time stamp says when. */
+	/* The first event of a page has the page's time stamp. */
 	page->time_stamp = time->now;
 	*first_entry_at(cpu, cpu->tail) = cpu->entries;
 	time->delta = 0;
@@ -191,18 +191,18 @@ void ring_buffer_restart(struct ring_buffer_per_cpu *cpu)
 	WRITE_ONCE(cpu->writing, 0);
 }
 
-void ring_buffer_keep(struct ring_buffer *kept, int cpu)
+void ring_buffer_keep(struct ring_buffer *copy, int cpu)
 {
 	const struct ring_buffer_per_cpu *from = &ring_buffer.cpu[cpu];
-	struct ring_buffer_per_cpu *to = &kept->cpu[cpu];
+	struct ring_buffer_per_cpu *to = &copy->cpu[cpu];
 	u32 count = from->tail - from->head + 1, first, i;
 
-	/* Everything has been read, says head = tail + 1. */
+	/* head = tail + 1: empty. */
 	for (i = 0; i < NR_CPUS; i++) {
-		kept->cpu[i].head = 1;
-		kept->cpu[i].tail = 0;
-		kept->cpu[i].entries = 0;
-		kept->cpu[i].overrun = 0;
+		copy->cpu[i].head = 1;
+		copy->cpu[i].tail = 0;
+		copy->cpu[i].entries = 0;
+		copy->cpu[i].overrun = 0;
 	}
 	if (count > to->max_pages)
 		count = to->max_pages;
@@ -237,7 +237,7 @@ static void init_header(struct ring_buffer_header *header)
 	header->long_size = sizeof(long);
 	header->page_size = RING_BUFFER_PAGE_SIZE;
 	header->clock_hz = 1000000000;
-	/* Last: with the magic number there the rest is valid. */
+	/* Last: the magic number makes the header valid. */
 	barrier();
 	header->magic = RING_BUFFER_MAGIC;
 }

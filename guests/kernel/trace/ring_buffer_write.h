@@ -3,18 +3,17 @@
 #define _RING_BUFFER_WRITE_H
 
 /*
- * How an event gets into the ring buffer: reserve, fill, commit. The caller has masked interrupts
- * and is on the CPU that the buffer belongs to, so that only an NMI, or a call that the tracer
- * itself makes of a traced function, could write between the two. Either finds cpu->writing set,
- * which is set before anything else is read, and is refused. Inline, because this is most of what
- * a traced call costs.
+ * Writing an event: reserve, fill, commit. The caller has disabled interrupts and is on the
+ * buffer's CPU, so that only an NMI, or recursion of the tracer, could write in between. Either
+ * finds cpu->writing set, which is set before anything else is read, and is refused. Inline,
+ * because this is most of the cost of a traced call.
  */
 #include <linux/kernel.h>
 #include <linux/ring_buffer.h>
 
 #include <asm/timer.h>
 
-/* An event begins with one word: what or how long it is, and the time since the one before. */
+/* An event begins with one word: its type or length, and the time since the previous one. */
 #define RB_DELTA_BITS	27
 #define RB_DELTA_MASK	((1u << RB_DELTA_BITS) - 1)
 
@@ -28,9 +27,9 @@
 #define RB_TIME_EXTEND_SIZE	8
 
 /*
- * The length of the payload stands in type_len, in words. Where 64-bit values have to be aligned
- * type_len is 0 and the length follows in a word of its own, in bytes, with itself and the padding
- * counted: so the payload begins at a multiple of 8, and every event is a multiple of 8 long.
+ * type_len is the length of the payload in words. If 64-bit values must be aligned, it is 0 and the
+ * next word has the length in bytes, including itself and the padding: so the payload begins at a
+ * multiple of 8, and the length of every event is a multiple of 8.
  */
 #ifdef CONFIG_HAVE_64BIT_ALIGNED_ACCESS
 #define RB_HEADER_SIZE		8
@@ -47,8 +46,8 @@
 
 /**
  * struct ring_buffer_event - an event that is being written
- * @page:	the page it is in
- * @begin:	the bytes of the page that are in use without it
+ * @page:	its page
+ * @begin:	used bytes of the page before it
  * @data:	its payload
  * @time:	its time
  */
@@ -60,10 +59,10 @@ struct ring_buffer_event {
 };
 
 /**
- * struct ring_buffer_time - what an event needs to know of the time
+ * struct ring_buffer_time - the time of an event
  * @now:	its time
- * @delta:	what has gone by since the event before
- * @count:	the clock's counter, where the arch has a use for it
+ * @delta:	time since the previous event
+ * @count:	the clock's counter, if the arch uses it
  */
 struct ring_buffer_time {
 	u64 now;
@@ -112,13 +111,13 @@ ring_buffer_tail_page(const struct ring_buffer_per_cpu *cpu)
 	return (struct ring_buffer_page *)(unsigned long)cpu->tail_page;
 }
 
-/* Not 0: nothing is recorded, and nothing counted. Only a debugger changes that. */
+/* Not 0: events are neither recorded nor counted. Written by a debugger. */
 static __always_inline u32 ring_buffer_is_off(void)
 {
 	return ring_buffer.header.record_disabled;
 }
 
-/* Not 0: this CPU is in the middle of an event; what comes now is lost, and who sees that counts. */
+/* Not 0: this CPU is writing an event; further events are refused and counted by the caller. */
 static __always_inline u32 ring_buffer_is_writing(const struct ring_buffer_per_cpu *cpu)
 {
 	return READ_ONCE(cpu->writing);
@@ -130,7 +129,7 @@ static __always_inline void ring_buffer_count_dropped(struct ring_buffer_per_cpu
 	__atomic_fetch_add(&cpu->dropped, 1, __ATOMIC_RELAXED);
 }
 
-/* Not 0: this CPU takes no event now; see ring_buffer_refused(). */
+/* Not 0: this CPU refuses events now; see ring_buffer_refused(). */
 static __always_inline u32 ring_buffer_refuses(const struct ring_buffer_per_cpu *cpu)
 {
 	return ring_buffer_is_writing(cpu) | ring_buffer_is_off();
@@ -156,15 +155,15 @@ static __always_inline void ring_buffer_begin(struct ring_buffer_per_cpu *cpu, u
 }
 
 /**
- * ring_buffer_try_reserve - begin an event, if nothing unusual is in the way
+ * ring_buffer_try_reserve - reserve an event on the fast path
  * @cpu:	this CPU's buffer
  * @length:	bytes of payload, a constant: a multiple of 4, at most 112
  * @event:	where it is
  *
- * Calls nothing: a tracer that ends with a call of ring_buffer_reserve() in another function if
- * this one fails saves no registers. The caller has asked ring_buffer_refuses().
+ * Calls no functions: a tracer that tail-calls another function with ring_buffer_reserve() if this
+ * one fails saves no registers. The caller has checked ring_buffer_refuses().
  *
- * Return: false if it takes ring_buffer_reserve().
+ * Return: false if ring_buffer_reserve() is needed.
  */
 static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
 						    struct ring_buffer_event *event)
@@ -173,7 +172,7 @@ static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *
 
 	WRITE_ONCE(cpu->writing, 1);
 	barrier();
-	/* Of the page an empty one and a full one in one comparison: 0 - 1 is a lot. */
+	/* One comparison for an empty and a full page: 0 - 1 is large. */
 	if (unlikely(!ring_buffer_read_clock(cpu, &time) ||
 		     (unsigned long)ring_buffer_tail_page(cpu)->commit - 1 >=
 			     RB_DATA_SIZE - ring_buffer_event_size(length))) {
@@ -185,9 +184,9 @@ static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *
 }
 
 /**
- * ring_buffer_make_room - everything that is rare: a new page, a long pause, a full buffer
+ * ring_buffer_make_room - the slow path: a new page, a long pause, a full buffer
  * @cpu:	this CPU's buffer
- * @size:	bytes that the event takes, with its header
+ * @size:	bytes of the event with its header
  * @time:	gets the time of the event
  *
  * Return: false if the event is refused; that has been counted.
@@ -195,7 +194,7 @@ static __always_inline bool ring_buffer_try_reserve(struct ring_buffer_per_cpu *
 bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size,
 			   struct ring_buffer_time *time);
 
-/** ring_buffer_reserve - begin an event; arguments and return value as above, but always */
+/** ring_buffer_reserve - reserve an event; arguments and return value as above */
 static __always_inline bool ring_buffer_reserve(struct ring_buffer_per_cpu *cpu, u32 length,
 						struct ring_buffer_event *event)
 {
@@ -208,7 +207,7 @@ static __always_inline bool ring_buffer_reserve(struct ring_buffer_per_cpu *cpu,
 }
 
 /**
- * ring_buffer_reserve_any - begin an event of any length up to RB_MAX_LENGTH
+ * ring_buffer_reserve_any - reserve an event of any length up to RB_MAX_LENGTH
  *
  * ring_buffer_commit_any() ends it.
  */
@@ -219,11 +218,11 @@ void ring_buffer_commit_any(struct ring_buffer_per_cpu *cpu, u32 length,
 
 #define RB_MAX_LENGTH	1024
 
-/** ring_buffer_restart - forget this CPU's events, with interrupts masked */
+/** ring_buffer_restart - delete this CPU's events, with interrupts disabled */
 void ring_buffer_restart(struct ring_buffer_per_cpu *cpu);
 
-/** ring_buffer_keep - copy a CPU's events, the newest that there is room for, and no other's */
-void ring_buffer_keep(struct ring_buffer *kept, int cpu);
+/** ring_buffer_keep - copy the newest events of one CPU, as far as they fit */
+void ring_buffer_keep(struct ring_buffer *copy, int cpu);
 
 /** ring_buffer_refused - count an event that came while this CPU was writing one */
 void ring_buffer_refused(struct ring_buffer_per_cpu *cpu);

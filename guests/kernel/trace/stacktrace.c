@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stack traces out of what the unwinder finds. Here because nothing in this directory has
- * call sites: the tracer asks for stack traces too.
+ * Stack traces from the unwinder. In this directory, which has no call sites, because the tracer
+ * needs stack traces too.
  */
 #include <linux/stacktrace.h>
 
-/* From: leave out what comes before this address; 0: nothing. */
+/* @from: skip entries before this address; 0: none. */
 struct walk {
 	struct stack_trace *trace;
 	unsigned long from;
@@ -38,7 +38,7 @@ noinline void save_stack_trace_tsk(struct thread_info *thread, struct stack_trac
 
 noinline void save_stack_trace(struct stack_trace *trace)
 {
-	/* How many functions lie in between, is the compiler's affair. */
+	/* The number of functions in between depends on the compiler. */
 	struct walk walk = {
 		.trace = trace,
 		.from = (unsigned long)__builtin_return_address(0),

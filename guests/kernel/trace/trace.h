@@ -29,13 +29,13 @@
 #define TRACE_FLAG_PREEMPT_RESCHED	0x20
 #define TRACE_FLAG_NMI			0x40
 
-/* Where threads keep theirs, so that an event takes them as they are. */
+/* As in struct thread_info, so that an event can copy them. */
 _Static_assert(_TIF_NEED_RESCHED == (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED),
 	       "threads.h");
 _Static_assert(HARDIRQ_MASK == (u32)TRACE_FLAG_HARDIRQ << EVENT_FLAGS_SHIFT &&
 	       NMI_MASK == (u32)TRACE_FLAG_NMI << EVENT_FLAGS_SHIFT, "preempt.h");
 
-/* Whether a sorted array of addresses, which the debugger may have written, has this one. */
+/* Whether a sorted array of addresses, written by the debugger, contains this one. */
 static inline bool ftrace_find(const volatile unsigned long *addresses, u32 count, u32 max_count,
 			       unsigned long wanted)
 {
@@ -60,8 +60,8 @@ static inline bool ftrace_find(const volatile unsigned long *addresses, u32 coun
 #endif
 
 /**
- * struct trace_entry - what every event begins with
- * @context:	u16 type, TRACE_*; u8 flags, TRACE_FLAG_*; u8 how deep preemption is off
+ * struct trace_entry - the common fields of every event
+ * @context:	u16 type, TRACE_*; u8 flags, TRACE_FLAG_*; u8 preemption count
  * @pid:	of the thread
  */
 struct trace_entry {

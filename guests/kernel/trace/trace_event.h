@@ -3,13 +3,13 @@
 #define _TRACE_EVENT_H
 
 /*
- * How events are written that are rare enough for a function call.
+ * Writing of infrequent events, by function calls.
  */
 #include <linux/trace_events.h>
 
 #include "trace.h"
 
-/* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
+/* Written by a debugger while the kernel is stopped, hence volatile. */
 #define event_control	(*(const volatile struct trace_event_control *)&trace_event_control)
 
 /* Between an int and a long, where events have what a compiler would put there. */
@@ -21,10 +21,10 @@
 
 /**
  * struct trace_event_buffer - an event that is being written
- * @cpu:	whose ring buffer it is in
- * @event:	where
+ * @cpu:	its ring buffer
+ * @event:	its position
  * @length:	bytes, with its struct trace_entry
- * @flags:	interrupts before they were masked
+ * @flags:	saved state of interrupts
  */
 struct trace_event_buffer {
 	struct ring_buffer_per_cpu *cpu;
@@ -34,23 +34,23 @@ struct trace_event_buffer {
 };
 
 /**
- * trace_event_reserve - begin an event
+ * trace_event_reserve - reserve an event
  * @buffer:	for trace_event_commit()
  * @type:	TRACE_*
  * @length:	bytes, with its struct trace_entry, which is filled in
  *
- * Return: where it is, or NULL: interrupts are as they were, and there is nothing to commit.
+ * Return: the event, or NULL: then interrupts are restored, and there is nothing to commit.
  */
 void *trace_event_reserve(struct trace_event_buffer *buffer, u16 type, u32 length);
 
 /**
  * trace_event_commit - the event is complete
- * @buffer:	as trace_event_reserve() left it
- * @from:	where a stack trace is to begin, if one is wanted: a return address, or a call site
+ * @buffer:	from trace_event_reserve()
+ * @from:	the beginning of a stack trace, if enabled: a return address, or a call site
  */
 void trace_event_commit(struct trace_event_buffer *buffer, unsigned long from);
 
-/** trace_stack - write a kernel_stack event, with interrupts masked; @flags: before they were */
+/** trace_stack - write a kernel_stack event, with interrupts disabled; @flags: saved state */
 void trace_stack(unsigned long from, unsigned long flags);
 
 #endif

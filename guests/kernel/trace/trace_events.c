@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events: how they get into the ring buffer, and sched_switch and print themselves.
+ * Events: writing to the ring buffer, and the events sched_switch and print.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The function tracer: one event for every traced function that is entered.
+ * The function tracer: one event for every entry of a traced function.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
@@ -22,7 +22,7 @@ static __always_inline void function_event(struct ring_buffer_per_cpu *cpu,
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 
-/* Functions of their own, so that function_trace_call() needs no stack. */
+/* Separate functions, so that function_trace_call() needs no stack. */
 static noinline void function_trace_slow(unsigned long ip, unsigned long parent_ip,
 					 unsigned long flags)
 {
@@ -42,7 +42,7 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip)
 
 	if (unlikely(current->ftrace_ignore | ring_buffer_is_off()))
 		return;
-	/* Interrupts first: an interrupt that found cpu->writing set would lose events. */
+	/* Disable interrupts first: with cpu->writing set an interrupt would lose events. */
 	raw_local_irq_save(flags);
 	cpu = ring_buffer_this_cpu();
 	if (unlikely(ring_buffer_is_writing(cpu))) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The graph tracer: an event when a function is entered and one when it returns. The usual case is
- * in trace_functions_graph.h; here are the filters and everything else that is rare.
+ * The graph tracer: an event for every entry and return. The fast path is in
+ * trace_functions_graph.h; this file has the filters and other slow paths.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
@@ -39,7 +39,7 @@ static bool graph_find(const volatile unsigned long *functions, u32 count, unsig
 	return ftrace_find(functions, count, FTRACE_GRAPH_MAX_FUNCS, func);
 }
 
-/* What the filters say: whether to hijack the function, and in its flags whether it is an event. */
+/* Apply the filters: whether to trace the return, and in the flags whether to record events. */
 static bool graph_wanted(struct ftrace_ret_stack *entry, unsigned long func, u32 depth)
 {
 	unsigned long flags = depth ? entry[-1].flags : 0;

@@ -3,8 +3,8 @@
 #define _TRACE_FUNCTIONS_GRAPH_H
 
 /*
- * The usual case of the graph tracer, for fgraph.c to have it without a call: whatever is not
- * usual is handed to a function that does all the rest, and no register has to be saved.
+ * The fast path of the graph tracer, inlined into fgraph.c: other cases are tail calls of a slow
+ * path, so that no register has to be saved.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
@@ -13,15 +13,15 @@
 
 #include "trace.h"
 
-/* struct ftrace_ret_stack.flags; whatever a function calls inherits them. */
-#define GRAPH_INSIDE	1	/* one of the functions asked for, or called by one */
-#define GRAPH_NOTRACE	2	/* hijacked to silence what it calls; itself no event */
-#define GRAPH_THRESH	4	/* tracing_thresh was set: its return is an event only if it took long */
+/* struct ftrace_ret_stack.flags; inherited by callees. */
+#define GRAPH_INSIDE	1	/* in set_graph_function, or a callee */
+#define GRAPH_NOTRACE	2	/* in set_graph_notrace: no events for it and its callees */
+#define GRAPH_THRESH	4	/* tracing_thresh was set: record its return only if it took long */
 
-/* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
+/* Written by a debugger while the kernel is stopped, hence volatile. */
 #define graph_control	(*(const volatile struct ftrace_graph_control *)&ftrace_graph_control)
 
-/* With interrupts masked, as they were with flags. Any case, usual or not. */
+/* With interrupts disabled; @flags: saved state. Handles all cases. */
 int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags);
 void graph_return_slow(u32 depth, unsigned long flags);
 
@@ -59,20 +59,20 @@ static __always_inline void graph_return_event(struct ring_buffer_per_cpu *cpu,
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 
-/* Not 0: no function is hijacked, whatever the filters say. */
+/* Not 0: no return is traced, whatever the filters say. */
 static __always_inline u32 graph_entry_refuses(const struct thread_info *thread)
 {
 	return thread->ftrace_ignore | ring_buffer_is_off();
 }
 
-/* Whether this call takes graph_entry_slow(). graph_entry_refuses() has been asked. */
+/* Whether this call needs graph_entry_slow(). graph_entry_refuses() has been checked. */
 static __always_inline bool graph_entry_is_unusual(const struct ring_buffer_per_cpu *cpu)
 {
 	return (graph_control.max_depth | graph_control.nr_functions | graph_control.nr_notrace |
 		ring_buffer_is_writing(cpu)) | graph_control.tracing_thresh;
 }
 
-/* Whether this return takes graph_return_slow(). */
+/* Whether this return needs graph_return_slow(). */
 static __always_inline bool graph_return_is_unusual(const struct thread_info *thread,
 						    const struct ftrace_ret_stack *stack,
 						    const struct ring_buffer_per_cpu *cpu)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The irqsoff tracer: how long interrupts are masked, and what runs meanwhile.
+ * The irqsoff tracer: the longest section with interrupts disabled, and its functions.
  */
 #include <linux/irqsoff.h>
 #include <linux/kernel.h>
@@ -9,12 +9,12 @@
 
 #include "trace_event.h"
 
-/* A debugger writes it while nothing runs; the compiler must not think that nobody does. */
+/* Written by a debugger while the kernel is stopped, hence volatile. */
 #define control	(*(volatile struct irqsoff_control *)&irqsoff_control)
 
 struct irqsoff_control irqsoff_control;
 
-/* The section that a CPU is in. */
+/* The current section of a CPU. */
 static struct section {
 	bool open;
 	unsigned long start_ip;
@@ -30,7 +30,7 @@ struct latency_entry {
 	unsigned long end_ip;
 } __packed __aligned(RB_ALIGNMENT);
 
-/* With interrupts masked; that they were open before is no part of the section. */
+/* With interrupts disabled. */
 static void section_event(unsigned long ip, unsigned long parent_ip)
 {
 	struct trace_event_buffer buffer;
@@ -82,7 +82,7 @@ void trace_hardirqs_on(unsigned long parent_ip)
 		latency = sched_clock() - section->start;
 		if (latency > control.max_latency) {
 			raw_spin_lock(&max_lock);
-			/* Unless another CPU has just had a longer one. */
+			/* Unless another CPU has found a longer one. */
 			if (latency > control.max_latency) {
 				control.max_latency = latency;
 				section_event(ip, parent_ip);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a new thread begins with: whether set_ftrace_pid and set_event_pid leave it out, and whether
- * its system calls take the slow path. The threads that there are the debugger sees to itself.
+ * The tracing state of new threads: set_ftrace_pid, set_event_pid, and the slow path of system
+ * calls. The debugger changes existing threads itself.
  */
 #include <linux/ftrace.h>
 #include <linux/trace_events.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * kernel_stack events: who has called whom, behind the event that asks.
+ * kernel_stack events: a stack trace after an event.
  */
 #include <linux/kernel.h>
 #include <linux/stacktrace.h>
@@ -10,7 +10,7 @@
 
 #define MAX_CALLERS	32
 
-/* A call site, a module's too, is so near to where its call of the port returns to. */
+/* Maximum distance from a call site to the return address of its call. */
 #define SITE_SIZE	64
 
 struct stack_entry {
@@ -27,7 +27,7 @@ struct walk {
 	unsigned long callers[MAX_CALLERS];
 };
 
-/* The tracer's own frames come first: they are not what was asked for. */
+/* Skip the tracer's own frames. */
 static bool save_caller(void *cookie, unsigned long address)
 {
 	struct walk *walk = cookie;

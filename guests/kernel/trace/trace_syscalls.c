@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events of system calls: the raw ones with six numbers, and those of single calls, whose
- * arguments have names.
+ * Events of system calls: raw ones with six numbers, and those of single calls with named
+ * arguments.
  */
 #include <linux/bug.h>
 #include <linux/ftrace.h>
@@ -36,7 +36,7 @@ static bool arch_syscall_match_sym_name(const char *symbol, const char *name)
 }
 #endif
 
-/* The name of the function at an address, as kallsyms would have it. */
+/* The name of the function at an address, as from kallsyms. */
 static const char *find_symbol(unsigned long function)
 {
 	const struct syscall_metadata *call;
@@ -77,7 +77,7 @@ void trace_event_init(void)
 	}
 }
 
-/* The index of a call's metadata if this event of it is wanted, or -1. */
+/* The index of a call's metadata if this event is enabled, or -1. */
 static int wanted(long nr, u8 event)
 {
 	int index = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Function triggers: traceon, traceoff and stacktrace when a function is entered.
+ * Function triggers: traceon, traceoff and stacktrace at a function's entry.
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_triggers.h>
@@ -16,7 +16,7 @@ bool ftrace_is_hidden(unsigned long ip)
 	return ftrace_find(control.hidden, control.nr_hidden, FTRACE_MAX_HIDDEN, ip);
 }
 
-/* One less, unless there is none left: then the trigger has done what it was to do. */
+/* Decrement the count; false if it is used up. */
 static bool take_count(struct ftrace_trigger *trigger)
 {
 	u32 count = READ_ONCE(trigger->count);
@@ -29,7 +29,7 @@ static bool take_count(struct ftrace_trigger *trigger)
 	return true;
 }
 
-/* Not counted if tracing is on, or off, already. */
+/* Not counted if it has no effect. */
 static void switch_tracing(struct ftrace_trigger *trigger, u32 disabled)
 {
 	if (READ_ONCE(ring_buffer.header.record_disabled) != disabled && take_count(trigger))
@@ -45,7 +45,7 @@ static void stack_event(unsigned long ip)
 	raw_local_irq_restore(flags);
 }
 
-/* The first trigger of the function, or of one behind it. */
+/* The first trigger with this address or a higher one. */
 static struct ftrace_trigger *find_first(unsigned long ip, struct ftrace_trigger *end)
 {
 	struct ftrace_trigger *low = ftrace_trigger_control.triggers, *high = end;
@@ -61,7 +61,7 @@ static struct ftrace_trigger *find_first(unsigned long ip, struct ftrace_trigger
 	return low;
 }
 
-/* Tracing goes on before the function's own event, and off behind it. */
+/* traceon before the function's own event, traceoff after it. */
 void function_trigger_call(unsigned long ip, unsigned long parent_ip)
 {
 	u32 count = control.nr_triggers;
@@ -83,7 +83,7 @@ void function_trigger_call(unsigned long ip, unsigned long parent_ip)
 	}
 }
 
-/* The function tracer while the option func_stack_trace is on. */
+/* The function tracer with the option func_stack_trace. */
 void function_stack_trace_call(unsigned long ip, unsigned long parent_ip)
 {
 	struct trace_event_buffer buffer;

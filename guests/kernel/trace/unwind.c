@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Walking a stack: what does not depend on how a frame is read. Nothing found on the way is
- * believed: a walk stays within one stack and within the text of the kernel and its modules, and
- * goes only up.
+ * Stack walks, independently of the format of frames. Frames are not trusted: a walk stays within
+ * one stack and within the text of the kernel and its modules, and only goes up.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>
@@ -72,7 +71,7 @@ noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
 	struct unwind_frame frame;
 	unsigned int i;
 
-	/* One by one: an initializer might become a call of memset(), which is traced. */
+	/* Not by an initializer, which may become a call of memset(). */
 	for (i = 0; i < UNWIND_NR; i++)
 		WRITE_ONCE(frame.reg[i], 0);
 	frame.graph_index = 0;
@@ -86,7 +85,7 @@ noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
 		unwind_switch(frame.reg, &thread->thread);
 		frame.exact = !frame.reg[UNWIND_RA];
 	} else {
-		/* This function as it is now, and from it one step. */
+		/* This function, and one step from it. */
 		unwind_here(frame.pc, frame.reg);
 		if (!arch_unwind_step(&frame))
 			return;

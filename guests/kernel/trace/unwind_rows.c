@@ -3,11 +3,12 @@
  * Reading the tables of .eh_frame: DWARF Debugging Information Format, "Call Frame
  * Information", and the Linux Standard Base's "Exception Frames" for what differs in memory.
  *
- * A function's entry (FDE) is a little program whose rows say, from some instruction on, where the
- * caller's stack pointer and registers are; it begins with the program of its common entry (CIE).
+ * A function's entry (FDE) is a program that generates rows with the locations of the caller's
+ * stack pointer and registers, from some instruction on; it begins with the program of its common
+ * entry (CIE).
  *
- * Whoever traces functions asks for stack traces, so nothing is called here that could be traced:
- * not memcpy() or memset() either, which a compiler would make of a plain assignment.
+ * Used by the tracer, so no traced function is called here, nor memcpy() or memset(), which a
+ * compiler may generate for an assignment.
  */
 #include <linux/module.h>
 
@@ -52,7 +53,7 @@ extern const u8 __eh_frame_hdr[], __eh_frame_end[];
 #define HDR_VERSION	1
 #define HDR_ENCODINGS	PE_PCREL | PE_SDATA4, PE_UDATA4, 0x30 | PE_SDATA4
 
-/* What is left to read of a table; what lies behind its end reads as 0. */
+/* The unread rest of a table; behind its end it reads as 0. */
 struct reader {
 	const u8 *next;
 	const u8 *end;
@@ -138,7 +139,7 @@ static unsigned long read_address(struct reader *reader, u8 encoding)
 	}
 }
 
-/* The kernel's tables, or those of the module that the address is in. */
+/* The tables of the kernel, or of the module with this address. */
 static struct reader find_tables(unsigned long pc)
 {
 	const struct module *module = __module_text_address(pc);
@@ -201,7 +202,7 @@ static void restore_rule(struct unwind_table *table, u32 column)
 	table->row.rule[i].value = table->initial.rule[i].value;
 }
 
-/* One of the instructions without an operand in itself. False: not known here. */
+/* An instruction without an inline operand. False: unknown. */
 static bool run_extended(struct unwind_table *table, struct reader *reader, u8 op)
 {
 	u32 column;
@@ -271,7 +272,7 @@ static bool run_extended(struct unwind_table *table, struct reader *reader, u8 o
 	return false;
 }
 
-/* Run a program up to the row for @pc. False: it has something that is not known here. */
+/* Run a program up to the row for @pc. False: unknown instruction. */
 static bool run(struct unwind_table *table, struct reader *reader, unsigned long location,
 		unsigned long pc)
 {

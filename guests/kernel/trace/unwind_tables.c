@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * One step of a walk with the tables of .eh_frame: from a row, which says where the caller's
- * registers are, to the registers.
+ * One step of a walk with .eh_frame: from a row to the caller's registers.
  */
 #include <linux/ftrace.h>
 
@@ -16,8 +15,8 @@
 #endif
 
 /*
- * A return address that the table does not know: the outermost frame's, or return_to_handler's
- * own, which the thread's ret_stack knows as that of the function that has just returned there.
+ * A return address without a table: the outermost frame's, or return_to_handler's own, which is in
+ * the thread's ret_stack as that of the function that has just returned.
  */
 static unsigned long unknown_return_address(const struct unwind_table *table)
 {
@@ -25,8 +24,8 @@ static unsigned long unknown_return_address(const struct unwind_table *table)
 }
 
 /*
- * The row for where a frame goes on. A call may be the last thing in a function: its return
- * address belongs to the next. Tables begin behind a patchable entry, where there is no frame yet.
+ * The row of a return address. After a call at the end of a function it is in the next function.
+ * Tables begin behind a patchable entry, where there is no frame yet.
  */
 static bool find_frame_row(struct unwind_table *table, const struct unwind_frame *frame)
 {
@@ -87,7 +86,7 @@ static bool follow_row(struct unwind_frame *frame, const struct unwind_table *ta
 		frame->pc = caller[ra];
 	else
 		frame->pc = unwind_return_address(frame, caller[ra], unwind_retp(caller, where));
-	/* Nobody knows any more: return_to_handler has asked and not returned yet. */
+	/* Unknown: return_to_handler has popped it and not returned yet. */
 	return table->signal || frame->pc != HANDLER;
 }
 
@@ -97,7 +96,7 @@ bool unwind_by_table(struct unwind_frame *frame)
 
 	if (!find_frame_row(&table, frame))
 		return false;
-	/* Where the table does not help nothing else does. */
+	/* Nothing else helps without a table. */
 	if (!follow_row(frame, &table))
 		frame->pc = 0;
 	return true;

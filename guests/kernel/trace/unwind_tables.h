@@ -6,7 +6,7 @@
 
 enum how { SAME, UNKNOWN, AT_OFFSET, IS_OFFSET, IN_REGISTER };
 
-/* Where the caller's registers are: a row of the table. */
+/* A row of the table: the locations of the caller's registers. */
 struct unwind_row {
 	u32 cfa_register;
 	long cfa_offset;
@@ -19,17 +19,17 @@ struct unwind_row {
 #define MAX_REMEMBERED	4
 
 /**
- * struct unwind_table - what is known of a function after reading its entries
+ * struct unwind_table - the parsed entries of a function
  * @code_align:		unit of the lengths of instructions
  * @data_align:		unit of offsets
- * @return_column:	where a row has the address that the function returns to
+ * @return_column:	the column of the return address
  * @encoding:		of addresses
  * @signal:		the frame of an interrupt
  * @begin:		the function's first address
  * @size:		its bytes
- * @row:		what is asked for
- * @initial:		what its common entry says
- * @remembered:		rows to come back to
+ * @row:		the result
+ * @initial:		the row of its common entry
+ * @remembered:		saved rows
  * @nr_remembered:	how many
  */
 struct unwind_table {
@@ -46,7 +46,7 @@ struct unwind_table {
 	int nr_remembered;
 };
 
-/** unwind_find_row - the row for an address; false: no function with a table is there */
+/** unwind_find_row - the row for an address; false: no table */
 bool unwind_find_row(struct unwind_table *table, unsigned long pc);
 
 #endif

@@ -3,7 +3,7 @@
 #define _LINUX_ARCH_H
 
 /*
- * What guests/arch/<arch>/ gives to the neutral kernel, besides the headers
+ * What guests/arch/<arch>/ provides to the neutral kernel, besides the headers
  *
  *	asm/irqflags.h	see linux/irqflags.h		asm/current.h	`current`
  *	asm/timer.h	u64 sched_clock(void)		asm/ptrace.h	struct pt_regs
@@ -16,19 +16,19 @@
  * and setjmp(), longjmp() and vmlinux.lds.S. Nothing there has call sites. For user mode,
  * user/syscall.S has user_syscall(): see guests/user/user.h.
  *
- * sched_clock() returns nanoseconds that never run backwards, wherever it is called; it is called
- * with interrupts masked. arch_idle() sleeps until the next interrupt. asm/ptrace.h also has
- * instruction_pointer(regs), kernel_stack_pointer(regs) and user_mode(regs); struct thread_struct has
- * at least the members unsigned long pc, where __switch_to() goes to, and unsigned long sp.
+ * sched_clock() returns nanoseconds, monotonic across CPUs; it is called with interrupts disabled.
+ * arch_idle() sleeps until the next interrupt. asm/ptrace.h also has instruction_pointer(regs),
+ * kernel_stack_pointer(regs) and user_mode(regs); struct thread_struct has at least the members
+ * unsigned long pc, to which __switch_to() jumps, and unsigned long sp.
  *
- * What vectors come to is linux/irq.h's, linux/traps.h's and, from user mode, linux/syscalls.h's.
+ * Vectors call the functions of linux/irq.h, linux/traps.h and, from user mode, linux/syscalls.h.
  */
 #include <linux/sched.h>
 
 /* head.S ends here: stack ready, .bss zero, `current` is &init_thread, interrupts masked. */
 void start_kernel(void) __attribute__((noreturn));
 
-/* Wait until the console takes one more byte and give it. Polled, works in any state. */
+/* Write one byte to the console. Polled, works in any state. */
 void arch_console_putc(char c);
 
 /* From here on every exception prints "Unhandled exception: ...", a dump and panics. */
@@ -42,7 +42,7 @@ void arch_timer_init(void);
 
 /**
  * arch_thread_init - prepare the first __switch_to() to a thread
- * @thread:	whose struct thread_struct is filled
+ * @thread:	its struct thread_struct is initialised
  * @stack_end:	the end of its stack, aligned to 16 bytes
  * @entry:	where it begins, on that stack and without a caller
  */
@@ -51,27 +51,27 @@ void arch_thread_init(struct thread_info *thread, void *stack_end, void (*entry)
 /**
  * __switch_to - save the registers of one thread, load those of the other, which becomes current
  *
- * What a call preserves, and all of floating point.
+ * Callee-saved registers, and all floating-point registers.
  *
- * Return: the thread that ran before, in the one that runs now: @prev of its own last call is old.
+ * Return: the previous thread; @prev of the new thread's own call is out of date.
  */
 struct thread_info *__switch_to(struct thread_info *prev, struct thread_info *next);
 
 /* --- Interrupts: see irq.h --- */
 
-/* This CPU's interrupts: all sources open, but still masked in the CPU. */
+/* This CPU's interrupts: all sources enabled, but still masked in the CPU. */
 void arch_irq_init(void);
 
-/* Find out what has happened, and call what irq.h says for it. */
+/* Find the source of an interrupt, and call its function of irq.h. */
 void arch_handle_irq(void);
 
-/* This CPU's timer: tick_interrupt() at about @hz, until stopped or started at another rate. */
+/* This CPU's timer: calls tick_interrupt() at about @hz until stopped or restarted. */
 void arch_timer_start(u32 hz);
 void arch_timer_stop(void);
 
 /* --- Several CPUs: see smp.h --- */
 
-/* Bring a CPU to secondary_start_kernel(), with @idle current. 0, or a negative error. */
+/* Start a CPU in secondary_start_kernel(), with @idle as current. 0, or a negative error. */
 int arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end);
 
 /* smp_ipi_interrupt() on that CPU. */
@@ -79,10 +79,10 @@ void arch_send_ipi(unsigned int cpu);
 
 /* --- User mode: see syscalls.h --- */
 
-/* Map what is loaded at __user_start to USER_BASE, for this CPU; writable from __user_text_end on. */
+/* Map the programs at __user_start to USER_BASE on this CPU; writable from __user_text_end on. */
 void arch_user_init(void);
 
-/* Leave for user mode with interrupts open; the kernel is entered again on current->stack_end. */
+/* Enter user mode with interrupts enabled; the kernel is entered again on current->stack_end. */
 void arch_enter_user(unsigned long entry, unsigned long sp) __noreturn;
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <linux/compiler.h>
 
-/** panic - print "Kernel panic - not syncing: ..." and stop for ever */
+/** panic - print "Kernel panic - not syncing: ..." and stop */
 void panic(const char *format, ...) __printf(1, 2) __noreturn;
 
-/** panic_plain - the same for exception handlers: a fixed text, and no traced function is called */
+/** panic_plain - as panic() for exception handlers: a fixed text, no calls of traced functions */
 void panic_plain(const char *text) __noreturn;
 
-/** panic_stop - the end of every panic; a debugger's breakpoint sees the dead kernel here */
+/** panic_stop - the end of every panic, for a debugger's breakpoint */
 void panic_stop(void) __noreturn;
 
 #define BUG_ON(condition)						\

@@ -2,7 +2,7 @@
 #ifndef _LINUX_COMPILER_H
 #define _LINUX_COMPILER_H
 
-/* A function that the tracer itself may run through must not carry a call site. */
+/* A function that the tracer may call must not have a call site. */
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 #define notrace		__attribute__((no_instrument_function, patchable_function_entry(0, 0)))
 #else
@@ -12,8 +12,8 @@
 #define noinline	__attribute__((noipa))
 
 /*
- * A function on which a debugger keeps a breakpoint while the kernel works. It lies in a page of
- * its own: QEMU runs everything in a page with a breakpoint one instruction at a time.
+ * A function with a debugger's permanent breakpoint. It has a page of its own, because QEMU
+ * single-steps all code in a page with a breakpoint.
  */
 #define __breakpoint	notrace noinline __attribute__((section(".breakpoint.text")))
 

@@ -10,7 +10,7 @@
 
 struct module;
 
-/* Linux's argument order, not the specification's: where the event is, then who called. */
+/* Linux's argument order, not the specification's: ip, then parent_ip. */
 typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -18,7 +18,7 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip);
  * struct dyn_ftrace - one call site
  * @ip:		the address to patch
  * @flags:	reserved
- * @arch:	what the port wants to remember about it
+ * @arch:	the port's own data
  */
 struct dyn_ftrace {
 	unsigned long ip;
@@ -29,55 +29,55 @@ struct dyn_ftrace {
 
 struct dyn_ftrace;
 
-/* The table of call sites, as the build wrote it; in static ports it is there for the debugger. */
+/* The table of call sites, made by the build; in static ports only for the debugger. */
 extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 
-/* Every call site of the kernel, in the order of the addresses. */
+/* All call sites of the kernel, by address. */
 extern struct dyn_ftrace *ftrace_records;
 extern unsigned long ftrace_record_count;
 
 /**
- * ftrace_init - let the port prepare itself and turn every call site off
+ * ftrace_init - initialise the port and disable every call site
  *
- * A static port has nothing to turn off: its _mcount looks at the pointers below.
+ * In a static port nothing is disabled: _mcount tests the pointers below.
  */
 void ftrace_init(void);
 
 /**
- * ftrace_module_init - turn every call site of a module off and make its records, behind its end
+ * ftrace_module_init - disable every call site of a module and create its records, behind its end
  *
  * Return: 0, -ENOMEM if there is no room for the records, or the port's error.
  */
 int ftrace_module_init(struct module *module);
 
-/** ftrace_release_mod - forget the call sites of a module */
+/** ftrace_release_mod - remove the records of a module */
 void ftrace_release_mod(struct module *module);
-/** ftrace_replace_code - switch every call site on or off; the first error of the port's ends it */
+/** ftrace_replace_code - enable or disable every call site, up to the port's first error */
 int ftrace_replace_code(int enable);
 
 /*
- * The tracer of a static port; ftrace_stub stands for none. In a dynamic port the slot at
- * ftrace_call says the same.
+ * The tracer of a static port, ftrace_stub for none. A dynamic port has the slot at ftrace_call
+ * instead.
  */
 extern ftrace_func_t ftrace_trace_function;
 
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
-/* Not 0: _mcount returns before it looks at anything else. */
+/* Not 0: _mcount returns at once. */
 extern int function_trace_stop;
 #endif
 
 /** function_trace_call - the function tracer: write one "function" event */
 void function_trace_call(unsigned long ip, unsigned long parent_ip);
 
-/** function_stack_trace_call - the same, with a kernel_stack event behind each */
+/** function_stack_trace_call - the same, with a kernel_stack event after each */
 void function_stack_trace_call(unsigned long ip, unsigned long parent_ip);
 
 struct thread_info;
 
-/** ftrace_init_thread - what tracing wants of a thread that is new and has its pid */
+/** ftrace_init_thread - initialise tracing of a new thread, which has its pid */
 void ftrace_init_thread(struct thread_info *thread);
 
-/* Given by the port. The functions that patch return 0 or a negative error number. */
+/* Provided by the port. Patching functions return 0 or a negative error number. */
 void ftrace_caller(void);
 void ftrace_call(void);
 void ftrace_stub(void);
@@ -91,9 +91,9 @@ int ftrace_update_ftrace_func(ftrace_func_t function);
 #define FTRACE_RETFUNC_DEPTH	50
 
 /**
- * struct ftrace_graph_ent - a function that is about to be hijacked
+ * struct ftrace_graph_ent - the entry of a function whose return will be traced
  * @func:	its call site
- * @depth:	how many hijacked functions it is called from
+ * @depth:	number of its traced callers
  */
 struct ftrace_graph_ent {
 	unsigned long func;
@@ -101,12 +101,12 @@ struct ftrace_graph_ent {
 };
 
 /**
- * struct ftrace_graph_ret - a hijacked function that returns
+ * struct ftrace_graph_ret - the return of a traced function
  * @func:	its call site
- * @depth:	how many hijacked functions it was called from
- * @overrun:	functions that were left alone so far because they lay too deep
- * @calltime:	when it was entered, in ns
- * @rettime:	when it returned; for the tracer to set
+ * @depth:	number of its traced callers
+ * @overrun:	functions not traced so far because they were too deep
+ * @calltime:	time of the entry, in ns
+ * @rettime:	time of the return; set by the tracer
  */
 struct ftrace_graph_ret {
 	unsigned long func;
@@ -116,11 +116,11 @@ struct ftrace_graph_ret {
 	unsigned long long rettime;
 };
 
-/* Not 0: trace this function, so that its return is reported as well. */
+/* Not 0: trace this function and its return. */
 typedef int (*trace_func_graph_ent_t)(struct ftrace_graph_ent *trace);
 typedef void (*trace_func_graph_ret_t)(struct ftrace_graph_ret *trace);
 
-/* The graph tracer's two halves; ftrace_graph_entry_stub and ftrace_stub stand for none. */
+/* The graph tracer's callbacks; ftrace_graph_entry_stub and ftrace_stub for none. */
 extern trace_func_graph_ent_t ftrace_graph_entry;
 extern trace_func_graph_ret_t ftrace_graph_return;
 
@@ -133,13 +133,13 @@ void trace_graph_return(struct ftrace_graph_ret *trace);
 #define FTRACE_GRAPH_MAX_FUNCS	256
 
 /**
- * struct ftrace_graph_control - what the graph tracer leaves out; written by the debugger
- * @max_depth:		functions that lie deeper are left alone; 0: no limit
+ * struct ftrace_graph_control - limits and filters of the graph tracer; written by the debugger
+ * @max_depth:		maximum depth of traced functions; 0: no limit
  * @nr_functions:	entries in @functions; 0: every function
  * @nr_notrace:		entries in @notrace_functions
- * @tracing_thresh:	ns; not 0: only the exits of calls that took at least so long are events
- * @functions:		sorted: only these functions, and what they call
- * @notrace_functions:	likewise: not these functions, nor what they call
+ * @tracing_thresh:	ns; not 0: record only exits of calls that took at least this long
+ * @functions:		sorted: trace only these functions and their callees
+ * @notrace_functions:	sorted: do not trace these functions and their callees
  *
  * The functions are call sites, as in the table of call sites.
  */
@@ -156,20 +156,20 @@ extern struct ftrace_graph_control ftrace_graph_control;
 
 void ftrace_graph_init(void);
 
-/** ftrace_graph_arch_init - what a port wants to do at boot; it need not have one */
+/** ftrace_graph_arch_init - the port's initialisation at boot; optional */
 void ftrace_graph_arch_init(void);
 
-/** ftrace_graph_module_init - the same for a module that is loaded; may take memory at its end */
+/** ftrace_graph_module_init - the same when a module is loaded; may use module_memory() */
 int ftrace_graph_module_init(struct module *module);
 
 /**
- * struct ftrace_ret_stack - what a hijacked function has to return to
- * @ret:	its return address
+ * struct ftrace_ret_stack - a return address replaced by the graph tracer
+ * @ret:	the original return address
  * @func:	its call site
- * @calltime:	when it was entered, in ns; set by the tracer
+ * @calltime:	time of the entry, in ns; set by the tracer
  * @flags:	the tracer's own
- * @fp:		a value that has to come back when it returns
- * @retp:	where the hijacked return address lies
+ * @fp:		a value that is checked at the return
+ * @retp:	address of the replaced return address
  */
 struct ftrace_ret_stack {
 	unsigned long ret;
@@ -187,38 +187,38 @@ struct ftrace_ret_stack {
 extern struct ftrace_ret_stack init_ret_stack[FTRACE_RETFUNC_DEPTH];
 
 /**
- * function_graph_enter - remember a return address that is about to be replaced
+ * function_graph_enter - save a return address that will be replaced
  * @ret:		the return address
  * @func:		the call site, as in the table of call sites
- * @frame_pointer:	what ftrace_return_to_handler() will get (CONFIG_FUNCTION_GRAPH_FP_TEST)
- * @retp:		where the return address lies (CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR)
+ * @frame_pointer:	the argument of ftrace_return_to_handler() (CONFIG_FUNCTION_GRAPH_FP_TEST)
+ * @retp:		address of the return address (CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR)
  *
- * Return: 0, and the port puts return_to_handler there; or -EBUSY, and it must not.
+ * Return: 0: replace the return address by return_to_handler; -EBUSY: do not.
  */
 int function_graph_enter(unsigned long ret, unsigned long func, unsigned long frame_pointer,
 			 unsigned long *retp);
 
 /**
- * ftrace_return_to_handler - a hijacked function has come to return_to_handler
- * @frame_pointer:	the value that function_graph_enter() was given for it
+ * ftrace_return_to_handler - called by return_to_handler
+ * @frame_pointer:	the argument of function_graph_enter()
  *
- * Return: where it has to return to.
+ * Return: the original return address.
  */
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer);
 
 /**
- * ftrace_graph_ret_addr - what an unwinder should take for a return address that it has found
- * @thread:	whose stack it is
- * @index:	the unwinder's place among the thread's hijacked addresses; 0 at first
+ * ftrace_graph_ret_addr - the original of a return address found by an unwinder
+ * @thread:	the owner of the stack
+ * @index:	the unwinder's index in the thread's ret_stack; initially 0
  * @ret:	the address found
- * @retp:	where it was found; in a register: the stack pointer when the function was entered
+ * @retp:	its address; if in a register: the stack pointer at the function's entry
  *
- * Return: @ret, or where return_to_handler would go from there.
+ * Return: @ret, or the original return address.
  */
 unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
 				    unsigned long ret, unsigned long *retp);
 
-/* Given by the port; the slot at ftrace_graph_call and what patches it only in dynamic ones. */
+/* Provided by the port; the slot at ftrace_graph_call and its patching functions if dynamic. */
 void ftrace_graph_caller(void);
 void return_to_handler(void);
 int ftrace_enable_ftrace_graph_caller(void);
@@ -243,7 +243,7 @@ static inline int ftrace_graph_module_init(struct module *module)
 }
 #endif
 
-/* A port whose sites are not calls when they leave the compiler has its own. */
+/* For ports whose sites are no calls as built. */
 #ifndef ftrace_init_nop
 static inline int ftrace_init_nop(struct module *module, struct dyn_ftrace *rec)
 {

@@ -14,10 +14,10 @@
 #define TRIGGER_UNLIMITED	0xffffffffu
 
 /**
- * struct ftrace_trigger - what a function does when it is entered, besides being an event
+ * struct ftrace_trigger - a command at a function's entry
  * @ip:		its call site
  * @action:	TRIGGER_*
- * @count:	how often it still does it; TRIGGER_UNLIMITED: always
+ * @count:	remaining executions; TRIGGER_UNLIMITED: no limit
  */
 struct ftrace_trigger {
 	unsigned long ip;
@@ -29,9 +29,9 @@ struct ftrace_trigger {
  * struct ftrace_trigger_control - function triggers; written by the debugger
  * @nr_triggers:	entries in @triggers
  * @nr_hidden:		entries in @hidden
- * @tracer:		the ftrace_func_t that has the functions after the triggers; 0: none
+ * @tracer:		the ftrace_func_t to call after the triggers; 0: none
  * @triggers:		sorted by @ip
- * @hidden:		sorted: call sites that are on for their triggers alone, and are no events
+ * @hidden:		sorted: call sites enabled only for triggers, without function events
  */
 struct ftrace_trigger_control {
 	u32 nr_triggers;
@@ -43,10 +43,10 @@ struct ftrace_trigger_control {
 
 extern struct ftrace_trigger_control ftrace_trigger_control;
 
-/** function_trigger_call - the tracer while there are triggers: no other looks at them */
+/** function_trigger_call - the tracer function if there are triggers */
 void function_trigger_call(unsigned long ip, unsigned long parent_ip);
 
-/** ftrace_is_hidden - whether a call site is on for its triggers alone */
+/** ftrace_is_hidden - whether a call site is enabled only for triggers */
 bool ftrace_is_hidden(unsigned long ip);
 
 #endif

@@ -7,10 +7,10 @@
 /**
  * struct irqsoff_control - the irqsoff tracer; written by the debugger
  * @enabled:		not 0: it is on
- * @max_latency:	tracing_max_latency in ns: a longer section is kept, and is the new maximum
+ * @max_latency:	tracing_max_latency in ns: a longer section is saved, and sets it
  *
- * While it is on, a CPU's ring buffer holds its current section, from the function that masks
- * interrupts to the one that opens them; max_buffer holds the longest one. The debugger does not
+ * While enabled, a CPU's ring buffer has its current section, from the function that disables
+ * interrupts to the one that enables them; max_buffer has the longest one. The debugger does not
  * read ring_buffer then, and has set RB_FL_OVERWRITE.
  */
 struct irqsoff_control {
@@ -20,7 +20,7 @@ struct irqsoff_control {
 
 extern struct irqsoff_control irqsoff_control;
 
-/** irqsoff_tracer_call - its function tracer: an event for a function that is in a section */
+/** irqsoff_tracer_call - its function tracer: an event for a function in a section */
 void irqsoff_tracer_call(unsigned long ip, unsigned long parent_ip);
 
 #endif

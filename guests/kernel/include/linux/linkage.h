@@ -4,7 +4,7 @@
 
 #ifdef __ASSEMBLER__
 
-/* A function that other files call, with type and size: the harness looks names up by size. */
+/* A global function with type and size, which the harness needs for its symbol table. */
 #define SYM_FUNC_START(name)	\
 	.globl name;		\
 	.type name, @function;	\
@@ -13,7 +13,7 @@
 #define SYM_FUNC_END(name)	\
 	.size name, . - name
 
-/* A place inside a function that others have to find; it has no size of its own. */
+/* A global label inside a function, without a size. */
 #define SYM_INNER_LABEL(name)	\
 	.globl name;		\
 	name:

@@ -3,8 +3,8 @@
 #define _LINUX_MODULE_H
 
 /*
- * Code that is not in vmlinux: linked against it at an address of its own and put there by a
- * debugger while the kernel is stopped, which then calls load_module() and do_init_module().
+ * Code outside of vmlinux, linked against it at its own address. A debugger writes it to memory
+ * while the kernel is stopped, and calls load_module() and do_init_module().
  *
  * A module is one C file with any of module_init(), module_exit() and module_run().
  */
@@ -17,19 +17,19 @@ struct dyn_ftrace;
 #include <asm/module.h>
 
 /**
- * struct module - what the kernel knows of a module
- * @next:		the module that was loaded before this one
- * @name:		its source's name
+ * struct module - a module
+ * @next:		the module loaded before this one
+ * @name:		name of its source file
  * @text_start:		its text,
  * @text_end:		and where that ends
- * @end:		where all of it ends, what the kernel keeps behind it included
- * @init:		called by do_init_module(); not 0: it does not want to be loaded
+ * @end:		its end, including the kernel's data behind it
+ * @init:		called by do_init_module(); not 0: it is not loaded
  * @exit:		called before it is unloaded
  * @mcount_start:	its table of call sites, as the build wrote it,
  * @mcount_stop:	and where that ends
  * @ftrace_records:	its call sites; NULL in static ports
- * @ftrace_record_count: how many they are
- * @limit:		the end of the memory that is the module's
+ * @ftrace_record_count: their number
+ * @limit:		end of the module's memory
  * @run:		called by run_modules()
  * @eh_frame_hdr:	its tables for walking stacks (linux/unwind.h), the sorted one first,
  * @eh_frame_end:	and where they end
@@ -56,19 +56,19 @@ struct module {
 	struct mod_arch_specific arch;
 };
 
-/* The modules that are loaded, the newest first. */
+/* The loaded modules, newest first. */
 extern struct module *modules;
 
 /**
- * load_module - make a module whose bytes are in place a part of the kernel
+ * load_module - register a module that was written to memory
  * @module:	its __this_module
  *
- * Its call sites get records and are switched off; do_init_module() is what comes next. No memory is
- * allocated and no lock is taken, so that a debugger may call this wherever it has stopped a CPU.
+ * Its call sites get records and are disabled; call do_init_module() next. No memory is allocated
+ * and no lock is taken, so that a debugger may call this at any stop.
  *
- * Return: 0; -EEXIST if it, or one of its name or in its place, is loaded; -EINVAL if what it says
- * of itself cannot be; -ENOMEM if there is no room behind it; or an error of the port's. Whatever
- * failed, its bytes have to be put there again.
+ * Return: 0; -EEXIST if it, its name or its address is in use; -EINVAL if it is invalid; -ENOMEM if
+ * there is no room behind it; or an error of the port. After an error it has to be written to
+ * memory again.
  */
 int load_module(struct module *module);
 
@@ -76,31 +76,30 @@ int load_module(struct module *module);
  * do_init_module - call the init function of a module that has been loaded
  * @module:	its __this_module
  *
- * Between the two calls its call sites can be switched on, for its init function to be traced.
+ * Between the two calls its call sites can be enabled, to trace its init function.
  *
- * Return: what init returned, and unless that is 0 the module is not loaded any more; or -ENOENT if
- * it was not.
+ * Return: the result of init; if not 0, the module is unloaded. -ENOENT if it was not loaded.
  */
 int do_init_module(struct module *module);
 
 /**
- * unload_module - call a module's exit function and forget it and its call sites
+ * unload_module - call a module's exit function and remove it with its call sites
  * @module:	its __this_module
  *
- * Whoever calls this makes sure that no CPU is in the module or is going to return to it, as far as
- * the graph tracer does not know that; of threads that do not run the kernel knows.
+ * The caller ensures that no CPU executes the module or will return to it. The kernel checks the
+ * graph tracer's return addresses, and threads that do not run.
  *
- * Return: 0; -ENOENT if it is not loaded; -EBUSY if a thread has yet to return to it.
+ * Return: 0; -ENOENT if it is not loaded; -EBUSY if a thread will return to it.
  */
 int unload_module(struct module *module);
 
-/** run_modules - call the run function of every module, and add up what they return */
+/** run_modules - call the run function of every module, and add up the results */
 long run_modules(long argument);
 
-/** module_memory - take memory behind a module that is being loaded; NULL if there is no room */
+/** module_memory - allocate memory behind a module that is being loaded; NULL if there is none */
 void *module_memory(struct module *module, unsigned long size);
 
-/** __module_text_address - the module whose text an address lies in; NULL if there is none */
+/** __module_text_address - the module with this address in its text; NULL if there is none */
 struct module *__module_text_address(unsigned long address);
 
 static __always_inline bool within_module(unsigned long address, const struct module *module)

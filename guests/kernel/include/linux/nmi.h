@@ -3,8 +3,8 @@
 #define _LINUX_NMI_H
 
 /*
- * Interrupts that nothing masks: one may come in the middle of whatever masks interrupts, the
- * tracer included. They do not nest. Not every arch has them.
+ * Non-maskable interrupts, which may interrupt code with interrupts disabled, including the tracer.
+ * They do not nest. Not every arch has them.
  */
 #include <linux/compiler.h>
 #include <linux/threads.h>
@@ -12,23 +12,23 @@
 
 struct pt_regs;
 
-/** do_nmi - handle one; the arch's vectors call it, on the stack of the thread that was interrupted */
+/** do_nmi - called by the arch's vectors, on the stack of the interrupted thread */
 void do_nmi(struct pt_regs *regs);
 
-/* Functions worth tracing: nothing but an NMI calls them. */
+/* Traced functions that only NMIs call. */
 void nmi_work(void);
 
-/* How many there have been, on all CPUs. */
+/* Number of NMIs on all CPUs. */
 extern u32 nmi_count;
 
-/* Where a CPU was when the NMI came that it handles now, or 0. Besides a thread's interrupted_pc. */
+/* The pc interrupted by the current NMI of a CPU, or 0. Separate from a thread's interrupted_pc. */
 extern unsigned long nmi_interrupted_pc[NR_CPUS];
 
-/* What the latest one, on whichever CPU, has interrupted. */
+/* The pc interrupted by the latest NMI of any CPU. */
 extern unsigned long nmi_last_pc;
 
 #ifdef CONFIG_FTRACE_NMI_ENTER
-/* Given by the port: an NMI may have come in the middle of a change of the text. */
+/* Provided by the port: an NMI may interrupt the patching of text. */
 void ftrace_nmi_enter(void);
 void ftrace_nmi_exit(void);
 #else
@@ -42,14 +42,14 @@ static inline void ftrace_nmi_exit(void)
 #endif
 
 /**
- * arch_nmi_arm - have an NMI interrupt this CPU once
- * @ns:	in how many nanoseconds, at least; not 0
+ * arch_nmi_arm - schedule one NMI on this CPU
+ * @ns:	after at least this many nanoseconds; not 0
  *
  * Return: false if the arch has none.
  */
 bool arch_nmi_arm(u64 ns);
 
-/** arch_nmi_disarm - the one that was asked for is not wanted any more */
+/** arch_nmi_disarm - cancel it */
 void arch_nmi_disarm(void);
 
 #endif

@@ -3,9 +3,9 @@
 #define _LINUX_PREEMPT_H
 
 /*
- * current->preempt_count: how deep the thread is in sections that must not be preempted, and what
- * kind of interrupt it is in. 0: an interrupt may call schedule(). The two are bytes, and lie
- * where struct trace_entry has them, so that an event takes the whole word as it is.
+ * current->preempt_count: the nesting of sections that must not be preempted, and the kind of
+ * interrupt. 0: an interrupt may call schedule(). The two bytes are laid out as in struct
+ * trace_entry, so that an event copies the whole word.
  */
 #include <linux/compiler.h>
 #include <linux/sched.h>
@@ -29,7 +29,7 @@
 #define in_irq()	(preempt_count() & HARDIRQ_MASK)
 #define in_nmi()	(preempt_count() & NMI_MASK)
 
-/* Only its own thread writes a thread's count, and an interrupt leaves it as it was. */
+/* Written by its own thread only, and restored by interrupts. */
 static __always_inline void preempt_count_add(u32 value)
 {
 	WRITE_ONCE(current->preempt_count, READ_ONCE(current->preempt_count) + value);
@@ -47,16 +47,16 @@ static __always_inline void preempt_disable(void)
 	preempt_count_add(PREEMPT_OFFSET);
 }
 
-/* For the scheduler, which does not want to be called. */
+/* For the scheduler itself. */
 static __always_inline void preempt_enable_no_resched(void)
 {
 	preempt_count_sub(PREEMPT_OFFSET);
 }
 
-/* schedule(), unless the count or masked interrupts forbid it. */
+/* schedule(), if preemption and interrupts are enabled. */
 void preempt_schedule(void);
 
-/* The same at the end of an interrupt, with interrupts masked. */
+/* The same at the end of an interrupt, with interrupts disabled. */
 void preempt_schedule_irq(void);
 
 static __always_inline void preempt_enable(void)

@@ -7,12 +7,12 @@
 
 int printk(const char *format, ...) __printf(1, 2);
 
-/** console_write - what the libc's printf and printk end in; '\n' becomes "\r\n" */
+/** console_write - the output of printf and printk; '\n' becomes "\r\n" */
 void console_write(const char *text, size_t length);
 
 /*
- * For code that prints while nothing else can be trusted: none of these runs through a call site, so
- * that a broken port cannot break the report of its own end.
+ * For reports of panics and exceptions: no call sites are executed, so a broken port cannot break
+ * the report.
  */
 void console_puts(const char *text);
 

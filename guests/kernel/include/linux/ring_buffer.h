@@ -3,8 +3,8 @@
 #define _LINUX_RING_BUFFER_H
 
 /*
- * The ring buffer as a debugger sees it: one header that describes itself, then per CPU a set of
- * pages in the layout of Linux's sub-buffers. Whoever stops the guest can read everything.
+ * The ring buffer as seen by a debugger: a self-describing header, and pages per CPU in the layout
+ * of Linux's sub-buffers.
  */
 #include <linux/threads.h>
 
@@ -61,21 +61,21 @@ struct ring_buffer_header {
 };
 
 /**
- * struct ring_buffer_per_cpu - the pages of one CPU, and what is counted
+ * struct ring_buffer_per_cpu - the pages and counters of one CPU
  * @pages:		address of page 0; the others follow it
- * @first_entry:	address of a u32 per page: @entries when the page was begun
- * @max_pages:		pages that memory is set aside for
+ * @first_entry:	address of a u32 per page: @entries at its first event
+ * @max_pages:		allocated pages
  * @nr_pages:		pages in use, at least 2
  * @head:		sequence number of the oldest unread page, which is page @head % @nr_pages;
  *			moved on by the debugger when it has read, and by an overwrite
- * @tail:		sequence number of the page that is being written
+ * @tail:		sequence number of the current page
  * @entries:		events written
  * @overrun:		events overwritten before they were read
  * @dropped:		events refused: the buffer was full, or an event was being written
- * @writing:		not 0 while an event is half written, and from before it looks for its place
+ * @writing:		not 0 from before the reserve to the commit of an event
  * @last_stamp:		time of the last event
  * @tail_page:		address of the page of @tail; a debugger that sets one sets the other
- * @last_count:	private: the clock's counter at @last_stamp, where the arch has a use for it
+ * @last_count:	private: the clock's counter at @last_stamp, if the arch uses it
  */
 struct ring_buffer_per_cpu {
 	u64 pages;
@@ -101,18 +101,18 @@ struct ring_buffer {
 extern struct ring_buffer ring_buffer;
 
 /*
- * What a latency tracer keeps of the longest section: the pages of the CPU that it was on, all
- * others are empty. To be read as the one above, with no need to move head on.
+ * The longest section of the irqsoff tracer: the pages of its CPU; all others are empty. It is read
+ * in the same way, without moving head.
  */
 extern struct ring_buffer max_buffer;
 
 void ring_buffer_init(void);
 
 /**
- * ring_buffer_watermark - called when an event is about to be refused because no page is free
+ * ring_buffer_watermark - called before an event is refused because no page is free
  *
- * It does nothing. A debugger that stops here finds every page complete, reads them all, sets
- * head = tail + 1 and lets the guest go on, and no event is lost.
+ * It is empty. A debugger stops here, reads all pages, which are complete, sets head = tail + 1 and
+ * continues, so that no event is lost.
  */
 void ring_buffer_watermark(void);
 
