@@ -65,8 +65,8 @@ static bool is_begin(const u32 *word)
 	return jumps_away(word[-2]);
 }
 
-/* False: it is no stub, or too long a one. */
-static bool read_stub(const struct unwind_frame *frame, struct stub *stub)
+/* False: it is no stub, or too long a one. It begins at the entry, if one is known. */
+static bool read_stub(const struct unwind_frame *frame, const u32 *entry, struct stub *stub)
 {
 	const u32 *word = (const u32 *)frame->pc;
 	unsigned long sp = frame->reg[UNWIND_SP];
@@ -78,7 +78,7 @@ static bool read_stub(const struct unwind_frame *frame, struct stub *stub)
 	for (i = 0; i < MAX_STUB_WORDS; i++) {
 		u32 insn;
 
-		if (is_begin(word)) {
+		if (word == entry || is_begin(word)) {
 			stub->begin = word;
 			stub->sp = sp;
 			return true;
@@ -105,12 +105,28 @@ static bool find_register(const struct unwind_frame *frame, unsigned long place,
 	return place == NOWHERE ? frame->exact : unwind_load(frame, place, value);
 }
 
+/*
+ * Where the call in front of a return address went, or NULL. Call sites may skip what a stub begins
+ * with: Linux's call its third instruction, behind what once was a branch to its end.
+ */
+static const u32 *called(unsigned long ra)
+{
+	u32 insn;
+
+	if (!unwind_is_code(ra - 8))
+		return NULL;
+	insn = ((const u32 *)ra)[-2];
+	if (insn >> 26 != 3)						/* jal */
+		return NULL;
+	return (const u32 *)(((ra - 4) & ~0xffffffful) | (insn & 0x3ffffff) << 2);
+}
+
 static bool unwind_by_code(struct unwind_frame *frame)
 {
 	unsigned long ra = frame->reg[UNWIND_RA], at = frame->reg[UNWIND_AT];
 	struct stub stub;
 
-	if (!read_stub(frame, &stub))
+	if (!read_stub(frame, NULL, &stub))
 		return false;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	/* What it returns to is on no stack. */
@@ -119,6 +135,7 @@ static bool unwind_by_code(struct unwind_frame *frame)
 #endif
 	if (!find_register(frame, stub.ra, &ra) || !ra)
 		return false;
+	read_stub(frame, called(ra), &stub);
 	find_register(frame, stub.at, &at);
 	frame->pc = ra;
 	frame->exact = false;

@@ -132,6 +132,17 @@
 #endif
 	.endm
 
+	/* C4: go there if either pointer of the graph tracer is set. In: $t8 = ftrace_stub. */
+	.macro	branch_if_graph there
+	LONG_L	$v1, ftrace_graph_return
+	bne	$v1, $t8, \there
+	 nop
+	LONG_L	$v1, ftrace_graph_entry
+	la	$t8, ftrace_graph_entry_stub
+	bne	$v1, $t8, \there
+	 nop
+	.endm
+
 /*
  * Unwind information, for stack traces and for gdb. A stub has two return addresses: its own, which is
  * in $ra, and the traced function's, which is in $at and will be in $ra when the stub returns. So its
@@ -189,13 +200,7 @@ SYM_INNER_LABEL(ftrace_graph_call)
 	bne	$t9, $t8, function_trace
 	 nop
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	LONG_L	$v1, ftrace_graph_return
-	bne	$v1, $t8, ftrace_graph_caller
-	 nop
-	LONG_L	$v1, ftrace_graph_entry
-	la	$t8, ftrace_graph_entry_stub
-	bne	$v1, $t8, ftrace_graph_caller
-	 nop
+	branch_if_graph ftrace_graph_caller
 #endif
 	b	ftrace_stub
 	 nop
@@ -207,6 +212,10 @@ function_trace:
 	find_site				/* C2: $a0 = ip, */
 	jalr	$t9
 	 move	$a1, $at			/* C2: and parent_ip */
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	la	$t8, ftrace_stub
+	branch_if_graph 3f			/* C4: both tracers at once is allowed */
+#endif
 	LONG_L	$t9, SAVED_RA($sp)
 	restore_all_and_return
 #endif
@@ -237,6 +246,7 @@ SYM_FUNC_START(ftrace_graph_caller)
 	lbu	$v1, CALL_OPCODE($ra)
 	save_all
 	find_site
+3:						/* from function_trace, with everything saved */
 #endif
 	LONG_ADDIU $a0, $sp, SAVED_AT
 	LONG_L	$a1, SAVED_IP($sp)

@@ -169,8 +169,7 @@ def _judge_entry(
 def a_call_that_is_hijacked(bench: Bench) -> None:
     """The same through ftrace_graph_caller, and the way home."""
     for name in (LEAF, OTHER):
-        # A static port may leave the graph tracer alone while there is another.
-        for both in (False, True) if bench.variant.name == DYNAMIC else (False,):
+        for both in (False, True):
             bench.fresh()
             switch, site = Switch(bench), bench.sites.of(name)
             switch.graph(True)

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
@@ -226,27 +227,31 @@ def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
 
 @check("C4a", "C4b", variants=(STATIC,), features=GRAPH)
 def either_pointer_is_enough(bench: Bench) -> None:
-    """ftrace_graph_caller is reached if one of the two pointers is not its stub."""
+    """ftrace_graph_caller is reached if one of the two pointers is not its stub, with a function
+    tracer and without.
+    """
     stubs = ("ftrace_graph_entry_stub", "ftrace_stub")
     own = ("trace_graph_entry", "trace_graph_return")
     where = bench.image.address_of("prepare_ftrace_return")
-    for entry, leave in ((0, 0), (0, 1), (1, 0), (1, 1)):
+    for traced, entry, leave in product((False, True), repeat=3):
         bench.fresh()
         names = (own[0] if entry else stubs[0], own[1] if leave else stubs[1])
-        Switch(bench).graph(True, *names)
+        switch = Switch(bench)
+        switch.tracer(traced)
+        switch.graph(True, *names)
+        what = f"{' and '.join(names)}{', and a function tracer' if traced else ''}"
         clause = "C4a" if entry or leave else "C4b"
         with bench.stakes(clause):
             here = bench.run_to(where, DONE)
         bench.require(
             clause,
             (here == where) == bool(entry or leave),
-            f"with {' and '.join(names)} ftrace_graph_caller was "
-            f"{'' if here == where else 'not '}reached",
+            f"with {what} ftrace_graph_caller was {'' if here == where else 'not '}reached",
         )
         with bench.stakes(clause):
             if here == where:
                 bench.run_to(DONE)
-        _answers(bench, (clause,), f"with {' and '.join(names)}")
+        _answers(bench, (clause,), f"with {what}")
 
 
 @check("C16a", "C16b", variants=(STATIC_STOP,))

@@ -220,13 +220,14 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     refused(bench, "C9e", site, make_call, "the module's site is on already")
     if other is not None:
         refused(bench, "C9f", site, (*make_nop[:3], other), "a module's site that calls another")
+    told_by_words = both(bench, "M1d") if bench.kernel.sites_told_by == "words" else []
     both_states = zip(bench.isa.split(off), bench.isa.split(on), strict=True)
     changing = [place for place, (was, now) in enumerate(both_states) if was != now]
     for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in changing:
             for spoiled, what in spoilt(bench.isa, code, place):
                 bench.guest.debugger.write_memory(site.address, spoiled)
-                for clause in ("C9e", *both(bench, "M1d")):
+                for clause in ("C9e", *told_by_words):
                     refused(bench, clause, site, call, f"{what} of a module's site that is {state}")
 
 
