@@ -46,6 +46,12 @@ def user_path(text: str | Path) -> Path:
     return Path(os.path.expanduser(text))  # noqa: PTH111 (Path forgets a "./" in front)
 
 
+def as_path(directory: Path) -> str:
+    """A directory as a text that is taken for a path and not for a name: with a slash in it."""
+    text = str(directory)
+    return text if "/" in text else f"./{text}"
+
+
 def near(word: str, known: Iterable[str]) -> str:
     """``Did you mean 'a' or 'b'? `` for the names that resemble the word, or nothing."""
     names = {name.lower(): name for name in known}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""A Linux source tree, read as text: where a thing is said, by file and line."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.units import KIB, escape
+
+LARGEST = 1024 * KIB
+"""Bytes; kernel/trace/ftrace.c, the longest file that is read, has 200 KB."""
+
+_VERSION = r"^VERSION = (\d{1,3})\nPATCHLEVEL = (\d{1,3})$"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file of the tree."""
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class LinuxTree:
+    """A directory with a Linux tree, or with the parts of one that are asked for."""
+
+    def __init__(self, directory: Path) -> None:
+        """UsageError for a directory that is no Linux tree."""
+        self.directory = directory
+        version = re.search(_VERSION, self.read("Makefile"), re.MULTILINE)
+        if not version or not self.read("Kconfig"):
+            raise UsageError(
+                f"{escape(str(directory), 500)} is no Linux tree: there is no Makefile with a "
+                "VERSION and a PATCHLEVEL, or no Kconfig.",
+                "Give the directory of Linux's sources.",
+            )
+        self.version = f"{version[1]}.{version[2]}"
+
+    def read(self, file: str) -> str:
+        """The text of a file; empty where there is none that can be read."""
+        path = self.directory / file
+        try:
+            if not path.is_file() or path.stat().st_size > LARGEST:
+                return ""
+            return path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def find(self, file: str, pattern: str) -> Place | None:
+        """The first line of a file with something that a regular expression matches."""
+        for number, line in enumerate(self.read(file).splitlines(), 1):
+            if re.search(pattern, line):
+                return Place(file, number, line.strip())
+        return None
+
+    def find_in_entry(self, file: str, entry: str, pattern: str) -> list[Place]:
+        """The lines of one ``config`` of a Kconfig file that match."""
+        found, inside = [], False
+        for number, line in enumerate(self.read(file).splitlines(), 1):
+            if line and not line[0].isspace() and not line.startswith("#"):
+                inside = line.split() == ["config", entry]
+            elif inside and re.search(pattern, line):
+                found.append(Place(file, number, line.strip()))
+        return found
