@@ -36,7 +36,7 @@ def compare(
         "fixed": abi.fixed,
     }
     for group, names in groups.items():
-        nothing_left = not names and _ruled_out(bench, group)
+        nothing_left = group in _taken_away(bench, call) and not names
         if group in clauses and not nothing_left:
             same(bench, clauses[group], before, behind, names, f"{what}: {group}")
     landing = bench.image.symbols.get(LANDING)
@@ -58,10 +58,14 @@ def compare(
         same_stack(bench, clauses["stack"], call.above, call.above_behind, before, what, allowed)
 
 
-def _ruled_out(bench: Bench, group: str) -> bool:
-    """Whether port.toml says that the kernel has no registers of a group."""
+def _taken_away(bench: Bench, call: TracedCall) -> tuple[str, ...]:
+    """The groups of which port.toml rules out some registers."""
+    live = bench.isa.abi.at_site(call.site.form).live
     kernel = bench.kernel
-    return not (kernel.nested_functions if group == "others" else kernel.floating_point)
+    return (
+        *(() if kernel.nested_functions or bench.isa.abi.static_chain not in live else ["others"]),
+        *(() if kernel.floating_point else ["status"]),
+    )
 
 
 def same(

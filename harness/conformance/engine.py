@@ -147,11 +147,18 @@ def _result(
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in findings if found.reason)
-        unseen = why_not_judged(clause, config) or (DIED if lost else "") or next(not_built, "")
-        if less and not unseen:
+        unseen = why_not_judged(clause, config) or (DIED if lost else "")
+        if less and not unseen and _could_be_judged(clause, findings):
             result.verdict = Verdict.NOT_CLAIMED
-        result.reason = unseen or less or "none of its checks applies to this port"
+            return result
+        result.reason = unseen or next(not_built, "") or "none of its checks applies to this port"
     return result
+
+
+def _could_be_judged(clause: Clause, findings: Sequence[BuildFindings]) -> bool:
+    """Whether a build was there on which a check of the clause runs."""
+    built = {found.variant for found in findings if not found.reason}
+    return any(clause.id in check.clauses and built & set(check.variants) for check in all_checks())
 
 
 def why_not_judged(clause: Clause, config: MachineConfig) -> str:

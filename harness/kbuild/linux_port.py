@@ -97,12 +97,13 @@ def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
 
 
 def _known(arch: str) -> LinuxArch:
-    if arch not in ARCHES:
+    known = ARCHES.get(arch)
+    if known is None:
         raise UsageError(
             f"The files of {escape(repr(arch), 200)} in a Linux tree cannot be imported.",
             f"Choose one of: {', '.join(ARCHES)}.",
         )
-    return ARCHES[arch]
+    return known
 
 
 def _port_toml(linux: LinuxTree, arch: str) -> Iterator[str]:

@@ -113,7 +113,7 @@ def test_a_narrowed_clause_is_judged_by_the_rest_and_says_what_was_left_out():
     assert (failed.verdict, failed.reason) == (Verdict.FAIL, reason)
     nothing = verdict(spec, "C1d", judged=False)
     assert (nothing.verdict, nothing.reason) == (Verdict.NOT_CLAIMED, reason)
-    assert verdict(suite_spec("mips-malta"), "C1d").reason == ""
+    assert not verdict(suite_spec("mips-malta"), "C1d").reason
 
 
 @pytest.mark.parametrize("name", list_configs())
@@ -151,3 +151,11 @@ def test_make_leaves_out_what_is_ruled_out():
     assert variables["WITHOUT"] == "nested-functions"
     assert variables["FRAME_WARN"] == "1024"
     assert not {"WITHOUT", "FRAME_WARN"} & plan_build(suite_spec("mips-malta")).variables.keys()
+
+
+def test_what_was_not_built_is_no_word_of_the_kernel():
+    spec = spec_with(nested_functions=False)
+    found = BuildFindings(MODULES, {}, {}, "no module builds with this port: why")
+    (result,) = verdicts(spec, [CLAUSES["M1a"]], [found])
+    assert result.verdict is Verdict.NOT_OBSERVABLE
+    assert result.reason == found.reason
