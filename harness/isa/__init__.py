@@ -15,6 +15,7 @@ from harness.isa.abi import Abi, AtSite, FrameRecord
 from harness.isa.asm_syntax import AsmSyntax, Effect
 from harness.isa.base import Isa
 from harness.isa.code import Instruction
+from harness.isa.linux import LinuxFiles
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
 from harness.isa.sites import MCOUNT, CallSite, Form, SiteState
 from harness.units import ByteOrder
@@ -34,6 +35,7 @@ __all__ = [
     "Injector",
     "Instruction",
     "Isa",
+    "LinuxFiles",
     "Machine",
     "Property",
     "SiteState",

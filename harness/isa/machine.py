@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 from typing import ClassVar, NamedTuple, Protocol
 
 from harness.isa.code import Code
+from harness.isa.linux import LinuxFiles
 
 
 class FlowKind(IntEnum):
@@ -79,6 +80,8 @@ class Machine(ABC):
 
     injections: ClassVar[Mapping[str, Injection]] = {}
     """Ways to raise an interrupt, by the value of ``qemu.inject`` in a machine config."""
+    linux: ClassVar[LinuxFiles | None] = None
+    """Its function tracer in a Linux tree, where there is one."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """Calls and branches to a register; the first match decides."""
     accesses_memory: ClassVar[tuple[int, int]]

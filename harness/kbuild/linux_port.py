@@ -7,44 +7,13 @@ word of ``[kernel]`` is written where the line was found that it rests on, and t
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness.config.loading import PORT_FILES
 from harness.errors import HostError, UsageError
+from harness.isa import Form, LinuxFiles, architectures, machine_of
 from harness.kbuild.linux_tree import LinuxTree, Place
 from harness.units import escape
-
-
-@dataclass(frozen=True, slots=True)
-class LinuxArch:
-    """Where an architecture's files lie in a Linux tree."""
-
-    name: str
-    """As the harness has it."""
-    entry: str
-    """Its entry in its Kconfig."""
-    sources: tuple[str, str, str]
-    """What becomes `PORT_FILES` but for port.toml, below ``arch/<its name in Linux>``."""
-    no_floating_point: str
-    """The flag that keeps the compiler from it."""
-
-
-ARCHES = {
-    "mips": LinuxArch(
-        "mips",
-        "MIPS",
-        ("kernel/mcount.S", "kernel/ftrace.c", "include/asm/ftrace.h"),
-        r"-msoft-float",
-    ),
-    "arm64": LinuxArch(
-        "aarch64",
-        "ARM64",
-        ("kernel/entry-ftrace.S", "kernel/ftrace.c", "include/asm/ftrace.h"),
-        r"-mgeneral-regs-only",
-    ),
-}
-"""By their names in Linux."""
 
 SELECTED = (
     "FUNCTION_TRACER",
@@ -63,11 +32,11 @@ GENERIC = "kernel/trace/ftrace.c"
 def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
     """Make a port directory of a Linux tree's files; the tree, for its version.
 
-    ``arch`` is a name of `ARCHES`.  UsageError for another one, for a tree that is none, has no
+    ``arch`` is its name in Linux.  UsageError for another one, for a tree that is none, has no
     such architecture or has call sites that no check judges, and for a directory that is not empty.
     """
     linux = LinuxTree(tree)
-    known = _known(arch)
+    architecture, known = _known(arch)
     files = [f"arch/{arch}/{source}" for source in known.sources]
     texts = [linux.read(file) for file in files]
     for file, text in zip(files, texts, strict=True):
@@ -76,7 +45,7 @@ def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
                 f"{escape(str(tree), 500)} has no {arch} to import: {file} is missing.",
                 "Give a tree that has it, or another --arch.",
             )
-    toml = "\n".join(_port_toml(linux, arch)) + "\n"
+    toml = "\n".join(_port_toml(linux, architecture, known)) + "\n"
     try:
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise UsageError(
@@ -96,28 +65,31 @@ def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
     return linux
 
 
-def _known(arch: str) -> LinuxArch:
-    known = ARCHES.get(arch)
-    if known is None:
+def _known(arch: str) -> tuple[str, LinuxFiles]:
+    """Linux's name of an architecture to our own, and its files there."""
+    known = [(name, machine_of(name).linux) for name in architectures()]
+    files = {linux.directory: (name, linux) for name, linux in known if linux}
+    if arch not in files:
         raise UsageError(
             f"The files of {escape(repr(arch), 200)} in a Linux tree cannot be imported.",
-            f"Choose one of: {', '.join(ARCHES)}.",
+            f"Choose one of: {', '.join(files)}.",
         )
-    return known
+    return files[arch]
 
 
-def _port_toml(linux: LinuxTree, arch: str) -> Iterator[str]:
+def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterator[str]:
     """The lines of port.toml."""
-    known, kconfig = ARCHES[arch], f"arch/{arch}/Kconfig"
+    arch = known.directory
+    kconfig = f"arch/{arch}/Kconfig"
     yield f"# Made by harness port import from Linux {linux.version}, arch/{arch}."
     yield "# What is said below is followed by the place in that tree where it was read."
     yield f'name = "linux-{linux.version}-{arch}"'
-    yield f'architecture = "{known.name}"'
-    yield from _forms(linux, arch)
+    yield f'architecture = "{architecture}"'
+    yield from _forms(linux, known)
     features = [
         (feature, place)
         for feature in SELECTED
-        for place in linux.find_in_entry(kconfig, known.entry, rf"\bselect HAVE_{feature}\b")[:1]
+        for place in _selects(linux, known, rf"HAVE_{feature}\b")[:1]
     ]
     header = f"arch/{arch}/include/asm/ftrace.h"
     features += [
@@ -135,49 +107,50 @@ def _port_toml(linux: LinuxTree, arch: str) -> Iterator[str]:
     yield "features = ["
     yield from (f'    "{feature}",  # {place}' for feature, place in features)
     yield "]"
-    words = [f"{word}  # {place}" for word, place in _words(linux, arch)]
+    words = [f"{word}  # {place}" for word, place in _words(linux, known)]
     if words:
         yield from ("", "[kernel]", *words)
 
 
-def _forms(linux: LinuxTree, arch: str) -> Iterator[str]:
+def _forms(linux: LinuxTree, known: LinuxFiles) -> Iterator[str]:
     """The forms of call sites that the tree's compiler flags ask for; UsageError for others."""
-    kconfig, makefile = f"arch/{arch}/Kconfig", f"arch/{arch}/Makefile"
-    entry = ARCHES[arch].entry
-    patchable = linux.find_in_entry(
-        kconfig, entry, r"\bselect FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY\b"
-    )
-    if patchable and _always_dynamic(linux, arch):
+    arch = known.directory
+    patchable = _selects(linux, known, r"FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY\b")
+    if patchable and _always_dynamic(linux, known):
         raise UsageError(
             f"Linux {linux.version} of {arch} has only patchable call sites with registers saved "
             f"for a tracer ({patchable[0]}), a form that is not judged yet.",
-            "Linux 6.1 has calls of _mcount there too.",
+            "Earlier versions, such as 6.1, have calls of _mcount there too.",
         )
-    ra_address = linux.find(makefile, r"^[^#]*-mmcount-ra-address\b")
-    if ra_address:
-        yield f"# With a compiler that has -mmcount-ra-address, and with others: {ra_address}"
-        yield 'forms = ["mcount-ra-address", "mcount"]'
-        return
+    forms = []
+    for pattern, form in known.makefile_forms:
+        place = linux.find(f"arch/{arch}/Makefile", pattern)
+        if place:
+            yield f"# With a compiler that has it, and with others: {place}"
+            forms.append(form)
     if patchable:
         yield "# Of patchable call sites with registers saved for a tracer nothing is judged yet:"
         yield f"# {patchable[0]}"
-    yield 'forms = ["mcount"]'
+    shown = ", ".join(f'"{form}"' for form in (*forms, Form.MCOUNT))
+    yield f"forms = [{shown}]"
 
 
-def _always_dynamic(linux: LinuxTree, arch: str) -> list[Place]:
-    pattern = r"\bselect DYNAMIC_FTRACE if FUNCTION_TRACER\b"
-    return linux.find_in_entry(f"arch/{arch}/Kconfig", ARCHES[arch].entry, pattern)
+def _selects(linux: LinuxTree, known: LinuxFiles, symbol: str) -> list[Place]:
+    kconfig = f"arch/{known.directory}/Kconfig"
+    return linux.find_in_entry(kconfig, known.entry, rf"\bselect {symbol}")
 
 
-def _words(linux: LinuxTree, arch: str) -> Iterator[tuple[str, Place]]:
+def _always_dynamic(linux: LinuxTree, known: LinuxFiles) -> list[Place]:
+    return _selects(linux, known, r"DYNAMIC_FTRACE if FUNCTION_TRACER\b")
+
+
+def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, Place]]:
     """The words of [kernel], each with the line that it rests on; docs/kernel-words.rst."""
-    source, makefile = f"arch/{arch}/kernel/ftrace.c", f"arch/{arch}/Makefile"
     found: list[tuple[str, Place | None]] = [
         # It is built with clang too, which has none.
         ("nested_functions = false", linux.find("Makefile", r"^\s*CC\s*=.*clang")),
-        ("floating_point = false", linux.find(makefile, ARCHES[arch].no_floating_point)),
         *_largest_frame(linux),
-        *(("DYNAMIC_FTRACE = true", place) for place in _always_dynamic(linux, arch)),
+        *(("DYNAMIC_FTRACE = true", place) for place in _always_dynamic(linux, known)),
         # What ftrace_get_addr_new and ftrace_get_addr_curr give without saved registers.
         (
             'call_target = "ftrace_caller"',
@@ -185,13 +158,9 @@ def _words(linux: LinuxTree, arch: str) -> Iterator[tuple[str, Place]]:
         ),
         # A module's tracer is called by ftrace_ops_list_func.
         ('tracers = "kernel"', linux.find(GENERIC, r"ops->flags & \(?FTRACE_OPS_FL_DYNAMIC\b")),
-        ('sites_told_by = "address"', linux.find(source, r"core_kernel_text\(ip\) \?")),
-        ('retp = "cookie"', linux.find(source, r"\(void \*\)frame_pointer\)")),
-        (
-            "mips_sites = 2013",
-            linux.find(source, r"ftrace_modify_code\(MCOUNT_ADDR, INSN_NOP\)"),
-        ),
     ]
+    for word, file, pattern in known.words:
+        found.append((word, linux.find(f"arch/{known.directory}/{file}", pattern)))
     return ((word, place) for word, place in found if place is not None)
 
 

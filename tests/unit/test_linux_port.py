@@ -15,8 +15,11 @@ from harness.cli.command import harness
 from harness.config import load_port
 from harness.config.loading import PORT_FILES
 from harness.errors import UsageError
-from harness.kbuild.linux_port import ARCHES, import_port
+from harness.isa import machine_of
+from harness.kbuild.linux_port import import_port
 from harness.kbuild.linux_tree import LARGEST
+
+ARCHES = {"mips": machine_of("mips").linux, "arm64": machine_of("aarch64").linux}
 
 REAL = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 

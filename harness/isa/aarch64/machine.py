@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
+from harness.isa.aarch64.linux import AARCH64_LINUX
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
 
 _MEMORY = range(1 << 30, 2 << 30)
@@ -33,6 +34,7 @@ def _send_msi(to: Injector, cpu: int, nmi: bool) -> None:
 class AArch64Machine(Machine):
     """The kernel runs at EL1, identity-mapped."""
 
+    linux = AARCH64_LINUX
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
     flow_patterns = (
         FlowPattern(0xFC000000, 0x94000000, FlowKind.CALL),  # bl

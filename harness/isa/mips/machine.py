@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
 from harness.isa.mips.abi import general_registers
+from harness.isa.mips.linux import MIPS_LINUX
 
 _REGION = 256 << 20
 _SEGMENT = 512 << 20
@@ -31,6 +32,7 @@ def _set_software_interrupt(to: Injector, cpu: int, nmi: bool) -> None:
 class MipsMachine(Machine):
     """Branches have delay slots; the kernel runs in kseg0."""
 
+    linux = MIPS_LINUX
     injections: ClassVar[Mapping[str, Injection]] = {
         "software-interrupt": Injection(_set_software_interrupt)
     }

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Where an architecture's function tracer lies in a Linux tree, and what its files say of it."""
+
+from dataclasses import dataclass
+
+from harness.isa.sites import Form
+
+
+@dataclass(frozen=True, slots=True)
+class LinuxFiles:
+    """Paths are below ``arch/<directory>``, patterns are regular expressions over one line."""
+
+    directory: str
+    entry: str
+    """Its entry in its Kconfig."""
+    sources: tuple[str, str, str]
+    """What a port directory has as ``mcount.S``, ``ftrace.c`` and ``include/asm/ftrace.h``."""
+    words: tuple[tuple[str, str, str], ...]
+    """Lines of ``[kernel]`` in ``port.toml``, each with the file and the pattern it rests on."""
+    makefile_forms: tuple[tuple[str, Form], ...] = ()
+    """Patterns over lines of its Makefile, each with the form of call sites that such a line asks
+    for where the compiler has it."""
