@@ -4,6 +4,7 @@
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,7 +28,7 @@ from harness.units import KIB
 @click.option("-g", "graph", multiple=True, metavar="GLOB", help="function_graph: with callees.")
 @click.option(
     "-e",
-    "events_on",
+    "trace_events",
     multiple=True,
     metavar="EVENT",
     help="Also record this event: EVENT, SYSTEM or SYSTEM:EVENT, each a glob.",
@@ -54,7 +55,13 @@ from harness.units import KIB
     help="Stop after SECONDS.",
 )
 @click.option("--events", type=click.IntRange(1, sys.maxsize), help="Stop after this many events.")
-@click.option("--until", metavar="FUNC", help="Stop at the entry of this function.")
+@click.option(
+    "--until",
+    metavar="FUNC",
+    default="workload_done",
+    show_default=True,
+    help="Stop at the entry of this function.",
+)
 @tick_option
 @click.option(
     "--lane",
@@ -64,7 +71,11 @@ from harness.units import KIB
     help="How to read the ring buffer; auto: QEMU writes large parts to a file.",
 )
 @click.option(
-    "--buffer-size", type=click.IntRange(min=1), metavar="KB", help="Ring buffer size per CPU."
+    "--buffer-size",
+    type=click.IntRange(min=1),
+    callback=lambda context, parameter, kilobytes: kilobytes and kilobytes * KIB,
+    metavar="KB",
+    help="Ring buffer size per CPU.",
 )
 @click.option("--overwrite", is_flag=True, help="Keep the newest events when the buffer is full.")
 @click.option(
@@ -84,28 +95,7 @@ from harness.units import KIB
     show_default=True,
     help="The trace.dat to write.",
 )
-def record(
-    config: str,
-    tracer: str | None,
-    filters: tuple[str, ...],
-    notrace: tuple[str, ...],
-    graph: tuple[str, ...],
-    events_on: tuple[str, ...],
-    options: tuple[str, ...],
-    pids: tuple[int, ...],
-    max_graph_depth: int,
-    guest: GuestOptions,
-    duration: float | None,
-    events: int | None,
-    until: str | None,
-    tick: int | None,
-    lane: str,
-    buffer_size: int | None,
-    overwrite: bool,
-    timeout: float,
-    live: bool,
-    output: Path,
-) -> None:
+def record(config: str, guest: GuestOptions, live: bool, **chosen: Any) -> None:
     """Record a trace of a live guest to a trace.dat.
 
     The guest boots up to its workload, modules are loaded, call sites are patched, and it runs
@@ -116,31 +106,12 @@ def record(
     """
     from harness.record import Request
     from harness.record import record as run
-    from harness.record.recording import END
 
     began = time.monotonic()
     printed = _Printed()
-    request = Request(
-        spec=guest.spec(config),
-        output=output,
-        tracer=tracer or ("nop" if events_on else "function"),
-        filters=filters,
-        notrace=notrace,
-        graph=graph,
-        trace_events=events_on,
-        options=options,
-        pids=pids,
-        max_graph_depth=max_graph_depth,
-        duration=duration,
-        events=events,
-        until=END if until is None else until,
-        buffer_size=None if buffer_size is None else buffer_size * KIB,
-        overwrite=overwrite,
-        timeout=timeout,
-        lane=lane,
-        live=printed if live else None,
-        tick=tick,
-    )
+    chosen["tracer"] = chosen["tracer"] or ("nop" if chosen["trace_events"] else "function")
+    # All other options have the names of the request's fields.
+    request = Request(spec=guest.spec(config), live=printed if live else None, **chosen)
     with orderly_end() as wake, progress(live=not live) as tell:
         recording = run(request, wake=wake, progress=tell)
     uncounted = "; none was recorded or counted while record_disabled was set"

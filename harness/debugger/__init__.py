@@ -2,6 +2,6 @@
 """gdb, driven through its machine interface: memory, registers and run control."""
 
 from harness.debugger.debugger import Debugger
-from harness.debugger.state import Stop, Thread
+from harness.debugger.state import Stop
 
-__all__ = ["Debugger", "Stop", "Thread"]
+__all__ = ["Debugger", "Stop"]

@@ -56,11 +56,6 @@ def symbols_of(elf: Elf) -> dict[str, Symbol]:
     return best
 
 
-def addresses_of(elf: Elf) -> dict[str, int]:
-    """The addresses of `symbols_of`."""
-    return {name: symbol.address for name, symbol in symbols_of(elf).items()}
-
-
 class FunctionTable:
     """Functions by address; of nested functions the innermost contains an address."""
 

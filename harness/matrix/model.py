@@ -6,7 +6,7 @@ A field's description is shown in errors after "allowed:".  docs/matrix.rst desc
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -65,25 +65,21 @@ class Work(Model):
         return self
 
 
+def _globs(of: str) -> Any:
+    return Field(default=("*",), min_length=1, description=f"globs of {of}")
+
+
 class Rule(Model):
     """Excludes or includes cells that match all of its globs."""
 
-    config: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of configs")
-    mode: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of modes")
-    compiler: tuple[Glob, ...] = Field(
-        default=("*",), min_length=1, description="globs of compilers"
-    )
-    optimise: tuple[Glob, ...] = Field(
-        default=("*",), min_length=1, description="globs of optimisations"
-    )
-    frame: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of frames")
-    work: tuple[Glob, ...] = Field(default=("*",), min_length=1, description="globs of work")
-    form: tuple[Glob, ...] = Field(
-        default=("*",), min_length=1, description="globs of forms of call sites"
-    )
-    cpus: tuple[Glob, ...] = Field(
-        default=("*",), min_length=1, description='globs of numbers of CPUs, such as ["1"]'
-    )
+    config: tuple[Glob, ...] = _globs("configs")
+    mode: tuple[Glob, ...] = _globs("modes")
+    compiler: tuple[Glob, ...] = _globs("compilers")
+    optimise: tuple[Glob, ...] = _globs("optimisations")
+    frame: tuple[Glob, ...] = _globs("frames")
+    work: tuple[Glob, ...] = _globs("work")
+    form: tuple[Glob, ...] = _globs("forms of call sites")
+    cpus: tuple[Glob, ...] = _globs('numbers of CPUs, such as ["1"]')
     property: tuple[Property, ...] = Field(
         default=(), description=f"of these: {', '.join(Property)}"
     )

@@ -2,17 +2,15 @@
 """Processes of the host.  All of them end with this process."""
 
 from harness.process.child import Child
-from harness.process.pdeathsig import find_program, group_with_pdeathsig, with_pdeathsig
+from harness.process.pdeathsig import find_program, with_pdeathsig
 from harness.process.run import Late, NotRun, run, stream
-from harness.process.workers import Workers, workers
+from harness.process.workers import workers
 
 __all__ = [
     "Child",
     "Late",
     "NotRun",
-    "Workers",
     "find_program",
-    "group_with_pdeathsig",
     "run",
     "stream",
     "with_pdeathsig",

@@ -29,30 +29,12 @@ _MAX_PAGES = 1 << 20
 _ADVICE = "The guest was built for another version of the harness, or its memory is damaged."
 
 _FIXED_FIELDS = (
-    "magic",
-    "version",
-    "header_size",
-    "cpu_size",
-    "nr_cpus",
-    "long_size",
-    "page_size",
-    "flags",
-    "clock_hz",
-    "record_disabled",
+    *("magic", "version", "header_size", "cpu_size", "nr_cpus", "long_size", "page_size"),
+    *("flags", "clock_hz", "record_disabled"),
 )
 _CPU_FIELDS = (
-    "pages",
-    "first_entry",
-    "max_pages",
-    "nr_pages",
-    "head",
-    "tail",
-    "entries",
-    "overrun",
-    "dropped",
-    "writing",
-    "last_stamp",
-    "tail_page",
+    *("pages", "first_entry", "max_pages", "nr_pages", "head", "tail"),
+    *("entries", "overrun", "dropped", "writing", "last_stamp", "tail_page"),
 )
 _OFFSETS = {"flags": 28, "clock_hz": 32, "record_disabled": 40}
 _CPU_OFFSETS = {name: 8 * i for i, name in enumerate(_CPU_FIELDS[:2])} | {
@@ -127,7 +109,7 @@ class RingHeader:
     def parse(cls, data: bytes, byteorder: ByteOrder) -> "RingHeader":
         """Decode at least `header_length` bytes, read from the symbol ``ring_buffer``."""
         fixed = _fixed_fields(data, byteorder)
-        length = fixed["header_size"] + fixed["nr_cpus"] * fixed["cpu_size"]
+        length = header_length(data, byteorder)
         if len(data) < length:
             raise FormatError(
                 f"the ring buffer header is {length} bytes long, but only {len(data)} were read"
@@ -170,10 +152,6 @@ class RingHeader:
                 "of memory",
                 _ADVICE,
             )
-
-    def cpu(self, index: int) -> RingCpu:
-        """The part of one CPU."""
-        return self.cpus[index]
 
     @staticmethod
     def field_offset(name: str) -> int:

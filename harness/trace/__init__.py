@@ -10,7 +10,7 @@ from harness.trace.declarations import (
 )
 from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import parse_filters
-from harness.trace.formats import EventDeclaration, EventFormat, Field
+from harness.trace.formats import EventDeclaration, EventFormat
 from harness.trace.reader import TraceDatReader
 from harness.trace.report import VIEWS, report_bytes, report_lines
 from harness.trace.statistics import Statistics, add_events, trace_statistics
@@ -18,13 +18,11 @@ from harness.trace.symbols import Symbols
 from harness.trace.syscalls import Syscall, parse_syscall
 from harness.trace.views import (
     GraphOptions,
-    header_lines,
     report_chrome,
     report_csv,
     report_flame,
     report_graph,
     report_json,
-    report_perfetto,
     report_text,
     stat_json,
     stat_text,
@@ -40,7 +38,6 @@ __all__ = [
     "CpuStatistics",
     "EventDeclaration",
     "EventFormat",
-    "Field",
     "FuncgraphEntryEvent",
     "FuncgraphExitEvent",
     "FunctionEvent",
@@ -53,7 +50,6 @@ __all__ = [
     "TraceEvent",
     "add_events",
     "event_formats",
-    "header_lines",
     "parse_filters",
     "parse_syscall",
     "report_bytes",
@@ -63,7 +59,6 @@ __all__ = [
     "report_graph",
     "report_json",
     "report_lines",
-    "report_perfetto",
     "report_text",
     "stat_json",
     "stat_text",

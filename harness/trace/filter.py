@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from operator import eq, ge, gt, le, lt, ne
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from harness.errors import UsageError
 from harness.trace.events import TraceEvent
@@ -27,6 +27,8 @@ from harness.units import escape
 
 Predicate = Callable[[TraceEvent], bool]
 """Whether an event is shown."""
+
+_Operand = TypeVar("_Operand", int, str)
 
 MAX_LENGTH = 4096
 MAX_NESTING = 64
@@ -183,13 +185,13 @@ class _Parser:
         if value.kind not in ("number", "text", "word"):
             self._fail("a number, a text in quotes or a name was expected", value.position)
         predicates = [
-            never if field is None else self._compare(form, name, field, operator, value)
+            never if field is None else self._compared(form, name, field, operator, value)
             for form, field in zip(self._chosen, fields, strict=True)
         ]
         self._token = self._next()
         return predicates
 
-    def _compare(
+    def _compared(
         self, form: EventFormat, name: _Token, field: FieldAccess, operator: _Token, value: _Token
     ) -> Predicate:
         """The comparison, for one event."""
@@ -197,13 +199,14 @@ class _Parser:
         if field.number is not None and other is not None and other.number is not None:
             if operator.text == "~":
                 self._fail("a glob is compared with a text", value.position)
-            return _compare_fields(_ORDERED[operator.text], field.number, other.number)
+            return _compare(_ORDERED[operator.text], field.number, other.number)
         if value.kind == "number":
             if field.number is None:
                 self._fail(f"{name.text} is a text, and {value.text} a number", value.position)
             if operator.text == "~":
                 self._fail("a glob is a text, in quotes", value.position)
-            return _compare_number(_ORDERED[operator.text], field.number, _integer(value.text))
+            right = _constant(_integer(value.text))
+            return _compare(_ORDERED[operator.text], field.number, right)
         if field.text is None:
             shown = escape(value.text, 64)
             self._fail(f"{name.text} is a number, and {shown} is none", value.position)
@@ -215,10 +218,10 @@ class _Parser:
                 f"texts and names are compared with == != ~, not with {operator.text}",
                 operator.position,
             )
-        equal = operator.text == "=="
+        compare = eq if operator.text == "==" else ne
         if field.number is None and other is not None and other.text is not None:
-            return _compare_texts(field.text, other.text, equal)
-        return _compare_text(field.text, text, equal)
+            return _compare(compare, field.text, other.text)
+        return _compare(compare, field.text, _constant(text))
 
     def _next(self) -> _Token:
         match = _TOKEN.match(self._text, self._position)
@@ -291,28 +294,16 @@ def _not(inner: Predicate) -> Predicate:
     return lambda event: not inner(event)
 
 
-def _compare_number(
-    compare: Callable[[int, int], bool], read: Callable[[TraceEvent], int], value: int
-) -> Predicate:
-    return lambda event: compare(read(event), value)
-
-
-def _compare_fields(
-    compare: Callable[[int, int], bool],
-    left: Callable[[TraceEvent], int],
-    right: Callable[[TraceEvent], int],
+def _compare(
+    compare: Callable[[_Operand, _Operand], bool],
+    left: Callable[[TraceEvent], _Operand],
+    right: Callable[[TraceEvent], _Operand],
 ) -> Predicate:
     return lambda event: compare(left(event), right(event))
 
 
-def _compare_text(read: Callable[[TraceEvent], str], text: str, equal: bool) -> Predicate:
-    return lambda event: (read(event) == text) is equal
-
-
-def _compare_texts(
-    left: Callable[[TraceEvent], str], right: Callable[[TraceEvent], str], equal: bool
-) -> Predicate:
-    return lambda event: (left(event) == right(event)) is equal
+def _constant(value: _Operand) -> Callable[[TraceEvent], _Operand]:
+    return lambda event: value
 
 
 def _match_glob(read: Callable[[TraceEvent], str], glob: re.Pattern[str]) -> Predicate:

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The semantics of tracefs for a live guest: tracers, filters and events."""
 
-from harness.tracer.control import TracerControl, TracerState
+from harness.tracer.control import TracerState
 from harness.tracer.events import declared_syscalls
 from harness.tracer.filters import matching
 from harness.tracer.module_filter import title
 from harness.tracer.options import SHOWN_OPTIONS
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.setup import TRACERS
-from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 
 __all__ = [
     "SHOWN_OPTIONS",
     "TRACERS",
     "PortCalls",
-    "SiteNow",
     "Tracer",
-    "TracerControl",
     "TracerState",
     "declared_syscalls",
     "matching",

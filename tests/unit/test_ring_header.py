@@ -62,8 +62,8 @@ def test_all_fields(byteorder):
     assert (form.byteorder, form.long_size, form.page_size) == (byteorder, 4, 4096)
     assert header.overwrite
     assert header.clock_hz == 10**9
-    assert {name: getattr(header.cpu(0), name) for name in CPU} == CPU
-    assert header.cpu(1).pages == 0x80800000
+    assert {name: getattr(header.cpus[0], name) for name in CPU} == CPU
+    assert header.cpus[1].pages == 0x80800000
 
 
 @pytest.mark.parametrize("byteorder", ["big", "little"])
@@ -80,7 +80,7 @@ def test_offsets_lead_back_to_the_fields(byteorder):
 
 
 def cpu_with(**changes):
-    return RingHeader.parse(encode("little", cpus=(changes, {})), "little").cpu(0)
+    return RingHeader.parse(encode("little", cpus=(changes, {})), "little").cpus[0]
 
 
 def test_unread_pages():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
-from harness.image.functions import addresses_of, functions_of
+from harness.image.functions import functions_of, symbols_of
 from harness.image.text import code_around, isa_of
 from harness.isa import MCOUNT
 
@@ -43,7 +43,8 @@ def recordmcount(data: bytes, name: str) -> Records:
     relocations = elf.relocations()
     if not relocations:
         raise FormatError(f"{name} holds no relocations of its text", "Link with --emit-relocs.")
-    mcount = addresses_of(elf).get(MCOUNT)
+    symbol_of_mcount = symbols_of(elf).get(MCOUNT)
+    mcount = symbol_of_mcount.address if symbol_of_mcount else None
     functions = functions_of(elf)
     named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == MCOUNT}
     sites: set[int] = set()

@@ -4,7 +4,7 @@
 from harness.errors import UsageError
 from harness.shell.session import Session
 from harness.shell.verb import UNLIMITED, Arguments, verb
-from harness.shell.verbs.tracefs import GROUP, number
+from harness.shell.verbs.tracefs import GROUP, number, show_or_set
 
 NO_PID = "no pid"
 
@@ -69,8 +69,4 @@ def set_event_pid(session: Session, arguments: Arguments) -> None:
 @verb("[MICROSECONDS]", example="tracing_max_latency 0", group=GROUP)
 def tracing_max_latency(session: Session, arguments: Arguments) -> None:
     """irqsoff: show or set the longest time with interrupts disabled."""
-    tracer = session.live.tracer
-    if arguments.words:
-        tracer.tracing_max_latency = number(arguments.words[0])
-    else:
-        session.print(str(tracer.tracing_max_latency))
+    show_or_set(session, arguments, session.live.tracer, "tracing_max_latency")

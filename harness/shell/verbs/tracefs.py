@@ -83,21 +83,13 @@ def set_graph_notrace(session: Session, arguments: Arguments) -> None:
 @verb("[DEPTH]", example="max_graph_depth 2", group=GROUP)
 def max_graph_depth(session: Session, arguments: Arguments) -> None:
     """function_graph: show or set the maximum depth of traced calls; 0 for no limit."""
-    graph = session.live.tracer.graph
-    if arguments.words:
-        graph.max_graph_depth = number(arguments.words[0])
-    else:
-        session.print(str(graph.max_graph_depth))
+    show_or_set(session, arguments, session.live.tracer.graph, "max_graph_depth")
 
 
 @verb("[MICROSECONDS]", example="tracing_thresh 100", group=GROUP)
 def tracing_thresh(session: Session, arguments: Arguments) -> None:
     """function_graph: show or set the minimum duration of recorded calls; 0 for all."""
-    graph = session.live.tracer.graph
-    if arguments.words:
-        graph.tracing_thresh = number(arguments.words[0])
-    else:
-        session.print(str(graph.tracing_thresh))
+    show_or_set(session, arguments, session.live.tracer.graph, "tracing_thresh")
 
 
 @verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
@@ -179,6 +171,14 @@ def trace_pipe(session: Session, arguments: Arguments) -> None:
 
 def _names(session: Session, names: list[str] | None, otherwise: str) -> None:
     session.print_all([otherwise] if names is None else names)
+
+
+def show_or_set(session: Session, arguments: Arguments, owner: object, name: str) -> None:
+    """Show the number ``owner.name``, or set it to the first argument."""
+    if arguments.words:
+        setattr(owner, name, number(arguments.words[0]))
+    else:
+        session.print(str(getattr(owner, name)))
 
 
 def number(word: str) -> int:

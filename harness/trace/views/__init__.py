@@ -4,16 +4,14 @@
 from harness.trace.views.chrome import report_chrome
 from harness.trace.views.csv import report_csv
 from harness.trace.views.flame import report_flame
-from harness.trace.views.graph import DEFAULT_OPTIONS, GraphOptions, report_graph
+from harness.trace.views.graph import GraphOptions, report_graph
 from harness.trace.views.json import report_json
 from harness.trace.views.perfetto import report_perfetto
 from harness.trace.views.stat import stat_json, stat_text
-from harness.trace.views.text import header_lines, report_text
+from harness.trace.views.text import report_text
 
 __all__ = [
-    "DEFAULT_OPTIONS",
     "GraphOptions",
-    "header_lines",
     "report_chrome",
     "report_csv",
     "report_flame",
