@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kill commands of the harness, and what they start, and count what that leaves behind.
+"""Kill commands of the harness and their processes, and count what is left behind.
 
     .venv/bin/python tools/kills.py --seed 1 --kills 1000
 
-Each kill is a SIGKILL to a command or to one of the processes that it has started, either at a
-random moment or when the n-th of these is born.  Afterwards nothing of it may run, every file has
-to be whole or absent, and nobody may hold a lock.  After every tenth kill the command is run to its
-end, which has to succeed; after the last one all commands are, and nothing may be left that they
-should have swept.  The exit status is 1 if anything of that is not so.
+Each kill is a SIGKILL to a command or to one of its processes, either at a random moment or at the
+start of the n-th process.  Afterwards no process may run, every file must be complete or absent,
+and no lock may be held.  After every tenth kill the command is run to its end and must succeed;
+after the last one all commands are, and no temporary files may be left.  Otherwise the exit status
+is 1.
 """
 
 import argparse
@@ -44,20 +44,20 @@ VICTIMS = {
     "matrix": ("harness", "harness", "python", "gdb", "qemu"),
     "shell": ("harness", "harness", "gdb", "qemu"),
 }
-"""What is killed of each command; the command itself more often than the others."""
+"""The victims of each command; the command itself is chosen more often."""
 
 GOING = 15.0
-"""Seconds that what was killed may take to be gone."""
+"""Timeout in seconds for the end of killed processes."""
 
 HUNG = 120.0
-"""Seconds that a command may go on when something of it was killed."""
+"""Timeout in seconds for a command after one of its processes was killed."""
 
 DRAWN = 0.02
-"""Seconds at most between an aimed birth and its kill."""
+"""Maximum seconds between the start of a process and its kill."""
 
 
 class Kills:
-    """The commands in a directory of their own, and what was counted."""
+    """The commands, in their own directory, and the counters."""
 
     def __init__(self, base: Path, seed: int) -> None:
         self.base = base

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control file that the host and the plugin share; layout.py has the same structures. */
+/* The control file shared by host and plugin; layout.py has the same structures. */
 #ifndef HARNESS_ORACLE_CONTROL_H
 #define HARNESS_ORACLE_CONTROL_H
 
@@ -28,7 +28,7 @@ struct flow_pattern {
 enum record_kind {
 	RECORD_ENTRY,		/* a site was executed */
 	RECORD_RETURN,		/* the function that it is in has returned */
-	RECORD_LATE_RETURN,	/* the same, but nothing else was recorded any more */
+	RECORD_LATE_RETURN,	/* the same, after the end of recording */
 	RECORD_MARK,		/* a mark was executed */
 	RECORD_LATE_MARK,	/* likewise */
 	RECORD_LEFT,		/* longjmp() has ended the function, at any time */
@@ -36,7 +36,7 @@ enum record_kind {
 
 struct record {
 	uint64_t site;		/* or the mark */
-	uint64_t parent;	/* the return address, 0 when the thread has not made a call yet */
+	uint64_t parent;	/* the return address, 0 if the thread has made no call yet */
 	uint64_t instructions;	/* executed by this CPU before the site, or the return's target */
 	uint8_t cpu;
 	uint8_t kind;
@@ -52,9 +52,9 @@ struct control {
 	uint32_t size;			/* of this structure */
 	uint32_t attached;		/* set by the plugin: number of CPUs that it follows */
 	uint32_t window;		/* not 0: record */
-	uint64_t address_mask;		/* bits of an address that count: 32 bit MIPS sign-extends */
+	uint64_t address_mask;		/* valid bits of an address: 32 bit MIPS sign-extends */
 	uint32_t code_big_endian;
-	uint32_t delay_slot;		/* bytes behind a branch that are executed before it goes */
+	uint32_t delay_slot;		/* bytes of a branch's delay slot */
 	uint32_t access_mask;		/* of instructions that load or store */
 	uint32_t access_value;
 	uint64_t nr_patterns;
@@ -77,7 +77,7 @@ struct control {
 	uint64_t longjmp_end;
 	uint64_t records;		/* struct record[capacity] */
 	uint64_t capacity;
-	uint64_t count;			/* more than capacity: so many records found no room */
+	uint64_t count;			/* beyond capacity: records that did not fit */
 	uint64_t lost_frames;		/* calls too deep for the shadow stack, threads too many */
 	uint64_t confused;		/* set by the plugin: which CPU executes is not known */
 	uint64_t nr_threads;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registers cannot be read in every version of QEMU's interface (interface.c has what differs), and
- * a port may have changed the return address by then.  The caller therefore comes from the flow of
- * control: each thread has a shadow stack of return addresses.  A call instruction leaves a
- * pending transfer, and so does an indirect jump; the transfer is settled where the next block
- * begins, because only that tells where it went.
+ * Not every version of QEMU's plugin interface can read registers (see interface.c), and a port may
+ * have changed the return address by then.  The caller is therefore derived from the flow of
+ * control: each thread has a shadow stack of return addresses.  Calls and indirect jumps are
+ * pending transfers, resolved at the beginning of the next block, which is their target.
  *
- * Which thread a CPU runs comes from __switch_to(): it stores to the structure of the thread that
- * ran, and loads from that of the one that runs next.  CPUs may be threads of the host, running at
- * the same time: a CPU touches nothing but its own state and that of its thread, and the guest's own
- * locks keep a thread to one CPU at a time.
+ * The current thread is derived from __switch_to(), which stores to the structure of the previous
+ * thread and loads from that of the next one.  CPUs may be concurrent host threads: a CPU accesses
+ * only its own state and that of its thread, and the guest's locks keep a thread on one CPU at a
+ * time.
  *
- * longjmp() leaves functions without a return.  setjmp() ends with a store of how many return
- * addresses the tracer has taken, into its buffer, and longjmp() loads that and then stores it to
- * the thread: that word tells which setjmp() it goes back to, and when.
+ * longjmp() leaves functions without a return.  setjmp() ends with a store of the index of the
+ * tracer's ret_stack to its buffer, and longjmp() loads that and then stores it to the thread: the
+ * address of that word identifies the setjmp().
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,17 +25,17 @@
 #define EXCEPTION_DEPTH	16
 #define MAX_LANDINGS	1024
 
-/* In place of a site that was executed while nothing was recorded: 0 is no instruction's address. */
+/* In place of a site executed while recording was off: 0 is no valid address. */
 #define UNRECORDED	0
 
-/* A transfer of control that was executed; where it went is not known yet. */
+/* An executed transfer of control whose target is not known yet. */
 struct transfer {
 	uint64_t pc;
 	uint64_t behind;		/* the first address behind it and its delay slot */
 	enum flow_kind kind;
 };
 
-/* One call; sites are counted because a tail call brings another function into the same frame. */
+/* One call; it counts sites because a tail call enters another function in the same frame. */
 struct frame {
 	uint64_t address;		/* where it returns to */
 	size_t entries;			/* sites executed in it */
@@ -44,8 +43,8 @@ struct frame {
 
 /* A call of setjmp(). */
 struct landing {
-	uint64_t word;			/* the last one that it stored to */
-	size_t depth;			/* frames, with its own */
+	uint64_t word;			/* the address of its last store */
+	size_t depth;			/* number of frames, with its own */
 };
 
 /* A thread, or what a CPU does before its first switch. */
@@ -111,8 +110,8 @@ static void pop(unsigned int vcpu, enum record_kind kind)
 }
 
 /*
- * An indirect jump arrived at @address: if a frame returns there, that frame is gone, with all
- * above it.  An address that no frame returns to was a jump inside the function.
+ * An indirect jump to @address: if a frame returns there, pop it with all above it.  Otherwise it
+ * was a jump inside the function.
  */
 static void unwind(unsigned int vcpu, uint64_t address)
 {
@@ -143,7 +142,7 @@ static void settle(unsigned int vcpu, uint64_t address)
 	thread->pending.kind = FLOW_NONE;
 	switch (pending.kind) {
 	case FLOW_CALL:
-		/* A conditional call that was not taken goes on; one undone by a fault starts over. */
+		/* A conditional call may not be taken; one undone by a fault is executed again. */
 		if (address == pending.pc)
 			thread->started_over = address;
 		else if (address != back)
@@ -173,16 +172,15 @@ void block_begins(unsigned int vcpu, void *userdata)
 }
 
 /*
- * An exception came between a transfer and its arrival: keep the transfer until the handler
- * returns.  A handler that never does so, because it panicked or ended a user program, is forgotten
- * when the array is full.
+ * An exception came between a transfer and its target: save the transfer until the handler returns.
+ * If the array is full, the oldest one is dropped: its handler panicked or ended a user program.
  */
 void exception_begins(unsigned int vcpu, void *userdata)
 {
 	struct thread *thread = running[vcpu];
 
 	(void)userdata;
-	/* It came as the one before had returned, and before a single instruction. */
+	/* It came just after the return of the previous one, before any instruction. */
 	while (thread->pending.kind == FLOW_EXCEPTION_RETURN && thread->exceptions)
 		thread->pending = thread->interrupted[--thread->exceptions];
 	if (thread->exceptions == EXCEPTION_DEPTH) {
@@ -218,7 +216,7 @@ static struct thread *new_thread(uint64_t structure)
 	return thread;
 }
 
-/* The structure may have been another thread's before. */
+/* The structure may have been used by another thread before. */
 void thread_begins(unsigned int vcpu, void *userdata)
 {
 	struct thread *thread = running[vcpu];
@@ -234,8 +232,8 @@ void thread_begins(unsigned int vcpu, void *userdata)
 }
 
 /*
- * __switch_to() stores to the thread that has run, which tells who that was if it is not known yet,
- * and loads from the one that runs from now on.
+ * __switch_to() stores to the previous thread, which identifies it if unknown, and loads from the
+ * next one.
  */
 void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata)
@@ -267,7 +265,7 @@ void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 		running[vcpu]->jump_word = address & control->address_mask;
 }
 
-/* A landing whose function has returned is none any more. */
+/* Drop landings whose functions have returned. */
 void setjmp_returns(unsigned int vcpu, void *userdata)
 {
 	struct thread *thread = running[vcpu];
@@ -286,7 +284,7 @@ void setjmp_returns(unsigned int vcpu, void *userdata)
 	thread->nr_landings = kept;
 }
 
-/* What lies above the caller of setjmp() is gone, longjmp() itself too. */
+/* Pop the frames above the caller of setjmp(), including longjmp(). */
 void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		      void *userdata)
 {
@@ -345,7 +343,7 @@ void site_executed(unsigned int vcpu, void *userdata)
 	uint64_t site = from_userdata(userdata);
 	bool open = window_is_open();
 
-	/* An interrupt between a site's call and its delay slot: this is still the same execution. */
+	/* An interrupt between a site's call and its delay slot: still the same execution. */
 	if (thread->started_over == site) {
 		thread->started_over = 0;
 		return;
@@ -364,7 +362,7 @@ void site_executed(unsigned int vcpu, void *userdata)
 
 void mark_executed(unsigned int vcpu, void *userdata)
 {
-	/* Before the first record nobody can tell what it is for. */
+	/* Not before the first record. */
 	if (window_is_open())
 		append(vcpu, RECORD_MARK, from_userdata(userdata), 0);
 	else if (__atomic_load_n(&control->count, __ATOMIC_RELAXED))

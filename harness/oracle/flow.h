@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows the flow of control of each thread; these are what translated code calls. */
+/* Follows the flow of control of each thread; called by translated code. */
 #ifndef HARNESS_ORACLE_FLOW_H
 #define HARNESS_ORACLE_FLOW_H
 
 #include "control.h"
 #include "qemu_plugin_api.h"
 
-/* Below the address of an instruction, which is even: that it has two bytes, and not four. */
+/* Bit 0 of an instruction's address: it has two bytes instead of four. */
 #define SHORT	1
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
@@ -21,7 +21,7 @@ static inline uint64_t from_userdata(void *userdata)
 	return (uint64_t)userdata;
 }
 
-/* Follow so many CPUs, none of which has executed anything. */
+/* Follow this many CPUs, before they execute anything. */
 void flow_init(int nr_cpus);
 
 /* At the beginning of a block; at that of an exception's entry, and of a new thread. */
@@ -38,7 +38,7 @@ void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 		      void *userdata);
 void setjmp_returns(unsigned int vcpu, void *userdata);
 
-/* At an instruction of each kind: to_userdata(its address, with SHORT where it has two bytes). */
+/* At an instruction of each kind: to_userdata(its address, with SHORT if it has two bytes). */
 extern const qemu_plugin_vcpu_udata_cb_t transfers[];
 
 /* At a site, and at a mark: to_userdata(its address). */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What differs between the versions of QEMU's plugin interface.  One plugin serves them all: it looks
- * at what the QEMU that loads it exports.
+ * The differences between versions of QEMU's plugin interface.  One plugin supports all of them: it
+ * checks which functions QEMU exports.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static unsigned int nr_threads;	/* of the host, that execute CPUs */
 static unsigned int nr_cpus;	/* that have begun */
 static void (*block_translated)(struct qemu_plugin_tb *tb);
 
-/* Up to version 1 CPUs in threads of their own race for one counter. */
+/* Up to version 1 CPUs in concurrent threads race for one counter. */
 static bool each_cpu_has_a_counter(void)
 {
 	return qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu;
@@ -69,9 +69,9 @@ void interface_init(qemu_plugin_id_t id, const qemu_info_t *info)
 }
 
 /*
- * With -icount one thread executes all CPUs in turn.  QEMU 10 then takes the CPU that a block is
+ * With -icount one thread executes all CPUs in turn.  QEMU 10 then treats the CPU that a block is
  * translated for as a constant, although another may execute the block; and an inline operation
- * multiplies that constant in place, which changes it for the guest's own code in the block.
+ * multiplies that constant in place, which also changes it for the guest's code in the block.
  */
 bool interface_confuses_cpus(void)
 {
@@ -106,9 +106,9 @@ bool interface_counts_instructions(void)
 }
 
 /*
- * The host reads the counters without a word with QEMU, so they are in memory that both have.  The
- * scoreboard gives only its stride: the offset leads from its elements to @counters.  When QEMU moves
- * the elements it translates all blocks anew, and the offset is worked out again.
+ * The host reads the counters directly, so they are in shared memory.  Only the stride of the
+ * scoreboard is used: the offset leads from its elements to @counters.  When QEMU moves the
+ * elements, it translates all blocks again, and the offset is computed again.
  */
 void interface_count(struct qemu_plugin_insn *insn, uint64_t *counters)
 {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * The oracle: what a guest really executed, told by QEMU itself.
+ * The oracle: a record of executed call sites and returns.
  *
- * The host makes a control file and passes it as control=FILE.  It lists the addresses to watch
- * and the encodings that transfer control; the plugin appends a record each time that a watched
- * instruction begins, with the CPU, the thread, the return address of the function it is in (its
- * caller) and the number of instructions executed so far, and one each time that such a function
- * returns.  The host reads and writes the file through its own mapping, and only while the machine
- * is stopped.
+ * The host creates a control file and passes it as control=FILE.  It lists the addresses to watch
+ * and the encodings of transfers of control.  The plugin appends a record at each watched
+ * instruction, with the CPU, the thread, the function's return address and the number of executed
+ * instructions, and at each return of such a function.  The host accesses the file through its own
+ * mapping, only while the machine is stopped.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ static const uint64_t *sites;
 static const uint64_t *marks;
 struct record *records;
 
-/* Where instructions are not counted. A block that an exception ends early counts as a whole. */
+/* If instructions are not counted: a block ended early by an exception counts as a whole. */
 static void block_counted(unsigned int vcpu, void *userdata)
 {
 	control->instructions[vcpu] += from_userdata(userdata);
@@ -70,8 +69,8 @@ static bool is_in(uint64_t address, uint64_t begin, uint64_t end)
 }
 
 /*
- * Only where there is an access to watch: behind a watched instruction that ends its block, QEMU 7.2
- * does not take the callbacks from the CPU, and calls them when they have been freed.
+ * Only if there is an access to watch: after a watched instruction that ends its block, QEMU 7.2
+ * does not remove the callbacks from the CPU, and calls them after they were freed.
  */
 static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accesses)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python tools/documents``: make the pages of docs/ that say what the source tree has."""
+"""``python tools/documents``: generate the pages of docs/ that are made from the source tree."""
 
 from pathlib import Path
 

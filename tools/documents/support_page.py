@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""docs/support.rst: who looks at which clause on which machine config, and what nobody can see."""
+"""docs/support.rst: which clauses are checked on which machine config, and which cannot be
+observed.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
