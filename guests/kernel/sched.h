@@ -3,8 +3,8 @@
 #define _SCHED_H
 
 /*
- * The interface between sched.c and thread.c. One lock protects the run queue, all wait queues, and
- * what threads wait for.
+ * The interface between sched.c and thread.c. One lock protects the run queue, all wait queues and
+ * the conditions that threads wait for.
  */
 #include <linux/irqflags.h>
 #include <linux/sched.h>
@@ -44,7 +44,7 @@ void sched_leave(void) __noreturn;
 /** sched_requested - another CPU has queued a thread for this one */
 void sched_requested(void);
 
-/** sched_tick - start or stop this CPU's ticks, depending on waiting threads */
+/** sched_tick - start or stop this CPU's ticks: they run while threads wait */
 void sched_tick(void);
 
 #endif

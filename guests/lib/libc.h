@@ -6,7 +6,7 @@
 
 #include <linux/compiler.h>
 
-/* What the library asks of the kernel, and nothing else. */
+/* All that the library needs from the kernel. */
 void console_write(const char *text, size_t size);
 void panic(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
 void heap_lock(void);

@@ -5,7 +5,7 @@
  * it is position-independent code that uses $28, the kernel's current thread, as its own.
  *
  * Names and meaning are those of the GCC internals manual, "The GCC low-level runtime library".
- * Everything is notrace, for the compiler puts the calls also into the tracer itself.
+ * Everything is notrace, because the compiler emits these calls in the tracer too.
  *
  * No function here may use the operation that it implements: 64-bit values are only shifted by
  * constants, and divided as 32-bit halves.
@@ -161,7 +161,7 @@ notrace uint64_t __bswapdi2(uint64_t value)
 	return join(swap_bytes((uint32_t)value), swap_bytes(high(value)));
 }
 
-/* Division by zero is undefined in C; what the machine's own instruction does is as good. */
+/* Division by zero is undefined in C: use the machine's own instruction. */
 notrace uint64_t __udivmoddi4(uint64_t dividend, uint64_t divisor, uint64_t *remainder)
 {
 	uint32_t upper = 0, lower = 0;

@@ -2,14 +2,14 @@
 /*
  * A small allocator with boundary tags over __heap_start..__heap_end.
  *
- * The heap is one row of blocks without gaps. Each begins with a header that knows the size of
- * the block and of the one before it, so that a freed block finds both neighbours and joins
- * them. Free blocks hang in a list; the first that is large enough is taken and cut.
+ * The heap is a sequence of blocks without gaps. Each begins with a header with the size of the
+ * block and of the previous one, so that free can merge a block with both neighbours. Free blocks
+ * are in a list; malloc takes the first that is large enough (first fit) and splits it.
  *
- * Headers carry a magic number mixed with their address, and the bytes between what was asked
- * for and the end of the block hold a pattern (there is at least one). A double free, a pointer
- * that did not come from here and a write over either end are therefore found by free, and the
- * kernel panics. One lock guards it all: do not allocate in an interrupt handler.
+ * A header has a magic number combined with its address, and the bytes between the requested size
+ * and the end of the block (at least one) have a pattern. So free detects a double free, a pointer
+ * not from malloc and a write beyond either end, and the kernel panics. One lock protects the heap:
+ * do not allocate in an interrupt handler.
  */
 #include <malloc.h>
 #include <stdbool.h>
@@ -25,12 +25,12 @@
 
 struct block {
 	size_t size;	      /* of the payload, in bytes */
-	size_t previous_size; /* the same of the block before; unused in the first */
+	size_t previous_size; /* size of the previous block; unused in the first */
 	size_t magic;
-	size_t requested;     /* bytes of the payload that the caller may use */
+	size_t requested;     /* requested bytes of the payload */
 };
 
-/* Begins the payload of a free block. */
+/* At the beginning of a free block's payload. */
 struct free_links {
 	struct block *next;
 	struct block *previous;
@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct block) % ALIGNMENT == 0, "the payload has to be ali
 _Static_assert(sizeof(struct free_links) <= ALIGNMENT, "the smallest block has to hold the links");
 
 static struct block *first_block;
-static struct block *last_block; /* of size 0 and never free: stops the joining */
+static struct block *last_block; /* of size 0 and never free: ends merging */
 static struct block *free_list;
 
 static size_t round_up(size_t size)
@@ -94,7 +94,7 @@ static bool in_heap(const void *address)
 	return at % ALIGNMENT == 0 && at >= (uintptr_t)first_block && at < (uintptr_t)last_block;
 }
 
-/* A free block whose links can be followed. */
+/* Check that a free block's links are valid. */
 static void check_links(struct block *block)
 {
 	struct free_links *links = links_of(block);
@@ -139,7 +139,7 @@ static void heap_init(void)
 	list_add(first_block);
 }
 
-/* Cut a block that is not in the list after size bytes, if the rest can be a block. */
+/* Split a block (not in the list) after size bytes, if the rest is large enough for a block. */
 static void trim(struct block *block, size_t size)
 {
 	struct block *rest, *after;
@@ -186,7 +186,7 @@ static void check_block(struct block *block)
 			      payload);
 }
 
-/* The block of an area that the caller says is allocated. */
+/* The block of an allocated area; panics if it is not one. */
 static struct block *used_block(void *area)
 {
 	struct block *block = (struct block *)area - 1;
@@ -201,7 +201,7 @@ static struct block *used_block(void *area)
 	return block;
 }
 
-/* Return: the payload size that a request needs, with its guard; 0 when there is none. */
+/* Return: the payload size for a request, with its guard; 0 if it is too large. */
 static size_t size_for(size_t requested)
 {
 	return requested > PTRDIFF_MAX - ALIGNMENT ? 0 : round_up(requested + 1);
@@ -234,7 +234,7 @@ static void release(void *area)
 {
 	struct block *block = used_block(area), *after, *before;
 
-	/* Also when it is joined to the one before: a second free then still finds this mark. */
+	/* Even if it is merged with the previous block, so that a second free is detected. */
 	mark(block, MAGIC_FREE);
 	after = block_after(block);
 	if (is_marked(after, MAGIC_FREE)) {

@@ -20,7 +20,7 @@ static void swap(unsigned char *left, unsigned char *right, size_t size)
 	}
 }
 
-/* Let the element at index sink until neither child is larger. */
+/* Sift down the element at index until neither child is larger. */
 static void sink(unsigned char *array, size_t index, size_t count, size_t size,
 		 int (*compare)(const void *, const void *))
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is left of stdio.h beside the formatting in vsprintf.c.
+ * The functions of stdio.h not in vsprintf.c.
  */
 #include <stdarg.h>
 #include <stdio.h>

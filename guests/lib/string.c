@@ -2,8 +2,8 @@
 /*
  * The memory and string functions.
  *
- * memcpy, memmove, memset and memcmp are notrace: the compiler puts calls to them where the
- * source has none, also into the tracer itself.
+ * memcpy, memmove, memset and memcmp are notrace, because the compiler emits calls to them in the
+ * tracer too.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ notrace no_loop_idiom void *memmove(void *destination, const void *source, size_
 	unsigned char *to = destination;
 	const unsigned char *from = source;
 
-	/* memcpy goes upwards, which is right unless the destination begins inside the source. */
+	/* memcpy copies upwards: correct unless the destination begins inside the source. */
 	if ((uintptr_t)to - (uintptr_t)from >= size)
 		return memcpy(destination, source, size);
 

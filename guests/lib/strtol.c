@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Numbers from text. A value out of range gives the nearest limit, as in the C standard, but
- * there is no errno to say so.
+ * Conversion of text to numbers. A value out of range gives the nearest limit, as in the C
+ * standard, but errno does not exist.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ static int digit_value(char character)
 
 /**
  * parse - read a sign, the prefix of the base and the digits
- * @end: where reading stopped, which is the begin of the string when there was no number
+ * @end: where reading stopped: the beginning of the string if there is no number
  * @overflow: the magnitude is above ULLONG_MAX, which is then returned
  */
 static unsigned long long parse(const char *string, char **end, int base, bool *negative,

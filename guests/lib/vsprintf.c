@@ -4,7 +4,7 @@
  *
  * Conversions: d i u o x X c s p %, with the flags "-+ #0", width and precision (numbers or *)
  * and the lengths hh h l ll z t j. There is no floating point: the kernel is built without it.
- * %n and everything unknown is printed as it stands and takes no argument.
+ * %n and unknown conversions are printed unchanged and take no argument.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -30,12 +30,12 @@ struct directive {
 	char conversion;
 };
 
-/* Where the text goes: a buffer that ends (a string) or one that is written out when full. */
+/* The output: a string of limited size, or a buffer that is flushed when it is full. */
 struct output {
 	char *buffer;
 	size_t size;
 	size_t used;
-	unsigned long long total; /* characters produced, also those that found no room */
+	unsigned long long total; /* characters produced, including those cut off */
 	bool console;
 };
 
@@ -67,7 +67,7 @@ static void pad(struct output *output, char with, int count)
 	while (count > 0) {
 		int part = count < (int)sizeof(piece) ? count : (int)sizeof(piece);
 
-		/* A string that is full needs no more than the count. */
+		/* A full string only counts. */
 		if (!output->console && output->used == output->size) {
 			output->total += count;
 			return;
@@ -82,7 +82,7 @@ static void put_field(struct output *output, const struct directive *directive,
 		      const char *prefix, int zeros, const char *text, size_t size)
 {
 	size_t prefix_size = strlen(prefix);
-	/* Only a width that is larger than the text matters, so the cut is harmless. */
+	/* Only a width larger than the text matters, so truncating is harmless. */
 	size_t length = prefix_size + zeros + size;
 	int padding = length < (size_t)directive->width ? directive->width - (int)length : 0;
 
@@ -103,7 +103,7 @@ static void put_number(struct output *output, const struct directive *directive,
 	char *at = text + sizeof(text);
 	int count, zeros = 0;
 
-	/* Long division is slow where a word is 32 bits: only as long as there is need. */
+	/* Long division is slow on 32-bit machines: use it only while necessary. */
 	for (; value > ULONG_MAX; value /= base)
 		*--at = digits[value % base];
 	for (unsigned long word = value; word; word /= base)
@@ -115,7 +115,7 @@ static void put_number(struct output *output, const struct directive *directive,
 	else if (directive->zero && !directive->left)
 		zeros = directive->width - (int)strlen(prefix) - count;
 	if (zeros < 1) {
-		/* Zero has one digit, unless a precision of 0 takes it away; %#o wants a 0. */
+		/* Zero has one digit, or none if the precision is 0; %#o needs a 0. */
 		zeros = 0;
 		if (directive->conversion == 'o' && directive->alternate)
 			zeros = 1;
@@ -161,7 +161,7 @@ static void put_signed(struct output *output, const struct directive *directive,
 		       va_list *arguments)
 {
 	long long value = signed_argument(directive->length, arguments);
-	/* Not -value: the most negative number has no positive twin. */
+	/* Not -value, which overflows for the most negative number. */
 	unsigned long long bits = (unsigned long long)value;
 	unsigned long long magnitude = value < 0 ? 0 - bits : bits;
 	const char *sign = value < 0 ? "-" : directive->plus ? "+" : directive->space ? " " : "";
@@ -201,7 +201,7 @@ static void put_string(struct output *output, const struct directive *directive,
 	put_field(output, directive, "", 0, string, size);
 }
 
-/* Return: false for a conversion that does not exist; then no argument was taken. */
+/* Return: false for an unknown conversion; then no argument was taken. */
 static bool put_conversion(struct output *output, const struct directive *directive,
 			   va_list *arguments)
 {
@@ -348,7 +348,7 @@ int vsnprintf(char *restrict buffer, size_t size, const char *restrict format, v
 	struct output output = { .buffer = buffer, .size = size ? size - 1 : 0 };
 	va_list copy;
 
-	/* A va_list that is an array decays as a parameter: only a copy has an address to give. */
+	/* A va_list may be an array, which decays as a parameter: pass the address of a copy. */
 	va_copy(copy, arguments);
 	put_formatted(&output, format, &copy);
 	va_end(copy);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every system call that there is, with what it has to return: the program returns 42, or the
- * number of the call that did something else.
+ * Every system call and its result. The program returns 42, or the number of the call with a wrong
+ * result.
  */
 #include <linux/errno.h>
 
@@ -13,7 +13,7 @@ static const char greeting[] = "calls: hello from user mode\n";
 
 static long nanoseconds(const struct timespec *time)
 {
-	/* Of a few seconds: o32 has no more bits. */
+	/* Seconds modulo 2: a long has only 32 bits with o32. */
 	return (time->tv_sec & 1) * 1000000000 + time->tv_nsec;
 }
 
@@ -46,7 +46,7 @@ USER_PROGRAM(calls)
 	    user_syscall(__NR_mmap, 0x10001, 0x2000, 3, 0x22, -1, 0) != -EINVAL ||
 	    user_syscall(__NR_mmap, 0x10000, 0x2000, 3, 0x22, 5, 0) != -EBADF)
 		return 9;
-	/* Inside the table, before it and behind it. */
+	/* Inside the table, before it and after it. */
 	if (user_syscall(__NR_Linux + 7, 1, 2, 3, 4, 5, 6) != -ENOSYS ||
 	    user_syscall(__NR_Linux - 1, 0, 0, 0, 0, 0, 0) != -ENOSYS ||
 	    user_syscall(NR_syscalls, 0, 0, 0, 0, 0, 0) != -ENOSYS ||

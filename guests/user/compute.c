@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Programs that take a while, so that ticks come in user mode. What they return is their own. */
+/* Programs that run for several ticks in user mode, each with its own exit status. */
 #include "user.h"
 
 static double series(double step)
@@ -32,7 +32,7 @@ USER_PROGRAM(compute)
 	return same(0.125) ? 7 : 0;
 }
 
-/* The same with a system call now and then. */
+/* The same with occasional system calls. */
 USER_PROGRAM(yielding)
 {
 	int i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Programs that do what they must not. None of them comes to its end. */
+/* Programs that fault. None of them reaches its end. */
 #include "user.h"
 
-/* Where nothing is mapped for anybody. */
+/* An unmapped address. */
 USER_PROGRAM(null_store)
 {
 	int *volatile null = (int *)8;
@@ -11,7 +11,7 @@ USER_PROGRAM(null_store)
 	return 1;
 }
 
-/* The kernel: the one name of it that programs may use. */
+/* The kernel's memory: the only kernel symbol available to programs. */
 extern const char _text[];
 
 USER_PROGRAM(kernel_load)
@@ -35,7 +35,7 @@ USER_PROGRAM(kernel_jump)
 
 USER_PROGRAM(bad_instruction)
 {
-	/* No instruction on any of the architectures. */
+	/* An undefined instruction on all architectures. */
 	static const unsigned int code[] = { 0x28, 0x28 };
 	void (*function)(void) = (void (*)(void))code;
 

@@ -3,8 +3,8 @@
 #define _USER_H
 
 /*
- * What programs in user mode have: system calls, and nothing of the kernel. Whatever they call has
- * to be in this directory, or in arch/<arch>/user/.
+ * The interface of programs in user mode: system calls. Functions they call must be in this
+ * directory or in arch/<arch>/user/.
  */
 #include <linux/types.h>
 
@@ -15,7 +15,7 @@ struct timespec {
 	long tv_nsec;
 };
 
-/** user_syscall - any system call: its result, or a negative error number */
+/** user_syscall - make a system call; returns its result or a negative error number */
 long user_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 long getpid(void);
@@ -29,7 +29,7 @@ void exit(int status) __attribute__((noreturn));
 /**
  * USER_PROGRAM - a program: USER_PROGRAM(name) { ... return status; }
  *
- * Beside the function itself, this is where it is entered, and the kernel's note of that.
+ * Defines the function, its entry point, and its entry in the kernel's table of programs.
  */
 #define USER_PROGRAM(program)						\
 	static int program##_main(void);				\

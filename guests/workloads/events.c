@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * More than a million function calls, as fast as calls can be.
+ * More than a million function calls in a tight loop.
  *
  * A tracer sees 1,049,601 entries: workload once, do_round 1,024 times, and in every round
- * step_add, step_rotate, step_mix and step_toggle 256 times each, in turn. Filtered to
- * do_round it is the other extreme: a thousand events over the same work.
+ * step_add, step_rotate, step_mix and step_toggle 256 times each, in turn. With a filter
+ * for do_round there are only 1,024 events for the same work.
  *
- * The sum is checked against the same arithmetic done without a call.
+ * The sum is compared with the same arithmetic without calls.
  */
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * An interpreter for a little language of expressions and recursive functions.
+ * An interpreter for a small language of expressions and recursive functions.
  *
- *	program    = statement { ";" statement }             the value of the last one counts
+ *	program    = statement { ";" statement }             its value is that of the last one
  *	statement  = "def" name "(" [ name { "," name } ] ")" "=" expression
  *	           | name "=" expression | expression
  *	expression = "if" expression "then" expression "else" expression | comparison
@@ -12,11 +12,11 @@
  *	unary      = "-" unary | number | "(" expression ")"
  *	           | name [ "(" [ expression { "," expression } ] ")" ]
  *
- * Values are 64-bit integers. Errors leave from any depth with longjmp.
+ * Values are 64-bit integers. Errors use longjmp from any depth.
  *
  * A tracer sees run_program for each program; below it next_token and the parse_* functions,
  * which call each other as the grammar says and new_node (malloc) for the tree; then evaluate,
- * evaluate_operator and call_function, as deep as the program recurses; at last free_program.
+ * evaluate_operator and call_function, as deep as the program recurses; finally free_program.
  * After an error the functions between fail and run_program never return.
  */
 #include <ctype.h>
@@ -58,7 +58,7 @@ enum kind {
 	/* Otherwise the character itself: + - * / % < > ( ) , ; = */
 };
 
-/* A piece of the source: nothing is copied. */
+/* A part of the source, not copied. */
 struct name {
 	const char *text;
 	size_t length;
@@ -87,7 +87,7 @@ struct variable {
 	struct variable *next;
 };
 
-/* The arguments of the function that runs. */
+/* The arguments of the current function. */
 struct frame {
 	const struct function *function;
 	int64_t arguments[ARGUMENTS_MAXIMUM];
@@ -95,7 +95,7 @@ struct frame {
 
 struct interpreter {
 	const char *at;
-	int token; /* the one that was read last */
+	int token; /* the last one read */
 	int64_t number;
 	struct name name;
 	int nesting;
@@ -435,7 +435,7 @@ traced static int64_t run_statement(struct interpreter *in)
 		return evaluate(in, node, NULL);
 	if (node->kind != TOKEN_NAME)
 		fail(in, ERROR_SYNTAX);
-	/* The value first: it may use the old variable of that name. */
+	/* Evaluate first: the value may use the old variable of that name. */
 	value = evaluate(in, parse_expression(in), NULL);
 	variable = allocate(in, sizeof(*variable));
 	*variable = (struct variable){ node->name, value, in->variables };
@@ -465,7 +465,7 @@ traced static void free_program(struct interpreter *in)
 	}
 }
 
-/* The interpreter is the caller's: what longjmp comes back to may have no changed locals. */
+/* The caller owns the interpreter: locals changed after setjmp are indeterminate. */
 traced static enum error run_program(struct interpreter *in, const char *source, int64_t *value)
 {
 	enum error error;

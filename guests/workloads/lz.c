@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * A compressor of the Lempel-Ziv family and its decompressor, back and forth.
+ * A Lempel-Ziv compressor and its decompressor: a round trip.
  *
- * The compressed form is a row of tokens. A byte below 0x80 announces that many literal bytes
- * plus one. A byte from 0x80 on is a match: its low seven bits are the length minus
+ * The compressed form is a sequence of tokens. A byte n below 0x80 is followed by n + 1 literal
+ * bytes. A byte from 0x80 on is a match: its low seven bits are the length minus
  * MATCH_MINIMUM, and two bytes follow with the distance back (low byte first). The compressor
  * finds matches through chains of positions with the same hash.
  *
  * A tracer sees, for each input, make_<kind>, compress with find_match, put_literals and
- * put_match below it (many, many find_match for data without repetitions; few of anything for
- * data full of them) and decompress with copy_literals and copy_match.
+ * put_match below it (very many find_match for data without repetitions; few calls for
+ * repetitive data) and decompress with copy_literals and copy_match.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #define MATCH_MAXIMUM (MATCH_MINIMUM + 0x7f)
 #define LITERALS_MAXIMUM 0x80
 #define DISTANCE_MAXIMUM 0xffff
-#define CHAIN_MAXIMUM 16 /* positions that are tried */
+#define CHAIN_MAXIMUM 16 /* positions tried */
 #define HASH_BITS 10
 #define NOWHERE UINT32_MAX
 #define INPUT_MAXIMUM 6000
@@ -37,7 +37,7 @@ struct buffer {
 
 struct chains {
 	uint32_t newest[1 << HASH_BITS];
-	uint32_t older[INPUT_MAXIMUM]; /* for each position, the one before with the same hash */
+	uint32_t older[INPUT_MAXIMUM]; /* for each position, the previous one with the same hash */
 };
 
 struct match {
@@ -126,7 +126,7 @@ traced static struct match find_match(const struct chains *chains, const uint8_t
 traced static bool compress(struct buffer *to, const uint8_t *input, size_t size)
 {
 	struct chains *chains = malloc(sizeof(*chains));
-	size_t at = 0, literals = 0; /* literals: how many wait before at */
+	size_t at = 0, literals = 0; /* literals: number pending before at */
 	bool good = chains != NULL;
 
 	if (good)
@@ -156,7 +156,7 @@ traced static bool copy_literals(struct buffer *to, const uint8_t *from, size_t 
 	return size <= left && put_bytes(to, from, size);
 }
 
-/* Byte by byte: a match may reach into what it writes, which repeats it. */
+/* Byte by byte: a match may overlap its output, which repeats it. */
 traced static bool copy_match(struct buffer *to, struct match match)
 {
 	if (!match.distance || match.distance > to->used || match.length > to->size - to->used)
@@ -208,7 +208,7 @@ traced static void make_period(uint8_t *bytes, size_t size)
 		bytes[i] = (uint8_t)(i % 251);
 }
 
-/* Sentences of words that come again in another order. */
+/* Sentences of the same words in changing order. */
 traced static void make_text(uint8_t *bytes, size_t size)
 {
 	static const char *const words[] = { "guest ",	 "kernel ", "tracer ", "function ",
@@ -231,7 +231,7 @@ struct input {
 	const char *name;
 	void (*make)(uint8_t *bytes, size_t size);
 	size_t size;
-	size_t least, most; /* bytes that the compressed form may have */
+	size_t least, most; /* limits of the compressed size in bytes */
 };
 
 static const struct input inputs[] = {
@@ -239,7 +239,7 @@ static const struct input inputs[] = {
 	{ "one byte", make_noise, 1, 2, 2 },
 	{ "three zeros", make_zeros, 3, 4, 4 },
 	{ "zeros", make_zeros, 6000, 100, 200 },
-	/* Hardly a match in noise, so one token byte for each 128 literals. */
+	/* Almost no match in noise, so one token byte for each 128 literals. */
 	{ "noise", make_noise, 3000, 3000, 3000 + 3000 / 128 + 1 },
 	{ "period", make_period, 6000, 251, 500 },
 	{ "text", make_text, 6000, 1000, 3000 },
@@ -248,10 +248,10 @@ static const struct input inputs[] = {
 /* --- Checks ------------------------------------------------------------------------------- */
 
 /*
- * Without its end the compressed form must not give the whole input; what does not fit must be
- * refused; and with a damaged byte nothing may be written outside of the buffer.
+ * A truncated compressed form must not give the whole input; output that does not fit must be
+ * refused; and with a damaged byte nothing may be written outside the buffer.
  *
- * Return: 1 if one of these is not so.
+ * Return: 1 if one of these fails.
  */
 traced static int check_damaged(const struct buffer *packed, size_t size, uint8_t *scratch)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hands over to the modules that have been loaded: three rounds, and in each one call of every
- * module's run function, whose results are added up. Without modules it does nothing.
+ * Calls the run function of every loaded module, in three rounds, and adds up the results. Without
+ * modules it does nothing.
  *
- * It returns 0 if there was nothing that changed from one round to the next.
+ * It returns 0 if all rounds have the same result.
  */
 #include <linux/module.h>
 

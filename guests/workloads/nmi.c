@@ -2,7 +2,7 @@
 /*
  * NMIs at every instruction of a few traced calls: each round asks for one a nanosecond later than
  * the round before, and under -icount an instruction is a nanosecond. The traced calls must not
- * notice; how the tracer takes it, the trace tells.
+ * be affected; the trace shows the effect on the tracer.
  */
 #include <linux/compiler.h>
 #include <linux/nmi.h>
@@ -12,7 +12,7 @@
 
 #define ROUNDS	1200
 
-/* For a debugger: what the NMI of each round has interrupted, and the rounds that went wrong. */
+/* For a debugger: the pc interrupted in each round, and the number of wrong rounds. */
 unsigned long nmi_pcs[ROUNDS];
 unsigned int nmi_errors;
 

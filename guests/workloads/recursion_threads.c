@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * recursion.c in several threads that take turns, each with a return stack of its own. 0, or 100 *
- * the number of a thread, from 1, and what it returned.
+ * recursion.c in several threads in turn, each with its own return stack. Returns 0, or 100 * the
+ * number of a thread (from 1) plus its result.
  */
 #define workload recursion
 #include "recursion.c"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a tracer of returns could damage: results in every place that an ABI returns them in,
- * arguments in every place that it passes them in, and frames of every shape.
+ * State that a tracer of returns could damage: results and arguments in all locations of the ABI,
+ * and frames of every kind.
  *
- * Each check calls something whose answer it knows. workload() returns the number of the first
+ * Each check makes calls with known results. workload() returns the number of the first
  * check that failed, counted from 1 in the order of the table at the end; 0 if all is well.
  *
  * Nothing here is left to gcc's run-time library: a long double and a complex number are moved, not

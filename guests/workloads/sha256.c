@@ -2,7 +2,7 @@
 /*
  * SHA-256 as FIPS 180-4 describes it, checked against known digests.
  *
- * A tracer sees workload, then for each message sha256_init, a row of sha256_update and one
+ * A tracer sees workload, then for each message sha256_init, several sha256_update and one
  * sha256_final, with one sha256_block below them for every 64 bytes; sha256_block computes for
  * a long time between two events. memcmp and memcpy are not traced.
  */
@@ -138,7 +138,7 @@ traced static void sha256_final(struct sha256 *state, uint8_t *digest)
 
 struct vector {
 	const char *text;
-	size_t repeat;	   /* the message is the text this many times */
+	size_t repeat;	   /* number of repetitions of the text */
 	const char *digest;
 };
 
@@ -159,7 +159,7 @@ static const struct vector vectors[] = {
 	  "3b9dc18c6a8d76556996cd1829f61a38fb7b223f027d0326bb9f39c6ca2459d0" },
 };
 
-/* Hash the message in pieces of piece bytes, so that every way to fill a block is taken. */
+/* Hash the message in pieces of piece bytes, to fill blocks in every way. */
 traced static void hash_message(const struct vector *vector, size_t piece, uint8_t *digest)
 {
 	size_t length = strlen(vector->text);

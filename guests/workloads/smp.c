@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work on all CPUs at once, whose results are known. On one CPU it does the same in turns. 0, or
- * the number of the part that failed.
+ * Work with known results on all CPUs at once; on one CPU in turn. Returns 0, or the number of the
+ * part that failed.
  */
 #include <linux/compiler.h>
 #include <linux/smp.h>
@@ -26,7 +26,7 @@ static int run_all(int (*function)(void *), const char *name)
 	return sum;
 }
 
-/* --- 1: a thread that is bound to a CPU runs there --- */
+/* --- 1: a thread bound to a CPU runs there --- */
 
 static int bound_thread(void *argument)
 {
@@ -113,7 +113,7 @@ static noinline int counters(void)
 	       locked_counter == expected && masked_counter == expected;
 }
 
-/* --- 4: a table of primes: what is divided among the CPUs comes together again --- */
+/* --- 4: a table of primes, computed in parts by all CPUs --- */
 
 #define LIMIT	2000
 #define PRIMES	303			/* below LIMIT */
@@ -152,7 +152,7 @@ static noinline int primes(void)
 	return found == PRIMES;
 }
 
-/* --- 5: everybody's memory comes from one heap --- */
+/* --- 5: all CPUs allocate from one heap --- */
 
 static int heap_thread(void *argument)
 {

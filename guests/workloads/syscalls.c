@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs in user mode: what they return, several at a time, and that none of them can do harm. 0,
- * or the number of the part that failed.
+ * Programs in user mode: their exit status, several at a time, and that faults kill only the
+ * program. Returns 0, or the number of the part that failed.
  */
 #include <linux/compiler.h>
 #include <linux/thread.h>
 #include <linux/user.h>
 
-/* 1 to 10 is the system call that did not do what it should: see guests/user/calls.c. */
+/* 1 to 10: the system call with a wrong result, see guests/user/calls.c. */
 static noinline int calls(void)
 {
 	return run_user_program("calls") == 42;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that need each other: they are preempted in the middle of calculations, wait, sleep and
- * end, and every result is known. 0, or the number of the part that failed.
+ * Interacting threads: they are preempted during calculations, wait, sleep and end, with known
+ * results. Returns 0, or the number of the part that failed.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -10,7 +10,7 @@
 
 #define WORKERS	6
 
-/* --- 1: what a thread is given, and what it leaves behind --- */
+/* --- 1: argument, name and exit status of a thread --- */
 
 static noinline int sum_to(int n)
 {
@@ -40,7 +40,7 @@ static noinline int results(void)
 	return right == WORKERS;
 }
 
-/* --- 2: two threads that only go on when the other has been given the CPU --- */
+/* --- 2: two threads that run alternately --- */
 
 #define ROUNDS	6
 
@@ -143,7 +143,7 @@ static noinline int floating_point(void)
 	return right == WORKERS;
 }
 
-/* --- 4: a counter that would lose without the mutex --- */
+/* --- 4: a counter protected by the mutex --- */
 
 #define INCREMENTS	50
 
@@ -216,7 +216,7 @@ static noinline int chain(void)
 	return ended == WORKERS && counter == expected;
 }
 
-/* Whatever else runs: nobody wakes too early. */
+/* No thread wakes too early, whatever else runs. */
 static int sleeper(void *argument)
 {
 	u64 end = local_clock() + *(int *)argument * 1000000ull;

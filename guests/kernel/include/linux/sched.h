@@ -18,14 +18,14 @@ struct thread_struct {
 struct ftrace_ret_stack;
 struct ring_buffer_per_cpu;
 
-/* struct thread_info.state: Linux's own numbers, as sched_switch events show them. */
+/* struct thread_info.state: the values of Linux, shown in sched_switch events. */
 #define TASK_RUNNING		0	/* runs, or waits for a CPU */
 #define TASK_INTERRUPTIBLE	1	/* sleeps for some time */
 #define TASK_UNINTERRUPTIBLE	2	/* waits for another thread */
-#define EXIT_ZOMBIE		32	/* has ended, and nobody has joined it yet */
+#define EXIT_ZOMBIE		32	/* has ended, not yet joined */
 #define TASK_FREE		0x1000	/* no thread */
 
-/* Threads that wait for the same thing, first come, first served. */
+/* Threads that wait for the same thing, a FIFO. */
 struct thread_list {
 	struct thread_info *first;
 	struct thread_info *last;
@@ -37,32 +37,31 @@ struct thread_list {
  * struct thread_info - a thread
  * @cpu:		the CPU that the thread is on
  * @pid:		thread number in the trace; idle threads and the boot thread are 0
- * @preempt_count:	nesting of "must not be preempted": see preempt.h
- * @flags:		_TIF_* bits; other CPUs and a debugger write them, so changed by atomic
- *			operations
+ * @preempt_count:	nesting of preempt_disable(): see preempt.h
+ * @flags:		_TIF_* bits; other CPUs and a debugger change them too, so all changes are
+ *			atomic
  * @curr_ret_stack:	index of the newest entry in @ret_stack; -1 when it is empty
- * @trace_overrun:	functions that the graph tracer left alone because @ret_stack was full
- * @ftrace_ignore:	not 0: no functions of this thread are traced (set_ftrace_pid); a debugger
- *			writes both this and
- * @event_ignore:	not 0: nor are its events (set_event_pid)
- * @ret_stack:		the return addresses that the graph tracer has taken, FTRACE_RETFUNC_DEPTH
- *			entries
- * @ring_buffer:	@cpu's: whoever sets one sets the other
- * @stack_end:		the address behind its stack, where user mode enters the kernel; 0 until
- *			sched_init(): then this is no thread yet
+ * @trace_overrun:	functions not traced by the graph tracer because @ret_stack was full
+ * @ftrace_ignore:	not 0: functions of this thread are not traced (set_ftrace_pid); written by
+ *			a debugger
+ * @event_ignore:	not 0: nor are its events (set_event_pid); written by a debugger
+ * @ret_stack:		the original return addresses saved by the graph tracer,
+ *			FTRACE_RETFUNC_DEPTH entries
+ * @ring_buffer:	the buffer of @cpu, set together with it
+ * @stack_end:		the end of its stack, used on entry from user mode; 0 before sched_init()
  * @comm:		thread name in the trace
  * @state:		TASK_*
- * @bound_cpu:		the only CPU that it may run on, or -1
- * @interrupted_pc:	where an interrupt has hit it that is not over yet, or 0
- * @stack:		the lowest address of its stack, where a word must not change; NULL: the
- *			boot thread, whose stack is the arch's
- * @next:		in the list that it waits in
- * @wake_time:		TASK_INTERRUPTIBLE: sched_clock() when it has slept enough
- * @function:		what it does
+ * @bound_cpu:		the only CPU it may run on, or -1
+ * @interrupted_pc:	pc at the interrupt being handled, or 0
+ * @stack:		the lowest address of its stack, where STACK_END_MAGIC is; NULL: the boot
+ *			thread, whose stack is the arch's
+ * @next:		next thread in its wait queue
+ * @wake_time:		TASK_INTERRUPTIBLE: sched_clock() at the end of its sleep
+ * @function:		runs in the thread
  * @argument:		for @function
  * @exit_status:	EXIT_ZOMBIE: what @function returned
  * @joiners:		threads in kthread_join()
- * @user_stack:		number of the user stack that it has, if it runs a program
+ * @user_stack:		number of its user stack, if it runs a program
  * @thread:		the CPU's registers while the thread does not run
  */
 struct thread_info {
@@ -92,35 +91,35 @@ struct thread_info {
 	struct thread_struct thread;
 };
 
-/* All of them: the boot thread, which head.S makes current, the idle threads, and the others. */
+/* All threads: the boot thread (current in head.S), the idle threads and the others. */
 extern struct thread_info threads[NR_THREADS];
 extern struct thread_info init_thread;		/* threads[0] */
 
-/* `current`: the struct thread_info * that the arch keeps in a register. */
+/* `current`: the struct thread_info * in a register of the arch. */
 #include <asm/current.h>
 
-/** sched_init - the threads, and an idle thread for this CPU */
+/** sched_init - initialize the threads and this CPU's idle thread */
 void sched_init(void);
 
-/** sched_boot - from here on there are interrupts, and other threads may run */
+/** sched_boot - enable interrupts and preemption */
 void sched_boot(void);
 
 /** schedule - let another thread run, if one is waiting */
 void schedule(void);
 
-/** sched_is_running - whether a CPU runs a thread, as far as one can know that of others */
+/** sched_is_running - whether a thread runs now; out of date at once for another CPU's */
 bool sched_is_running(const struct thread_info *thread);
 
-/** cond_resched - the same, but only if it is this thread's turn to make room */
+/** cond_resched - the same, but only if a reschedule has been requested */
 void cond_resched(void);
 
-/** idle_create - the thread for a CPU that has nothing to do; while the kernel boots */
+/** idle_create - create a CPU's idle thread; only while the kernel boots */
 struct thread_info *idle_create(unsigned int cpu);
 
-/** trace_sched_switch - with interrupts masked, in front of __switch_to() */
+/** trace_sched_switch - called before __switch_to(), with interrupts masked */
 void trace_sched_switch(bool preempt, struct thread_info *prev, struct thread_info *next);
 
-/** cpu_idle - what idle threads do */
+/** cpu_idle - the function of idle threads */
 void cpu_idle(void) __noreturn;
 
 #endif

@@ -5,12 +5,12 @@
 #include <linux/sched.h>
 
 /**
- * struct cpu_info - what others may want to know about a CPU
- * @idle:	the thread that runs when there is no other
- * @running:	the thread that runs now
- * @requests:	CPU_* bits that other CPUs have set
- * @online:	it takes threads
- * @tick_hz:	the rate of its ticks now, 0 while it has none
+ * struct cpu_info - the state of a CPU
+ * @idle:	its idle thread
+ * @running:	the current thread
+ * @requests:	CPU_* bits, set by other CPUs
+ * @online:	it runs threads
+ * @tick_hz:	current rate of its ticks, 0 while they are stopped
  */
 struct cpu_info {
 	struct thread_info *idle;
@@ -33,13 +33,13 @@ void smp_init(void);
 /** smp_request - set a bit in another CPU's requests and interrupt it */
 void smp_request(unsigned int cpu, u32 request);
 
-/** smp_stop_this - do nothing more */
+/** smp_stop_this - stop this CPU */
 void smp_stop_this(void) __noreturn;
 
-/** smp_stop_others - let every CPU but this one do nothing more */
+/** smp_stop_others - stop every CPU but this one */
 void smp_stop_others(void);
 
-/** secondary_start_kernel - where arch_cpu_up() brings a CPU to, with `current` its idle thread */
+/** secondary_start_kernel - C entry point of a CPU started by arch_cpu_up(), in its idle thread */
 void secondary_start_kernel(void) __noreturn;
 
 #endif

@@ -3,8 +3,8 @@
 #define _LINUX_SPINLOCK_H
 
 /*
- * Spin locks out of the compiler's atomic operations. A lock that interrupt handlers take is taken
- * with interrupts masked everywhere. All inline: taking a lock is no traced function.
+ * Spin locks, made of the compiler's atomic operations. A lock used by interrupt handlers is always
+ * taken with interrupts masked. All functions are inline, so that they are not traced.
  */
 #include <linux/compiler.h>
 #include <linux/irqflags.h>
@@ -16,7 +16,7 @@ typedef struct {
 	u32 locked;
 } spinlock_t;
 
-/* Only these two know nothing of preemption: interrupts are masked, or the kernel is booting. */
+/* These two do not disable preemption: interrupts are masked, or the kernel is booting. */
 static __always_inline void raw_spin_lock(spinlock_t *lock)
 {
 	while (__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE))

@@ -6,28 +6,28 @@
 
 struct pt_regs;
 
-/* False: no more. */
+/* Returns false to stop the walk. */
 typedef bool (*stack_trace_consume_fn)(void *cookie, unsigned long address);
 
 /**
  * arch_stack_walk - the return addresses on a stack, innermost first
- * @consume:	gets each of them
+ * @consume:	called with each of them
  * @cookie:	for @consume
  * @thread:	whose stack: `current`, or a thread that does not run
- * @regs:	where to begin, pc included; NULL: with the caller, or where @thread was switched out
+ * @regs:	first frame, including its pc; NULL: the caller, or where @thread was switched out
  *
- * It walks through interrupts and the port's stubs; where return_to_handler has taken the place
- * of a return address, ftrace_graph_ret_addr() knows it.
+ * It walks through interrupts and the port's stubs. ftrace_graph_ret_addr() replaces
+ * return_to_handler by the original return address.
  */
 void arch_stack_walk(stack_trace_consume_fn consume, void *cookie, struct thread_info *thread,
 		     struct pt_regs *regs);
 
 /**
  * struct stack_trace - return addresses, innermost first
- * @nr_entries:		how many there are
- * @max_entries:	how many @entries has room for
+ * @nr_entries:		number of addresses
+ * @max_entries:	size of @entries
  * @entries:		the addresses
- * @skip:		innermost ones to leave out
+ * @skip:		number of innermost addresses to skip
  */
 struct stack_trace {
 	unsigned int nr_entries;
@@ -36,10 +36,10 @@ struct stack_trace {
 	unsigned int skip;
 };
 
-/** save_stack_trace - who has called; the caller of this function comes first */
+/** save_stack_trace - the current stack, beginning with the caller of this function */
 void save_stack_trace(struct stack_trace *trace);
 
-/** save_stack_trace_tsk - the same for another thread, which must not run meanwhile */
+/** save_stack_trace_tsk - the same for another thread, which must not be running */
 void save_stack_trace_tsk(struct thread_info *thread, struct stack_trace *trace);
 
 #endif

@@ -3,9 +3,9 @@
 #define _LINUX_SYSCALL_METADATA_H
 
 /*
- * SYSCALL_DEFINEn(name, type, argument, ...) begins the definition of a system call, and leaves
- * behind what an event of it needs to know. The function of the table takes six longs and is named
- * as the arch wants it; the other one has the arguments with their types.
+ * SYSCALL_DEFINEn(name, type, argument, ...) begins the definition of a system call and
+ * its metadata for trace events. The function in the system call table takes six longs and has the
+ * arch's name; the other one takes the arguments with their types.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -19,14 +19,14 @@
 
 /**
  * struct syscall_metadata - a system call
- * @name:	sys_NAME, however the function of the table is called
- * @symbol:	the name of that function: there is no kallsyms here
+ * @name:	sys_NAME, whatever the name of the function in the table
+ * @symbol:	the name of that function: this kernel has no kallsyms
  * @arguments:	their types and names, as in a declaration; "" if there are none
  * @nr:		its number; -1 until trace_event_init() finds it in the table
- * @nr_arguments: how many
+ * @nr_arguments: their number
  * @function:	address of that function
  *
- * Texts and not pointers to them, so that a debugger needs one read.
+ * Strings are stored in place, so that a debugger needs one read.
  */
 struct syscall_metadata {
 	char name[32];
@@ -53,7 +53,7 @@ struct syscall_metadata {
 #define SYSCALL_CAST(type, name)	(type)name
 #define SYSCALL_LONG(type, name)	unsigned long name
 
-/* The six longs of the table's function: those without a name are not used. */
+/* The six longs of the function in the table. Unnamed ones are not used. */
 #define SYSCALL_REST0	unsigned long _1, unsigned long _2, unsigned long _3, \
 			unsigned long _4, unsigned long _5, unsigned long _6
 #define SYSCALL_REST1	, unsigned long _2, unsigned long _3, unsigned long _4, \

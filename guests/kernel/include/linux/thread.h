@@ -3,19 +3,19 @@
 #define _LINUX_THREAD_H
 
 /*
- * Threads as the rest of the kernel and workloads use them. They share everything but their stacks,
+ * Threads, for the rest of the kernel and the workloads. They share all memory but their stacks,
  * are preempted by ticks, and run on any CPU unless they are bound to one.
  */
 #include <linux/sched.h>
 
 /**
  * kthread_run - start a thread
- * @function:	what it does; returning from it ends the thread
+ * @function:	runs in the thread; the thread ends when it returns
  * @argument:	for @function
  * @name:	at most 15 characters
  *
- * It inherits the graph tracer's empty return stack and no locks. Panics if there are NR_THREADS
- * already. Every thread has to be joined.
+ * It begins with an empty return stack of the graph tracer and without locks. Panics if there are
+ * NR_THREADS already. Every thread must be joined.
  */
 struct thread_info *kthread_run(int (*function)(void *), void *argument, const char *name);
 
@@ -23,23 +23,23 @@ struct thread_info *kthread_run(int (*function)(void *), void *argument, const c
 struct thread_info *kthread_run_on(unsigned int cpu, int (*function)(void *), void *argument,
 				   const char *name);
 
-/** kthread_join - wait until a thread has ended, and give its place back; what it returned */
+/** kthread_join - wait for the end of a thread and free it; returns what it returned */
 int kthread_join(struct thread_info *thread);
 
 /** thread_exit - end the current thread, as if its function returned @status */
 void thread_exit(int status) __noreturn;
 
-/** thread_yield - let the others run first; nothing happens if there are none */
+/** thread_yield - let other threads run first, if there are any */
 void thread_yield(void);
 
-/** local_clock - sched_clock() for those who have not masked interrupts */
+/** local_clock - sched_clock() for callers with interrupts enabled */
 u64 local_clock(void);
 
 /** nsleep - sleep for at least @ns nanoseconds: until the first tick after them */
 void nsleep(u64 ns);
 void msleep(unsigned int ms);
 
-/* A mutex: whoever finds it taken sleeps. Not for interrupt handlers. */
+/* A mutex: callers sleep until it is free. Not for interrupt handlers. */
 struct mutex {
 	struct thread_info *owner;
 	struct thread_list waiters;

@@ -3,8 +3,8 @@
 #define _LINUX_TRACE_EVENTS_H
 
 /*
- * Events that are no function calls. Each is off until a debugger sets its bit, except what
- * trace_printk() writes.
+ * Trace events other than function calls. Each is disabled until a debugger sets its bit, except
+ * those of trace_printk().
  */
 #include <linux/compiler.h>
 #include <linux/sched.h>
@@ -14,11 +14,11 @@ struct pt_regs;
 #define TRACE_EVENT_SCHED_SWITCH	1
 #define TRACE_EVENT_SYS_ENTER		2	/* raw_syscalls */
 #define TRACE_EVENT_SYS_EXIT		4
-#define TRACE_EVENT_SYSCALLS		8	/* some of those of single calls: see @syscalls */
+#define TRACE_EVENT_SYSCALLS		8	/* those of single system calls: see @syscalls */
 #define TRACE_EVENT_ANY_SYSCALL		14
 
-#define TRACE_OPTION_STACKTRACE		1	/* a kernel_stack event behind every event */
-#define TRACE_OPTION_GRAPH_NO_IRQS	2	/* the graph tracer passes interrupts over */
+#define TRACE_OPTION_STACKTRACE		1	/* a kernel_stack event after every event */
+#define TRACE_OPTION_GRAPH_NO_IRQS	2	/* the graph tracer skips interrupts */
 
 #define SYSCALL_ENTER	1
 #define SYSCALL_EXIT	2
@@ -43,10 +43,11 @@ extern struct trace_event_control trace_event_control;
 
 /**
  * struct trace_pid_control - the only threads that are traced; written by the debugger
- * @nr_ftrace_pids:	entries in @ftrace_pids, whose functions are; 0: those of all threads
- * @nr_event_pids:	likewise for events
+ * @nr_ftrace_pids:	entries in @ftrace_pids, for function events; 0: all threads
+ * @nr_event_pids:	likewise for other events
  *
- * For threads that begin later: of the others the debugger sets ftrace_ignore and event_ignore.
+ * It applies to threads started later. For existing threads the debugger sets ftrace_ignore and
+ * event_ignore.
  */
 struct trace_pid_control {
 	u32 nr_ftrace_pids;
@@ -57,14 +58,14 @@ struct trace_pid_control {
 
 extern struct trace_pid_control trace_pid_control;
 
-/** trace_event_init - match the system calls with what is known of them */
+/** trace_event_init - find the numbers of the system calls with metadata */
 void trace_event_init(void);
 
 /* On the slow path of a system call, if the thread has _TIF_SYSCALL_TRACEPOINT. */
 void trace_sys_enter(struct pt_regs *regs, long nr);
 void trace_sys_exit(struct pt_regs *regs, long ret);
 
-/** trace_printk - write a print event; returns the characters that there were, some perhaps cut */
+/** trace_printk - write a print event; returns the length of the text before truncation */
 int trace_printk(const char *format, ...) __printf(1, 2);
 
 #endif

@@ -3,19 +3,24 @@
 #define _LINUX_UNWIND_H
 
 /*
- * Walking a stack, frame by frame. What the compiler did with a function's frame it has written
- * down for each instruction, in the tables of DWARF's "call frame information" (.eh_frame, which
- * stays in memory, sorted by .eh_frame_hdr): so it takes neither frame pointers nor guessing, at
- * any level of optimisation. Code without tables, as a port's stubs are, is the arch's to read.
+ * Stack unwinding by DWARF call frame information (.eh_frame, which is loaded, with the sorted
+ * index .eh_frame_hdr). It describes the frame at every instruction, so the unwinder needs no frame
+ * pointers and no heuristics, at any level of optimisation. The arch unwinds code without tables,
+ * such as a port's stubs.
  *
- * The arch gives asm/unwind.h: UNWIND_NR registers that the walk keeps, with UNWIND_SP and UNWIND_RA
- * among their numbers; unwind_register(column), the number of one of the tables' columns, or -1;
- * unwind_strip(address), a return address as the tables know it. Where a walk begins:
- * unwind_regs(reg, regs) takes the registers from a struct pt_regs; unwind_switch(reg, thread) from
- * a struct thread_struct, with UNWIND_RA 0 if the thread has not run yet; unwind_here(pc, reg) is a
- * macro and takes those of the function that it stands in. And arch_unwind_step(). If the port
- * knows return addresses by something else than where they lie: unwind_retp(registers, where), what
- * it is for a frame whose caller has these registers.
+ * The arch's asm/unwind.h defines:
+ *
+ * - UNWIND_NR, the number of registers tracked, with UNWIND_SP and UNWIND_RA among them;
+ * - unwind_register(column): the register of a column of the tables, or -1;
+ * - unwind_strip(address): a return address without its authentication code;
+ * - unwind_regs(reg, regs): takes the registers from a struct pt_regs;
+ * - unwind_switch(reg, thread): takes them from a struct thread_struct, with UNWIND_RA 0 if the
+ *   thread has not run yet;
+ * - unwind_here(pc, reg): a macro, takes the registers of the current function;
+ * - unwind_retp(registers, where): only if the port does not identify a return address by its
+ *   location; its identification, for a frame whose caller has these registers.
+ *
+ * The arch also defines arch_unwind_step().
  */
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
@@ -29,14 +34,14 @@
 #define UNWIND_MAX_FRAMES	256
 
 /**
- * struct unwind_frame - a function that has been entered and not left
- * @thread:	whose it is
- * @pc:		where it goes on
- * @exact:	it was interrupted at @pc, which is no return address: what is there has not run yet
- * @low:	the stack's lowest address,
- * @high:	and the one behind its highest: nothing else is read
+ * struct unwind_frame - an active function
+ * @thread:	its thread
+ * @pc:		where it continues
+ * @exact:	@pc is not a return address: the function was interrupted before this instruction
+ * @low:	the stack's lowest address
+ * @high:	the end of the stack: only [@low, @high) is read
  * @graph_index: for ftrace_graph_ret_addr()
- * @reg:	what the kept registers have at @pc
+ * @reg:	the tracked registers at @pc
  */
 struct unwind_frame {
 	struct thread_info *thread;
@@ -48,7 +53,7 @@ struct unwind_frame {
 	unsigned long reg[UNWIND_NR];
 };
 
-/** unwind_walk - report @frame and those it was called from, until there is doubt */
+/** unwind_walk - report @frame and its callers, as far as they are reliable */
 void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, void *cookie);
 
 /** unwind_bounds - fill in @thread, @low and @high */
@@ -57,20 +62,20 @@ void unwind_bounds(struct unwind_frame *frame, struct thread_info *thread);
 /** unwind_is_code - whether an instruction of the kernel or of a module can be at @address */
 bool unwind_is_code(unsigned long address);
 
-/** arch_unwind_step - from a frame to its caller's; false: cannot be told */
+/** arch_unwind_step - from a frame to its caller's; false: unknown */
 bool arch_unwind_step(struct unwind_frame *frame);
 
-/** unwind_by_table - the same; false: the function has no table. @pc is 0: there is doubt */
+/** unwind_by_table - the same; false: no table for this function. @pc is 0 if unreliable */
 bool unwind_by_table(struct unwind_frame *frame);
 
-/** unwind_load - a word of the stack; false: it is none */
+/** unwind_load - read a word of the stack; false: not an address of the stack */
 bool unwind_load(const struct unwind_frame *frame, unsigned long address, unsigned long *value);
 
 /**
- * unwind_return_address - where a frame returns to, hijacked or not
+ * unwind_return_address - the original return address of a frame
  * @frame:	the frame
- * @address:	what it has for a return address
- * @where:	where that lies; if in a register, the frame's stack pointer as on entry
+ * @address:	its return address, which may be return_to_handler
+ * @where:	its location; if it is in a register, the frame's stack pointer on entry
  */
 unsigned long unwind_return_address(struct unwind_frame *frame, unsigned long address,
 				    unsigned long where);

@@ -3,8 +3,8 @@
 #define _LINUX_USER_H
 
 /*
- * Programs in user mode. All of guests/user/ is linked at USER_BASE and lies there all the time; a
- * program is a function of it. Each runs in a thread of its own, which is called like the program.
+ * Programs in user mode. All of guests/user/ is linked at USER_BASE and always mapped; a program is
+ * one of its functions. Each runs in its own thread, which has the name of the program.
  */
 #include <linux/compiler.h>
 
@@ -17,20 +17,20 @@ struct thread_info;
 
 /**
  * user_program_start - run a program in a new thread
- * @name:	what it calls itself: USER_PROGRAM(name)
+ * @name:	its name in USER_PROGRAM(name)
  *
- * Panics if there is no such program or too many run already. kthread_join() waits for it, and
- * returns what it gave to exit(), 0 to 255, or USER_KILLED if it did what it must not.
+ * Panics if there is no such program, or if too many are running. kthread_join() waits for it and
+ * returns its exit status, 0 to 255, or USER_KILLED if an exception killed it.
  */
 struct thread_info *user_program_start(const char *name);
 
-/** run_user_program - both of them: run it and wait for it */
+/** run_user_program - run a program and wait for it */
 int run_user_program(const char *name);
 
-/** user_exit - the current thread's program has ended */
+/** user_exit - end the current thread's program */
 void user_exit(int status) __noreturn;
 
-/* What USER_PROGRAM() leaves in the kernel's memory. */
+/* The entry of a program in the kernel's memory, defined by USER_PROGRAM(). */
 struct user_program {
 	char name[16];
 	void (*entry)(void);
