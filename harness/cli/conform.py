@@ -4,7 +4,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +53,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write such a file of what fails; reasons that are there already are kept.",
 )
+@click.option(
+    "--next",
+    "next_only",
+    is_flag=True,
+    help="Judge one step of writing a port after the other, and say what to do first.",
+)
 def conform(
     configs: tuple[str, ...],
     port: str | None,
@@ -63,6 +69,7 @@ def conform(
     junit_file: str | None,
     expect_file: str | None,
     new_file: str | None,
+    next_only: bool,
 ) -> None:
     """Judge a port by every clause of the specification, on one config or several.
 
@@ -77,12 +84,19 @@ def conform(
 
     _check_clauses(clauses)
     chosen = _judged(configs, port, clauses, cflags)
+    if next_only and (mutants or json_file or junit_file or new_file):
+        raise UsageError(
+            "--next goes with -c, --port, --clause, --cflags and --expect only",
+            "Leave it out for a whole report.",
+        )
     if mutants:
         others = port or cflags or clauses or junit_file or expect_file or new_file
         sys.exit(_kill(chosen, mutants, json_file, others))
     expected = _expected(chosen, expect_file, new_file)
     command = ["harness", "conform", *(["--port", port] if port else [])]
     command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
+    if next_only:
+        sys.exit(_next(chosen, clauses, expected, command))
     reports: list[Report] = []
     with _outputs(json_file, junit_file, new_file) as (write_json, write_junit, write_expected):
         with progress() as tell:
@@ -100,6 +114,24 @@ def conform(
             write_expected(written(own.name, reports, expected.get(own.directory)))
     failed = new_file is None and any(report.failed for report in reports)
     sys.exit(1 if failed else 0)
+
+
+def _next(
+    specs: Sequence["GuestSpec"],
+    clauses: Sequence[str],
+    expected: Mapping[Path, "ExpectFile"],
+    command: Sequence[str],
+) -> int:
+    """What to do first, on the first config where there is something to mend."""
+    from harness.conformance.next import next_lines, next_step
+
+    with progress() as tell:
+        for spec in specs:
+            found = next_step(spec, clauses, expected.get(spec.port.directory), tell)
+            click.echo("\n".join(next_lines(found, command)))
+            if found.failed:
+                return 1
+    return 0
 
 
 def _kill(

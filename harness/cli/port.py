@@ -6,12 +6,31 @@ from pathlib import Path
 
 import click
 
+from harness.cli.options import config_option
 from harness.config.names import as_path, user_path
 
 
 @click.group()
 def port() -> None:
     """Make port directories, which the other commands take with --port."""
+
+
+@port.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@config_option
+def new(directory: Path, config: str) -> None:
+    """Write a port that builds and does nothing, with what is asked of each of its functions.
+
+    It claims no more than a function tracer; docs/porting.rst goes on from there.
+    """
+    from harness.config import load_config
+    from harness.conformance.skeleton import write_port
+
+    place = user_path(directory)
+    for file in write_port(place, load_config(config)):
+        click.echo(place / file)
+    options = shlex.join(["-c", config, "--port", as_path(directory)])
+    click.echo(f"\nharness conform {options} --next")
 
 
 @port.command("import")

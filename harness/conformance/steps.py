@@ -32,6 +32,7 @@ class Step(Model):
     clauses: tuple[str, ...] = Field(min_length=1)
     needs: tuple[Name, ...] = ()
     dynamic: tuple[Name, ...] = ()
+    checks: tuple[str, ...] = ()
     builds: tuple[str, ...] = ()
     guest: bool = True
     optional: bool = False
@@ -45,8 +46,8 @@ class Steps(Model):
     @model_validator(mode="after")
     def _is_an_order(self) -> Self:
         names = [step.name for step in self.step]
-        parts = (("step", names), ("clause", self._all("clauses")), ("build", self._all("builds")))
-        for kind, every in parts:
+        lists = {kind: self._all(f"{kind}s") for kind in ("clause", "check", "build")}
+        for kind, every in {"step": names, **lists}.items():
             for one in every:
                 if every.count(one) > 1:
                     raise ValueError(f"the {kind} {one} stands twice")
@@ -74,6 +75,10 @@ class Steps(Model):
     def of_clause(self, clause: str) -> Step:
         """The step that a clause belongs to."""
         return next(step for step in self.step if clause in step.clauses)
+
+    def of_check(self, check: str) -> Step | None:
+        """The step that a check needs, where that is not what its clauses need."""
+        return next((step for step in self.step if check in step.checks), None)
 
     def of_build(self, build: str) -> Step:
         """The step from which on a build of a port is looked at."""

@@ -8,13 +8,13 @@ from pathlib import Path
 HARNESS = str(Path(sys.executable).with_name("harness"))
 
 
-def harness(*arguments, **options):
+def harness(*arguments, timeout=120, **options):
     """The finished process, its output as text."""
     return subprocess.run(
         [HARNESS, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
         check=False,
         **options,
     )

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from harness.conformance import load_catalogue
 from harness.conformance.catalogue import BuildKind
+from harness.conformance.checks import all_checks
 from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.run import BUILDS
 from harness.conformance.steps import DYNAMIC_BUILDS, Steps, load_steps
@@ -27,17 +28,21 @@ def test_every_clause_is_in_one_step():
     assert sorted(inside) == sorted(clause.id for clause in load_catalogue().clause)
 
 
-def test_clauses_of_a_step_are_in_the_order_of_the_catalogue():
-    order = [clause.id for clause in load_catalogue().clause]
-    for step in STEPS.step:
-        assert sorted(step.clauses, key=order.index) == list(step.clauses), step.name
-
-
 def test_every_build_begins_with_one_step():
     assert sorted(build for step in STEPS.step for build in step.builds) == sorted(
         (*VARIANTS, BUILDS)
     )
     assert set(DYNAMIC_BUILDS) == {DYNAMIC, MODULES}
+
+
+def test_checks_that_need_a_step_are_there():
+    known = {check.name: check for check in all_checks()}
+    for step in STEPS.step:
+        for name in step.checks:
+            inside = [STEPS.of_clause(clause) for clause in known[name].clauses]
+            assert any(STEPS.step.index(one) < STEPS.step.index(step) for one in inside), name
+    assert STEPS.of_check("switching-every-site") is STEPS["make_call"]
+    assert STEPS.of_check("text-after-boot") is None
 
 
 def test_what_rests_on_patching_comes_behind_it():

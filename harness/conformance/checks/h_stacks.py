@@ -2,6 +2,7 @@
 """Stack traces that the kernel takes in the tracer, through the port's stubs."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, watch
@@ -106,7 +107,7 @@ def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
 
 def _with_stacks(events: Sequence[TraceEvent]) -> Iterator[tuple[FunctionEvent, list[int]]]:
     """Each entry of a function with the stack trace that is behind it."""
-    for event, following in zip(events, [*events[1:], None], strict=True):
+    for event, following in pairwise((*events, None)):
         if isinstance(event, FunctionEvent):
             stack = following.callers if isinstance(following, KernelStackEvent) else ()
             yield event, list(stack)
