@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Branch target identification and pointer authentication, for a kernel that is built with
- * -mbranch-protection and a CPU that has them. Elsewhere its hints are nops.
+ * Branch target identification and pointer authentication, for kernels built with
+ * -mbranch-protection on a CPU with these features. On other CPUs the instructions are nops.
  */
 #include <asm/module.h>
 #include <asm/sysreg.h>
 #include <linux/linkage.h>
 
-/* Of page_table, which has 8 bytes for each GiB: the memory that text is in, and modules' text. */
+/* Offsets in page_table (8 bytes for each GiB) of the kernel's text and modules' text. */
 #define TEXT_ENTRY	((0x40000000 >> 30) * 8)
 #define MODULES_ENTRY	((MODULES_ALIAS >> 30) * 8)
 
-	/* Go to \target unless the CPU has what the field \field of ID register \register is for. */
+	/* Go to \target unless \field of ID register \register is implemented. */
 	.macro	branch_without register, field, target
 	mrs	x2, \register
 	ubfx	x2, x2, #\field, #4
@@ -31,13 +31,13 @@
 
 	.text
 /*
- * branch_protection_init - prepare both; called on every CPU with the MMU off and without a stack
+ * branch_protection_init - enable both; called on every CPU with the MMU off and without a stack
  *
- * Out: x0 = bits that SCTLR_EL1 needs. Uses x2..x5.
+ * Out: x0 = bits for SCTLR_EL1. Uses x2..x5.
  *
- * All CPUs have the same keys, which come from what the first one has found: threads move between
- * them, with signed addresses on their stacks. User mode has these keys, too. The keys differ from boot to boot, as the counter does. That is no secret worth the name, but a
- * signature that somebody keeps across a boot fails, and with -icount every run is the same.
+ * All CPUs have the same keys, from the counter at the boot of the first one, because threads
+ * migrate with signed addresses on their stacks. User mode has the same keys. They differ between
+ * boots, but are not secret; with -icount every run is the same.
  */
 SYM_FUNC_START(branch_protection_init)
 	mov	x0, #0

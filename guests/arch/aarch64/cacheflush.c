@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Coherence between data and instruction side for text that the kernel itself writes. */
+/* Coherence of data and instruction caches for text written by the kernel. */
 #include <asm/cacheflush.h>
 #include <linux/types.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exceptions that the kernel goes on after: interrupts, NMIs (FIQ), and whatever user mode does.
- * They save the interrupted registers in a struct pt_regs on the kernel stack of the thread, below
- * sp from EL1 and at the top of the stack from EL0. Floating point stays where it is: what is called
- * from here has none, and __switch_to() saves it.
+ * Recoverable exceptions: interrupts, NMIs (FIQ), and all exceptions from user mode. The registers
+ * are saved in a struct pt_regs on the thread's kernel stack, below sp from EL1 and at the top of
+ * the stack from EL0. Floating-point registers are not saved here: handlers do not use them, and
+ * __switch_to() saves them.
  *
- * The CPU masks everything on entry. An interrupt handler runs with F open, so that an NMI may come
- * at any of its instructions but for those here that ELR_EL1 and SPSR_EL1 would not survive.
+ * The CPU masks all exceptions on entry. Interrupt handlers run with F clear, so that an NMI can
+ * come at any of their instructions, except here where ELR_EL1 and SPSR_EL1 are live.
  */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
@@ -158,9 +158,9 @@ SYM_FUNC_START(return_to_user)
 SYM_FUNC_END(return_to_user)
 
 /*
- * enter_user - begin a program; x0 = its entry, x1 = its sp, x2 = the end of the thread's stack
+ * enter_user - start a program; x0 = its entry, x1 = its sp, x2 = the end of the thread's stack
  *
- * The program finds zeros in all other registers, and every kind of interrupt open.
+ * All other registers are zero, and all interrupts are unmasked.
  */
 SYM_FUNC_START(enter_user)
 	hint	#34			/* bti c */

@@ -3,9 +3,9 @@
  * The interrupt controller, a GICv2 without security extensions. Source: Arm Generic Interrupt
  * Controller Architecture Specification, version 2 (IHI 0048).
  *
- * Group 0 is for NMIs: most urgent, and signalled as FIQ. Everything else is in group 1, signalled
- * as IRQ, less urgent, so that an NMI comes while an interrupt is being handled. Reading GICC_IAR
- * gives interrupts of both groups (AckCtl): QEMU's GIC has no GICC_AIAR.
+ * Group 0 is for NMIs: the highest priority, signalled as FIQ. All others are in group 1, signalled
+ * as IRQ, with lower priority, so that an NMI preempts interrupt handlers. GICC_IAR acknowledges
+ * interrupts of both groups (AckCtl), because QEMU's GIC has no GICC_AIAR.
  */
 #include <asm/gic.h>
 #include <asm/io.h>
@@ -28,7 +28,7 @@
 #define GICC_IAR		(GICC + 0x0c)
 #define GICC_EOIR		(GICC + 0x10)
 
-/* GICD_CTLR has the first two, GICC_CTLR all */
+/* GICD_CTLR has the first two, GICC_CTLR has all */
 #define GIC_GROUP0		(1 << 0)
 #define GIC_GROUP1		(1 << 1)
 #define GICC_CTLR_ACKCTL	(1 << 2)
@@ -64,7 +64,7 @@ void gic_init(void)
 	writel(GIC_GROUP0 | GIC_GROUP1, GICD_CTLR);
 }
 
-/* The registers of interrupts below FIRST_SPI are there for each CPU, at one address. */
+/* The registers of interrupts below FIRST_SPI are banked. */
 void gic_init_cpu(void)
 {
 	u32 number;
@@ -96,7 +96,7 @@ bool gic_is_nmi(u32 number)
 	       (number >= GIC_SPI_NMI && number < GIC_SPI_NMI + GIC_MESSAGES);
 }
 
-/* A message comes once and has to be made pending again; a timer's signal is still there. */
+/* An MSI is edge-triggered and must be made pending again; a timer's level is still asserted. */
 void gic_return(u32 acknowledged)
 {
 	u32 number = GIC_NUMBER(acknowledged);
@@ -108,7 +108,7 @@ void gic_return(u32 acknowledged)
 
 void gic_send_sgi(unsigned int cpu, u32 number)
 {
-	/* What this CPU has written has to be there when the other one looks. */
+	/* Complete this CPU's stores before the interrupt. */
 	__asm__ volatile("dsb ishst" : : : "memory");
 	writel(GICD_SGIR_TARGET(cpu) | number, GICD_SGIR);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entry from QEMU's loader, for one CPU, and from PSCI's CPU_ON for each of the others: MMU and
- * caches off, at EL1, or at EL2 with `-machine virt,virtualization=on`. Leaves for start_kernel()
- * or secondary_start_kernel() at EL1 with the MMU and the caches on, floating point enabled, the
+ * Entry from QEMU's loader for one CPU, and from PSCI's CPU_ON for the others: MMU and caches off,
+ * at EL1, or at EL2 with `-machine virt,virtualization=on`. Continues with start_kernel() or
+ * secondary_start_kernel() at EL1, with the MMU and the caches on, floating point enabled, the
  * exception vectors set and `current` the boot thread or the CPU's idle thread.
  */
 #include <asm/ptrace.h>
@@ -14,7 +14,7 @@
 	.section .head.text, "ax"
 SYM_FUNC_START(_start)
 	.cfi_startproc
-	.cfi_undefined x30		/* a backtrace ends here */
+	.cfi_undefined x30		/* end of backtraces */
 	msr	daifset, #DAIF_ALL
 	mrs	x19, CurrentEL
 	bl	enter_el1
@@ -43,7 +43,7 @@ SYM_FUNC_START(_start)
 	.cfi_endproc
 SYM_FUNC_END(_start)
 
-/* secondary_entry - where CPU_ON brings a CPU to; x0 = its idle thread */
+/* secondary_entry - entry point for CPU_ON; x0 = the CPU's idle thread */
 SYM_FUNC_START(secondary_entry)
 	.cfi_startproc
 	.cfi_undefined x30
@@ -62,13 +62,13 @@ SYM_FUNC_START(secondary_entry)
 	.cfi_endproc
 SYM_FUNC_END(secondary_entry)
 
-/* enter_el1() - come back at EL1, wherever called; uses x0, x1 */
+/* enter_el1() - return at EL1, from any level; uses x0, x1 */
 SYM_FUNC_START(enter_el1)
 	mrs	x0, CurrentEL
 	cmp	x0, #CURRENT_EL2
 	b.eq	1f
 	cmp	x0, #CURRENT_EL1
-	b.ne	.			/* EL3: nothing here knows what to do with it */
+	b.ne	.			/* EL3 is not supported */
 	ret
 1:	ldr	x0, =HCR_RW | HCR_APK | HCR_API
 	msr	hcr_el2, x0
@@ -82,7 +82,7 @@ SYM_FUNC_START(enter_el1)
 	msr	vpidr_el2, x0
 	mrs	x0, mpidr_el1
 	msr	vmpidr_el2, x0
-	ldr	x0, =SCTLR_RES1		/* EL1's own is unknown at reset */
+	ldr	x0, =SCTLR_RES1		/* EL1's value is unknown at reset */
 	msr	sctlr_el1, x0
 	mov	x0, #PSR_DAIF | PSR_MODE_EL1H
 	msr	spsr_el2, x0
@@ -91,8 +91,8 @@ SYM_FUNC_START(enter_el1)
 SYM_FUNC_END(enter_el1)
 
 /*
- * cpu_setup - what every CPU needs before it can run C: translation, floating point, vectors, the
- * exception stack; uses x0..x5 and x20
+ * cpu_setup - set up translation, floating point, vectors and the exception stack of a CPU; uses
+ * x0..x5 and x20
  */
 SYM_FUNC_START(cpu_setup)
 	mov	x20, x30

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which interrupt it was. */
+/* Interrupt dispatch. */
 #include <asm/gic.h>
 #include <asm/ptrace.h>
 #include <asm/timer.h>
@@ -13,7 +13,7 @@ void arch_irq_init(void)
 	if (!current->cpu)
 		gic_init();
 	gic_init_cpu();
-	/* FIQ is the NMI: open for good, whatever becomes of interrupts. */
+	/* FIQ is the NMI: always unmasked. */
 	__asm__ volatile("msr daifclr, #1" : : : "memory");
 }
 
@@ -36,7 +36,7 @@ void arch_handle_irq(void)
 
 	if (number >= GIC_SPURIOUS)
 		return;
-	/* An NMI has come since, and its FIQ not yet: let it come. */
+	/* An NMI is pending whose FIQ has not been taken yet: let it be taken. */
 	if (gic_is_nmi(number)) {
 		gic_return(acknowledged);
 		return;

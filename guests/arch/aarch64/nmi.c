@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * NMIs: interrupts of group 0, which the GIC signals as FIQ. They come from the physical timer,
- * which the guest arms, or from a debugger's message, and interrupt everything but the few
- * instructions that entry.S runs with all masked, and one another.
+ * armed by the guest, or from a debugger's MSI. They interrupt all code except other NMIs and the
+ * few instructions of entry.S with all exceptions masked.
  */
 #include <asm/gic.h>
 #include <asm/ptrace.h>
@@ -10,7 +10,7 @@
 #include <linux/bug.h>
 #include <linux/nmi.h>
 
-#define TIMER_ENABLE	1	/* and not masked */
+#define TIMER_ENABLE	1	/* and IMASK clear */
 
 void handle_fiq(struct pt_regs *regs);
 
@@ -36,7 +36,7 @@ void arch_nmi_disarm(void)
 	set_control(0);
 }
 
-/* Called by entry.S with everything masked. */
+/* Called by entry.S with all exceptions masked. */
 void handle_fiq(struct pt_regs *regs)
 {
 	u32 acknowledged = gic_acknowledge();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setjmp and longjmp: what AAPCS64 says a call preserves, and how many return addresses the graph
- * tracer has taken: functions that longjmp leaves do not give theirs back. x0 = jmp_buf,
- * w1 = value.
+ * setjmp and longjmp: save the callee-saved registers of AAPCS64 and the depth of the graph
+ * tracer's return stack, because functions skipped by longjmp do not return. x0 = jmp_buf, w1 =
+ * value.
  */
 #include <linux/linkage.h>
 #include <linux/threads.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Starting CPUs: the Power State Coordination Interface (Arm DEN 0022). QEMU's firmware for the
- * virt machine answers hvc at EL1; with a hypervisor's level in the machine, smc.
+ * Starting CPUs: the Power State Coordination Interface (Arm DEN 0022). QEMU's firmware interface
+ * of the virt machine uses hvc at EL1; with virtualization=on, smc.
  */
 #include <asm/sysreg.h>
 #include <linux/arch.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Walking a stack, where AArch64 has a say: code without tables, as a port may have. There the frame
- * record that x29 points to is all there is; one step with it is right where a stub calls the tracer,
- * if it has made a record as AAPCS64 wants it.
+ * Stack unwinding, the AArch64 part: code without tables, such as a port's stubs. It is unwound by
+ * the frame record at x29. One step is correct when a stub calls the tracer, if the stub has made a
+ * frame record as in AAPCS64.
  */
 #include <linux/unwind.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From one thread to another. */
+/* Thread switch. */
 #include <asm/thread.h>
 #include <linux/linkage.h>
 
@@ -8,11 +8,11 @@
 /*
  * __switch_to - see linux/arch.h
  *
- * In: x0 = prev, x1 = next; interrupts masked. Out: x0 as it came, in the thread next. In between
- * x2 = &prev->thread, x3 = &next->thread; x9 and x10 are scratch.
+ * In: x0 = prev, x1 = next; interrupts masked. Out: x0 unchanged, in the thread next. x2 =
+ * &prev->thread, x3 = &next->thread; x9 and x10 are scratch.
  *
- * An NMI may come anywhere: it finds room below sp, whichever thread's stack it is. The way out is
- * `ret`, to a new thread as well, so no landing pad is needed there.
+ * An NMI may come at any instruction: there is always room below sp, on either stack. The function
+ * ends with `ret`, to a new thread too, so no landing pad is needed there.
  */
 SYM_FUNC_START(__switch_to)
 	.cfi_startproc

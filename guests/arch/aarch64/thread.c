@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads as the CPU sees them. */
+/* The register state of threads. */
 #include <linux/arch.h>
 #include <linux/sched.h>
 

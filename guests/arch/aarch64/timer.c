@@ -7,7 +7,7 @@
 #include <linux/sched.h>
 #include <linux/threads.h>
 
-#define TIMER_ENABLE	1	/* and not masked */
+#define TIMER_ENABLE	1	/* and IMASK clear */
 
 u64 timer_ns_per_tick;
 
@@ -56,7 +56,7 @@ void arch_timer_stop(void)
 	tick_period[current->cpu] = 0;
 }
 
-/* The next deadline is a period after this one, not after now: the rate is exact. */
+/* The next deadline is one period after this one, so that the rate is exact. */
 void timer_interrupt(void)
 {
 	u64 deadline, now = timer_read_count();

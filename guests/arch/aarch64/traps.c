@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel says of an exception that it cannot handle. */
+/* The report of an unhandled exception. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 #include <asm/traps.h>
@@ -84,7 +84,7 @@ static void print_fault_status(unsigned long esr)
 	console_puts("\n");
 }
 
-/* Where aut* finds a wrong signature it leaves an address that nothing can be at (no FEAT_FPAC). */
+/* Without FEAT_FPAC a failed aut* gives a non-canonical address. */
 static bool failed_authentication(unsigned long address)
 {
 	return (address >> 61 & 3) == 1 && !(address >> 55 & 1);
@@ -108,7 +108,7 @@ static void print_syndrome(unsigned long esr, unsigned long far)
 {
 	console_register("esr", esr, false);
 
-	/* FAR means nothing for the other classes. */
+	/* FAR is not valid for the other classes. */
 	switch (ESR_EC(esr)) {
 	case ESR_EC_IABT:
 	case ESR_EC_IABT_LOWER:
@@ -144,7 +144,7 @@ void arch_trap_init(void)
  * @regs: the interrupted registers, on the exception stack
  * @vector: number of the vector, 0 to 15
  * @esr: ESR_EL1, the reason
- * @far: FAR_EL1, the address at fault where the reason has one
+ * @far: FAR_EL1, the faulting address, if ESR_EL1 says it is valid
  */
 __noreturn void unhandled_exception(struct pt_regs *regs, unsigned int vector, unsigned long esr,
 				    unsigned long far);

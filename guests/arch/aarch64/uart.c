@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The console: PL011 of QEMU's virt machine. Polled, so it works at any time, dying included. */
+/* The console: PL011 of QEMU's virt machine. Polled, so that it works in exceptions too. */
 #include <asm/io.h>
 #include <linux/arch.h>
 
@@ -12,7 +12,7 @@
 #define PL011_CR		(PL011_BASE + 0x30)
 #define PL011_CR_UARTEN_TXE	((1 << 0) | (1 << 8))
 
-/* Called by head.S: the console works before anything else does. */
+/* Called by head.S: the console is available first. */
 void uart_init(void);
 
 void uart_init(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * User mode: where its memory is, and what it comes to the kernel for. It has no address that the
- * kernel uses and no right to the kernel's; the kernel cannot execute what lies here.
+ * User mode: its memory, and its exceptions. Its addresses are not used by the kernel, and it has
+ * no access to the kernel's memory; the kernel cannot execute its pages.
  */
 #include <asm/ptrace.h>
 #include <asm/traps.h>
@@ -40,7 +40,7 @@ void arch_user_init(void)
 				     PAGE_NORMAL;
 	}
 	page_table_low[USER_BASE >> LEVEL2_SHIFT] = (unsigned long)page_table_user | DESC_TABLE;
-	/* What was not valid is in no TLB. */
+	/* Invalid entries are not in a TLB. */
 	__asm__ volatile("dsb ishst\n\tisb" : : : "memory");
 }
 
@@ -49,7 +49,7 @@ void arch_enter_user(unsigned long entry, unsigned long sp)
 	enter_user(entry, sp, current->stack_end);
 }
 
-/* Called by entry.S with interrupts open: whatever user mode has done on its own. */
+/* Called by entry.S with interrupts enabled: synchronous exceptions from user mode. */
 void user_synchronous(struct pt_regs *regs, unsigned long esr, unsigned long far)
 {
 	if (ESR_EC(esr) != ESR_EC_SVC)

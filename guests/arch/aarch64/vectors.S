@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exception vectors. What entry.S has a way back from goes there; everything else is saved and
- * reported, and the kernel stops. For that the registers go to a stack of their own, so that a
- * report does not depend on the interrupted sp; until x0 has that address no memory is touched, and
- * x0 itself waits in tpidrro_el0, which has no other use.
+ * Exception vectors. Recoverable exceptions go to entry.S; for all others the registers are saved
+ * and reported, and the kernel stops. They are saved on a separate stack, so that the report does
+ * not depend on the interrupted sp. No memory is accessed before x0 has its address; x0 is saved in
+ * tpidrro_el0, which has no other use.
  */
 #include <asm/ptrace.h>
 #include <linux/linkage.h>
@@ -11,7 +11,7 @@
 
 	.cfi_sections .eh_frame
 
-	/* A vector has room for 32 instructions. Out: x0 = the frame, w1 = the vector's number. */
+	/* A vector is 32 instructions long. Out: x0 = the frame, w1 = the vector's number. */
 	.macro	unhandled, number
 	.balign	0x80
 	msr	tpidrro_el0, x0
@@ -78,7 +78,7 @@ SYM_FUNC_START(report_exception)
 	mrs	x2, elr_el1
 	mrs	x3, spsr_el1
 	stp	x2, x3, [x0, #S_PC]
-	mov	x4, sp			/* the sp that was in use: SPSR's lowest bit says which */
+	mov	x4, sp			/* the sp in use: selected by SPSR's lowest bit */
 	mrs	x5, sp_el0
 	tst	x3, #1
 	csel	x4, x4, x5, ne

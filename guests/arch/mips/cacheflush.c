@@ -5,12 +5,12 @@ void flush_icache_range(unsigned long start, unsigned long end)
 {
 	unsigned long line, address;
 
-	/* The bytes that one synci covers; 0: this CPU's caches need none. */
+	/* The bytes per synci; 0: this CPU needs no synci. */
 	__asm__ volatile("rdhwr %0, $1" : "=r"(line));
 	if (line)
 		for (address = start & -line; address < end; address += line)
 			__asm__ volatile("synci 0(%0)" : : "r"(address) : "memory");
-	/* The stores before the fetches, and nothing fetched ahead: jr.hb starts over. */
+	/* Order stores before fetches; jr.hb discards prefetched instructions. */
 	__asm__ volatile(
 		".set push\n\t"
 		".set noreorder\n\t"
@@ -30,7 +30,7 @@ void flush_icache_range(unsigned long start, unsigned long end)
 		: : : "$31", "memory");
 }
 
-/* gcc's own name for it: called for code that a function writes on its stack (nested functions). */
+/* Called by gcc for trampolines of nested functions on the stack. */
 void _flush_cache(void *address, int size, int caches);
 
 void _flush_cache(void *address, int size, int caches)

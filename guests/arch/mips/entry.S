@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into the kernel and out of it again: interrupts, system calls, and whatever else happens in user
- * mode. exception_entry has left Status.UM in k1.
+ * Kernel entry and exit: interrupts, system calls, and other exceptions from user mode.
+ * exception_entry has put Status.UM into k1.
  *
- * The registers go into a struct pt_regs: on the stack of the thread that was interrupted, right
- * below its sp, or if that was in user mode, at the end of its kernel stack. Which thread that is
- * only the kernel knows, whose $gp user mode does not have: so on the way out to user mode,
- * this CPU's entry of user_return keeps both $gp and where the stack ends.
+ * The registers are saved in a struct pt_regs: below sp on the stack of the interrupted thread, or,
+ * from user mode, at the end of its kernel stack. User mode does not have the kernel's $gp, so on
+ * return to user mode this CPU's entry of user_return saves $gp and the end of the stack.
  */
 #include <linux/threads.h>
 
@@ -14,7 +13,7 @@
 
 	.set	noreorder
 
-/* k1: this CPU's entry of user_return: the thread, and its sp without a frame. */
+/* k1: this CPU's entry of user_return: the thread, and the end of its kernel stack. */
 	.macro	this_user_return
 	mfc0	$k1, CP0_EBASE
 	ext	$k1, $k1, 0, EBASE_CPU_BITS
@@ -79,7 +78,7 @@ SYM_FUNC_START(user_exception_entry)
 	 LONG_ADDIU $a0, $sp, FRAME_REGS
 SYM_FUNC_END(user_exception_entry)
 
-/* sp: what the frame of the way out lies at; interrupts are masked. */
+/* sp: the struct pt_regs to return with; interrupts are masked. */
 SYM_FUNC_START(return_to_user)
 	this_user_return
 	LONG_S	$gp, 0($k1)
@@ -91,8 +90,8 @@ SYM_FUNC_END(return_to_user)
 /*
  * void arch_enter_user(unsigned long entry, unsigned long sp);		a0, a1
  *
- * Out to user mode for the first time: all registers 0, but t9, which is the entry. The stack that
- * this is called on is given up for the frame of the way out; t0 is Status.
+ * Enter user mode for the first time, with all registers 0 except t9, the entry. The frame for the
+ * return replaces the contents of the current stack; t0 is Status.
  */
 SYM_FUNC_START(arch_enter_user)
 	di

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From QEMU's boot stub to start_kernel(), and from reset to secondary_start_kernel(). Nothing is
- * expected of the registers.
+ * From QEMU's boot stub to start_kernel(), and from reset to secondary_start_kernel(). It does not
+ * depend on the initial registers.
  */
 #include <linux/threads.h>
 
@@ -18,7 +18,7 @@
 
 /* Uses a0, a1. */
 	.macro	set_up_cpu
-	/* The vectors can only be moved while exceptions go to the boot ROM. */
+	/* EBase can only be written while Status.BEV is set. */
 	li	$a0, STATUS_KERNEL | ST0_BEV
 	mtc0	$a0, CP0_STATUS
 	ehb
@@ -33,7 +33,7 @@
 
 	.text
 SYM_FUNC_START(kernel_entry)
-	/* Some machines start all CPUs at once. The others are of no use there. */
+	/* Some machines start all CPUs at once: stop the others. */
 	mfc0	$a0, CP0_EBASE
 	ext	$a0, $a0, 0, EBASE_CPU_BITS
 1:	beqz	$a0, 2f
@@ -57,7 +57,7 @@ SYM_FUNC_START(kernel_entry)
 SYM_FUNC_END(kernel_entry)
 
 #if NR_CPUS > 1
-	/* Where a CPU can start: a multiple of 4 KiB, seen through kseg1. */
+	/* The entry of a CPU: a multiple of 4 KiB, in kseg1. */
 	.balign	0x1000
 SYM_FUNC_START(secondary_reset)
 	LONG_LA	$a0, 1f

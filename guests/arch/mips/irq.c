@@ -10,8 +10,9 @@
 #include <asm/timer.h>
 
 /*
- * IP0 is raised by software: by a debugger that sets the bit in `cause`. QEMU's stub takes that
- * as an mtc0, so the interrupt comes as soon as the CPU runs with interrupts open.
+ * IP0 is a software interrupt, raised by a debugger that sets the bit in `cause`. QEMU's gdbstub
+ * writes it like an mtc0, so the interrupt is taken as soon as the CPU runs with interrupts
+ * enabled.
  */
 #define LINE_INJECTED	0
 #define LINE_IPI	3	/* pin 1 of the interrupt controller: cps.c */
@@ -25,7 +26,7 @@ void arch_irq_init(void)
 				ST0_IM(LINE_TIMER));
 #if NR_CPUS > 1
 	gic_init_cpu(current->cpu);
-	/* Count has been running since the CPU was reset; the boot CPU's arch_timer_init() is done. */
+	/* Count has been running since reset; the boot CPU's arch_timer_init() is done. */
 	if (current->cpu)
 		arch_timer_stop();
 #endif
@@ -33,11 +34,11 @@ void arch_irq_init(void)
 
 static __always_inline u32 pending_lines(void)
 {
-	/* Lines and masks lie in the same places. */
+	/* IP and IM have the same bit positions. */
 	return read_c0_32(CP0_CAUSE) & read_c0_32(CP0_STATUS);
 }
 
-/* From entry.S: the clock that wants to be read is nobody's business, all else is do_irq()'s. */
+/* From entry.S. A timer interrupt only for reading the clock is handled here, not by do_irq(). */
 __section(".entry.text") void handle_interrupt(struct pt_regs *regs)
 {
 	u32 lines = pending_lines() & 0xff00;

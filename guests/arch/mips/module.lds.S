@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `break`: whoever reads the code backwards finds the first function's beginning (prologue.c). */
+/* `break`: ends the backward search for the first function's beginning (prologue.c). */
 #define ARCH_MODULE_TEXT LONG(0x0000000d)
 
 #include <linux/module.lds.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Several CPUs: a coherent processing system. QEMU starts one CPU; the others wait in the power
- * controller until they are told where to begin.
+ * controller until they are started.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -16,7 +16,7 @@
 #define IPI(cpu)	(48 + (cpu))	/* of the GIC's shared interrupts, one for each CPU */
 #define IPI_PIN		1		/* line 3: pin 0 is line 2 */
 
-/* What a CPU that starts is to run. head.S takes both and sets the thread to NULL. */
+/* The thread of a starting CPU. head.S reads both and sets the thread to NULL. */
 struct secondary {
 	struct thread_info *thread;
 	void *stack_end;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Walking a stack, where MIPS has a say: where it ends at user mode, and code without tables.
+ * Stack unwinding, the MIPS part: its end at user mode, and code without tables.
  *
- * That is assembly without .cfi: a port's stubs, if they are Linux's, and some of the kernel's. It is
- * read, from where it is at backwards to its beginning, which is behind a jump: what has been taken
- * from sp, and where ra and at have been stored. Right where such a stub calls the tracer.
+ * Such code is assembly without .cfi: Linux's stubs of a port, and some of the kernel's. Its
+ * instructions are read backwards from the pc to its beginning, which is after a jump, for the
+ * adjustment of sp and the stack slots of ra and at. That is correct when such a stub calls the
+ * tracer.
  */
 #include <linux/ftrace.h>
 #include <linux/unwind.h>
@@ -25,7 +26,7 @@
 #define STORE_AT	0xafa1	/* sw at,n(sp) */
 #endif
 
-/* In the delay slot of a call site: what _mcount has to give back (o32). */
+/* In the delay slot of a call site, undone by _mcount (o32). */
 #define SITE_ADD_SP	0x27bdfff8u	/* addiu sp,sp,-8 */
 
 #define NOWHERE		(~0ul)
@@ -33,9 +34,9 @@
 extern const u32 interrupt_return[], return_to_user[];
 
 /**
- * struct stub - what a piece of assembly has done so far
+ * struct stub - the effect of a stub's instructions so far
  * @begin:	its first instruction
- * @sp:		the stack pointer when that was run
+ * @sp:		the stack pointer at @begin
  * @ra:		where ra has been stored, or NOWHERE
  * @at:		likewise
  */
@@ -55,7 +56,7 @@ static bool jumps_away(u32 word)
 	return function == 8 || (function == 9 && !(word & 0xf800));	/* jr; jalr zero */
 }
 
-/* Whether a stub begins here: what lies in front of it goes somewhere else. */
+/* Whether a stub begins here: the instruction before it is a jump. */
 static bool is_begin(const u32 *word)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -65,7 +66,7 @@ static bool is_begin(const u32 *word)
 	return jumps_away(word[-2]);
 }
 
-/* False: it is no stub, or too long a one. It begins at the entry, if one is known. */
+/* Returns false if it is not a stub, or too long. It begins at @entry, if that is known. */
 static bool read_stub(const struct unwind_frame *frame, const u32 *entry, struct stub *stub)
 {
 	const u32 *word = (const u32 *)frame->pc;
@@ -98,7 +99,7 @@ static bool read_stub(const struct unwind_frame *frame, const u32 *entry, struct
 	return false;
 }
 
-/* A register that a stub may have stored; else it is where it was, if nothing was called since. */
+/* A register possibly saved by a stub; otherwise unchanged, if the stub has made no call. */
 static bool find_register(const struct unwind_frame *frame, unsigned long place,
 			  unsigned long *value)
 {
@@ -129,7 +130,7 @@ static bool unwind_by_code(struct unwind_frame *frame)
 	if (!read_stub(frame, NULL, &stub))
 		return false;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	/* What it returns to is on no stack. */
+	/* Its return address is not on the stack. */
 	if (stub.begin == (const u32 *)(unsigned long)return_to_handler)
 		return false;
 #endif
@@ -144,7 +145,7 @@ static bool unwind_by_code(struct unwind_frame *frame)
 	if (unwind_is_code(ra - 4) && ((const u32 *)ra)[-1] == SITE_ADD_SP)
 		frame->reg[UNWIND_SP] += 8;
 #endif
-	/* Of a traced function; any other that calls assembly has stored its own. */
+	/* Of a traced function; other callers of assembly have saved their own. */
 	frame->reg[UNWIND_RA] = at;
 	return true;
 }

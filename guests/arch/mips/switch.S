@@ -3,11 +3,11 @@
  * struct thread_info *__switch_to(struct thread_info *prev, struct thread_info *next);
  *
  * a0, a1; returns a0 on the stack of the next thread. a2 and a3 are their struct thread_struct, t0
- * goes between the control register and memory, t9 is where the next thread goes on. What a call
- * may destroy is not kept, except floating point: a thread that an interrupt has put aside may
- * have values in any of its registers.
+ * is used to move control registers, t9 is the pc of the next thread. Caller-saved registers are
+ * not saved, except floating-point registers: a thread preempted by an interrupt may use all of
+ * them.
  *
- * o32 runs with Status.FR 0: sdc1 takes an even register with the odd one behind it.
+ * o32 runs with Status.FR 0: sdc1 stores an even register and the next odd one.
  */
 #include <asm/asm.h>
 #include <asm/thread.h>
@@ -39,7 +39,7 @@
 
 	.text
 SYM_FUNC_START(__switch_to)
-	LONG_ADDIU $a2, $a0, %lo(THREAD_CONTEXT)	/* a small number: see kernel/thread.c */
+	LONG_ADDIU $a2, $a0, %lo(THREAD_CONTEXT)	/* small: see kernel/thread.c */
 	LONG_ADDIU $a3, $a1, %lo(THREAD_CONTEXT)
 	FOR_EACH_SAVED(LONG_S, $a2)
 	LONG_S	$ra, TH_PC($a2)
@@ -55,5 +55,5 @@ SYM_FUNC_START(__switch_to)
 	move	$gp, $a1			/* current */
 	move	$v0, $a0
 	jr	$t9
-	 move	$ra, $zero			/* a new thread has no caller; an old one does not look */
+	 move	$ra, $zero			/* a new thread has no caller */
 SYM_FUNC_END(__switch_to)

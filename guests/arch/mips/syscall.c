@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What user mode comes to the kernel for: system calls, and whatever it must not do.
+ * Exceptions from user mode: system calls and faults.
  */
 #include <linux/arch.h>
 #include <linux/irqflags.h>
@@ -16,7 +16,7 @@ void handle_user_exception(struct pt_regs *regs)
 {
 	u32 code = (regs->cause & CAUSE_EXCCODE) >> CAUSE_EXCCODE_SHIFT;
 
-	/* Behind a branch its address would be the branch's, and going on would mean to follow it. */
+	/* In a delay slot, returning after it would need emulation of the branch. */
 	if (code == CAUSE_EXCCODE_SYS && !(regs->cause & CAUSE_BD)) {
 		regs->syscall = (s32)regs->regs[2];
 		regs->epc += 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The clock and the ticks. Each CPU has a timer interrupt when its Count comes to Compare.
+ * The clock and the ticks. Each CPU has a timer interrupt when its Count reaches Compare.
  */
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -10,14 +10,14 @@
 #include <asm/io.h>
 #include <asm/timer.h>
 
-/* A quarter of the way round: the clock is read at least so often. */
+/* A quarter of Count's range: the longest time between readings of the clock. */
 #define CLOCK_PERIOD	0x40000000u
 
 #define __entry		__section(".entry.text")
 
 /*
- * The i8254 on the ISA bus. Its counter 0 counts down by two, 32768 times a round: as firmware has it,
- * and QEMU after a reset. Its interrupt is masked.
+ * The i8254 on the ISA bus. Its counter 0 counts down by two, 32768 times a period, as set up by
+ * firmware, and by QEMU at reset. Its interrupt is masked.
  */
 #define PIT_COUNTER_0	KSEG1ADDR(0x18000040)
 #define PIT_CONTROL	KSEG1ADDR(0x18000043)
@@ -25,18 +25,18 @@
 #define PIT_START_0	0x36		/* low byte, high byte; mode 3: a square wave */
 #define PIT_HZ		1193182
 
-/* Steps of Count that take less than a round of the i8254, 27 ms, if Count is above 80 MHz. */
+/* Steps of Count within a period of the i8254, 27 ms, if Count runs at more than 80 MHz. */
 #define COUNTS_MOST	0x200000
 
 u32 four_counts_ns;
 u32 clock_high, clock_count[NR_CPUS];
 
-/* Count's ticks between two timer interrupts; 0: they are none of the kernel's, see idle_timer() */
+/* Steps of Count between ticks; 0: no ticks, see idle_timer() */
 static u32 tick_period[NR_CPUS];
 
 /*
- * The timer's next interrupt. One that has gone by already would come after a whole round: then it is
- * further away each time, for a debugger steps more slowly than ticks follow each other.
+ * Program the next timer interrupt. A time already passed would wait for Count to wrap around. Then
+ * the distance is increased, because single-stepping in a debugger may be slower than the tick.
  */
 static __always_inline void set_compare(u32 next, u32 period)
 {
@@ -55,9 +55,9 @@ static __always_inline void start_timer(u32 period)
 }
 
 /*
- * The clock has to be read now and then, and CPU 0 does that for all. The others' timers are at rest:
- * with -icount QEMU 7.2 hangs when a CPU leaves its timer alone for two whole rounds (10.0 does not),
- * and one that others keep from its turn can do nothing else.
+ * CPU 0 reads the clock regularly, for all CPUs. The timers of the other CPUs are far ahead: with
+ * -icount QEMU 7.2 hangs when a CPU does not serve its timer for two periods of Count (10.0 does
+ * not), and a CPU waiting for its turn cannot serve it.
  */
 static __always_inline void idle_timer(void)
 {
@@ -85,9 +85,10 @@ static struct pit_reading read_pit(void)
 }
 
 /*
- * Four steps of Count in nanoseconds: what a step of Count takes is a multiple of a quarter of one,
- * and 2 per cent are enough to tell which. Half a millisecond of the i8254 is exact to 0.2 per cent.
- * What the host took away between its counter and Count may be 1.6; if it is more, try again.
+ * Four steps of Count in nanoseconds. A step of Count is a multiple of a quarter of a nanosecond,
+ * and an error of 2 per cent is small enough to identify it. Half a millisecond of the i8254 is
+ * exact to 0.2 per cent. The host's delay between reading its counter and Count may be 1.6 per
+ * cent; if it is longer, measure again.
  */
 static u32 measure_four_counts(void)
 {
@@ -148,7 +149,7 @@ __entry bool timer_ticks(void)
 	return tick_period[current->cpu];
 }
 
-/* An event after a long pause must not find that the counter has come round to where it was. */
+/* The counter must not wrap around between two events. */
 static __always_inline void keep_pauses_long(u32 count)
 {
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Exceptions: what they are called, and the registers for the report.
+ * Exceptions: their names, and the registers for the report.
  */
 #include <linux/arch.h>
 #include <linux/traps.h>
@@ -74,5 +74,5 @@ void do_exception(const struct pt_regs *regs)
 
 void arch_trap_init(void)
 {
-	/* head.S has moved the vectors here already: an exception must not find the boot ROM. */
+	/* head.S has set EBase already. */
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * User programs' memory: one TLB entry that stays. Everything else below kseg0 is unmapped.
+ * Memory of user programs: one wired TLB entry. The rest below kseg0 is unmapped.
  */
 #include <linux/arch.h>
 
@@ -12,14 +12,14 @@
 
 #define ENTRYLO_GLOBAL	1
 #define ENTRYLO_VALID	2
-#define ENTRYLO_DIRTY	4		/* may be written */
+#define ENTRYLO_DIRTY	4		/* writable */
 #define ENTRYLO_CACHED	(3 << 3)
 #define ENTRYLO(physical) \
 	((physical) >> 6 | ENTRYLO_CACHED | ENTRYLO_DIRTY | ENTRYLO_VALID | ENTRYLO_GLOBAL)
 
 extern const char __user_start[];
 
-/* For entry.S: the thread that is in user mode on a CPU, and where its kernel stack ends. */
+/* For entry.S: a CPU's thread in user mode, and the end of its kernel stack. */
 struct {
 	struct thread_info *thread;
 	void *stack_end;
@@ -41,7 +41,7 @@ void arch_user_init(void)
 	u32 physical = (u32)(unsigned long)__user_start & 0x1fffffff;
 	u32 i;
 
-	/* Nothing else: each at a place that is never looked up, and no two at the same. */
+	/* Invalidate all other entries: unmapped and different addresses. */
 	for (i = 1; i <= last; i++)
 		write_tlb_entry(i, 0, 0x80000000 + i * 0x2000, 0, 0);
 	write_tlb_entry(0, PAGEMASK, USER_BASE, ENTRYLO(physical), ENTRYLO(physical + PAGE));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exception vectors, and where fatal exceptions end: the whole CPU goes into a struct pt_regs on a
- * stack of its own, for the one in use may be what broke, and do_exception() prints it.
+ * Exception vectors, and the handler of fatal exceptions: all registers are saved in a struct
+ * pt_regs on a separate stack, because the current one may be invalid, and do_exception() prints
+ * them.
  *
- * Until entry.S has saved the registers, only k0 and k1 are free, as everywhere on MIPS.
+ * Only k0 and k1 are free until entry.S has saved the registers.
  */
 #include <linux/threads.h>
 
@@ -35,7 +36,7 @@ SYM_FUNC_START(exception_vectors)
 	 mfc0	$k0, CP0_CAUSE
 SYM_FUNC_END(exception_vectors)
 
-/* k0: Cause. Interrupts and whatever user mode does are survived; then k1 is Status. */
+/* k0: Cause. Interrupts and exceptions from user mode go to entry.S, with k1 = Status. */
 SYM_FUNC_START(exception_entry)
 	mfc0	$k1, CP0_STATUS
 	andi	$k0, $k0, CAUSE_EXCCODE
@@ -48,8 +49,8 @@ SYM_FUNC_START(exception_entry)
 SYM_FUNC_END(exception_entry)
 
 /*
- * k0: the interrupted sp; sp: this CPU's end of fatal_exception_stacks, less a frame. The second
- * fault uses it again, for the first is not returned to.
+ * k0: the interrupted sp; sp: this CPU's end of fatal_exception_stacks, less a frame. A second
+ * fault uses it again, because the first one never returns.
  */
 SYM_FUNC_START(fatal_exception)
 	mfc0	$k1, CP0_EBASE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A u32 for each instruction of the kernel's text: what the graph tracer knows of its functions. */
+/* A u32 for each instruction of the kernel's text, for the graph tracer. */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 #define ARCH_BSS						\
 		. = ALIGN(4);					\
@@ -44,6 +44,6 @@ SECTIONS
 	KERNEL_MODULES
 	ASSERT(__modules_start - __boot_stack_start <= 0x7000000, "no room in the port's prologue_map")
 
-	/* For a run-time linker, which there is not. */
+	/* For a run-time linker, not used. */
 	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module. gcc calls _flush_cache() with jal, whatever -mlong-calls says; here is
- * one in reach, which goes on to the kernel's.
+ * Linked into every module. gcc calls _flush_cache() with jal, even with -mlong-calls; this one is
+ * in reach and jumps to the kernel's.
  */
 #include <asm/asm.h>
 

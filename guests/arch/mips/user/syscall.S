@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a user program that is not C.
+ * The assembly part of user programs.
  *
  * long user_syscall(long number, long argument[6]...);
  *

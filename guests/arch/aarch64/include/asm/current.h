@@ -3,8 +3,8 @@
 #define _ASM_CURRENT_H
 
 /*
- * current: the thread_info of the running thread, in sp_el0. At EL1 sp_el0 has no other use, it
- * survives exceptions, and one mrs reads it.
+ * current: the thread_info of the running thread, in sp_el0. At EL1 sp_el0 has no other use, is
+ * preserved across exceptions, and is read by one mrs.
  */
 #include <linux/compiler.h>
 
@@ -14,7 +14,7 @@ static __always_inline struct thread_info *get_current(void)
 {
 	struct thread_info *thread;
 
-	/* Not volatile: a thread never sees another's value, so the compiler may keep the first. */
+	/* Not volatile: the value is constant within a thread, so the compiler may reuse it. */
 	__asm__("mrs %0, sp_el0" : "=r"(thread));
 	return thread;
 }

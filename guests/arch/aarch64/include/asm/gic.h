@@ -5,46 +5,46 @@
 /*
  * Interrupts of QEMU's virt machine and their numbers at its GICv2.
  *
- * Version 2 because it is what `-machine virt` has unless told otherwise, and because a CPU's half
- * of it needs no search: every CPU sees its own at one address. Without security extensions it has
- * both groups, and signals group 0 as FIQ where GICC_CTLR.FIQEn asks for it.
+ * Version 2 is the default of `-machine virt`, and its CPU interfaces are banked at one address.
+ * Without security extensions it has both groups, and signals group 0 as FIQ if GICC_CTLR.FIQEn is
+ * set.
  */
 #include <linux/types.h>
 
 #define GIC_SGI_IPI		0	/* software generated: from CPU to CPU */
 #define GIC_PPI_VIRTUAL_TIMER	27	/* per CPU: the tick */
-#define GIC_PPI_PHYSICAL_TIMER	30	/* per CPU, FIQ: the NMI that the guest arms itself */
+#define GIC_PPI_PHYSICAL_TIMER	30	/* per CPU, FIQ: the NMI armed by the guest */
 
 /*
- * The machine's frame for messages (GICv2m) turns a store of one of these numbers to MESSAGE_SETSPI
- * into that interrupt. A debugger that stores there, by physical address, interrupts a CPU exactly
- * where it stands. One of each kind for every CPU.
+ * MSIs (GICv2m): a store of one of these numbers to MESSAGE_SETSPI raises that interrupt. A
+ * debugger can store there, by physical address, to interrupt a stopped CPU at its current
+ * instruction. There is one of each kind for every CPU.
  */
 #define MESSAGE_SETSPI		0x08020040
 #define GIC_SPI_INJECTED	80
 #define GIC_SPI_NMI		88
 #define GIC_MESSAGES		8
 
-/* What gic_acknowledge() returns: the number, and at SGIs who sent it. */
+/* The result of gic_acknowledge(): the number, and the sender of an SGI. */
 #define GIC_NUMBER(acknowledged) ((acknowledged) & 0x3ff)
 #define GIC_SPURIOUS		1020	/* this number and above: nothing is pending */
 
-/** gic_init - what all CPUs share; once, before any gic_init_cpu() */
+/** gic_init - initialize the distributor; once, before any gic_init_cpu() */
 void gic_init(void);
 
-/** gic_init_cpu - this CPU's own half */
+/** gic_init_cpu - initialize this CPU's interface */
 void gic_init_cpu(void);
 
-/** gic_acknowledge - take the most urgent interrupt that is pending for this CPU */
+/** gic_acknowledge - acknowledge the pending interrupt with the highest priority */
 u32 gic_acknowledge(void);
 
-/** gic_end - what gic_acknowledge() returned is handled */
+/** gic_end - end of an interrupt, given the result of gic_acknowledge() */
 void gic_end(u32 acknowledged);
 
-/** gic_is_nmi - whether an interrupt is in group 0, and signalled as FIQ */
+/** gic_is_nmi - whether an interrupt is in group 0, which is signalled as FIQ */
 bool gic_is_nmi(u32 number);
 
-/** gic_return - instead of gic_end(): let the interrupt be signalled again */
+/** gic_return - instead of gic_end(): signal the interrupt again */
 void gic_return(u32 acknowledged);
 
 /** gic_send_sgi - raise a software generated interrupt on one CPU */

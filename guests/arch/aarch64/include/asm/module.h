@@ -3,8 +3,8 @@
 #define _ASM_MODULE_H
 
 /*
- * Modules have memory behind the kernel's, at addresses that bl does not reach from there, while
- * adrp does: mmu.S maps all memory a second time at MODULES_ALIAS.
+ * Modules are loaded after the kernel, at addresses in reach of adrp but not of bl: mmu.S maps all
+ * memory a second time at MODULES_ALIAS.
  */
 #define MODULES_ALIAS		0xc0000000
 #define MODULES_OFFSET		(MODULES_ALIAS - 0x40000000)

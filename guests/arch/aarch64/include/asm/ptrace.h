@@ -3,9 +3,9 @@
 #define _ASM_PTRACE_H
 
 /*
- * The registers that an exception saves; the S_ offsets are for assembly (traps.c checks them). The
- * record at the end is a frame record: whoever follows x29 comes from the handler to the function
- * that was interrupted. In a frame from user mode it is the outermost one.
+ * The registers saved at an exception. The S_ offsets are for assembly (traps.c checks them). The
+ * last member is a frame record, which links the handler to the interrupted function. In a frame
+ * from user mode it is the outermost record.
  */
 #define S_X(n)			((n) * 8)
 #define S_SP			(31 * 8)
@@ -16,7 +16,7 @@
 #define S_RECORD		(36 * 8)
 #define S_FRAME_SIZE		(38 * 8)
 
-/* A CPU's stack for reports of fatal exceptions, and behind its end 16 bytes: see vectors.S. */
+/* A CPU's stack for reports of fatal exceptions, and 16 bytes after its end: see vectors.S. */
 #define EXCEPTION_STACK_SIZE	8192
 #define EXCEPTION_STACK_END	(EXCEPTION_STACK_SIZE - 16)
 
@@ -31,12 +31,12 @@
 #include <linux/types.h>
 
 /**
- * struct pt_regs - what was interrupted
+ * struct pt_regs - the interrupted registers
  * @regs:	x0..x30
  * @sp:		the interrupted stack pointer; from user mode, SP_EL0
  * @pc:		ELR_EL1
  * @pstate:	SPSR_EL1
- * @orig_x0:	system calls: the first argument, whose register gets the result
+ * @orig_x0:	system calls: the first argument (regs[0] has the result)
  * @syscallno:	system calls: the number, else NO_SYSCALL
  * @record:	frame record: the interrupted x29 and pc, or two zeros
  */

@@ -6,7 +6,7 @@
  * System register fields that the boot code and the exception dump use.
  * Source: Arm Architecture Reference Manual for A-profile (DDI 0487).
  */
-/* For the assembler, whose numbers have 64 bits anyway, and for C. */
+/* 64-bit constants, for the assembler and for C. */
 #ifdef __ASSEMBLER__
 #define _UL(number)		(number)
 #else
@@ -17,7 +17,7 @@
 #define CURRENT_EL1		(1 << 2)
 #define CURRENT_EL2		(2 << 2)
 
-/* MPIDR_EL1: of a virt machine with up to eight CPUs, the number of the CPU */
+/* MPIDR_EL1.Aff0: the number of the CPU, on a virt machine with up to eight CPUs */
 #define MPIDR_AFF0		0xff
 
 /* SPSR_ELx, PSTATE */
@@ -35,7 +35,7 @@
 #define DAIF_I			2
 #define DAIF_ALL		0xf
 
-/* HCR_EL2: EL1 runs AArch64, and may use pointer authentication where there is any */
+/* HCR_EL2: EL1 runs AArch64 and may use pointer authentication, if implemented */
 #define HCR_RW			(1 << 31)
 #define HCR_APK			(1 << 40)
 #define HCR_API			(1 << 41)
@@ -44,32 +44,32 @@
 #define CNTHCTL_EL1PCTEN	(1 << 0)
 #define CNTHCTL_EL1PCEN		(1 << 1)
 
-/* CPTR_EL2: the bits that read as one when no VHE; nothing traps */
+/* CPTR_EL2: the RES1 bits without VHE; nothing traps */
 #define CPTR_EL2_RES1		0x33ff
 
 /* CPACR_EL1.FPEN: floating point and SIMD do not trap at EL1 and EL0 */
 #define CPACR_FPEN		(3 << 20)
 
-/* SCTLR_EL1. The RES1 bits are those of Armv8.0; later versions give them a meaning we want too. */
+/* SCTLR_EL1. The RES1 bits are those of Armv8.0; their later meanings are suitable too. */
 #define SCTLR_M			(1 << 0)	/* MMU */
 #define SCTLR_C			(1 << 2)	/* data cache */
 #define SCTLR_SA		(1 << 3)	/* check the alignment of sp at EL1 */
 #define SCTLR_SA0		(1 << 4)	/* ... and at EL0 */
 #define SCTLR_I			(1 << 12)	/* instruction cache */
-#define SCTLR_ENDB		(1 << 13)	/* pointer authentication, key by key */
+#define SCTLR_ENDB		(1 << 13)	/* pointer authentication, for each key */
 #define SCTLR_ENDA		(1 << 27)
 #define SCTLR_ENIB		(1 << 30)
 #define SCTLR_ENIA		(1 << 31)
-#define SCTLR_BT1		(1 << 36)	/* paciasp is a landing pad for calls, not for jumps */
+#define SCTLR_BT1		(1 << 36)	/* paciasp accepts calls, not jumps */
 #define SCTLR_RES1		((1 << 11) | (1 << 20) | (1 << 22) | (1 << 23) | (1 << 28) | (1 << 29))
 
-/* What the CPU has: fields of four bits, by the lowest one */
+/* ID registers: the lowest bit of four-bit fields */
 #define ID_AA64PFR1_BT		0		/* BTI */
 #define ID_AA64ISAR1_APA	4		/* pointer authentication, algorithm QARMA5 */
-#define ID_AA64ISAR1_API	8		/* ... one of the implementer's */
+#define ID_AA64ISAR1_API	8		/* ... implementation defined */
 #define ID_AA64ISAR2_APA3	12		/* ... QARMA3 */
 
-/* Registers that an assembler for Armv8.0 does not know by name */
+/* Registers without a name in an assembler for Armv8.0 */
 #define SYS_ID_AA64ISAR2_EL1	S3_0_C0_C6_2
 #define SYS_APIAKEYLO_EL1	S3_0_C2_C1_0
 #define SYS_APIAKEYHI_EL1	S3_0_C2_C1_1
@@ -94,7 +94,7 @@
 #define DESC_READ_ONLY		(1 << 7)
 #define DESC_INNER_SHAREABLE	(3 << 8)
 #define DESC_ACCESSED		(1 << 10)
-#define DESC_GP			(_UL(1) << 50)	/* indirect branches must find a landing pad */
+#define DESC_GP			(_UL(1) << 50)	/* guarded page: BTI is checked */
 #define DESC_PXN		(_UL(1) << 53)	/* not executable at EL1 */
 #define DESC_UXN		(_UL(1) << 54)	/* ... at EL0 */
 

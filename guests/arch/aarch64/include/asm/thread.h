@@ -3,8 +3,8 @@
 #define _ASM_THREAD_H
 
 /*
- * What a thread that does not run has in its registers; switch.S knows the offsets. Preemption
- * happens inside an interrupt, so all of floating point is kept, not only what a call preserves.
+ * The registers of a thread that does not run; switch.S knows the offsets. Preemption happens in an
+ * interrupt, so all floating-point registers are saved, not only the callee-saved ones.
  */
 #define THREAD_X19		0
 #define THREAD_FP		80
@@ -23,9 +23,9 @@
  * struct thread_struct - saved by __switch_to()
  * @x19:	x19..x28
  * @fp:		x29
- * @lr:		x30; a new thread has 0 here, so that a backtrace ends
+ * @lr:		x30; 0 in a new thread, the end of backtraces
  * @sp:		stack pointer
- * @pc:		where it goes on: its call of __switch_to(), or where it begins
+ * @pc:		where it continues: its call of __switch_to(), or its entry
  * @fpcr:	floating-point control
  * @fpsr:	floating-point status
  * @q:		q0..q31

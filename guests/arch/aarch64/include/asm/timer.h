@@ -3,8 +3,9 @@
 #define _ASM_TIMER_H
 
 /*
- * The clock: the generic timer's virtual count, one for all CPUs. It runs from reset at the rate in CNTFRQ_EL0:
- * 62.5 MHz (16 ns a tick) on QEMU's virt machine, 1 GHz with `-cpu ...,cntfrq=1000000000`.
+ * The clock: the generic timer's virtual count, shared by all CPUs. It runs from reset at the rate
+ * in CNTFRQ_EL0: 62.5 MHz (16 ns a tick) on QEMU's virt machine, 1 GHz with `-cpu
+ * ...,cntfrq=1000000000`.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -32,7 +33,7 @@ static __always_inline u64 sched_clock(void)
 	return (u64)(((unsigned __int128)timer_read_count() * timer_ns_per_tick) >> 32);
 }
 
-/* The tick is due: programs the next one and calls tick_interrupt(). */
+/* Handle the tick: program the next one and call tick_interrupt(). */
 void timer_interrupt(void);
 
 #endif

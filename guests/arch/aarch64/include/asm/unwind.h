@@ -5,10 +5,10 @@
 #include <asm/ptrace.h>
 #include <asm/thread.h>
 
-/* What linux/unwind.h wants to know. Besides sp and x29 no register holds a frame's address. */
+/* For linux/unwind.h. Only sp and x29 have addresses of frames. */
 enum {
-	UNWIND_X0,	/* in return_to_handler: where it returns to */
-	UNWIND_X9,	/* at a patchable entry: who called the traced function */
+	UNWIND_X0,	/* in return_to_handler: its return address */
+	UNWIND_X9,	/* at a patchable entry: the traced function's return address */
 	UNWIND_FP,
 	UNWIND_RA,
 	UNWIND_SP,
@@ -57,17 +57,17 @@ static inline void unwind_switch(unsigned long *reg, const struct thread_struct 
 			 : "=&r"(pc), "=&r"((reg)[UNWIND_SP]),		\
 			   "=&r"((reg)[UNWIND_FP]), "=&r"((reg)[UNWIND_RA]))
 
-/* Without a signature. */
+/* Without the authentication code. */
 static inline unsigned long unwind_strip(unsigned long address)
 {
 	register unsigned long x30 __asm__("x30") = address;
 
-	__asm__("hint #7" : "+r"(x30));		/* xpaclri; a nop where no CPU signs */
+	__asm__("hint #7" : "+r"(x30));		/* xpaclri; a nop without FEAT_PAuth */
 	return x30;
 }
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-/* There is no word with the return address yet when it is taken: see the port's asm/ftrace.h. */
+/* The return address is not in memory yet when it is replaced: see the port's asm/ftrace.h. */
 #define unwind_retp(registers, where)	((void)(where), (registers)[UNWIND_SP])
 #endif
 

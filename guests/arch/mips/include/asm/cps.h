@@ -4,8 +4,9 @@
 
 /*
  * A coherent processing system: several CPUs with a coherence manager (GCR), an interrupt
- * controller (GIC) and a power controller (CPC). Registers as the manuals of the I6400 and P5600
- * name them, as far as QEMU has them: its "cores" are virtual processors of one core.
+ * controller (GIC) and a power controller (CPC). Register names are those of the I6400 and P5600
+ * manuals, for the registers that QEMU implements. QEMU's "cores" are virtual processors of one
+ * core.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -13,16 +14,16 @@
 #include <asm/io.h>
 
 #define GCR_BASE		KSEG1ADDR(0x1fbf8000)
-#define GCR_GIC_BASE		0x0080		/* where the GIC is to be; bit 0: there */
+#define GCR_GIC_BASE		0x0080		/* address of the GIC; bit 0: enable */
 #define GCR_CPC_BASE		0x0088
 #define GCR_CL_OTHER		0x2018		/* whose registers the next one is of */
-#define GCR_CO_RESET_BASE	0x4020		/* where that CPU starts */
+#define GCR_CO_RESET_BASE	0x4020		/* reset address of that CPU */
 
 #define GIC_PHYSICAL		0x1bdc0000
 #define GIC_BASE		KSEG1ADDR(GIC_PHYSICAL)
 #define GIC_SH_CONFIG		0x0000
 #define GIC_SH_COUNTERLO	0x0010
-#define GIC_SH_WEDGE		0x0280		/* raise an interrupt, or lower it */
+#define GIC_SH_WEDGE		0x0280		/* raise or lower an interrupt */
 #define GIC_SH_SMASK(n)		(0x0380 + (n) / 32 * 4)
 #define GIC_SH_MAP_PIN(n)	(0x0500 + (n) * 4)
 #define GIC_SH_MAP_VP(n)	(0x2000 + (n) * 32)
@@ -49,10 +50,10 @@ static __always_inline void gic_write(u32 value, unsigned long offset)
 }
 
 /*
- * Each CPU has a timer there, too, which nobody wants. When the counter comes to what it compares
- * with and no time goes by meanwhile, as with -icount, QEMU (7.2 to 10.0) never gets over it: so that
- * has to be kept in front of the counter, by any CPU for all: with -icount each stop in a debugger
- * lets milliseconds go by, in which a CPU that is not the first may not have its turn.
+ * Each CPU also has an unused timer in the GIC. If the counter reaches its compare value while time
+ * does not advance, as with -icount, QEMU (7.2 to 10.0) hangs. So any CPU keeps the compare values
+ * of all CPUs ahead of the counter: with -icount each stop in a debugger may take milliseconds, in
+ * which other CPUs do not run.
  */
 static __always_inline void gic_postpone_timers(void)
 {
@@ -62,13 +63,13 @@ static __always_inline void gic_postpone_timers(void)
 	}
 }
 
-/** cps_init - once, on the boot CPU: put the controllers where they belong; the counter runs */
+/** cps_init - once, on the boot CPU: map the controllers and start the counter */
 void cps_init(void);
 
-/** gic_init_cpu - the interrupts that are sent to a CPU come to its line 3 */
+/** gic_init_cpu - route a CPU's IPI to its interrupt line 3 */
 void gic_init_cpu(unsigned int cpu);
 
-/** gic_lower_ipi - another interrupt may be sent to this CPU */
+/** gic_lower_ipi - lower this CPU's IPI, so that it can be sent again */
 void gic_lower_ipi(unsigned int cpu);
 
 #endif

@@ -20,7 +20,7 @@ static __always_inline unsigned long arch_local_irq_save(void)
 {
 	unsigned long flags;
 
-	/* ehb: from the next instruction on no interrupt comes. */
+	/* ehb: interrupts are masked from the next instruction on. */
 	__asm__ volatile("di %0; ehb" : "=r"(flags) : : "memory");
 	return flags;
 }
@@ -37,7 +37,7 @@ static __always_inline void arch_local_irq_enable(void)
 
 static __always_inline void arch_local_irq_restore(unsigned long flags)
 {
-	/* No ehb: an interrupt that comes a few instructions later is as good. */
+	/* No ehb: interrupts may be taken a few instructions later. */
 	if (flags & ST0_IE)
 		__asm__ volatile("ei" : : : "memory");
 	else

@@ -3,7 +3,7 @@
 #define _ASM_MIPSREGS_H
 
 /*
- * Coprocessor 0, as far as this kernel uses it. Names and bits: MIPS Architecture For
+ * The coprocessor 0 registers used by this kernel. Names and bits: MIPS Architecture For
  * Programmers, volume III, "Coprocessor 0 Registers".
  */
 #define CP0_INDEX	$0
@@ -28,17 +28,17 @@
 #define ST0_UX		0x00000020	/* 64-bit addresses: user, */
 #define ST0_SX		0x00000040	/* supervisor */
 #define ST0_KX		0x00000080	/* and kernel segments */
-#define ST0_IM(n)	(0x100 << (n))	/* interrupt line n is open */
+#define ST0_IM(n)	(0x100 << (n))	/* interrupt line n is unmasked */
 #define ST0_BEV		0x00400000	/* exceptions go to the boot ROM */
 #define ST0_FR		0x04000000	/* 32 floating-point registers of 64 bits */
 #define ST0_CU0		0x10000000	/* coprocessor 0 usable */
 #define ST0_CU1		0x20000000	/* floating point usable */
 
 #define CAUSE_IP(n)	(0x100 << (n))	/* interrupt line n is raised; 0 and 1 by software */
-#define CAUSE_DC	0x08000000	/* Count stands still */
+#define CAUSE_DC	0x08000000	/* Count is stopped */
 #define CAUSE_EXCCODE	0x0000007c
 #define CAUSE_EXCCODE_SHIFT 2
-#define CAUSE_BD	0x80000000	/* EPC is the branch, the next word was to blame */
+#define CAUSE_BD	0x80000000	/* exception in the delay slot of EPC's branch */
 
 #define CAUSE_EXCCODE_SYS 8		/* a system call */
 
@@ -58,7 +58,7 @@
 	value_;								\
 })
 
-/* ehb: what follows finds the new value. */
+/* ehb: the following instructions use the new value. */
 #define write_c0_32(name, value)					\
 	__asm__ volatile("mtc0 %z0, " _c0(name) "; ehb"			\
 			 : : "Jr"((unsigned int)(value)) : "memory")

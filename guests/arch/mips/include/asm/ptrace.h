@@ -11,9 +11,9 @@
 #define PT_STATUS	(36 * SZREG)
 #define PT_CAUSE	(37 * SZREG)
 #define PT_SYSCALL	(38 * SZREG)
-#define PT_SIZE		(40 * SZREG)	/* as aligned as a stack */
+#define PT_SIZE		(40 * SZREG)	/* a multiple of the stack's alignment */
 
-/* epc as a column of unwind information: no other has this number. */
+/* epc as a column of unwind information, with an unused number. */
 #define DWARF_PC	72
 
 #ifndef __ASSEMBLER__
@@ -21,15 +21,15 @@
 #include <asm/mipsregs.h>
 
 /**
- * struct pt_regs - the CPU when an exception hit it
+ * struct pt_regs - the registers at an exception
  * @regs:	$0 to $31; $26 and $27 (k0, k1) are lost to the handler and 0
- * @lo:		the multiplier's results; 0 from release 6 on, which has no such registers
+ * @lo:		the multiplier's results; 0 in release 6, which has no such registers
  * @hi:		likewise
- * @epc:	the instruction that was interrupted, or the branch in front of it: see CAUSE_BD
- * @badvaddr:	the address that was to blame, if there is one
+ * @epc:	the interrupted instruction, or the branch before it: see CAUSE_BD
+ * @badvaddr:	the faulting address, if any
  * @status:	Status, with ST0_EXL
  * @cause:	Cause
- * @syscall:	system calls: the number, for $v0 gets the result; else -1
+ * @syscall:	system calls: the number ($v0 has the result); else -1
  * @reserved:	0
  */
 struct pt_regs {

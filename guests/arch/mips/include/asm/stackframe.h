@@ -3,8 +3,8 @@
 #define _ASM_STACKFRAME_H
 
 /*
- * For assembler files: a struct pt_regs on a stack. $sp points to what o32 callees own of it, which
- * is room for the fifth and sixth argument, too; the registers lie above.
+ * For assembler files: a struct pt_regs on a stack. $sp points to the argument area of o32 callees,
+ * with room for the fifth and sixth argument; the registers are above it.
  */
 #include <asm/asm.h>
 #include <asm/mipsregs.h>
@@ -25,8 +25,8 @@
 	.endm
 
 /*
- * Everything but $sp and $gp, which the caller has seen to. $k1 goes between coprocessor and
- * memory; all others are the interrupted code's.
+ * All registers except $sp and $gp, which the caller saves. $k1 is used to move coprocessor
+ * registers; all others have the interrupted code's values.
  */
 	.macro	save_registers
 	.set	push
@@ -57,14 +57,14 @@
 	mfc0	$k1, CP0_STATUS
 	LONG_S	$k1, FRAME(PT_STATUS)($sp)
 
-	/* Kernel mode instead of exception mode, interrupts masked: a fault is to be seen. */
+	/* Kernel mode instead of exception mode, interrupts masked: faults are reported. */
 	ins	$k1, $0, 0, 5
 	mtc0	$k1, CP0_STATUS
 	ehb
 	.set	pop
 	.endm
 
-/* Back to what was interrupted. Masks everything by exception mode first; $k0, $k1 as above. */
+/* Return from the exception. Sets ST0_EXL first, to mask interrupts; $k0, $k1 as above. */
 	.macro	restore_registers_and_return
 	.set	push
 	.set	noat

@@ -3,8 +3,8 @@
 #define _ASM_SYSCALL_H
 
 /*
- * The conventions of Linux: the number in v0, arguments in a0-a3 (n64: a0-a5) and then on the user's
- * stack behind the place of the first four; the result in v0, or with a3 = 1, what errno gets.
+ * The conventions of Linux: the number in v0, arguments in a0-a3 (n64: a0-a5) and then on the
+ * user's stack, after the argument area; the result in v0, or with a3 = 1 the error number.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -12,13 +12,13 @@
 #include <asm/ptrace.h>
 #include <asm/user.h>
 
-/** syscall_get_nr - the number of the system call that the thread is in; -1: none */
+/** syscall_get_nr - the number of the thread's system call; -1: none */
 static inline long syscall_get_nr(const struct pt_regs *regs)
 {
 	return regs->syscall;
 }
 
-/* A word of the user's memory; 0 if there is none. */
+/* A word of user memory; 0 if it cannot be read. */
 static inline unsigned long user_word(unsigned long address)
 {
 	if (address < USER_BASE || address > USER_BASE + USER_SIZE - sizeof(long) ||
@@ -27,7 +27,7 @@ static inline unsigned long user_word(unsigned long address)
 	return *(const unsigned long *)address;
 }
 
-/** syscall_get_arguments - six of them, however many the call has */
+/** syscall_get_arguments - all six, whatever their number */
 static inline void syscall_get_arguments(const struct pt_regs *regs, unsigned long *arguments)
 {
 	int i;

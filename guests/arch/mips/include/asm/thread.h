@@ -15,9 +15,9 @@
 #include <linux/types.h>
 
 /**
- * struct thread_struct - what __switch_to() keeps of a thread that does not run
+ * struct thread_struct - saved by __switch_to()
  * @sp:		stack pointer
- * @pc:		where __switch_to() goes on
+ * @pc:		where it continues
  * @s:		s0 to s7
  * @fp:		s8
  * @reserved:	unused

@@ -9,15 +9,15 @@
 #include <asm/mipsregs.h>
 
 /*
- * The clock is a counter of 32 bits that is made wider.
+ * The clock is a 32-bit counter extended to 64 bits.
  *
- * One CPU: Count. How long a step of it is depends on the CPU and on QEMU, so it is measured at boot
- * (timer.c). It may be quarters of a nanosecond: the clock moves every four steps, and the sum of
- * many short times is the long one.
+ * One CPU: Count. Its period depends on the CPU and on QEMU, so it is measured at boot (timer.c).
+ * It is a multiple of a quarter of a nanosecond: the clock advances every four steps, so that
+ * rounding errors do not add up.
  *
- * Several: the counter that they share, in the interrupt controller (asm/cps.h), which QEMU runs
- * at 100 MHz. Each CPU's Count begins when the CPU is started, and how far two are apart
- * cannot be found out exactly enough for a clock that never runs backwards from CPU to CPU.
+ * Several CPUs: the shared counter in the interrupt controller (asm/cps.h), at 100 MHz in QEMU.
+ * Each CPU's Count begins when the CPU is started, and the offset of two cannot be measured exactly
+ * enough for a clock that is monotonic across CPUs.
  */
 #if NR_CPUS == 1
 #define read_counter()		(read_c0_32(CP0_COUNT) & ~3u)
@@ -32,10 +32,10 @@
 extern u32 four_counts_ns;
 
 /*
- * Bits 24 and up of the wide counter, when any CPU last read the clock. A pause of about 2^32 ticks
- * (25 s, 42 s) between two readings would be taken for its remainder; so CPU 0 reads it in its timer
- * interrupt, which comes at least every 7 s (timer.c). What is left: interrupts that are masked there
- * for so long, with no event on any CPU.
+ * Bits 24 and up of the extended counter at the last reading of the clock, by any CPU. The clock
+ * must be read at least every 2^32 ticks (25 s, 42 s), so CPU 0 reads it in its timer interrupt, at
+ * least every 7 s (timer.c). It is wrong only if interrupts are masked there for so long without an
+ * event on any CPU.
  */
 extern u32 clock_high;
 
@@ -49,7 +49,7 @@ static __always_inline u32 sched_clock_count(void)
 
 static __always_inline u64 sched_clock(void)
 {
-	/* In this order: what others have read before is not in front of the counter. */
+	/* In this order: values read by others before are not later than the counter. */
 	u32 then = READ_ONCE(clock_high), count = read_counter();
 	u32 high = then + ((count - (then << 24)) >> 24);
 
@@ -60,7 +60,7 @@ static __always_inline u64 sched_clock(void)
 }
 
 /**
- * sched_clock_since - what sched_clock() has gained, if it is little: in fewer instructions
+ * sched_clock_since - the time since @then, if short: faster than sched_clock()
  * @then:	the counter at some time
  * @count:	the counter now
  * @ns:		nanoseconds between the two
@@ -80,9 +80,9 @@ static __always_inline bool sched_clock_since(u32 then, u32 *count, u32 *ns)
 #define sched_clock_since sched_clock_since
 
 /**
- * timer_interrupt - the timer's line is raised: lower it, and wait for the next time
+ * timer_interrupt - acknowledge the timer and program its next interrupt
  *
- * Return: whether this is a tick, and not only the clock that has to be read now and then.
+ * Return: whether this is a tick, and not only for reading the clock.
  */
 bool timer_interrupt(void);
 

@@ -4,7 +4,7 @@
 
 struct pt_regs;
 
-/** exception_name - what a struct pt_regs says has happened, in English */
+/** exception_name - the name of the exception in a struct pt_regs */
 const char *exception_name(const struct pt_regs *regs);
 
 #endif

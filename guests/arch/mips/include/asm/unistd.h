@@ -2,7 +2,7 @@
 #ifndef _ASM_UNISTD_H
 #define _ASM_UNISTD_H
 
-/* Numbers of system calls, as Linux has them for the ABI. */
+/* System call numbers, as in Linux for the ABI. */
 #if _MIPS_SIM == _ABI64
 #define __NR_Linux		5000
 #define __NR_write		(__NR_Linux + 1)

@@ -5,18 +5,18 @@
 #include <asm/ptrace.h>
 #include <asm/thread.h>
 
-/* What linux/unwind.h wants to know. */
+/* For linux/unwind.h. */
 enum {
 	UNWIND_SP,
 	UNWIND_FP,	/* s8 */
 	UNWIND_RA,
-	UNWIND_AT,	/* in the port's stubs: who called the traced function */
-	UNWIND_V0,	/* in return_to_handler: where it returns to */
+	UNWIND_AT,	/* in the port's stubs: the traced function's return address */
+	UNWIND_V0,	/* in return_to_handler: its return address */
 	UNWIND_PC,	/* in the port's stubs, and in the frame of an interrupt */
 	UNWIND_NR
 };
 
-/* The tables number registers as the instructions do. */
+/* Columns of the tables: the register numbers of instructions. */
 static inline int unwind_register(unsigned long column)
 {
 	switch (column) {
@@ -49,7 +49,7 @@ static inline void unwind_switch(unsigned long *reg, const struct thread_struct 
 {
 	reg[UNWIND_SP] = thread->sp;
 	reg[UNWIND_FP] = thread->fp;
-	reg[UNWIND_RA] = thread->pc;	/* it came from where it goes on */
+	reg[UNWIND_RA] = thread->pc;	/* it was called from where it continues */
 }
 
 #ifdef CONFIG_64BIT
