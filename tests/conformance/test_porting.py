@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The beginning of docs/porting.rst: a port that grows, and what harness conform --next says.
+"""docs/porting.rst, done: a port that grows, and what harness conform --next says meanwhile.
 
-Its parts are the reference port's.  Behind the first step only some clauses are looked at, which
-keeps it short.
+Its parts are the reference port's, put in one after the other.  Behind the first steps only the
+clauses of the step are looked at, which keeps it short.
 """
 
 import re
@@ -38,6 +38,19 @@ class Growing:
         for name in names:
             (self.directory / name).write_text((REFERENCE / name).read_text())
 
+    def ftrace(self, *missing):
+        """The reference port's ftrace.c, in which these functions do nothing."""
+        text = (REFERENCE / "ftrace.c").read_text()
+        for name in missing:
+            text, count = re.subn(
+                rf"(\n\w+ {name}\([^)]*\)\n\{{\n).*?\n\}}\n",
+                r"\1\treturn 0;\n}\n",
+                text,
+                flags=re.S,
+            )
+            assert count == 1, name
+        (self.directory / "ftrace.c").write_text(text)
+
     def next(self, *subjects):
         """What --next says: the clause or the feature, the step, and the exit status."""
         chosen = [word for subject in subjects for word in ("--clause", subject)]
@@ -65,8 +78,39 @@ def test_a_port_that_grows(port):
     step("C1a", "C2", "C3", "C8", "C9")
     port.claim("DYNAMIC_FTRACE")
     step("C8", "C9", "M4", "M5")
+    port.take("long_call.c", "long_call.h", "prologue.c", "prologue.h")
+    port.ftrace(
+        "ftrace_make_call",
+        "ftrace_update_ftrace_func",
+        "ftrace_enable_ftrace_graph_caller",
+        "ftrace_disable_ftrace_graph_caller",
+    )
+    step("C8", "C9", "M4", "M5")
+    port.ftrace(
+        "ftrace_update_ftrace_func",
+        "ftrace_enable_ftrace_graph_caller",
+        "ftrace_disable_ftrace_graph_caller",
+    )
+    step("C2", "C8", "C9b", "C10")
+    port.ftrace("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller")
+    step("C2", "C8", "C10", "C11")
+    port.claim("FUNCTION_GRAPH_TRACER")
+    step("C10", "C11")
+    port.ftrace()
+    step("C4a", "C5a", "C11", "C13")
+    port.claim("SYSCALL_TRACEPOINTS")
+    step("C13")
+    port.take("syscall.c")
+    step("C13")
     assert seen == [
         ("C3b", "tracer", 1),
         ("DYNAMIC_FTRACE", "make_nop", 0),
         ("C9a", "make_nop", 1),
+        ("C9b", "make_call", 1),
+        ("C10a", "slot", 1),
+        ("FUNCTION_GRAPH_TRACER", "graph_slot", 0),
+        ("C11c", "graph_slot", 1),
+        ("SYSCALL_TRACEPOINTS", "syscalls", 0),
+        ("C13c", "syscalls", 1),
+        ("nothing", None, 0),
     ]
