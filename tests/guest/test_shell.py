@@ -125,7 +125,7 @@ def test_another_machine_and_its_modules_in_the_same_session(tmp_path):
         terminal.do("snapshot with")
         terminal.do("rmmod callbacks")
         terminal.do("snapshot without")
-        terminal.do("available_filter_functions *:mod:callbacks", "no module")
+        terminal.do("available_filter_functions *:mod:callbacks", "no loaded module")
         terminal.do("restore with", "stopped at workload")
         terminal.do("lsmod", "callbacks  0x")
         terminal.do("set_ftrace_filter :mod:callbacks")
