@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import cflags_option, progress
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 from harness.files import atomic_file
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ def conform(
     """
     from harness.conformance.expect_writer import written
     from harness.conformance.expected import apply_expected
-    from harness.conformance.report import as_json, as_junit, lines
+    from harness.conformance.report import as_json, as_junit
     from harness.conformance.run import conform as judge
+    from harness.conformance.summary import summary_lines
 
     _check_clauses(clauses)
     chosen = _judged(configs, port, clauses, cflags)
@@ -106,7 +107,8 @@ def conform(
                     apply_expected(report, known)
                 reports.append(report)
                 if "-" not in (json_file, junit_file, new_file):
-                    click.echo("\n".join(lines(report, command)))
+                    file = _full_report(report, command)
+                    click.echo("\n".join(summary_lines(report, command, file)))
         write_json(as_json(reports, command))
         write_junit(as_junit(reports, command))
         if new_file is not None:
@@ -132,6 +134,24 @@ def _next(
             if found.failed:
                 return 1
     return 0
+
+
+def _full_report(report: "Report", command: Sequence[str]) -> str:
+    """Write all that was seen to a file of the user's, which the next run replaces; its name.
+
+    Nothing where there is no place for it.
+    """
+    from harness.conformance.report import lines
+
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    file = Path(state, "ftrace-harness/conform", f"{report.port}-{report.config}.txt")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(file) as stream:
+            stream.writelines(f"{line}\n".encode() for line in lines(report, command))
+    except (OSError, HarnessError):
+        return ""
+    return str(file)
 
 
 def _kill(

@@ -55,13 +55,13 @@ def shell(config: str, guest: GuestOptions, tick: int | None, script: Path | Non
 def _judge(
     port: str | None, spec: "GuestSpec", clauses: Sequence[str], show: Callable[[str], None]
 ) -> None:
-    from harness.conformance.report import lines
     from harness.conformance.run import conform
+    from harness.conformance.summary import summary_lines
     from harness.conformance.variants import suite_spec
 
     command = ["harness", "conform", *(["--port", port] if port else [])]
     for report in conform([suite_spec(spec.config, spec.port)], clauses):
-        for line in lines(report, command):
+        for line in summary_lines(report, command):
             show(line)
 
 

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.hang import HangDetector
+from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
 from harness.conformance.live_text import LiveCode, LiveSites
+from harness.conformance.places import place_of
 from harness.conformance.registers import RegisterFile
-from harness.conformance.verdict import Failure
-from harness.errors import GuestDied, GuestError, HarnessError, HostError
+from harness.conformance.verdict import BOOT, Failure, Layer, Place
+from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import THIS_MODULE, ModuleImage, RunningImage
 from harness.isa import Form, Isa
@@ -25,10 +26,6 @@ CALL_RETURNS = "workload_done"
 """A function that a call of the debugger's returns to: nothing runs there before the workload ends.
 """
 START = "workload"
-
-
-class Hang(GuestDied):
-    """The guest went on without getting to where it should."""
 
 
 class Enough(Exception):
@@ -74,43 +71,101 @@ class Bench:
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
         self._check = ""
+        self._layer = Layer.WORKLOAD
+        self._died = self._booting = False
+        self.never_boots: NeverBoots | None = None
+        """What the guest of this build died of at boot."""
+        self._called = 0
+        self.used: set[str] = set()
+        """The tracers that the check has switched on since the guest was fresh."""
+        self.by_port = True
+        """Whether tracers are switched with the port's own functions, or by the debugger."""
+        self.slots = {"function": False, "graph": False}
+        """What the debugger has switched on."""
+        self.locate: Callable[[], Place | None] | None = None
+        """Finds the instruction of the port that the guest died behind, by doing it again."""
         self.at_stake: tuple[str, ...] = ()
         self.judged: dict[str, set[str]] = {}
         self.failures: dict[str, list[Failure]] = {}
         self._asked: tuple[str, ...] = ()
-        self.lost: set[str] = set()
-        """Clauses of checks that could not go on to their end."""
+        self.lost: dict[str, set[str]] = {}
+        """Clauses, and the checks of them that could not go on to their end."""
 
     # What checks say
 
-    def begin(self, check: str, clauses: tuple[str, ...]) -> None:
+    def begin(self, check: str, clauses: tuple[str, ...], layer: Layer = Layer.WORKLOAD) -> None:
         """From now on it is this check that speaks."""
         self._check, self.at_stake, self._asked = check, clauses, clauses
+        self._layer, self.locate, self._died = layer, None, False
+        self.used.clear()
 
-    def require(self, clause: str, holds: bool, message: str, **evidence: object) -> bool:
+    def require(
+        self,
+        clause: str,
+        holds: bool,
+        message: str,
+        place: Callable[[], Place | None] | None = None,
+        about: str = "",
+        /,
+        **evidence: object,
+    ) -> bool:
         """The clause asks for something, and it ``holds`` or does not; the message says what not.
 
-        Values of ``evidence`` may be functions, which are called only if it does not hold.  Where
-        there is none, it is where the guest stands.
+        Values of ``evidence`` may be functions, which are called only if it does not hold, as
+        ``place`` is, behind them.  Where there is no evidence, it is where the guest stands.
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
             if not any(shown.values()):
                 shown["guest"] = self.where()
-            failure = Failure(self._check, self.variant.name, message, shown)
+            failure = Failure(
+                self._check,
+                self.variant.name,
+                message,
+                shown,
+                layer=self._layer,
+                place=self._located(place),
+                died=self._died,
+                used=frozenset(self.used),
+                about=about,
+            )
             self.failures.setdefault(clause, []).append(failure)
             if self._enough(clause):
                 raise Enough
         return holds
 
+    def lose(self) -> None:
+        """The check ends before all of its clauses have been looked at."""
+        for clause in self._asked:
+            self.lost.setdefault(clause, set()).add(self._check)
+
     def died(self, error: HarnessError) -> None:
         """The check could not go on: that is the answer for all that was at stake."""
-        self.lost.update(self._asked)
+        self.lose()
+        seen = error.evidence or self.where()
+        advice = [error.advice] if error.advice else []
+        boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
+        found, about = (None, BOOT) if boot else (self._located(self.locate), "")
+        if isinstance(error, PortRefused):
+            self._layer = Layer.PATCHING
+            found = self._located(None)
+        self._died = True
         for clause in self.at_stake:
-            advice = [error.advice] if error.advice else []
-            seen = error.evidence or self.where()
-            self.require(clause, False, error.message, advice=advice, guest=seen)
+            told = {"advice": advice, "guest": seen}
+            self.require(clause, False, error.message, lambda: found, about, **told)
+
+    def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
+        """What ``locate`` finds; nothing if the guest does not let it."""
+        # What runs by itself, at boot, is the switching off of all sites.
+        called = self._called or self.image.symbols.get("ftrace_make_nop", 0)
+        try:
+            if locate is not None:
+                return locate()
+        except (GuestError, GdbError):
+            return None
+        patching = called and self._layer is Layer.PATCHING
+        return place_of(self.image, called, "was called") if patching else None
 
     def applies(self, clause: str) -> bool:
         """Whether a clause is one for this config."""
@@ -130,10 +185,9 @@ class Bench:
         With ``memory`` it is one of a machine that has so much, for this check alone.
         """
         self._forget_modules()
+        self._as_booted()
         if memory:
-            self.boot(memory=memory)
-            self.run_to(START)
-            return self.guest
+            return self.start(memory)
         if self._guest is not None and self.config.qemu.snapshots:
             try:
                 self._guest.restore(START)
@@ -141,16 +195,31 @@ class Bench:
                 # A debugger in an unknown state, or no QEMU any more: another guest, then.
                 self.close()
             else:
+                self._booting = False
                 return self._guest
-        guest = self.boot()
-        self.run_to(START)
+        guest = self.start()
         if self.config.qemu.snapshots:
             guest.snapshot(START)
+        return guest
+
+    def start(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
+        """Another guest, in front of its workload; `NeverBoots` if it does not come there."""
+        if self.never_boots is not None:
+            raise self.never_boots
+        guest = self.boot(memory, plugins)
+        try:
+            self.run_to(START)
+        except GuestDied as error:
+            self.never_boots = NeverBoots(error.message, error.advice, error.evidence)
+            raise self.never_boots from error
+        self._booting = False
         return guest
 
     def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
         """Another guest, at its very first instruction."""
         self.close()
+        self._as_booted()
+        self._booting = True
         spec = self.variant.spec
         if memory:
             machine = spec.config.qemu.model_copy(update={"memory": memory})
@@ -160,6 +229,11 @@ class Bench:
         # What was learnt of the guest before holds no more.
         vars(self).pop("registers", None)
         return self._guest
+
+    def _as_booted(self) -> None:
+        self.used.clear()
+        self._called = 0
+        self.slots.update(dict.fromkeys(self.slots, False))
 
     def load_module(self, name: str) -> ModuleImage:
         """Put a module that was built with the kernel into the guest and have it initialised.
@@ -251,6 +325,7 @@ class Bench:
         Gives the registers to put back after that.
         """
         isa, registers = self.isa, self.registers
+        self._called = self._patching(function, *arguments)
         kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
         before = registers.read(*(name for name in kept if name != "zero"))
         # Below what is in use, with room for the arguments' home area.
@@ -264,6 +339,12 @@ class Bench:
             }
         )
         return before
+
+    def _patching(self, function: int, *arguments: int) -> int:
+        """The port's function that does what a function is called for."""
+        if arguments and function == self.image.symbols.get("ftrace_replace_code"):
+            return self.image.address_of(f"ftrace_make_{'call' if arguments[0] else 'nop'}")
+        return function
 
     @property
     def cpu(self) -> int:
@@ -298,11 +379,14 @@ class Bench:
         return int.from_bytes(raw, self.image.byteorder)
 
     @contextmanager
-    def stakes(self, *clauses: str) -> Iterator[None]:
-        """If the guest dies in here it is these clauses that fail."""
-        before, self.at_stake = self.at_stake, clauses
+    def stakes(
+        self, *clauses: str, locate: Callable[[], Place | None] | None = None
+    ) -> Iterator[None]:
+        """If the guest dies in here it is these clauses that fail; ``locate`` finds out where."""
+        before = self.at_stake, self.locate
+        self.at_stake, self.locate = clauses, locate
         yield
-        self.at_stake = before
+        self.at_stake, self.locate = before
 
     def _address(self, place: str | int) -> int:
         address = self.image.symbols[place] if isinstance(place, str) else place

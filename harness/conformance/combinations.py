@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.engine import BuildFindings
+from harness.conformance.findings import COMBINATIONS
 from harness.conformance.switch import Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import Failure
@@ -14,7 +15,7 @@ from harness.errors import GdbError, GuestError, UsageError
 from harness.kbuild import GuestSpec
 
 CLAUSE = "C4m"
-NAME = "every-combination-of-features"
+NAME = COMBINATIONS
 
 OPTIONAL = ("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")
 OF_GRAPH = OPTIONAL[1:]
@@ -45,7 +46,9 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
         except (UsageError, GuestError, GdbError) as error:
             without = [feature for feature in OPTIONAL if feature not in combined.features]
             message = f"{variant} without {', '.join(without)}: {error.message}"
-            failures.append(Failure(NAME, variant, message, {"guest": error.evidence}))
+            used = frozenset(("function", "graph"))
+            evidence = {"guest": error.evidence}
+            failures.append(Failure(NAME, variant, message, evidence, died=True, used=used))
     return BuildFindings("builds", judged, {CLAUSE: failures} if failures else {})
 
 

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What a call has left of registers and stack, against what was there before it."""
+"""What a traced call left different from what it found, and the instruction that did it."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.kernel_words import live_registers
+from harness.conformance.retrace import Retrace
 from harness.conformance.traced_call import LANDING, Registers, TracedCall
+
+IN, HOME = "on the way in", "on the way back"
+
+MANY = 3
+"""Registers that are wrong behind one call for reasons of their own; more of them have one."""
 
 
 def compare(
-    bench: Bench,
+    retrace: Retrace,
     call: TracedCall,
     what: str,
     clauses: dict[str, str],
@@ -21,9 +28,9 @@ def compare(
     ``clauses`` says which clause asks for arguments (``args``), ``others`` that mean something,
     the return address (``return``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
     """
-    isa, abi = bench.isa, bench.isa.abi
+    bench, abi = retrace.bench, retrace.bench.isa.abi
     before, behind = call.before, call.behind
-    at_site = isa.abi.at_site(call.site.form)
+    at_site = abi.at_site(call.site.form)
     live, floats = live_registers(abi, call.site.form, bench.kernel), bench.kernel.floating_point
     arguments = [name for name in live if name in abi.argument_registers]
     others = [name for name in live if name not in abi.argument_registers]
@@ -31,31 +38,35 @@ def compare(
     groups: dict[str, Iterable[str]] = {
         "args": (*arguments, *(abi.float_arguments if floats and live else ())),
         "others": others,
-        "saved": (*abi.saved, *(abi.float_saved if floats else ()), isa.abi.stack_register),
+        "saved": (*abi.saved, *(abi.float_saved if floats else ()), abi.stack_register),
         "status": status if floats else (),
         "fixed": abi.fixed,
     }
-    for group, names in groups.items():
-        nothing_left = group in _taken_away(bench, call) and not names
-        if group in clauses and not nothing_left:
-            same(bench, clauses[group], before, behind, names, f"{what}: {group}")
+    taken = _taken_away(bench, call)
+    asked = [
+        (clauses[group], names, group)
+        for group, names in groups.items()
+        if group in clauses and (names or group not in taken)
+    ]
+    same(retrace, before, behind, asked, what)
     landing = bench.image.symbols.get(LANDING)
     if "return" in clauses:
         wrong = {
             name: (before[source], behind[name])
             for name, source in at_site.moved.items()
             if behind[name] != before[source]
-            and not (hijacked and behind[name] & isa.mask == landing)
+            and not (hijacked and behind[name] & bench.isa.mask == landing)
         }
         bench.require(
             clauses["return"],
             not wrong,
             f"{what}: the return address is not back in {', '.join(wrong)}",
+            partial(retrace.last_write, tuple(wrong)),
+            registers_of(wrong, IN),
             registers={name: f"{was:#x} -> {now:#x}" for name, (was, now) in wrong.items()},
         )
     if "stack" in clauses:
-        allowed = 1 if hijacked else 0
-        same_stack(bench, clauses["stack"], call.above, call.above_behind, before, what, allowed)
+        same_stack(retrace, clauses["stack"], call, what, allowed=1 if hijacked else 0)
 
 
 def _taken_away(bench: Bench, call: TracedCall) -> tuple[str, ...]:
@@ -69,43 +80,60 @@ def _taken_away(bench: Bench, call: TracedCall) -> tuple[str, ...]:
 
 
 def same(
-    bench: Bench,
-    clause: str,
+    retrace: Retrace,
     before: Registers,
     after: Registers,
-    names: Iterable[str],
+    groups: Iterable[tuple[str, Iterable[str], str]],
     what: str,
+    *,
+    home: bool = False,
 ) -> None:
-    """The clause asks for these registers to hold what they held before."""
-    names = tuple(names)
-    wrong = [name for name in names if before[name] != after[name]]
-    bench.require(
-        clause,
-        not wrong,
-        f"{what} changed: {', '.join(wrong)}",
-        registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
-    )
+    """Registers of each clause are what they were; a name for each group."""
+    told = [
+        (clause, [name for name in names if before[name] != after[name]], group)
+        for clause, names, group in groups
+    ]
+    every = tuple(dict.fromkeys(name for _, wrong, _ in told for name in wrong))
+    for clause, wrong, group in told:
+        names = every if len(every) > MANY else tuple(wrong)
+        retrace.bench.require(
+            clause,
+            not wrong,
+            f"{what}: {group} changed: {', '.join(wrong)}",
+            partial(retrace.last_write, names, home=home),
+            registers_of(names, HOME if home else IN),
+            registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
+        )
+
+
+def registers_of(names: Iterable[str], way: str) -> str:
+    """What failures of several calls have in common that lose the same registers."""
+    return f"{', '.join(sorted(names))} {way}"
 
 
 def same_stack(
-    bench: Bench,
+    retrace: Retrace,
     clause: str,
-    before: bytes,
-    after: bytes,
-    registers: Registers,
+    call: TracedCall,
     what: str,
+    *,
+    home: bool = False,
     allowed: int = 0,
 ) -> None:
-    """The clause asks for the stack to hold what it held before, but for so many words."""
-    word = bench.isa.word_size
-    stack = registers[bench.isa.abi.stack_register]
+    word = retrace.bench.isa.word_size
+    before, after = call.above, call.above_behind
+    registers = call.before
+    if home:
+        before, after, registers = call.above_landing, call.above_back, call.landing
+    stack = registers[retrace.bench.isa.abi.stack_register]
     wrong = [
         at for at in range(0, len(before), word) if before[at : at + word] != after[at : at + word]
     ]
-    bench.require(
+    retrace.bench.require(
         clause,
         len(wrong) <= allowed,
         f"{what}: memory of the function and its callers was written",
+        lambda: retrace.written(wrong[-1], home=home),
         expected={f"{stack + at:#x}": before[at : at + word].hex() for at in wrong[:8]},
         found={f"{stack + at:#x}": after[at : at + word].hex() for at in wrong[:8]},
     )

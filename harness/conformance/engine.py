@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Run the checks on the builds of a port, and make verdicts of what they find."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from harness.config import KernelFile, MachineConfig, Port
-from harness.conformance.bench import Bench, Enough, Hang, Variant
+from harness.conformance.bench import Bench, Enough, Variant
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
+from harness.conformance.findings import find
+from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import excused, narrowed
-from harness.conformance.verdict import ClauseResult, Failure, Verdict
+from harness.conformance.verdict import ClauseResult, Failure, Finding, Layer, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
 
@@ -22,14 +24,14 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 @dataclass(frozen=True, slots=True)
 class BuildFindings:
     """What the checks said of one build: who judged each clause, and what failed; or why there is
-    no such build.  ``lost`` are the clauses of checks in which the guest died.
+    no such build.  ``lost`` are the clauses of checks in which the guest died, with their names.
     """
 
     variant: str
     judged: dict[str, set[str]]
     failures: dict[str, list[Failure]]
     reason: str = ""
-    lost: frozenset[str] = frozenset()
+    lost: Mapping[str, set[str]] = field(default_factory=dict)
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -70,11 +72,42 @@ def run_checks(
     try:
         for check in checks:
             _run(bench, check)
+        _without_patching(bench, checks)
     except Enough:
         pass
     finally:
         bench.close()
-    return BuildFindings(variant.name, bench.judged, bench.failures, lost=frozenset(bench.lost))
+    return BuildFindings(variant.name, bench.judged, bench.failures, lost=bench.lost)
+
+
+def _without_patching(bench: Bench, checks: Sequence[Check]) -> None:
+    """Repeat what failed beside the port's patching functions, with the debugger in their place.
+
+    What does not fail then is told as caused by the first failure of those functions.
+    """
+    told = [(clause, one) for clause, failures in bench.failures.items() for one in failures]
+    cause = next((one for one in told if one[1].layer is Layer.PATCHING), None)
+    if cause is None:
+        return
+    failed = {one.check for _, one in told if one.layer > Layer.PATCHING}
+    experiment = Bench(bench.variant)
+    experiment.by_port = False
+    try:
+        for check in checks:
+            if check.name in failed:
+                _run(experiment, check)
+    finally:
+        experiment.close()
+    again = {
+        (clause, one.check) for clause, failures in experiment.failures.items() for one in failures
+    }
+    for clause, failures in bench.failures.items():
+        bench.failures[clause] = [
+            replace(one, cause=cause)
+            if one.layer > Layer.PATCHING and (clause, one.check) not in again
+            else one
+            for one in failures
+        ]
 
 
 def about(
@@ -97,17 +130,59 @@ def about(
 
 
 def verdicts(
-    spec: GuestSpec, clauses: Sequence[Clause], findings: Sequence[BuildFindings]
-) -> list[ClauseResult]:
-    """What the findings of all builds mean for each clause."""
+    spec: GuestSpec, clauses: Sequence[Clause], builds: Sequence[BuildFindings]
+) -> tuple[list[ClauseResult], list[Finding]]:
+    """What the checks of all builds mean for each clause, and what causes the failures."""
     config = spec.effective_config
-    return [_result(clause, config, spec.port, findings) for clause in clauses]
+    results = [_result(clause, config, spec.port, builds) for clause in clauses]
+    ids = [clause.id for clause in load_catalogue().clause]
+    wanted = {result.clause for result in results if result.verdict is Verdict.FAIL}
+    told = [
+        (clause, failure)
+        for found in builds
+        for clause, failures in found.failures.items()
+        for failure in failures
+        if clause in wanted
+    ]
+    findings = find(told, ids)
+    for result in results:
+        if result.verdict is Verdict.FAIL:
+            _block(result, findings)
+        elif result.reason in (DIED, DIED_LATER):
+            _block_lost(result, builds, findings)
+    return results, findings
+
+
+def _block_lost(
+    result: ClauseResult, builds: Sequence[BuildFindings], findings: Sequence[Finding]
+) -> None:
+    """A clause whose check could not go on is blocked by what the guest died of in it."""
+    lost = {(found.variant, name) for found in builds for name in found.lost.get(result.clause, ())}
+    for finding in findings:
+        if any((failure.variant, failure.check) in lost for _, failure in finding.failures):
+            finding.blocks.append(result.clause)
+            result.verdict = Verdict.BLOCKED
+            result.reason = _blocked_by(finding)
+            return
+
+
+def _blocked_by(finding: Finding) -> str:
+    return f"by what breaks {finding.clause}: {finding.message}"
+
+
+def _block(result: ClauseResult, findings: Sequence[Finding]) -> None:
+    """A clause of which no failure was seen but by what another one's cause did is blocked."""
+    blocking = [finding for finding in findings if finding.blocks_alone(result.clause)]
+    under = [f for f in findings if any(clause == result.clause for clause, _ in f.failures)]
+    if blocking and len(blocking) == len(under):
+        result.verdict = Verdict.BLOCKED
+        result.reason = _blocked_by(blocking[0])
 
 
 def _run(bench: Bench, check: Check) -> None:
     variant = bench.variant
-    asked = about(check, bench.config, variant.name, variant.features, bench.kernel)
-    bench.begin(check.name, asked)
+    asked = about(check, bench.config, variant.name, variant.features)
+    bench.begin(check.name, asked, check.layer)
     try:
         check.run(bench)
     except GuestError as error:
@@ -121,7 +196,7 @@ def _run(bench: Bench, check: Check) -> None:
 
 
 def _result(
-    clause: Clause, config: MachineConfig, port: Port, findings: Sequence[BuildFindings]
+    clause: Clause, config: MachineConfig, port: Port, builds: Sequence[BuildFindings]
 ) -> ClauseResult:
     result = ClauseResult(clause.id, clause.title, Verdict.NOT_OBSERVABLE, advised=clause.advised)
     missing = [feature for feature in clause.features if feature not in port.features]
@@ -132,12 +207,12 @@ def _result(
     if result.reason:
         result.verdict = Verdict.NOT_CLAIMED
         return result
-    for found in findings:
+    for found in builds:
         result.checks += [
             f"{name} ({found.variant})" for name in sorted(found.judged.get(clause.id, ()))
         ]
         result.failures += found.failures.get(clause.id, ())
-    lost = any(clause.id in found.lost for found in findings)
+    lost = any(clause.id in found.lost for found in builds)
     result.reason = less = narrowed(port.kernel, clause.id)
     if result.failures:
         result.verdict = Verdict.FAIL
@@ -146,9 +221,9 @@ def _result(
     elif result.checks and not clause.why_not_observable(config):
         result.verdict = Verdict.PASS
     else:
-        not_built = (found.reason for found in findings if found.reason)
+        not_built = (found.reason for found in builds if found.reason)
         unseen = why_not_judged(clause, config) or (DIED if lost else "")
-        if less and not unseen and _could_be_judged(clause, findings):
+        if less and not unseen and _could_be_judged(clause, builds):
             result.verdict = Verdict.NOT_CLAIMED
             return result
         result.reason = unseen or next(not_built, "") or "none of its checks applies to this port"

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""How long a guest is waited for: by what QEMU does, which the host's other work cannot take."""
+"""How a guest under test ends that does not do what it must, and how long it is waited for.
+
+That goes by what QEMU does, which the host's other work cannot take.
+"""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from harness.errors import GuestDied, GuestError
 
 RUNNING = 0.5
 """Seconds that QEMU may run: 25 times what the longest run of a check needs."""
@@ -16,6 +21,18 @@ CLOCK = 20.0
 
 _AWAKE = 0.1
 """The part of its time from which on QEMU does something; to stop it and let it go on is less."""
+
+
+class Hang(GuestDied):
+    """The guest went on without getting to where it should."""
+
+
+class NeverBoots(GuestDied):
+    """The guest did not come to its workload, with no tracer on."""
+
+
+class PortRefused(GuestError):
+    """A patching function of the port returned an error for what it has to do."""
 
 
 class HangDetector:

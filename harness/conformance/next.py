@@ -148,15 +148,15 @@ def _judge(
     futures = [pool.submit(do, job) for job, _ in jobs]
     failed: dict[str, ClauseResult] = {}
     for (_, clauses), future in zip(jobs, futures, strict=True):
-        report = Report(
-            spec.config.name, spec.port.name, verdicts(spec, clauses, [future.result()])
-        )
+        results, _ = verdicts(spec, clauses, [future.result()])
+        report = Report(spec.config.name, spec.port.name, results)
         if expected is not None:
             apply_expected(report, expected)
         for result in report.results:
             result.failures = [one for one in result.failures if not _is_early(one, step)]
-        for result in report.failed:
-            if result.failures:
+        for result in report.results:
+            # One that is blocked by what a later step is about is this step's all the same.
+            if result.failures and not (result.advised or result.expected):
                 failed.setdefault(result.clause, result)
     others = [clause for other in load_steps().step for clause in other.clauses]
     return [

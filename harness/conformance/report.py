@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as Xml
 
-from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
+from harness.conformance.verdict import Failure, Finding, Report, Verdict, summary
 from harness.units import KIB, one_line
 
 FORMAT = 1
@@ -18,6 +18,7 @@ WIDEST = 64 * KIB
 MARKS = {
     Verdict.PASS: "pass",
     Verdict.FAIL: "FAIL",
+    Verdict.BLOCKED: "blkd",
     Verdict.NOT_CLAIMED: "n/c ",
     Verdict.NOT_OBSERVABLE: "n/o ",
 }
@@ -41,20 +42,20 @@ def _lines(report: Report, command: Sequence[str]) -> Iterator[str]:
         for failure in result.failures:
             yield from _expected(failure) if failure.expected else _failure(failure)
         if result.failures and not result.expected:
-            yield f"         repeat: {repeat(command, report, result)}"
+            yield f"         repeat: {repeat(command, report, result.clause)}"
     yield from (f"  fails no more: {line}" for line in report.fails_no_more)
     yield f"{report.config}: {summary([report])} in {report.seconds:.1f} s"
 
 
-def repeat(command: Sequence[str], report: Report, result: ClauseResult) -> str:
+def repeat(command: Sequence[str], report: Report, clause: str) -> str:
     """The command line that runs the checks of one clause."""
-    return shlex.join([*command, "-c", report.config, "--clause", result.clause])
+    return shlex.join([*command, "-c", report.config, "--clause", clause])
 
 
 def _failure(failure: Failure) -> Iterator[str]:
     yield f"       {failure.check} ({failure.variant}): {one_line(failure.message, 400)}"
     for title, value in failure.evidence.items():
-        shown = list(_shown(value))
+        shown = list(shown_value(value))
         if shown:
             yield f"         {title}:"
             yield from (f"           {one_line(line, 200)}" for line in shown)
@@ -65,10 +66,11 @@ def _expected(failure: Failure) -> Iterator[str]:
     yield f"       {failure.check} ({failure.variant}): {said}: expected: {failure.expected}"
 
 
-def _shown(value: object) -> Iterator[str]:
+def shown_value(value: object) -> Iterator[str]:
+    """A piece of evidence, line by line."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            inner_lines = list(_shown(inner))
+            inner_lines = list(shown_value(inner))
             if len(inner_lines) == 1:
                 yield f"{name}: {inner_lines[0]}"
             else:
@@ -90,6 +92,9 @@ def as_json(reports: Sequence[Report], command: Sequence[str]) -> str:
                     "config": report.config,
                     "port": report.port,
                     "seconds": round(report.seconds, 1),
+                    "findings": [
+                        _finding_json(finding, report, command) for finding in report.findings
+                    ],
                     "clauses": [
                         {
                             "clause": result.clause,
@@ -109,7 +114,7 @@ def as_json(reports: Sequence[Report], command: Sequence[str]) -> str:
                                 for failure in result.failures
                             ],
                             **(
-                                {"repeat": repeat(command, report, result)}
+                                {"repeat": repeat(command, report, result.clause)}
                                 if result.failures
                                 else {}
                             ),
@@ -123,6 +128,24 @@ def as_json(reports: Sequence[Report], command: Sequence[str]) -> str:
         },
         indent=2,
     )
+
+
+def _finding_json(finding: Finding, report: Report, command: Sequence[str]) -> dict[str, object]:
+    place = finding.place
+    return {
+        "clause": finding.clause,
+        "message": finding.message,
+        "check": finding.first.check,
+        "builds": finding.builds,
+        "file": place.file if place else "",
+        "line": place.line if place else 0,
+        "function": place.function if place else "",
+        "instruction": f"{place.address:#x}: {place.instruction}" if place else "",
+        "how": place.how if place else "",
+        "evidence": dict(finding.first.evidence),
+        "blocks": finding.blocks,
+        "repeat": repeat(command, report, finding.clause),
+    }
 
 
 def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
@@ -145,7 +168,7 @@ def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
                 text = "\n".join(map(_xml, said))
                 message = one_line(result.failures[0].message, 400)
                 failed = Xml.SubElement(case, "failure", message=message)
-                failed.text = f"{text}\nrepeat: {_xml(repeat(command, report, result))}"
+                failed.text = f"{text}\nrepeat: {_xml(repeat(command, report, result.clause))}"
             elif result.verdict is not Verdict.PASS:
                 known = f"expected: {result.failures[0].expected}" if result.expected else ""
                 reason = known or result.reason or "advised, not required"

@@ -109,7 +109,8 @@ def conform(
             name = spec.config.name
             for done, future in enumerate(as_completed(futures), 1):
                 tell(f"{name}: {future.result().variant}, {done} of {len(futures)} builds")
-            findings = [future.result() for future in futures]
-            results = verdicts(spec, select(spec.effective_config, wanted), findings)
-            yield Report(name, spec.port.name, results, time.monotonic() - started)
+            builds = [future.result() for future in futures]
+            results, findings = verdicts(spec, select(spec.effective_config, wanted), builds)
+            took = time.monotonic() - started
+            yield Report(name, spec.port.name, results, took, findings=findings)
             started = time.monotonic()

@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 
 from harness.conformance.bench import Bench
-from harness.errors import GuestError
-from harness.isa import CallSite
+from harness.conformance.hang import PortRefused
+from harness.isa import CallSite, SiteState
 
 TRACER = "function_trace_call"
 NO_TRACER = "ftrace_stub"
@@ -21,12 +21,16 @@ class Switch:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self.dynamic = "ftrace_caller" in bench.image.symbols
+        self._by_port = bench.by_port
 
     def sites(self, on: bool, sites: Sequence[CallSite] | None = None) -> None:
         """Switch call sites, by default all; a static port has none to switch."""
         if not self.dynamic:
             return
         port = self._bench.port
+        if not self._by_port:
+            self._write_sites(on, self._bench.image.sites if sites is None else sites)
+            return
         if sites is None:
             self._done(port.replace_code(on), "to switch all call sites")
             return
@@ -37,7 +41,11 @@ class Switch:
     def tracer(self, on: bool) -> None:
         """The function tracer: its slot, or the pointer to it."""
         function = TRACER if on else NO_TRACER
-        if self.dynamic:
+        if on:
+            self._bench.used.add("function")
+        if self.dynamic and not self._by_port:
+            self._write_slots(tracer=on)
+        elif self.dynamic:
             self._done(self._bench.port.update_ftrace_func(function), "another tracer")
         else:
             self.pointer("ftrace_trace_function", function)
@@ -47,7 +55,11 @@ class Switch:
         for pointer, functions in POINTERS.items():
             own = entry if pointer == "ftrace_graph_entry" else leave
             self.pointer(pointer, own or functions[0 if on else 1])
-        if self.dynamic:
+        if on:
+            self._bench.used.add("graph")
+        if self.dynamic and not self._by_port:
+            self._write_slots(graph=on)
+        elif self.dynamic:
             port = self._bench.port
             status = port.enable_graph_caller() if on else port.disable_graph_caller()
             self._done(status, "to switch the graph tracer")
@@ -64,6 +76,27 @@ class Switch:
         data = value.to_bytes(4, image.byteorder)
         self._bench.guest.debugger.write_memory(image.address_of(name), data)
 
+    def _write_sites(self, on: bool, sites: Sequence[CallSite]) -> None:
+        """What ftrace_make_call() and ftrace_make_nop() have to write, written by the debugger."""
+        bench = self._bench
+        state = SiteState.CALL if on else SiteState.NOP
+        for site in sites:
+            target = bench.image.target_of(site, "ftrace_caller")
+            code = bench.isa.sites.code_for(site, state, target)
+            bench.guest.debugger.write_memory(site.address, code)
+
+    def _write_slots(self, tracer: bool | None = None, graph: bool | None = None) -> None:
+        """The same for the slots of the tracers; None leaves one as it is."""
+        image, bench = self._bench.image, self._bench
+        if tracer is not None:
+            bench.slots["function"] = tracer
+        if graph is not None:
+            bench.slots["graph"] = graph
+        function = image.address_of(TRACER) if bench.slots["function"] else None
+        code = image.isa.sites.stub_code(image.symbols, function, bench.slots["graph"])
+        for address, instructions in code.items():
+            bench.guest.debugger.write_memory(address, instructions)
+
     def _done(self, status: int, what: str) -> None:
         if status:
-            raise GuestError(f"the port refused {what}: error {status}")
+            raise PortRefused(f"the port refused {what}: error {status}")

@@ -10,9 +10,10 @@ caller's frame, and the stack below.  So what the port does not save is lost for
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.bench import Bench, Hang
+from harness.conformance.bench import Bench
+from harness.conformance.hang import Hang
 from harness.conformance.switch import TRACER, Switch
-from harness.errors import GdbError
+from harness.errors import GdbError, GuestDied
 from harness.isa import CallSite
 
 GRAPH_ENTER = "function_graph_enter"
@@ -35,6 +36,10 @@ AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
 """Numbers of sets of patterns."""
 
 Registers = dict[str, int]
+
+
+class NotReached(GuestDied):
+    """The guest did not come to the call that was to be looked at."""
 
 
 @dataclass(slots=True)
@@ -73,14 +78,8 @@ def step_through(bench: Bench, site: CallSite, *, home: bool) -> TracedCall:
 
     ``home``: go on until the function has returned to its caller.
     """
-    isa, guest = bench.isa, bench.guest
-    if site.function_address != bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask:
-        bench.run_to(site.function_address)
-    caller = guest.debugger.read_register(isa.abi.return_register) & isa.mask
-    if site.address != site.function_address:
-        bench.run_to(site.address)
-    call = TracedCall(site, caller)
-    _lay_out(bench, call)
+    call = TracedCall(*come_to(bench, site))
+    lay_out(bench, call)
     _cross(bench, call)
     switch = Switch(bench)
     if home:
@@ -89,6 +88,23 @@ def step_through(bench: Bench, site: CallSite, *, home: bool) -> TracedCall:
             switch.graph(False)
         _go_home(bench, call)
     return call
+
+
+def come_to(bench: Bench, site: CallSite) -> tuple[CallSite, int]:
+    """Bring the guest to a call site; that, and where the function will return to.
+
+    `NotReached` if it dies or hangs on the way.
+    """
+    isa, debugger = bench.isa, bench.guest.debugger
+    try:
+        if site.function_address != debugger.read_register(isa.abi.pc_register) & isa.mask:
+            bench.run_to(site.function_address)
+    except GuestDied as error:
+        raise NotReached(error.message, error.advice, error.evidence) from error
+    caller = debugger.read_register(isa.abi.return_register) & isa.mask
+    if site.address != site.function_address:
+        bench.run_to(site.address)
+    return site, caller
 
 
 def free_registers(bench: Bench, site: CallSite) -> list[str]:
@@ -102,7 +118,8 @@ def free_registers(bench: Bench, site: CallSite) -> list[str]:
     return [name for name in every if name not in pinned and values[name] != stack]
 
 
-def _lay_out(bench: Bench, call: TracedCall) -> None:
+def lay_out(bench: Bench, call: TracedCall) -> None:
+    """Put patterns into the registers and below the stack, and note down what is there."""
     isa, abi = bench.isa, bench.isa.abi
     general = free_registers(bench, call.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
@@ -159,7 +176,7 @@ def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) ->
             call.returns.setdefault(entries[here], _frame_records(bench, registers))
             returns[registers[isa.abi.return_register] & isa.mask] = entries[here]
         else:
-            _clobber(bench, returns.pop(here))
+            clobber(bench, returns.pop(here))
 
 
 def _word_at_place(bench: Bench, registers: Registers) -> int | None:
@@ -189,7 +206,7 @@ def _frame_records(bench: Bench, registers: Registers) -> list[int]:
     return found
 
 
-def _clobber(bench: Bench, function: str) -> None:
+def clobber(bench: Bench, function: str) -> None:
     """A C function is just back: change what it was allowed to change."""
     isa, abi = bench.isa, bench.isa.abi
     kept = abi.results[:1] if function in RESULTS else ()

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 Evidence = Mapping[str, object]
 """What was seen, by a title: a text, a list of lines, or a table of names and values."""
@@ -14,8 +14,41 @@ class Verdict(StrEnum):
 
     PASS = "pass"
     FAIL = "fail"
+    BLOCKED = "blocked"
     NOT_CLAIMED = "not claimed"
-    NOT_OBSERVABLE = "not observable here"
+    NOT_OBSERVABLE = "not observable"
+
+
+class Layer(IntEnum):
+    """What a check rests on besides what it is about: on all that the layers before look at."""
+
+    IMAGE = 0
+    """The image as built."""
+    PATCHING = 1
+    """The port's patching functions, one called at a time."""
+    CALL = 2
+    """One traced call, with its call site and the tracer's slot switched."""
+    WORKLOAD = 3
+    """Everything together, over a whole workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An instruction of the port that a failure comes from, and ``how`` that was told.
+
+    ``file`` is relative to the port's directory; ``line`` is 0 where there is no debug information.
+    """
+
+    function: str
+    file: str
+    line: int
+    address: int
+    instruction: str
+    how: str
+
+
+BOOT = "boot"
+"""What the failures of a guest are about that does not come to its workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +56,10 @@ class Failure:
     """One requirement that was not met: in which check and build, what happened, what was seen.
 
     ``expected`` is why the port is known to fail so, where its file of expected failures says it.
+    ``died``: the guest did, or the debugger lost it, so that nothing else could be seen.  ``used``
+    are the tracers that were switched on until then.  ``about`` names what is wrong, for failures
+    of several ways through the port that are of one cause.  ``cause`` is another failure, and its
+    clause, that this one goes away with, as an experiment has shown.
     """
 
     check: str
@@ -30,6 +67,49 @@ class Failure:
     message: str
     evidence: Evidence = field(default_factory=dict)
     expected: str = ""
+    layer: Layer = Layer.WORKLOAD
+    place: Place | None = None
+    died: bool = False
+    used: frozenset[str] = frozenset()
+    about: str = ""
+    cause: "tuple[str, Failure] | None" = None
+
+
+@dataclass(slots=True)
+class Finding:
+    """One cause of failure.
+
+    ``clause`` is what it breaks by itself, ``failures`` are all that were grouped under it with the
+    clauses that they are of, and ``blocks`` the other clauses that fail because of it.
+    """
+
+    clause: str
+    message: str
+    place: Place | None
+    failures: list[tuple[str, Failure]]
+    blocks: list[str] = field(default_factory=list)
+
+    @property
+    def first(self) -> Failure:
+        """The failure that shows it."""
+        return next(failure for clause, failure in self.failures if clause == self.clause)
+
+    def blocks_alone(self, clause: str) -> bool:
+        """Whether a clause failed under it only in what follows from its own clause's failure."""
+        return (
+            clause != self.clause
+            and all(
+                failure.died or failure.cause is not None or failure.layer > self.first.layer
+                for other, failure in self.failures
+                if other == clause
+            )
+            and any(other == clause for other, _ in self.failures)
+        )
+
+    @property
+    def builds(self) -> list[str]:
+        """The builds of the port in which it was seen."""
+        return list(dict.fromkeys(failure.variant for _, failure in self.failures))
 
 
 @dataclass(slots=True)
@@ -66,6 +146,7 @@ class Report:
     results: list[ClauseResult]
     seconds: float = 0.0
     fails_no_more: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def failed(self) -> list[ClauseResult]:
@@ -75,6 +156,18 @@ class Report:
             for result in self.results
             if result.verdict is Verdict.FAIL and not result.advised and not result.expected
         ]
+
+    def is_known(self, finding: Finding) -> bool:
+        """Whether all that shows a finding is expected of the port."""
+        own = [failure for clause, failure in finding.failures if clause == finding.clause]
+        said = {(one.check, one.variant, one.message) for one in own}
+        return all(
+            failure.expected
+            for result in self.results
+            if result.clause == finding.clause
+            for failure in result.failures
+            if (failure.check, failure.variant, failure.message) in said
+        )
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have this verdict."""

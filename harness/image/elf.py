@@ -15,6 +15,7 @@ from typing import Any
 
 from harness.errors import FormatError, HarnessError, HostError
 from harness.image.assembly import assembled
+from harness.image.lines import SourceLines
 from harness.units import ByteOrder, align_up, escape
 
 _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 2, 4, 0x800
@@ -83,6 +84,12 @@ class Elf:
         """See `harness.image.assembly.assembled`."""
         with self._reading("its debug information"):
             return assembled(self.data)
+
+    @cached_property
+    def lines(self) -> SourceLines:
+        """Source lines by address; see `harness.image.lines`."""
+        with self._reading("its line numbers"):
+            return SourceLines(self.data)
 
     @cached_property
     def debug_sections(self) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
 from harness.image.functions import Function, functions_of, symbols_of
+from harness.image.lines import SourceLine
 from harness.image.structures import Structures
 from harness.image.text import code_around, isa_of
 from harness.isa import MCOUNT, CallSite, Form
@@ -118,6 +119,10 @@ class Image:
         """Whether the code there comes from an assembler file, by the debug information."""
         address &= self.isa.mask
         return any(address in code for code in self._elf.assembled)
+
+    def source_line(self, address: int) -> SourceLine | None:
+        """The source line of an instruction; None where the debug information has none."""
+        return self._elf.lines.at(address & self.isa.mask)
 
     @property
     def sites(self) -> list[CallSite]:

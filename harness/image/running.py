@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from harness.image.functions import Function
 from harness.image.image import Image
+from harness.image.lines import SourceLine
 from harness.isa import CallSite
 
 
@@ -62,6 +63,11 @@ class RunningImage(Image):
         """As of `Image`."""
         image = self._image_at(address)
         return super().is_assembled(address) if image is self else image.is_assembled(address)
+
+    def source_line(self, address: int) -> SourceLine | None:
+        """As of `Image`."""
+        image = self._image_at(address)
+        return super().source_line(address) if image is self else image.source_line(address)
 
     def symbolize(self, address: int) -> str:
         """As of `Image`, with `` [module]`` behind a module's symbol."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.config.loading import PORT_FILES
 from harness.errors import HostError, UsageError
 from harness.isa import Form, LinuxFiles, architectures, machine_of
-from harness.kbuild.linux_tree import LinuxTree, Place
+from harness.kbuild.linux_tree import LinuxTree, SourcePlace
 from harness.units import escape
 
 SELECTED = (
@@ -135,18 +135,18 @@ def _forms(linux: LinuxTree, known: LinuxFiles) -> Iterator[str]:
     yield f"forms = [{shown}]"
 
 
-def _selects(linux: LinuxTree, known: LinuxFiles, symbol: str) -> list[Place]:
+def _selects(linux: LinuxTree, known: LinuxFiles, symbol: str) -> list[SourcePlace]:
     kconfig = f"arch/{known.directory}/Kconfig"
     return linux.find_in_entry(kconfig, known.entry, rf"\bselect {symbol}")
 
 
-def _always_dynamic(linux: LinuxTree, known: LinuxFiles) -> list[Place]:
+def _always_dynamic(linux: LinuxTree, known: LinuxFiles) -> list[SourcePlace]:
     return _selects(linux, known, r"DYNAMIC_FTRACE if FUNCTION_TRACER\b")
 
 
-def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, Place]]:
+def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, SourcePlace]]:
     """The words of [kernel], each with the line that it rests on; docs/kernel-words.rst."""
-    found: list[tuple[str, Place | None]] = [
+    found: list[tuple[str, SourcePlace | None]] = [
         # It is built with clang too, which has none.
         ("nested_functions = false", linux.find("Makefile", r"^\s*CC\s*=.*clang")),
         *_largest_frame(linux),
@@ -164,7 +164,7 @@ def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, Place]]:
     return ((word, place) for word, place in found if place is not None)
 
 
-def _largest_frame(linux: LinuxTree) -> Iterator[tuple[str, Place]]:
+def _largest_frame(linux: LinuxTree) -> Iterator[tuple[str, SourcePlace]]:
     """The largest of the defaults, which depend on what else is configured."""
     places = linux.find_in_entry("lib/Kconfig.debug", "FRAME_WARN", r"^\s*default [1-9]\d{0,3}\b")
     sizes = [(int(re.findall(r"\d+", place.text)[0]), place) for place in places]

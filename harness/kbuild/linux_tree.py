@@ -15,7 +15,7 @@ _VERSION = r"^VERSION = (\d{1,3})\nPATCHLEVEL = (\d{1,3})$"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """A line of a file of the tree."""
 
     file: str
@@ -51,19 +51,19 @@ class LinuxTree:
         except OSError:
             return ""
 
-    def find(self, file: str, pattern: str) -> Place | None:
+    def find(self, file: str, pattern: str) -> SourcePlace | None:
         """The first line of a file with something that a regular expression matches."""
         for number, line in enumerate(self.read(file).splitlines(), 1):
             if re.search(pattern, line):
-                return Place(file, number, line.strip())
+                return SourcePlace(file, number, line.strip())
         return None
 
-    def find_in_entry(self, file: str, entry: str, pattern: str) -> list[Place]:
+    def find_in_entry(self, file: str, entry: str, pattern: str) -> list[SourcePlace]:
         """The lines of one ``config`` of a Kconfig file that match."""
         found, inside = [], False
         for number, line in enumerate(self.read(file).splitlines(), 1):
             if line and not line[0].isspace() and not line.startswith("#"):
                 inside = line.split() == ["config", entry]
             elif inside and re.search(pattern, line):
-                found.append(Place(file, number, line.strip()))
+                found.append(SourcePlace(file, number, line.strip()))
         return found

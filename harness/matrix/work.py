@@ -42,6 +42,7 @@ SOAK_CHANGES = 60
 CLAUSES = {
     Clause.PASS: "pass",
     Clause.FAIL: "fail",
+    Clause.BLOCKED: "blocked",
     Clause.NOT_CLAIMED: "not claimed",
     Clause.NOT_OBSERVABLE: "not observable",
 }

@@ -96,10 +96,10 @@ def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
     """RISC-V's fence.i is for the CPU that executes it, and QEMU shows no omission on others."""
     spec = suite_spec("aarch64-virt-smp")
     found = BuildFindings(DYNAMIC, {"C9l": {"a check"}}, {})
-    (result,) = verdicts(spec, [CLAUSES["C9l"]], [found])
+    (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.PASS
     local = classmethod(lambda *_: frozenset({Property.LOCAL_FETCH}))
     monkeypatch.setattr(machine_of(spec.config.architecture), "properties", local)
-    (result,) = verdicts(spec, [CLAUSES["C9l"]], [found])
+    (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.NOT_OBSERVABLE
     assert result.reason.startswith("what makes other CPUs fetch anew")

@@ -51,7 +51,7 @@ def verdict(spec, clause, *, judged=True, failures=()):
         {clause: {"a check"}} if judged else {},
         {clause: list(failures)} if failures else {},
     )
-    (result,) = verdicts(spec, [CLAUSES[clause]], [found])
+    (result,), _ = verdicts(spec, [CLAUSES[clause]], [found])
     return result
 
 
@@ -156,6 +156,6 @@ def test_make_leaves_out_what_is_ruled_out():
 def test_what_was_not_built_is_no_word_of_the_kernel():
     spec = spec_with(nested_functions=False)
     found = BuildFindings(MODULES, {}, {}, "no module builds with this port: why")
-    (result,) = verdicts(spec, [CLAUSES["M1a"]], [found])
+    (result,), _ = verdicts(spec, [CLAUSES["M1a"]], [found])
     assert result.verdict is Verdict.NOT_OBSERVABLE
     assert result.reason == found.reason

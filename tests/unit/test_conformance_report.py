@@ -25,7 +25,8 @@ def report(findings):
     claimed = tuple(word for word in port.features if word != "SYSCALL_TRACEPOINTS")
     spec = suite_spec("aarch64-virt", port.model_copy(update={"features": claimed}))
     clauses = select(spec.config, ["C1a", "C2a", "C3d", "C13b", "C14a"])
-    return Report(spec.config.name, port.name, verdicts(spec, clauses, findings), 1.25)
+    results, found = verdicts(spec, clauses, findings)
+    return Report(spec.config.name, port.name, results, 1.25, findings=found)
 
 
 FOUND = report(
@@ -53,7 +54,7 @@ def test_verdicts():
 
 def test_a_clause_that_nobody_came_to_says_why():
     """That a guest died explains it before a build that could not be made does."""
-    lost = BuildFindings("dynamic", {}, {}, lost=frozenset({"C1a"}))
+    lost = BuildFindings("dynamic", {}, {}, lost={"C1a": {"a"}})
     found = report([lost, BuildFindings("modules", {}, {}, "no module builds")])
     reasons = {result.clause: result.reason for result in found.results}
     assert reasons["C1a"] == "the guest died of another clause before this could be seen"
@@ -62,13 +63,13 @@ def test_a_clause_that_nobody_came_to_says_why():
 
 def test_a_clause_passes_only_if_none_of_its_checks_was_lost():
     """What one check saw of it is not all that there is to see."""
-    half = BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost=frozenset({"C1a"}))
+    half = BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost={"C1a": {"a"}})
     found = {result.clause: result for result in report([half]).results}
     assert found["C2a"].verdict is Verdict.PASS
     assert found["C1a"].verdict is Verdict.NOT_OBSERVABLE
     assert found["C1a"].reason == "the guest died of another clause before all could be seen"
     assert found["C1a"].checks == ["a (dynamic)"]
-    failed = BuildFindings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, lost=frozenset({"C1a"}))
+    failed = BuildFindings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, lost={"C1a": {"a"}})
     assert report([failed]).results[0].verdict is Verdict.FAIL
 
 
@@ -82,7 +83,7 @@ def test_the_text_shows_evidence_and_how_to_repeat_and_no_control_characters():
     assert "repeat: harness conform --port 'my port' -c aarch64-virt --clause C1a" in text
     assert "\x1b" not in text
     assert text.splitlines()[-1] == (
-        "aarch64-virt: 1 pass, 2 fail, 1 not claimed, 1 not observable here in 1.2 s"
+        "aarch64-virt: 1 pass, 2 fail, 0 blocked, 1 not claimed, 1 not observable in 1.2 s"
     )
 
 

@@ -7,6 +7,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import NO_TRACER
+from harness.conformance.verdict import Layer
 from harness.isa import MCOUNT, Form
 from harness.oracle import find_sites
 
@@ -30,7 +31,7 @@ FARTHEST = 4096
 """Bytes from a function's start within which its call site lies: prologues are short."""
 
 
-@check("C3f", "C4l", "C8c", variants=BOTH)
+@check("C3f", "C4l", "C8c", variants=BOTH, layer=Layer.IMAGE)
 def names(bench: Bench) -> None:
     """The image has been linked, with the names that compilers and other ports use."""
     symbols = bench.image.symbols
@@ -45,7 +46,7 @@ def names(bench: Bench) -> None:
         bench.require("C8c", "arch" in members, "struct dyn_ftrace has no member arch")
 
 
-@check("C1i", "C4n", "C9m", variants=BOTH)
+@check("C1i", "C4n", "C9m", variants=BOTH, layer=Layer.IMAGE)
 def stubs_have_no_call_sites(bench: Bench) -> None:
     """Nothing that runs on the way to a tracer, or while text is patched, is traced."""
     traced = {site.function_address: site for site in bench.image.sites}
@@ -59,7 +60,7 @@ def stubs_have_no_call_sites(bench: Bench) -> None:
             bench.require(clause, site is None, f"{name} has a call site")
 
 
-@check("C7a", "C7b", "C7c", "C7d", "C8b", "M3b", variants=BOTH)
+@check("C7a", "C7b", "C7c", "C7d", "C8b", "M3b", variants=BOTH, layer=Layer.IMAGE)
 def the_table_of_call_sites(bench: Bench) -> None:
     """The guest's records against a disassembly of the whole image."""
     isa, image = bench.isa, bench.image
@@ -114,7 +115,7 @@ def _places(bench: Bench, addresses: Iterable[int]) -> list[str]:
     return [f"{at:#x} {bench.image.symbolize(at)}" for at in sorted(addresses)[:8]]
 
 
-@check("C8h")
+@check("C8h", layer=Layer.PATCHING)
 def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     """ftrace_dyn_arch_init() comes first and returns 0."""
     bench.boot()
@@ -130,7 +131,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     bench.close()
 
 
-@check("C8a", "C8g", "C9a", "C9d", "C8b", "M4a", "M4d", "M5a", "M5b", "C11a")
+@check("C8a", "C8g", "C9a", "C9d", "C8b", "M4a", "M4d", "M5a", "M5b", "C11a", layer=Layer.PATCHING)
 def text_after_boot(bench: Bench) -> None:
     """Every site is off, the stubs are as built, and nothing else has changed."""
     bench.fresh()
@@ -212,7 +213,7 @@ def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
     )
 
 
-@check("C3e", variants=BOTH)
+@check("C3e", variants=BOTH, layer=Layer.CALL)
 def the_stub_that_does_nothing(bench: Bench) -> None:
     """A few words, no store and no call among them, and then the return."""
     isa, start = bench.isa, bench.image.address_of(NO_TRACER)

@@ -7,6 +7,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import Switch
+from harness.conformance.verdict import Layer
 from harness.isa import CallSite, Form, Isa
 
 SITE = "leaf"
@@ -18,7 +19,7 @@ MARGIN = 0x100
 """Bytes between the end of what reaches something and the call site that is put there."""
 
 
-@check("C9a", "C9b", "C9c", "C9d", "C10b", "M4a", "M4b", "M4c", "M4d")
+@check("C9a", "C9b", "C9c", "C9d", "C10b", "M4a", "M4b", "M4c", "M4d", layer=Layer.PATCHING)
 def switching_every_site(bench: Bench) -> None:
     """On, off and on again, with the port's own functions."""
     bench.fresh()
@@ -94,7 +95,7 @@ def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
         )
 
 
-@check("C9b", "C9c", "C9f", "C9g")
+@check("C9b", "C9c", "C9f", "C9g", layer=Layer.PATCHING)
 def targets_everywhere(bench: Bench) -> None:
     """Calls of awkward addresses, to the very limits and one beyond."""
     if bench.kernel.call_target == "ftrace_caller":
@@ -105,7 +106,7 @@ def targets_everywhere(bench: Bench) -> None:
     _targets(bench, site, record)
 
 
-@check("C9f", "C9g")
+@check("C9f", "C9g", layer=Layer.PATCHING)
 def targets_from_the_edge_of_a_region(bench: Bench) -> None:
     """The same from sites at the end of what one jump can reach, where the next region begins."""
     if bench.kernel.call_target == "ftrace_caller":
@@ -197,7 +198,7 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
         bench.guest.debugger.write_memory(site.address, code)
 
 
-@check("C9n", "M1d")
+@check("C9n", "M1d", layer=Layer.PATCHING)
 def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     """A site of the kernel's form behind the kernel, within reach: its words say what it is."""
     if bench.kernel.sites_told_by == "address":
@@ -247,7 +248,7 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
         )
 
 
-@check("C9e", "C9b")
+@check("C9e", "C9b", layer=Layer.PATCHING)
 def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     """Foreign words in each place of a site, and sites that are in the state asked for already."""
     bench.fresh()

@@ -5,6 +5,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import excused
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.conformance.verdict import Layer
 from harness.errors import GuestError
 
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
@@ -12,7 +13,7 @@ OTHER_TRACER = "panic"
 """Any function will do where nobody comes to call it."""
 
 
-@check("C10a", "C10b", "C10d", "M5b", "M5c")
+@check("C10a", "C10b", "C10d", "M5b", "M5c", layer=Layer.PATCHING)
 def the_slot_of_the_tracer(bench: Bench) -> None:
     """ftrace_update_ftrace_func() with one tracer, another, none, and one out of reach."""
     bench.fresh()
@@ -93,7 +94,7 @@ def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
     )
 
 
-@check("C11c", "C11d", "C11e", "M5c", features=GRAPH)
+@check("C11c", "C11d", "C11e", "M5c", features=GRAPH, layer=Layer.PATCHING)
 def both_slots_in_every_order(bench: Bench) -> None:
     """Each slot is switched with the other in either state: the text depends on the state alone."""
     bench.fresh()

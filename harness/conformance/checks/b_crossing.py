@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: MIT
 """Registers and stack over a traced call, for each way through the stubs."""
 
+from functools import partial
+
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
-from harness.conformance.comparison import compare, same, same_stack
+from harness.conformance.comparison import compare
+from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     GRAPH_ENTER,
-    HANDLER,
-    LANDING,
     PREPARE,
+    NotReached,
     Registers,
     TracedCall,
-    step_through,
 )
-from harness.isa import Form
+from harness.conformance.verdict import Layer
+from harness.isa import MCOUNT, CallSite, Form
 
 BOTH = (DYNAMIC, STATIC)
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
-
-DEEP, CALLS = "recurse", 6
-"""A function of the workload that calls itself, and how many calls are looked at."""
+MCOUNT_FORMS = (Form.MCOUNT, Form.MCOUNT_RA_ADDRESS)
 
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that run whatever their registers hold: one that calls nothing, and one
@@ -28,32 +28,57 @@ that does."""
 
 C1 = ("C1a", "C1b", "C1c", "C1d", "C1e", "C1f", "C1g", "C1h")
 C2 = ("C2a", "C2b", "C2c", "C2d")
-C4 = ("C4c", "C4d", "C4e", "C4h", "C4j", "C6a", "C12a")
-C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
-M5 = ("C3c", "C3e", "C8f", "M5d")
 
 
-@check("C8d", "C8f", "C3c", "C9a", "M5d", "C16a", variants=(*BOTH, STATIC_STOP))
+@check("C8d", "C8f", "C3c", "C9a", "M5d", "C16a", variants=(*BOTH, STATIC_STOP), layer=Layer.CALL)
 def a_site_without_a_tracer(bench: Bench) -> None:
     """The site calls the stub, or mcount as built, and nobody traces."""
     for name in (LEAF, OTHER):
         for state in _idle_states(bench):
-            bench.fresh()
-            clauses = _switch_idle(bench, state, name)
-            with bench.stakes(*clauses):
-                call = step_through(bench, bench.sites.of(name), home=True)
+            clauses = _idle_clauses(bench, state)
+            retrace = Retrace(bench, partial(_idle, bench, state, name))
             what = f"a call of {name} with {state}"
+            kept = ("args", "return", "saved", "stack")
+            with bench.stakes(*clauses, locate=retrace.lost):
+                try:
+                    call = retrace.go(home=True)
+                except NotReached as error:
+                    groups = dict.fromkeys(kept, clauses[0])
+                    retrace.go_first(error, partial(judge_first, retrace, groups))
+                    return
             for function in (TRACER, GRAPH_ENTER):
                 seen = function in call.called
                 for clause in clauses:
-                    bench.require(clause, not seen, f"{what} came to {function}")
+                    bench.require(clause, not seen, f"{what} came to {function}", retrace.lost)
             for clause in clauses:
                 compare(
-                    bench,
+                    retrace,
                     call,
                     what,
-                    dict.fromkeys(("args", "return", "saved", "stack"), clause),
+                    dict.fromkeys(kept, clause),
                 )
+
+
+@check("C8d", "C3c", "M5d", variants=BOTH, forms=MCOUNT_FORMS, layer=Layer.CALL)
+def the_first_call_at_boot(bench: Bench) -> None:
+    """Where the guest does not come to its workload: the first call of a stub that it makes."""
+    if bench.never_boots is None:
+        return
+    bench.boot()
+    bench.run_to(bench.image.address_of(MCOUNT))
+    back = bench.guest.debugger.read_register(bench.isa.abi.return_register) & bench.isa.mask
+    site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
+    retrace = Retrace(bench, partial(_at_boot, bench, site))
+    clause = "C8d" if bench.variant.name == DYNAMIC else "C3c"
+    with bench.stakes(clause, locate=retrace.lost):
+        call = retrace.go(home=False)
+    clauses = dict.fromkeys(("args", "return", "saved", "stack"), clause)
+    compare(retrace, call, f"a call of {site.function}", clauses)
+
+
+def _at_boot(bench: Bench, site: CallSite) -> CallSite:
+    bench.boot()
+    return site
 
 
 def _idle_states(bench: Bench) -> tuple[str, ...]:
@@ -65,68 +90,103 @@ def _idle_states(bench: Bench) -> tuple[str, ...]:
     return ("the site off", "the site on", *(("the site as built",) if built else ()))
 
 
-def _switch_idle(bench: Bench, state: str, name: str) -> tuple[str, ...]:
+def _idle_clauses(bench: Bench, state: str) -> tuple[str, ...]:
+    gate = ("M5d",) if bench.isa.sites.has_gate else ()
+    return {
+        "the site as built": ("C8d", "C3c", *gate),
+        "the site on": ("C8f", "C3c", *gate),
+        "function_trace_stop": ("C16a",),
+        "no tracer": ("C3c",),
+        "the site off": ("C9a",),
+    }[state]
+
+
+def _idle(bench: Bench, state: str, name: str) -> CallSite:
+    bench.fresh()
     switch, site = Switch(bench), bench.sites.of(name)
     if state == "the site as built":
         bench.guest.debugger.restore_memory(site.address, site.as_built)
         if not bench.isa.sites.has_gate:
             # It is ftrace_caller that has a tracer now; mcount is another function.
             switch.tracer(True)
-        return ("C8d", "C3c", "M5d") if bench.isa.sites.has_gate else ("C8d", "C3c")
     if state == "the site on":
         switch.sites(True, [site])
-        return ("C8f", "C3c", "M5d") if bench.isa.sites.has_gate else ("C8f", "C3c")
     if state == "function_trace_stop":
         switch.tracer(True)
         if "ftrace_graph_caller" in bench.image.symbols:
             switch.graph(True)
         switch.variable("function_trace_stop", 1)
-        return ("C16a",)
-    return ("C3c",) if bench.variant.name == STATIC else ("C9a",)
+    return site
 
 
-@check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=BOTH)
+def _traced(bench: Bench, name: str) -> CallSite:
+    bench.fresh()
+    switch, site = Switch(bench), bench.sites.of(name)
+    switch.tracer(True)
+    switch.sites(True, [site])
+    return site
+
+
+@check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=BOTH, layer=Layer.CALL)
 def a_call_of_the_tracer(bench: Bench) -> None:
     """Everything that the function needs is there again behind a hostile tracer."""
     for name in (LEAF, OTHER):
-        bench.fresh()
-        switch, site = Switch(bench), bench.sites.of(name)
-        switch.tracer(True)
-        switch.sites(True, [site])
-        call = step_through(bench, site, home=True)
-        what = f"a traced call of {name}"
-        reached = "C8e" if switch.dynamic else "C3b"
-        count = len(call.called.get(TRACER, ()))
-        bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
-        if count:
-            _judge_tracer(bench, call, what)
-            _judge_records(bench, call, TRACER, what)
-        if not switch.dynamic and PREPARE in bench.image.symbols:
-            bench.require("C4b", PREPARE not in call.called, f"{what} came to {PREPARE}")
+        retrace = Retrace(bench, partial(_traced, bench, name))
+        bench.locate = retrace.lost
         clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
-        compare(bench, call, what, {**clauses, "stack": "C1f", "fixed": "C1g"})
+        clauses |= {"stack": "C1f", "fixed": "C1g"}
+        try:
+            call = retrace.go(home=True)
+        except NotReached as error:
+            retrace.go_first(error, partial(judge_first, retrace, clauses))
+            return
+        what = f"a traced call of {name}"
+        dynamic = Switch(bench).dynamic
+        reached = "C8e" if dynamic else "C3b"
+        count = len(call.called.get(TRACER, ()))
+        told = f"{what} came {count} times to the tracer"
+        if bench.require(reached, count == 1, told, retrace.lost) or count:
+            judge_tracer(retrace, call, what)
+            judge_records(bench, call, TRACER, what)
+        if not dynamic and PREPARE in bench.image.symbols:
+            told = f"{what} came to {PREPARE}"
+            bench.require("C4b", PREPARE not in call.called, told, retrace.lost)
+        compare(retrace, call, what, clauses)
 
 
-def _judge_tracer(bench: Bench, call: TracedCall, what: str) -> None:
+def judge_first(
+    retrace: Retrace, clauses: dict[str, str], call: TracedCall, *, hijacked: bool = False
+) -> None:
+    """The first call of the workload, in place of one that the guest does not come to."""
+    compare(retrace, call, "the first call of the workload", clauses, hijacked=hijacked)
+
+
+def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
     """What the tracer is told, and what it finds."""
+    bench = retrace.bench
     isa, seen, site = bench.isa, call.first(TRACER), call.site
     ip, parent = (seen[name] & isa.mask for name in isa.abi.argument_registers[:2])
     told = {
         "expected": {"ip": f"{site.address:#x}", "parent_ip": f"{call.caller:#x}"},
         "found": {"ip": f"{ip:#x}", "parent_ip": f"{parent:#x}"},
     }
+    of_ip, of_parent = (
+        partial(retrace.origin, name, TRACER) for name in isa.abi.argument_registers[:2]
+    )
     swapped = (ip, parent) == (call.caller, site.address)
-    bench.require("C2c", not swapped, f"{what}: ip and parent_ip are exchanged", **told)
+    bench.require("C2c", not swapped, f"{what}: ip and parent_ip are exchanged", of_ip, **told)
     if not swapped:
-        bench.require("C2a", ip == site.address, f"{what}: ip is not the call site", **told)
+        bench.require("C2a", ip == site.address, f"{what}: ip is not the call site", of_ip, **told)
         right = parent == call.caller
-        bench.require("C2b", right, f"{what}: parent_ip is not where it returns to", **told)
+        message = f"{what}: parent_ip is not where it returns to"
+        bench.require("C2b", right, message, of_parent, **told)
         if bench.applies("C2d"):
-            bench.require("C2d", right, f"{what}: parent_ip is not the plain address", **told)
-    _judge_entry(bench, call.before, seen, what, TRACER, "C1e", "C1g")
+            message = f"{what}: parent_ip is not the plain address"
+            bench.require("C2d", right, message, of_parent, **told)
+    judge_entry(retrace, call.before, seen, what, TRACER, "C1e", "C1g")
 
 
-def _judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> None:
+def judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> None:
     """The innermost return addresses in the frame records, where the ABI has such."""
     if not bench.isa.abi.frame_record or function not in call.returns:
         return
@@ -141,8 +201,8 @@ def _judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> 
     )
 
 
-def _judge_entry(
-    bench: Bench,
+def judge_entry(
+    retrace: Retrace,
     before: Registers,
     seen: Registers,
     what: str,
@@ -151,154 +211,26 @@ def _judge_entry(
     fixed: str,
 ) -> None:
     """Stack and thread pointer at the entry of a C function."""
-    isa, abi = bench.isa, bench.isa.abi
-    stack = seen[isa.abi.stack_register]
+    bench, abi = retrace.bench, retrace.bench.isa.abi
+    stack = seen[abi.stack_register]
     bench.require(
         aligned,
         stack % abi.stack_alignment == 0,
         f"{what}: the stack pointer is not a multiple of {abi.stack_alignment} in {function}",
-        registers={isa.abi.stack_register: f"{stack:#x}"},
+        partial(retrace.origin, abi.stack_register, function),
+        "the alignment of the stack pointer",
+        registers={abi.stack_register: f"{stack:#x}"},
     )
     for name in abi.fixed:
         bench.require(
-            fixed, seen[name] == before[name], f"{what}: {name} is another one in {function}"
+            fixed,
+            seen[name] == before[name],
+            f"{what}: {name} is another one in {function}",
+            partial(retrace.origin, name, function),
         )
 
 
-@check(*C4, "C1e", "C1f", "C11b", "C14b", "C3b", "C8e", variants=BOTH, features=GRAPH)
-def a_call_that_is_hijacked(bench: Bench) -> None:
-    """The same through ftrace_graph_caller, and the way home."""
-    for name in (LEAF, OTHER):
-        for both in (False, True):
-            bench.fresh()
-            switch, site = Switch(bench), bench.sites.of(name)
-            switch.graph(True)
-            switch.tracer(both)
-            switch.sites(True, [site])
-            with bench.stakes("C4c", "C4d", "C11b" if switch.dynamic else "C4c"):
-                call = step_through(bench, site, home=False)
-            what = f"a hijacked call of {name}" + (" that is traced too" if both else "")
-            if both:
-                count = len(call.called.get(TRACER, ()))
-                reached = "C8e" if switch.dynamic else "C3b"
-                bench.require(reached, count == 1, f"{what} came {count} times to the tracer")
-                if count:
-                    _judge_tracer(bench, call, what)
-            _judge_records(bench, call, PREPARE, what)
-            if _judge_graph_entry(bench, call, what, switch.dynamic):
-                compare(bench, call, what, _ALL_C4C, hijacked=True)
-
-
-_ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack", "fixed"), "C4c")
-
-
-def _judge_graph_entry(bench: Bench, call: TracedCall, what: str, dynamic: bool) -> bool:
-    """What prepare_ftrace_return passes on."""
-    isa, site = bench.isa, call.site
-    count = len(call.called.get(GRAPH_ENTER, ()))
-    reached = "C11b" if dynamic else "C4d"
-    if not bench.require(reached, count == 1, f"{what} came {count} times to {GRAPH_ENTER}"):
-        return False
-    seen = call.first(GRAPH_ENTER)
-    ret, func, pointer, retp = (seen[name] & isa.mask for name in isa.abi.argument_registers[:4])
-    told = {
-        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.address:#x}"},
-        "found": {"ret": f"{ret:#x}", "func": f"{func:#x}", "fp": f"{pointer:#x}"},
-    }
-    bench.require("C4e", func == site.address, f"{what}: func is not the call site", **told)
-    right = ret == call.caller
-    bench.require("C4d", right, f"{what}: what is kept is not where it returns to", **told)
-    if bench.applies("C4j"):
-        bench.require("C4j", right, f"{what}: what is kept is not the plain address", **told)
-    if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
-        bench.require("C6a", pointer != 0, f"{what}: there is no frame pointer", **told)
-    if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
-        # A patchable entry comes before the function has stored it anywhere.
-        at_place = call.place == isa.machine.plain_address(ret)
-        any_value = site.form is Form.PATCHABLE_ENTRY or bench.kernel.retp == "cookie"
-        bench.require(
-            "C12a",
-            at_place or (any_value and retp != 0),
-            f"{what}: retp is not where the return address is",
-            expected=f"{ret:#x}",
-            found=f"{call.place or 0:#x} at {retp:#x}",
-        )
-    for function in (PREPARE, GRAPH_ENTER):
-        if function in call.called:
-            _judge_entry(bench, call.before, call.first(function), what, function, "C1e", "C4c")
-    return True
-
-
-@check("C12a", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
-def a_cookie_that_no_other_call_has(bench: Bench) -> None:
-    """An unwinder tells hijacked calls apart by retp: calls within calls have one each."""
-    bench.fresh()
-    switch, site, isa = Switch(bench), bench.sites.of(DEEP), bench.isa
-    switch.graph(True)
-    switch.sites(True, [site])
-    cookies: list[int] = []
-    with bench.stakes("C12a"):
-        while len(cookies) < CALLS:
-            bench.run_to(GRAPH_ENTER)
-            cookies.append(bench.registers.read()[isa.abi.argument_registers[3]] & isa.mask)
-            bench.guest.debugger.step_instruction()
-    bench.require(
-        "C12a",
-        len(set(cookies)) == len(cookies) and 0 not in cookies,
-        f"open calls of {DEEP} do not each have a retp of their own",
-        found=[f"{one:#x}" for one in cookies],
-    )
-
-
-@check(*C5, "C4d", "C4h", "C4j", variants=BOTH, features=GRAPH)
-def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
-    """A hijacked function returns to its caller through return_to_handler, with its results."""
-    isa, abi = bench.isa, bench.isa.abi
-    for name in (LEAF, OTHER):
-        bench.fresh()
-        switch, site = Switch(bench), bench.sites.of(name)
-        switch.graph(True)
-        switch.sites(True, [site])
-        what = f"a hijacked call of {name}"
-        with bench.stakes("C4d", "C5c"):
-            call = step_through(bench, site, home=True)
-        for clause in ("C4d", *(c for c in ("C4h", "C4j") if bench.applies(c))):
-            bench.require(
-                clause,
-                bool(call.landing),
-                f"{what} returned to its caller without coming to {LANDING}",
-                registers=lambda: bench.registers.read(),
-            )
-        if not call.landing:
-            continue
-        bench.require("C5c", True, "")
-        landing, back = call.landing, call.back
-        count = len(call.called.get(HANDLER, ()))
-        if not bench.require("C5c", count == 1, f"{what} came {count} times to {HANDLER}"):
-            continue
-        seen = call.first(HANDLER)
-        _judge_entry(bench, landing, seen, what, HANDLER, "C5e", "C5e")
-        if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in call.called:
-            went_in = call.first(GRAPH_ENTER)[isa.abi.argument_registers[2]] & isa.mask
-            came_out = seen[isa.abi.argument_registers[0]] & isa.mask
-            bench.require(
-                "C6b",
-                went_in == came_out,
-                f"{what}: the frame pointer on the way out is another one",
-                expected=f"{went_in:#x}",
-                found=f"{came_out:#x}",
-            )
-        same(bench, "C5a", landing, back, abi.results, f"{what}: results")
-        floats: tuple[str, ...] = ()
-        if bench.kernel.floating_point:
-            same(bench, "C5b", landing, back, abi.float_results, f"{what}: floating-point results")
-            floats = abi.float_saved
-        kept = (*abi.saved, *floats, isa.abi.stack_register, *abi.fixed)
-        same(bench, "C5d", landing, back, kept, f"{what}: what a call may not change")
-        same_stack(bench, "C5d", call.above_landing, call.above_back, landing, what)
-
-
-@check("C9p", variants=(DYNAMIC,))
+@check("C9p", variants=(DYNAMIC,), layer=Layer.CALL)
 def the_landing_pad_of_the_stub(bench: Bench) -> None:
     """Where indirect branches must land on pads a veneer can reach ftrace_caller."""
     if not bench.applies("C5f"):
@@ -314,19 +246,3 @@ def the_landing_pad_of_the_stub(bench: Bench) -> None:
         "ftrace_caller does not begin with a landing pad",
         found=bench.code.listing(start, bench.code.instruction(start)),
     )
-
-
-@check("C4f", variants=BOTH, features=GRAPH)
-def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
-    """The entry handler says no: the function returns as if nobody had asked."""
-    for name in (LEAF, OTHER):
-        bench.fresh()
-        switch, site = Switch(bench), bench.sites.of(name)
-        switch.graph(True, entry="ftrace_graph_entry_stub")
-        switch.sites(True, [site])
-        what = f"a refused call of {name}"
-        call = step_through(bench, site, home=True)
-        bench.require("C4f", not call.landing, f"{what} came to {LANDING}")
-        asked = GRAPH_ENTER in call.called
-        bench.require("C4f", asked, f"{what} did not come to {GRAPH_ENTER}")
-        compare(bench, call, what, dict.fromkeys(_ALL_C4C, "C4f"))

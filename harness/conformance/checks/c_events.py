@@ -9,6 +9,7 @@ from itertools import product
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
 from harness.conformance.switch import Switch
+from harness.conformance.verdict import Layer
 from harness.files import ScratchDirectory
 from harness.isa import MCOUNT, Form
 from harness.oracle import Call, Oracle
@@ -89,8 +90,7 @@ class Watched:
 def watch(bench: Bench) -> Iterator[Watched]:
     with ScratchDirectory() as directory:
         with Oracle(bench.image, directory.path, capacity=100_000) as oracle:
-            bench.boot(plugins=[oracle.argument])
-            bench.run_to("workload")
+            bench.start(plugins=[oracle.argument])
             oracle.reset()
             yield Watched(bench, oracle, Switch(bench))
         bench.close()
@@ -308,7 +308,7 @@ def told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]
     ]
 
 
-@check("C3d", variants=(STATIC,), forms=(Form.MCOUNT, Form.MCOUNT_RA_ADDRESS))
+@check("C3d", variants=(STATIC,), forms=(Form.MCOUNT, Form.MCOUNT_RA_ADDRESS), layer=Layer.CALL)
 def the_way_without_a_tracer(bench: Bench) -> None:
     """Counted in single steps: comparisons and the return, and nothing stored."""
     limit = 32

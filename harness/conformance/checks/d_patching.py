@@ -4,9 +4,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.bench import CALL_RETURNS, Bench, Hang
+from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import check
+from harness.conformance.hang import Hang
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.conformance.verdict import Layer
 from harness.isa import CallSite
 
 MOST_STEPS = 4000
@@ -28,7 +30,7 @@ class Log:
     """Which of them have been made visible: how many values each had by then."""
 
 
-@check("C9j", "C9k", "C10c")
+@check("C9j", "C9k", "C10c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: one store a word, and then maintenance over it."""
     for name, prepare, call in _operations(bench):

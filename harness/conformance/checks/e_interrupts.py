@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What an interrupt could do at each instruction of the stubs."""
 
-from harness.conformance.bench import CALL_RETURNS, Bench, Hang
+from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check, interrupts, nmis
+from harness.conformance.comparison import registers_of
+from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
@@ -13,6 +15,7 @@ from harness.conformance.traced_call import (
     Registers,
     free_registers,
 )
+from harness.conformance.verdict import Layer
 
 BOTH = (DYNAMIC, STATIC)
 SITE, LEAF = "check_nested_calls", "leaf"
@@ -28,7 +31,7 @@ BELOW = 512
 """Bytes below the stack pointer that an interrupt's handler certainly takes."""
 
 
-@check("C1j", variants=BOTH)
+@check("C1j", variants=BOTH, layer=Layer.CALL)
 def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     """At each instruction of the stubs the stack below its pointer is overwritten, as it would be
     by the frame of an interrupt; on the way in through both tracers, and on the way out.
@@ -75,9 +78,9 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     with bench.stakes("C1j"):
         _step_and_spoil(bench, landing, caller)
     kept = (*isa.abi.results, *isa.abi.saved, isa.abi.stack_register)
-    _same(bench, before, bench.registers.read(), kept, "on the way out")
+    _same(bench, before, bench.registers.read(), kept, "on the way back")
     untouched = bench.guest.debugger.dump_memory(stack, ABOVE) == above
-    bench.require("C1j", untouched, "the caller's stack was written on the way out")
+    bench.require("C1j", untouched, "the caller's stack was written on the way back")
 
 
 def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
@@ -107,6 +110,8 @@ def _same(
         not wrong,
         f"with the stack below its pointer overwritten at each instruction {when}, these have "
         f"changed: {', '.join(wrong)}",
+        None,
+        registers_of(wrong, when),
         registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
     )
 

@@ -6,6 +6,7 @@ from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
+from harness.conformance.verdict import Layer
 from harness.image import THIS_MODULE, ModuleImage
 from harness.isa import CallSite, Form
 from harness.oracle import find_sites
@@ -47,7 +48,7 @@ def both(bench: Bench, *clauses: str) -> list[str]:
     return [clause for clause in clauses if bench.applies(clause)]
 
 
-@check("C7f", "M3a", "C8b", variants=(MODULES,))
+@check("C7f", "M3a", "C8b", variants=(MODULES,), layer=Layer.PATCHING)
 def records_of_modules(bench: Bench) -> None:
     """The records that a module brings against a disassembly of it."""
     modules = load(bench)
@@ -64,7 +65,7 @@ def records_of_modules(bench: Bench) -> None:
             )
 
 
-@check("C7f", "C9a", "C9d", "M1a", "M1b", variants=(MODULES,))
+@check("C7f", "C9a", "C9d", "M1a", "M1b", variants=(MODULES,), layer=Layer.PATCHING)
 def module_sites_are_off(bench: Bench) -> None:
     """After loading no site calls, nothing else has changed, and a CPU passes each kind of site."""
     modules = load(bench)
@@ -129,7 +130,7 @@ def _pass(bench: Bench, site: CallSite) -> None:
         )
 
 
-@check("C7f", "C9b", "C9c", "M1c", "M1d", "M2b", "C9p", variants=(MODULES,))
+@check("C7f", "C9b", "C9c", "M1c", "M1d", "M2b", "C9p", variants=(MODULES,), layer=Layer.PATCHING)
 def switching_module_sites(bench: Bench) -> None:
     """On, off and on again, with the port's own functions; every call leads to the stub."""
     modules = load(bench)
@@ -183,7 +184,7 @@ def _follow(bench: Bench, site: CallSite) -> None:
         )
 
 
-@check("C9n", "M1d", variants=(MODULES,))
+@check("C9n", "M1d", variants=(MODULES,), layer=Layer.PATCHING)
 def a_module_site_in_the_kernels_text(bench: Bench) -> None:
     """A long call where only short ones have been: its words say what it is."""
     if bench.kernel.sites_told_by == "address":
@@ -199,7 +200,7 @@ def a_module_site_in_the_kernels_text(bench: Bench) -> None:
     switch_elsewhere(bench, site, off, ("C9n", "M1d"))
 
 
-@check("C9e", "C9f", "M1d", variants=(MODULES,))
+@check("C9e", "C9f", "M1d", variants=(MODULES,), layer=Layer.PATCHING)
 def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     """Foreign words in each place of a module's site, states asked for twice, targets that its call
     does not have.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.verdict import Layer
 from harness.trace import TraceEvent
 from harness.tracer.threads import SYSCALL_TRACEPOINT, ThreadControl
 
@@ -108,7 +109,7 @@ def _end(bench: Bench) -> int:
     return bench.image.symbols[CALL_RETURNS] & bench.isa.mask
 
 
-@check("C13d", "C13e", variants=BOTH, features=TRACED)
+@check("C13d", "C13e", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def every_system_call_is_entered_and_left(bench: Bench) -> None:
     """The events of all system calls of a program: numbers, arguments and results."""
     bench.fresh()
@@ -173,7 +174,7 @@ def _is(event: TraceEvent, names: dict[int, str], base: int, name: str) -> bool:
     return names.get(_number(event) - base) == name
 
 
-@check("C13c", variants=BOTH, features=TRACED)
+@check("C13c", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def the_flag_of_the_thread_decides(bench: Bench) -> None:
     """No event without TIF_SYSCALL_TRACEPOINT, which goes at three places on the slow path.
 
@@ -202,7 +203,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
         )
 
 
-@check("C13c", variants=BOTH, features=TRACED)
+@check("C13c", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
     """While nobody wants the events, nothing of the slow path runs."""
     slow = [n for n in ("syscall_trace_enter", "syscall_trace_leave") if n in bench.image.symbols]
@@ -213,7 +214,7 @@ def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
     bench.require("C13c", here == _end(bench), f"without an event a system call came to {where}")
 
 
-@check("C13f", "C13g", variants=BOTH, features=TRACED)
+@check("C13f", "C13g", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def functions_and_names_of_system_calls(bench: Bench) -> None:
     """arch_syscall_addr() and arch_syscall_match_sym_name() against the table and its symbols."""
     bench.fresh()

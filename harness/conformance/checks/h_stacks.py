@@ -47,6 +47,7 @@ def stack_traces_of_hijacked_functions(bench: Bench) -> None:
 
 def _trace(watched: Watched, tracer: str) -> None:
     bench = watched.bench
+    bench.used.add("function")
     if watched.switch.dynamic:
         address = bench.image.address_of(tracer)
         bench.call(bench.image.address_of("ftrace_update_ftrace_func"), address)

@@ -4,8 +4,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harness.conformance.bench import CALL_RETURNS, Bench, Hang
+from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import check, several_cpus
+from harness.conformance.hang import Hang
 from harness.conformance.switch import Switch
 
 SITE = "leaf"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from harness.config import MachineConfig
 from harness.conformance.bench import Bench
 from harness.conformance.catalogue import Clause
+from harness.conformance.verdict import Layer
 from harness.isa import Form, Property
 
 DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
@@ -52,6 +53,7 @@ class Check:
     forms: tuple[Form, ...]
     run: Callable[[Bench], None]
     lacks: Lacks
+    layer: Layer
 
     def applies(
         self, config: MachineConfig, variant: str, features: Sequence[str], wanted: Sequence[Clause]
@@ -75,6 +77,7 @@ def check(
     features: Sequence[str] = (),
     forms: Sequence[Form] = tuple(Form),
     lacks: Lacks = lambda _config: "",
+    layer: Layer = Layer.WORKLOAD,
 ) -> Callable[[Callable[[Bench], None]], Callable[[Bench], None]]:
     """Make a function a check of these clauses, named as the function is."""
 
@@ -82,8 +85,9 @@ def check(
         name = run.__name__.replace("_", "-")
         if any(other.name == name for other in registered):
             raise ValueError(f"there are two checks {name}")
+        needed = frozenset(features)
         registered.append(
-            Check(name, clauses, tuple(variants), frozenset(features), tuple(forms), run, lacks)
+            Check(name, clauses, tuple(variants), needed, tuple(forms), run, lacks, layer)
         )
         return run
 

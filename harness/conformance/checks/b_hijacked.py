@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""The same for the ways through the graph tracer: in, and home through return_to_handler."""
+
+from functools import partial
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import (
+    LEAF,
+    OTHER,
+    judge_entry,
+    judge_first,
+    judge_records,
+    judge_tracer,
+)
+from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.comparison import compare, same, same_stack
+from harness.conformance.retrace import Retrace
+from harness.conformance.switch import TRACER, Switch
+from harness.conformance.traced_call import (
+    GRAPH_ENTER,
+    HANDLER,
+    LANDING,
+    PREPARE,
+    NotReached,
+    TracedCall,
+)
+from harness.conformance.verdict import Layer
+from harness.isa import CallSite, Form
+
+BOTH = (DYNAMIC, STATIC)
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+
+DEEP, CALLS = "recurse", 6
+"""A function of the workload that calls itself, and how many calls are looked at."""
+
+C4 = ("C4c", "C4d", "C4e", "C4h", "C4j", "C6a", "C12a")
+C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
+ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack", "fixed"), "C4c")
+
+
+def _hijacked(
+    bench: Bench, name: str, both: bool | None = None, entry: str | None = None
+) -> CallSite:
+    """With the graph tracer, and the function tracer switched on or off behind it."""
+    bench.fresh()
+    switch, site = Switch(bench), bench.sites.of(name)
+    switch.graph(True, entry=entry)
+    if both is not None:
+        switch.tracer(both)
+    switch.sites(True, [site])
+    return site
+
+
+@check(
+    *C4, "C1e", "C1f", "C11b", "C14b", "C3b", "C8e", variants=BOTH, features=GRAPH, layer=Layer.CALL
+)
+def a_call_that_is_hijacked(bench: Bench) -> None:
+    """The same through ftrace_graph_caller, and the way home."""
+    for name in (LEAF, OTHER):
+        for both in (False, True):
+            prepare = partial(_hijacked, bench, name, both)
+            retrace, dynamic = Retrace(bench, prepare), bench.variant.name == DYNAMIC
+            with bench.stakes("C4c", "C4d", "C11b" if dynamic else "C4c", locate=retrace.lost):
+                try:
+                    call = retrace.go(home=False)
+                except NotReached as error:
+                    retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+                    return
+            what = f"a hijacked call of {name}" + (" that is traced too" if both else "")
+            if both:
+                count = len(call.called.get(TRACER, ()))
+                reached = "C8e" if dynamic else "C3b"
+                told = f"{what} came {count} times to the tracer"
+                bench.require(reached, count == 1, told, retrace.lost)
+                if count:
+                    judge_tracer(retrace, call, what)
+            judge_records(bench, call, PREPARE, what)
+            if _judge_graph_entry(retrace, call, what, dynamic):
+                compare(retrace, call, what, ALL_C4C, hijacked=True)
+
+
+def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: bool) -> bool:
+    """What prepare_ftrace_return passes on."""
+    bench = retrace.bench
+    isa, site = bench.isa, call.site
+    count = len(call.called.get(GRAPH_ENTER, ()))
+    reached = "C11b" if dynamic else "C4d"
+    message = f"{what} came {count} times to {GRAPH_ENTER}"
+    if not bench.require(reached, count == 1, message, retrace.lost):
+        return False
+    seen, arguments = call.first(GRAPH_ENTER), isa.abi.argument_registers[:4]
+    ret, func, pointer, retp = (seen[name] & isa.mask for name in arguments)
+    of_ret, of_func, of_pointer, of_retp = (
+        partial(retrace.origin, name, GRAPH_ENTER) for name in arguments
+    )
+    told = {
+        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.address:#x}"},
+        "found": {"ret": f"{ret:#x}", "func": f"{func:#x}", "fp": f"{pointer:#x}"},
+    }
+    right = func == site.address
+    bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)
+    right = ret == call.caller
+    bench.require("C4d", right, f"{what}: what is kept is not where it returns to", of_ret, **told)
+    if bench.applies("C4j"):
+        message = f"{what}: what is kept is not the plain address"
+        bench.require("C4j", right, message, of_ret, **told)
+    if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
+        message = f"{what}: there is no frame pointer"
+        bench.require("C6a", pointer != 0, message, of_pointer, **told)
+    if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
+        # A patchable entry comes before the function has stored it anywhere.
+        at_place = call.place == isa.machine.plain_address(ret)
+        any_value = site.form is Form.PATCHABLE_ENTRY or bench.kernel.retp == "cookie"
+        bench.require(
+            "C12a",
+            at_place or (any_value and retp != 0),
+            f"{what}: retp is not where the return address is",
+            of_retp,
+            expected=f"{ret:#x}",
+            found=f"{call.place or 0:#x} at {retp:#x}",
+        )
+    for function in (PREPARE, GRAPH_ENTER):
+        if function in call.called:
+            judge_entry(retrace, call.before, call.first(function), what, function, "C1e", "C4c")
+    return True
+
+
+@check("C12a", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
+def a_cookie_that_no_other_call_has(bench: Bench) -> None:
+    """An unwinder tells hijacked calls apart by retp: calls within calls have one each."""
+    bench.fresh()
+    switch, site, isa = Switch(bench), bench.sites.of(DEEP), bench.isa
+    switch.graph(True)
+    switch.sites(True, [site])
+    cookies: list[int] = []
+    with bench.stakes("C12a"):
+        while len(cookies) < CALLS:
+            bench.run_to(GRAPH_ENTER)
+            cookies.append(bench.registers.read()[isa.abi.argument_registers[3]] & isa.mask)
+            bench.guest.debugger.step_instruction()
+    bench.require(
+        "C12a",
+        len(set(cookies)) == len(cookies) and 0 not in cookies,
+        f"open calls of {DEEP} do not each have a retp of their own",
+        found=[f"{one:#x}" for one in cookies],
+    )
+
+
+@check(*C5, "C4d", "C4h", "C4j", variants=BOTH, features=GRAPH, layer=Layer.CALL)
+def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
+    """A hijacked function returns to its caller through return_to_handler, with its results."""
+    isa, abi = bench.isa, bench.isa.abi
+    for name in (LEAF, OTHER):
+        prepare = partial(_hijacked, bench, name)
+        retrace = Retrace(bench, prepare)
+        what = f"a hijacked call of {name}"
+        with bench.stakes("C4d", "C5c", locate=retrace.lost):
+            try:
+                call = retrace.go(home=True)
+            except NotReached as error:
+                retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+                return
+        for clause in ("C4d", *(c for c in ("C4h", "C4j") if bench.applies(c))):
+            bench.require(
+                clause,
+                bool(call.landing),
+                f"{what} returned to its caller without coming to {LANDING}",
+                retrace.lost,
+                registers=lambda: bench.registers.read(),
+            )
+        if not call.landing:
+            continue
+        bench.require("C5c", True, "")
+        landing, back = call.landing, call.back
+        count = len(call.called.get(HANDLER, ()))
+        message = f"{what} came {count} times to {HANDLER}"
+        if not bench.require("C5c", count == 1, message, retrace.lost):
+            continue
+        seen = call.first(HANDLER)
+        judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e")
+        if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in call.called:
+            went_in = call.first(GRAPH_ENTER)[isa.abi.argument_registers[2]] & isa.mask
+            came_out = seen[isa.abi.argument_registers[0]] & isa.mask
+            bench.require(
+                "C6b",
+                went_in == came_out,
+                f"{what}: the frame pointer on the way out is another one",
+                partial(retrace.origin, isa.abi.argument_registers[0], HANDLER, home=True),
+                expected=f"{went_in:#x}",
+                found=f"{came_out:#x}",
+            )
+        floats = bench.kernel.floating_point
+        saved = (*abi.saved, *(abi.float_saved if floats else ()))
+        groups = [
+            ("C5a", abi.results, "results"),
+            ("C5d", (*saved, abi.stack_register, *abi.fixed), "what a call may not change"),
+        ]
+        if floats:
+            groups.append(("C5b", abi.float_results, "floating-point results"))
+        same(retrace, landing, back, groups, what, home=True)
+        same_stack(retrace, "C5d", call, what, home=True)
+
+
+@check("C4f", variants=BOTH, features=GRAPH, layer=Layer.CALL)
+def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
+    """The entry handler says no: the function returns as if nobody had asked."""
+    for name in (LEAF, OTHER):
+        prepare = partial(_hijacked, bench, name, entry="ftrace_graph_entry_stub")
+        retrace = Retrace(bench, prepare)
+        bench.locate = retrace.lost
+        what = f"a refused call of {name}"
+        try:
+            call = retrace.go(home=True)
+        except NotReached as error:
+            retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+            return
+        bench.require("C4f", not call.landing, f"{what} came to {LANDING}", retrace.lost)
+        asked = GRAPH_ENTER in call.called
+        bench.require("C4f", asked, f"{what} did not come to {GRAPH_ENTER}", retrace.lost)
+        compare(retrace, call, what, dict.fromkeys(ALL_C4C, "C4f"))

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Instructions of a port by their places in its sources."""
+
+from harness.conformance.verdict import Place
+from harness.image import RunningImage
+
+PORT_FILES = ("port/", "guests/ports/")
+"""What the names of a port's files begin with in debug information; see guests/Makefile."""
+
+
+def port_file(name: str) -> str | None:
+    """The name of a source file relative to its port; None if it is not a port's."""
+    own, reference = PORT_FILES
+    if name.startswith(own):
+        return name.removeprefix(own)
+    if name.startswith(reference):
+        return name.removeprefix(reference).partition("/")[2]
+    return None
+
+
+def place_of(image: RunningImage, address: int, how: str) -> Place | None:
+    """The place of an instruction; None if it is not the port's."""
+    isa = image.isa
+    address &= isa.mask
+    line = image.source_line(address)
+    name = None if line is None else port_file(line.file)
+    if line is None or name is None:
+        return None
+    code = isa.split(image.read(address, isa.longest))[0]
+    text = isa.disassemble(code, address)[0].text
+    function = image.function_at(address)
+    where = function.name if function else ""
+    return Place(where, name, line.line, address, text, how)

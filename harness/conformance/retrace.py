@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""A traced call once more, in single steps: which instruction of the port a failure comes from."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from harness.conformance.bench import START, Bench
+from harness.conformance.places import place_of
+from harness.conformance.switch import TRACER
+from harness.conformance.traced_call import (
+    ABOVE,
+    AT_LANDING,
+    GRAPH_ENTER,
+    HANDLER,
+    LANDING,
+    NotReached,
+    Registers,
+    TracedCall,
+    clobber,
+    come_to,
+    lay_out,
+    step_through,
+)
+from harness.conformance.verdict import Place
+from harness.errors import GdbError, GuestError
+from harness.isa import CallSite
+
+MOST_STEPS = 3000
+"""Instructions of one way through the stubs, with what they call of the port's C code."""
+
+KERNEL = (TRACER, GRAPH_ENTER, HANDLER)
+"""C functions that are the kernel's; they are run to their end at once."""
+
+Prepare = Callable[[], CallSite]
+"""Makes the guest fresh and switches the tracers; gives the call site that is gone through."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedStep:
+    """One instruction, or one whole C function of the kernel (``ran``) behind the call of it.
+
+    ``registers`` and ``above``, `ABOVE` bytes from the stack pointer in front of the way on, are
+    what they were behind it.
+    """
+
+    address: int
+    registers: Registers
+    above: bytes
+    ran: str = ""
+
+
+class Retrace:
+    """The steps of a call that was judged: through its site, and back home.
+
+    Each way is gone once, when something of it is asked for.
+    """
+
+    def __init__(self, bench: Bench, prepare: Prepare) -> None:
+        self.bench = bench
+        self._prepare = prepare
+        self._site: CallSite | None = None
+        self._arrived = False
+        self._ways: dict[bool, tuple[Registers, bytes, list[TracedStep]]] = {}
+
+    def go(self, *, home: bool) -> TracedCall:
+        """Have the call made, in front of everything that is looked at."""
+        return step_through(self.bench, self._prepare(), home=home)
+
+    def go_first(self, error: NotReached, judge: Callable[[TracedCall], None]) -> None:
+        """The guest died on its way to the call that was meant: judge the first of its workload.
+
+        That is gone through to the end of its site.  ``error`` is raised again if nothing is wrong
+        with it, and otherwise says why the rest was not seen.
+        """
+        bench = self.bench
+        before = _failures(bench)
+        self._site = bench.sites.of(START)
+        self._prepare()
+        with bench.stakes(*bench.at_stake, locate=self.lost):
+            judge(step_through(bench, self._site, home=False))
+        if _failures(bench) == before:
+            raise error
+        bench.lose()
+
+    def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
+        """The instruction that wrote one of these registers last."""
+        before, _, steps = self._way(home)
+        for at in range(len(steps) - 1, -1, -1):
+            was = steps[at - 1].registers if at else before
+            changed = [name for name in names if steps[at].registers[name] != was[name]]
+            if changed:
+                return self._stub(steps, at, f"wrote {changed[0]} last")
+        return None
+
+    def written(self, offset: int, *, home: bool = False) -> Place | None:
+        """The instruction that wrote the word ``offset`` bytes above the stack pointer last."""
+        _, above, steps = self._way(home)
+        word = slice(offset, offset + self.bench.isa.word_size)
+        for at in range(len(steps) - 1, -1, -1):
+            was = steps[at - 1].above if at else above
+            if steps[at].above[word] != was[word]:
+                return self._place(steps, at, "wrote that memory last")
+        return None
+
+    def origin(self, register: str, function: str, *, home: bool = False) -> Place | None:
+        """Where the value came from that a C function of the kernel found in a register.
+
+        The first instruction behind which any register held that value, or the one that wrote the
+        register last, if it was in one all the time.
+        """
+        before, _, steps = self._way(home)
+        end = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
+        if not end:
+            return None
+        value = steps[end - 1].registers[register]
+        last = 0
+        for at, step in enumerate(steps[:end]):
+            was = steps[at - 1].registers if at else before
+            if step.registers[register] != was[register]:
+                last = at
+            if self._hold(step.registers, value) and not self._hold(was, value):
+                return self._place(steps, at, f"made what is in {register}")
+        return self._place(steps, last, f"wrote {register} last")
+
+    def _hold(self, registers: Registers, value: int) -> bool:
+        return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
+
+    def lost(self) -> Place | None:
+        """The last instruction of the port before the guest died, or went on without an end."""
+        _, _, steps = self._way(home=False)
+        if self._arrived:
+            # What a call that is not hijacked comes home by is not the port's.
+            steps = self._way(home=True)[2] or steps
+        return self._place(steps, len(steps) - 1, "was the last of the port's")
+
+    def _stub(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
+        """The stub's instruction at or before a step; its call, where C code wrote."""
+        image = self.bench.image
+        for step in reversed(steps[: at + 1]):
+            if not step.ran and image.is_assembled(step.address):
+                return place_of(self.bench.image, step.address, how)
+            how = "calls what may change it"
+        return self._place(steps, len(steps) - 1, "was the last of the port's")
+
+    def _place(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
+        """The port's instruction at or before a step."""
+        for step in reversed(steps[: at + 1]):
+            place = None if step.ran else place_of(self.bench.image, step.address, how)
+            if place is not None:
+                return place
+        return None
+
+    def _way(self, home: bool) -> tuple[Registers, bytes, list[TracedStep]]:
+        if home not in self._ways:
+            self._ways[home] = self._go(home)
+        return self._ways[home]
+
+    def _go(self, home: bool) -> tuple[Registers, bytes, list[TracedStep]]:
+        bench, isa = self.bench, self.bench.isa
+        meant = self._prepare()
+        call = TracedCall(*come_to(bench, self._site or meant))
+        lay_out(bench, call)
+        goal, start = bench.sites.resumes(call.site), call.site.address
+        if home:
+            landing = bench.image.address_of(LANDING)
+            bench.run_to(goal)
+            if bench.run_to(landing, call.caller) != landing:
+                return {}, b"", []
+            bench.registers.fill(isa.abi.results, isa.abi.float_results, AT_LANDING)
+            goal, start = call.caller, landing
+        before = bench.registers.read()
+        stack = before[isa.abi.stack_register]
+        above = bench.guest.debugger.dump_memory(stack, ABOVE)
+        steps: list[TracedStep] = []
+        # A guest that dies leaves the steps until then.
+        with suppress(GuestError, GdbError):
+            self._step(steps, start, goal, stack)
+        return before, above, steps
+
+    def _step(self, steps: list[TracedStep], start: int, goal: int, stack: int) -> None:
+        bench, isa, debugger = self.bench, self.bench.isa, self.bench.guest.debugger
+        symbols = bench.image.symbols
+        functions = {symbols[name]: name for name in KERNEL if name in symbols}
+        here = start
+        while here != goal and len(steps) < MOST_STEPS:
+            at, ran = here, functions.get(here, "")
+            if ran:
+                here = bench.run_to(debugger.read_register(isa.abi.return_register) & isa.mask)
+                clobber(bench, ran)
+            else:
+                here = debugger.step_instruction().address & isa.mask
+            registers = bench.registers.read()
+            steps.append(TracedStep(at, registers, debugger.dump_memory(stack, ABOVE), ran))
+        self._arrived = here == goal
+
+
+def _failures(bench: Bench) -> int:
+    return sum(map(len, bench.failures.values()))

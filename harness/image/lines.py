@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Which line of which source file an instruction came from, as the debug information says."""
+
+import io
+import posixpath
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of a file.  The name is as the compiler was given it, with its directory."""
+
+    file: str
+    line: int
+
+
+class SourceLines:
+    """The line tables of a linked file (DWARF 2 to 5, section 6.2), by address.
+
+    Nothing is known of a file without debug information.  What is damaged comes out as whatever
+    pyelftools raises over it.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        from elftools.elf.elffile import ELFFile
+
+        file: Any = ELFFile(io.BytesIO(data))
+        rows: dict[int, SourceLine | None] = {}
+        if file.get_section_by_name(".debug_line") is not None and file.has_dwarf_info():
+            dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
+            for unit in dwarf.iter_CUs():
+                program = dwarf.line_program_for_CU(unit)
+                if program is not None:
+                    _add_rows(program, rows)
+        self._starts = sorted(rows)
+        self._lines = [rows[start] for start in self._starts]
+
+    def at(self, address: int) -> SourceLine | None:
+        """The line of the instruction that lies at or holds ``address``."""
+        index = bisect_right(self._starts, address) - 1
+        return self._lines[index] if index >= 0 else None
+
+
+def _add_rows(program: Any, rows: dict[int, SourceLine | None]) -> None:
+    names = _file_names(program.header)
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        if state.end_sequence:
+            rows.setdefault(state.address, None)
+        else:
+            rows[state.address] = SourceLine(names.get(state.file, "?"), state.line)
+
+
+def _file_names(header: Any) -> dict[int, str]:
+    """Names by their numbers, which begin at 1 before DWARF 5."""
+    first = 0 if header["version"] >= 5 else 1
+    directories = [_text(one) for one in header["include_directory"]]
+    names = {}
+    for number, entry in enumerate(header["file_entry"], first):
+        # Directory 0 was the one of the compilation before DWARF 5, and was not listed.
+        index = entry["dir_index"] - first
+        directory = directories[index] if 0 <= index < len(directories) else ""
+        names[number] = posixpath.join(directory, _text(entry["name"]))
+    return names
+
+
+def _text(name: Any) -> str:
+    return name.decode(errors="replace") if isinstance(name, bytes) else str(name)

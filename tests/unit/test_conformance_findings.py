@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Failures are grouped by what causes them: one fault is one finding, two faults are two."""
+
+from dataclasses import replace
+
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.findings import find, shape
+from harness.conformance.summary import summary_lines
+from harness.conformance.verdict import BOOT, ClauseResult, Failure, Layer, Place, Report, Verdict
+
+ORDER = [clause.id for clause in load_catalogue().clause]
+
+LOAD = Place("_mcount", "mcount.S", 172, 0x80101000, "lw $a1, 32($sp)", "wrote a1 last")
+OTHER = replace(LOAD, function="return_to_handler", line=283, instruction="move $ra, $v0")
+
+BOTH = frozenset({"function", "graph"})
+
+
+def failure(check, message, layer, variant="dynamic", **more):
+    return Failure(
+        check, variant, message, {"registers": {"a1": "0x1 -> 0x2"}}, layer=layer, **more
+    )
+
+
+LOST = failure("a-call", "a traced call of leaf: args changed: a1", Layer.CALL, place=LOAD)
+EVENTS = failure("events", "the events are not the calls", Layer.WORKLOAD, used=BOTH)
+
+
+def found(*told):
+    return [(one.clause, one.blocks) for one in find(told, ORDER)]
+
+
+def test_failures_from_one_place_are_one_finding():
+    graph = replace(LOST, check="a-hijacked-call", message="something else", variant="static")
+    assert found(("C1a", LOST), ("C4c", graph)) == [("C1a", ["C4c"])]
+
+
+def test_what_two_calls_say_alike_is_one_finding():
+    one = failure("a", "a traced call of leaf: ip is not the call site", Layer.CALL)
+    other = failure("b", "a hijacked call of f.2 that is traced too: ip is not the call site", 2)
+    assert found(("C2a", one), ("C2a", replace(other, layer=Layer.CALL))) == [("C2a", [])]
+
+
+def test_many_sites_with_one_deviation_are_one_finding():
+    told = [("M4a", failure("text", f"f{n}: no nop", Layer.PATCHING)) for n in range(343)]
+    assert found(*told) == [("M4a", [])]
+
+
+def test_a_workload_follows_from_a_call_on_its_way():
+    assert found(("C4g", EVENTS), ("C1a", LOST)) == [("C1a", ["C4g"])]
+
+
+def test_a_workload_does_not_follow_from_a_call_on_another_way():
+    """The graph tracer was on when the call went wrong, and the workload is without it."""
+    graph = replace(LOST, used=frozenset({"graph"}))
+    events = replace(EVENTS, used=frozenset({"function"}))
+    assert found(("C4c", graph), ("C8e", events)) == [("C4c", []), ("C8e", [])]
+
+
+def test_a_workload_does_not_follow_from_another_build():
+    static = replace(EVENTS, variant="static")
+    assert found(("C1a", LOST), ("C4g", static)) == [("C1a", []), ("C4g", [])]
+    modules = replace(EVENTS, variant="modules")
+    assert found(("C1a", LOST), ("C4g", modules)) == [("C1a", ["C4g"])]
+
+
+def test_patching_explains_only_what_an_experiment_has_shown():
+    patching = failure("text", "the slot is not cleared", Layer.PATCHING)
+    assert found(("C10a", patching), ("C4g", EVENTS)) == [("C10a", []), ("C4g", [])]
+    shown = replace(EVENTS, cause=("C10a", patching))
+    assert found(("C10a", patching), ("C4g", shown)) == [("C10a", ["C4g"])]
+
+
+def test_two_faults_are_two_findings():
+    home = failure("home", "a hijacked call of leaf: results changed: v1", Layer.CALL, place=OTHER)
+    assert found(("C1a", LOST), ("C5a", home), ("C4g", EVENTS)) == [("C1a", ["C4g"]), ("C5a", [])]
+
+
+def test_a_guest_that_never_boots_is_one_finding():
+    dead = [
+        (clause, failure(check, "the guest panicked", layer, died=True, about=BOOT))
+        for clause, check, layer in (
+            ("C7a", "table", Layer.IMAGE),
+            ("C9a", "text", Layer.PATCHING),
+            ("C1a", "a-call", Layer.CALL),
+            ("C4g", "events", Layer.WORKLOAD),
+        )
+    ]
+    assert found(*dead) == [("C9a", ["C1a", "C4g", "C7a"])]
+    first = failure("the-first-call-at-boot", "a call of main: saved changed: sp", Layer.CALL)
+    [finding] = find([*dead, ("C8d", first)], ORDER)
+    assert finding.clause == "C8d"
+    assert len(finding.blocks) == 4
+
+
+def test_the_shape_of_a_message_has_no_names_and_numbers():
+    assert shape("leaf: 3 of 0x80 changed") == "# of # changed"
+    assert shape("a call of leaf with the site off came to x") == "came to x"
+    assert shape("the first call of the workload: args changed: a1") == "args changed: a1"
+
+
+def test_the_summary_fits_on_a_screen():
+    told = [
+        ("C1a", replace(LOST, place=replace(LOAD, line=line), message=f"m{chr(line)}"))
+        for line in range(97, 117)
+    ]
+    results = [ClauseResult("C1a", "title", Verdict.FAIL, failures=[f for _, f in told])]
+    report = Report("mips-malta", "mine", results, findings=find(told, ORDER))
+    lines = list(summary_lines(report, ["harness", "conform"], "/tmp/report.txt"))
+    assert lines[0] == "mips-malta, port mine: 20 findings"
+    assert "   mcount.S:97, _mcount: `lw $a1, 32($sp)` wrote a1 last" in lines
+    assert "   repeat: harness conform -c mips-malta --clause C1a" in lines
+    assert "and 12 more, in the report" in lines
+    assert lines[-1] == "full report: /tmp/report.txt"
+    assert len(lines) < 60
