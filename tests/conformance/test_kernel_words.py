@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Ports whose kernel rules things out: sound ones still pass, and Linux's keep their defects.
+
+FTRACE_LINUX_TREES names trees of Linux 6.1, with colons between them.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.config import KernelFile, load_config, load_port
+from harness.conformance.report import lines
+from harness.conformance.run import conform
+from harness.conformance.variants import suite_spec
+from harness.conformance.verdict import Verdict
+from harness.kbuild.linux_port import import_port
+
+TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
+
+KERNEL = KernelFile(
+    nested_functions=False,
+    floating_point=False,
+    FRAME_WARN=1024,
+    call_target="ftrace_caller",
+    tracers="kernel",
+    sites_told_by="address",
+    retp="cookie",
+)
+"""All words that a port may keep to and go beyond."""
+
+STEMS = ("C1", "C5", "C9", "C10", "C12")
+
+
+@pytest.mark.parametrize("config", ["mips64el-malta-ra", "aarch64-virt"])
+def test_a_port_that_does_more_than_its_kernel_asks_for_passes(config):
+    port = load_port(load_config(config).port).model_copy(update={"kernel": KERNEL})
+    (report,) = conform([suite_spec(config, port)], STEMS)
+    assert not report.failed, "\n".join(lines(report, ["harness", "conform"]))
+    verdicts = {one.clause: (one.verdict, one.reason) for one in report.results}
+    for clause in ("C5b", "C9f", "C9n", "C10d", "C12b"):
+        verdict, reason = verdicts[clause]
+        assert verdict is Verdict.NOT_CLAIMED
+        assert reason.startswith("port.toml: ")
+    assert verdicts["C12a"][0] is Verdict.PASS
+
+
+@pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
+@pytest.mark.parametrize(
+    ("arch", "config", "defects"),
+    [
+        ("mips", "mips-malta-ra", {"C2a", "C4a", "C4c", "C4d", "C9e", "C9i", "M2c"}),
+        ("mips", "mips64el-malta-ra", {"C2a", "C4c", "C4d", "C9e", "M2c"}),
+        ("arm64", "aarch64-virt", {"C4b"}),
+    ],
+)
+def test_what_is_left_of_linux_is_its_defects(tree, arch, config, defects, tmp_path):
+    """Each is explained in docs/conform.rst."""
+    import_port(tree, arch, tmp_path / "port")
+    (report,) = conform([suite_spec(config, load_port(tmp_path / "port"))])
+    assert {one.clause for one in report.failed} == defects
