@@ -52,6 +52,9 @@ GOING = 15.0
 HUNG = 120.0
 """Timeout in seconds for a command after one of its processes was killed."""
 
+INTERVAL = 0.01
+"""Seconds between two looks at what runs, each of which reads the environment of every process."""
+
 DRAWN = 0.02
 """Maximum seconds between the start of a process and its kill."""
 
@@ -129,7 +132,7 @@ class Kills:
         seen: set[int] = set()
         while process.poll() is None and time.monotonic() - began < HUNG:
             seen.update(self.alive())
-            time.sleep(0.02)
+            time.sleep(INTERVAL)
         took = time.monotonic() - began
         self.usual.setdefault(name, (took, len(seen)))
         if process.poll() != 0:
@@ -147,10 +150,11 @@ class Kills:
         began = time.monotonic()
         seen: set[int] = set()
         while process.poll() is None:
-            seen.update(self.alive())
+            if aimed:
+                seen.update(self.alive())
             if len(seen) >= order if aimed else time.monotonic() - began >= moment:
                 break
-            time.sleep(0.001)
+            time.sleep(INTERVAL)
         time.sleep(self.random.uniform(0, DRAWN) if aimed else 0)
         killed = "nothing"
         while process.poll() is None and killed == "nothing":
@@ -165,7 +169,7 @@ class Kills:
                         os.kill(pid, signal.SIGKILL)
                         killed = victim
                         break
-            time.sleep(0.001)
+            time.sleep(INTERVAL)
         if killed == "nothing":
             # It had ended before: no kill.
             self.done["too late"] += 1
