@@ -151,7 +151,7 @@ class Bench:
             self._layer = Layer.PATCHING
             found = self._located(None)
         self._died = True
-        for clause in self.at_stake:
+        for clause in self._asked if boot else self.at_stake:
             told = {"advice": advice, "guest": seen}
             self.require(clause, False, error.message, lambda: found, about, **told)
 

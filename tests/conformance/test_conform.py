@@ -150,6 +150,7 @@ def test_a_faulty_port_gets_status_1_and_evidence(tmp_path):
     )
     done = harness("conform", "-c", "aarch64-virt", "--port", port, "--clause", "C5a")
     assert done.returncode == 1, done.stdout
-    assert "FAIL C5a" in done.stdout
+    assert "1 finding\n1. C5a " in done.stdout
     assert "a hijacked call of leaf: results changed: x1" in done.stdout
+    assert "return_to_handler.S:" in done.stdout
     assert f"repeat: harness conform --port {port} -c aarch64-virt --clause C5a" in done.stdout
