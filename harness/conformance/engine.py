@@ -115,7 +115,7 @@ def about(
     config: MachineConfig,
     variant: str,
     features: Sequence[str],
-    kernel: KernelFile | None = None,
+    kernel: KernelFile,
 ) -> tuple[str, ...]:
     """The clauses of a check that this build of a port can break."""
     build = BuildKind.DYNAMIC if variant in (DYNAMIC, MODULES) else BuildKind.STATIC
@@ -125,7 +125,7 @@ def about(
         if clause.applies_to(config)
         and not {build, BuildKind.ANY}.isdisjoint(clause.builds)
         and set(clause.features) <= set(features)
-        and not excused(kernel or KernelFile(), clause.id)
+        and not excused(kernel, clause.id)
     )
 
 
@@ -181,7 +181,7 @@ def _block(result: ClauseResult, findings: Sequence[Finding]) -> None:
 
 def _run(bench: Bench, check: Check) -> None:
     variant = bench.variant
-    asked = about(check, bench.config, variant.name, variant.features)
+    asked = about(check, bench.config, variant.name, variant.features, bench.kernel)
     bench.begin(check.name, asked, check.layer)
     try:
         check.run(bench)

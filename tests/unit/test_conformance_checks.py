@@ -67,7 +67,9 @@ def test_a_guest_that_dies_at_once_fails_a_clause_of_each_check_and_none_of_othe
         if features is not None:
             build = BuildKind.DYNAMIC if variant in (DYNAMIC, MODULES) else BuildKind.STATIC
             for check in checks_for(config, variant, features, select(config)):
-                at_stake = [CLAUSES[id_] for id_ in about(check, config, variant, features)]
+                at_stake = [
+                    CLAUSES[id_] for id_ in about(check, config, variant, features, port.kernel)
+                ]
                 assert at_stake, (check.name, variant)
                 for clause in at_stake:
                     assert clause.applies_to(config)
