@@ -8,7 +8,7 @@ from harness.config import load_port
 from harness.conformance.engine import BuildFindings, select, verdicts
 from harness.conformance.report import as_json, as_junit, lines
 from harness.conformance.variants import suite_spec
-from harness.conformance.verdict import Failure, Report, Verdict
+from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
 
 COMMAND = ["harness", "conform", "--port", "my port"]
 
@@ -85,6 +85,14 @@ def test_the_text_shows_evidence_and_how_to_repeat_and_no_control_characters():
     assert text.splitlines()[-1] == (
         "aarch64-virt: 1 pass, 2 fail, 0 blocked, 1 not claimed, 1 not observable in 1.2 s"
     )
+
+
+def test_what_is_blocked_and_expected_is_counted_once():
+    known = Failure("a", "dynamic", "x1 changed", expected="a reason")
+    blocked = ClauseResult("C1a", "title", Verdict.BLOCKED, failures=[known])
+    failed = ClauseResult("C1b", "title", Verdict.FAIL, failures=[known])
+    counts = "0 pass, 0 fail, 1 blocked, 0 not claimed, 0 not observable, 1 fail as expected"
+    assert summary([Report("config", "port", [blocked, failed])]) == counts
 
 
 def test_the_json():
