@@ -116,6 +116,7 @@ class Bench:
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
+            enough = self._enough(clause)
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
             if not any(shown.values()):
                 shown["guest"] = self.where()
@@ -125,13 +126,14 @@ class Bench:
                 message,
                 shown,
                 layer=self._layer,
-                place=self._located(place),
+                # It takes the call once more, in single steps, for a reader.
+                place=None if enough else self._located(place),
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,
             )
             self.failures.setdefault(clause, []).append(failure)
-            if self._enough(clause):
+            if enough:
                 raise Enough
         return holds
 

@@ -72,7 +72,6 @@ def run_checks(
     try:
         for check in checks:
             _run(bench, check)
-        _without_patching(bench, checks)
     except Enough:
         pass
     finally:
@@ -80,34 +79,32 @@ def run_checks(
     return BuildFindings(variant.name, bench.judged, bench.failures, lost=bench.lost)
 
 
-def _without_patching(bench: Bench, checks: Sequence[Check]) -> None:
+def explain_by_patching(
+    variant: Variant, checks: Sequence[Check], found: BuildFindings
+) -> BuildFindings:
     """Repeat what failed beside the port's patching functions, with the debugger in their place.
 
     What does not fail then is told as caused by the first failure of those functions.
     """
-    told = [(clause, one) for clause, failures in bench.failures.items() for one in failures]
+    told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
     cause = next((one for one in told if one[1].layer is Layer.PATCHING), None)
     if cause is None:
-        return
+        return found
     failed = {one.check for _, one in told if one.layer > Layer.PATCHING}
-    experiment = Bench(bench.variant)
-    experiment.by_port = False
+    bench = Bench(variant)
+    bench.by_port = False
     try:
         for check in checks:
             if check.name in failed:
-                _run(experiment, check)
+                _run(bench, check)
     finally:
-        experiment.close()
-    again = {
-        (clause, one.check) for clause, failures in experiment.failures.items() for one in failures
-    }
-    for clause, failures in bench.failures.items():
-        bench.failures[clause] = [
-            replace(one, cause=cause)
-            if one.layer > Layer.PATCHING and (clause, one.check) not in again
-            else one
-            for one in failures
-        ]
+        bench.close()
+    again = {(clause, one.check) for clause, failures in bench.failures.items() for one in failures}
+    explained: dict[str, list[Failure]] = {}
+    for clause, one in told:
+        follows = one.layer > Layer.PATCHING and (clause, one.check) not in again
+        explained.setdefault(clause, []).append(replace(one, cause=cause) if follows else one)
+    return replace(found, failures=explained)
 
 
 def about(

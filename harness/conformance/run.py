@@ -18,6 +18,7 @@ from harness.conformance.combinations import CLAUSE, combinations, try_combinati
 from harness.conformance.engine import (
     BuildFindings,
     checks_for,
+    explain_by_patching,
     run_checks,
     select,
     verdicts,
@@ -92,7 +93,7 @@ def do(job: Job) -> BuildFindings:
         )
     config = job.spec.effective_config
     checks = checks_for(config, job.variant, job.spec.features, job.clauses)
-    return run_checks(built, checks)
+    return explain_by_patching(built, checks, run_checks(built, checks))
 
 
 def conform(
