@@ -139,6 +139,12 @@ class Catalogue(Model):
         raise KeyError(id_)
 
 
+def order_of(name: str) -> tuple[int, str]:
+    """A key that sorts clauses as the catalogue has them, and other names behind them."""
+    places = _places()
+    return places.get(name, len(places)), name
+
+
 def is_of_guests(form: Form) -> bool:
     """Whether a whole guest can have call sites of this form, or only its modules."""
     return form in get_args(ConfigForm)
@@ -153,3 +159,8 @@ def matches_any(words: Sequence[str], patterns: Sequence[str]) -> bool:
 def load_catalogue() -> Catalogue:
     """The clauses that come with the harness."""
     return Catalogue.model_validate(tomllib.loads(CLAUSES_FILE.read_text(encoding="utf-8")))
+
+
+@cache
+def _places() -> dict[str, int]:
+    return {clause.id: at for at, clause in enumerate(load_catalogue().clause)}

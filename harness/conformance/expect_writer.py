@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from glob import escape as escape_glob
 
+from harness.conformance.catalogue import order_of
 from harness.conformance.expected import (
     ExpectedFailure,
     ExpectFile,
@@ -58,10 +59,7 @@ def written(port: str, reports: Sequence[Report], old: ExpectFile | None) -> str
         )
         for (clause, check, build, pattern), configs in found.items()
     ]
-    order = [result.clause for report in reports for result in report.results]
-    every = sorted(
-        (*kept, *new), key=lambda one: order.index(one.clause) if one.clause in order else -1
-    )
+    every = sorted((*kept, *new), key=lambda one: order_of(one.clause))
     return HEAD.format(port=_string(port)) + "".join(map(_table, every))
 
 

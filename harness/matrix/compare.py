@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Compares two sets of attempts; no I/O."""
+"""Compares two sets of attempts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from harness.conformance.catalogue import order_of
 from harness.matrix.result import CellOutcome, Result, all_verdicts
 from harness.matrix.tools import Tool, changed
 
@@ -135,7 +136,7 @@ def compare(
         tools=changed(before, now),
         note=note,
     )
-    for key in sorted(new):
+    for key in sorted(new, key=_order):
         seen = new[key]
         change = _change(key, seen)
         was = old[key].state if key in old else ""
@@ -182,7 +183,7 @@ def _silent(
     """Verdicts that are missing now, of cells that ended."""
     ended = {r.cell: r for r in now if r.outcome in (CellOutcome.PASS, CellOutcome.FAIL)}
     missed: dict[str, list[str]] = {}
-    for cell, name in sorted(old.keys() - new.keys()):
+    for cell, name in sorted(old.keys() - new.keys(), key=_order):
         if cell in ended and name:
             missed.setdefault(cell, []).append(name)
     found = []
@@ -210,6 +211,12 @@ def _answers(results: Iterable[Result]) -> Mapping[Key, _Seen]:
                 seen.failed, seen.message = result, one.message
                 seen.failures |= dict.fromkeys(one.failures)
     return found
+
+
+def _order(key: Key) -> tuple[str, bool, tuple[int, str]]:
+    """By cell; how it ended comes first, then its verdicts, clauses as the catalogue has them."""
+    cell, name = key
+    return cell, name != "", order_of(name)
 
 
 def _judged(results: Iterable[Result]) -> set[str]:

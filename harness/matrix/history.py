@@ -11,9 +11,11 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from harness.conformance.catalogue import order_of
 from harness.errors import HostError, UsageError
 from harness.matrix.result import Result, all_verdicts, checked
 from harness.matrix.rundir import Run
@@ -80,6 +82,12 @@ def default_file(port: Path | None = None) -> Path:
         digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
         own = f"-{re.sub('[^A-Za-z0-9._-]', '_', real.name)[:60]}-{digest}"
     return root / "ftrace-harness" / f"matrix{own}.sqlite"
+
+
+def _in_order(result: Result) -> Result:
+    """With clauses as the catalogue has them: the tables keep no order."""
+    verdicts = sorted(result.verdicts, key=lambda one: order_of(one.name))
+    return replace(result, verdicts=tuple(verdicts))
 
 
 class History:
@@ -179,7 +187,7 @@ class History:
                 "SELECT v.attempt, v.name, v.verdict, v.message FROM verdict v"
                 " JOIN attempt a ON a.id = v.attempt WHERE v.name <> ''"
                 " AND (?1 IS NULL OR a.revision = ?1) AND (?2 IS NULL OR a.run = ?2)"
-                " ORDER BY v.attempt, v.name",
+                " ORDER BY v.attempt",
                 (revision, run),
             ):
                 failures[attempt, name] = []
@@ -201,10 +209,8 @@ class History:
             ):
                 if attempt in found:
                     found[attempt]["versions"][program] = text
-        return [
-            checked(Result, one, f"{self.file} has an attempt that is none")
-            for one in found.values()
-        ]
+        where = f"{self.file} has an attempt that is none"
+        return [_in_order(checked(Result, one, where)) for one in found.values()]
 
     def _migrate(self) -> None:
         """Upgrade the file to this version; concurrent upgrades wait for each other."""

@@ -228,6 +228,15 @@ def test_configs_with_the_same_failure_are_one_entry(tmp_path):
     assert one.configs == ("mips-malta", "mips64-malta")
 
 
+def test_entries_are_in_the_order_of_the_catalogue():
+    """Also where the first config has not all the clauses, and with those that are not judged."""
+    old = expecting({"clause": "C10a"})
+    first = report(failing("a", clause="C11b"))
+    second = report(failing("a", clause="C9e"), failing("a", clause="C11b"), config="mips64-malta")
+    found = tomllib.loads(written("mips", [first, second], old))["failure"]
+    assert [one["clause"] for one in found] == ["C9e", "C10a", "C11b"]
+
+
 def test_entries_that_are_there_stay(tmp_path):
     old = expecting(
         {"message": "0x*", "reason": "a glob of mine"},
@@ -239,10 +248,10 @@ def test_entries_that_are_there_stay(tmp_path):
     found = report(failing("0x1000 was not refused", "new"))
     new = reread(written("mips", [found], old), tmp_path).failure
     assert [(one.reason, one.configs) for one in new] == [
-        ("not judged now", ("*",)),
         ("a glob of mine", ("*",)),
         ("half", ("mipsel-malta",)),
         (NO_REASON, ("mips-malta",)),
+        ("not judged now", ("*",)),
     ]
 
 

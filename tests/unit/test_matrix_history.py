@@ -57,6 +57,16 @@ def test_failures_come_back_in_their_order(file):
         assert base.attempts() == [one]
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(["C2a", "C9p", "C10a", "C10b", "M1a"]))
+def test_clauses_come_back_as_the_catalogue_has_them(tmp_path_factory, names):
+    said = tuple(CellVerdict(name, "pass") for name in names)
+    with History(tmp_path_factory.mktemp("x") / "matrix.sqlite") as base:
+        base.add([replace(RESULT, verdicts=said)])
+        [one] = base.attempts()
+    assert [verdict.name for verdict in one.verdicts] == ["C2a", "C9p", "C10a", "C10b", "M1a"]
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(attempts, unique_by=lambda one: one.id), st.randoms())
 def test_nothing_is_counted_twice_in_whatever_order_it_comes(tmp_path_factory, found, random):

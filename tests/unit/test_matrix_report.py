@@ -130,6 +130,17 @@ def test_cells_that_come_and_go_are_named():
     assert said(compare([RESULT], [other])) == {"missing": [RESULT.cell], "new": [other.cell]}
 
 
+def test_clauses_are_in_the_order_of_the_catalogue():
+    names = ["C10a", "M1a", "C9p", "C1a"]
+    ordered = ["C1a", "C9p", "C10a", "M1a"]
+    verdicts = tuple(CellVerdict(name, "fail", "wrong") for name in names)
+    found = compare([], [replace(NOW, verdicts=verdicts, outcome=CellOutcome.FAIL)])
+    assert [one.name for one in found.broke] == ordered
+    assert [line.split()[2] for line in lines(found) if line.startswith("broke")] == [
+        f"{name}:" for name in ordered
+    ]
+
+
 def test_one_reason_is_said_once():
     """The same verdict of one work in other cells comes with the first; each has its page."""
     old = [replace(RESULT, id=f"m{n}", cell=f"c{n:02}/x/y/calls") for n in range(40)]
