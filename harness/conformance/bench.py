@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
 from harness.conformance.live_text import LiveCode, LiveSites
@@ -15,9 +16,9 @@ from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import BOOT, Failure, Layer, Place
 from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
-from harness.image import THIS_MODULE, ModuleImage, RunningImage
+from harness.image import RunningImage
 from harness.isa import Form, Isa
-from harness.kbuild import GuestSpec, module_beside
+from harness.kbuild import GuestSpec
 from harness.machine import Machine
 from harness.tracer import PortCalls
 
@@ -75,7 +76,9 @@ class Bench:
         self._died = self._booting = False
         self.never_boots: NeverBoots | None = None
         """What the guest of this build died of at boot."""
-        self._called = 0
+        self.actions = Actions()
+        self.patched: list[tuple[str, int, Actions]] = []
+        """Failures of patching functions: clause, number, and how they came about."""
         self.used: set[str] = set()
         """The tracers that the check has switched on since the guest was fresh."""
         self.by_port = True
@@ -131,10 +134,14 @@ class Bench:
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,
+                patching=self._patching() if self._layer is Layer.PATCHING else "",
             )
             self.failures.setdefault(clause, []).append(failure)
             if enough:
                 raise Enough
+            if self._layer is Layer.PATCHING and place is None:
+                number = len(self.failures[clause]) - 1
+                self.patched.append((clause, number, self.actions.so_far()))
         return holds
 
     def lose(self) -> None:
@@ -159,15 +166,15 @@ class Bench:
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
         """What ``locate`` finds; nothing if the guest does not let it."""
-        # What runs by itself, at boot, is the switching off of all sites.
-        called = self._called or self.image.symbols.get("ftrace_make_nop", 0)
         try:
             if locate is not None:
                 return locate()
         except (GuestError, GdbError):
             return None
-        patching = called and self._layer is Layer.PATCHING
-        return place_of(self.image, called, "was called") if patching else None
+        called = self.image.symbols.get(self._patching())
+        if called is None or self._layer is not Layer.PATCHING:
+            return None
+        return place_of(self.image, called, "was called")
 
     def applies(self, clause: str) -> bool:
         """Whether a clause is one for this config."""
@@ -187,7 +194,7 @@ class Bench:
         With ``memory`` it is one of a machine that has so much, for this check alone.
         """
         self._forget_modules()
-        self._as_booted()
+        self._as_booted(memory)
         if memory:
             return self.start(memory)
         if self._guest is not None and self.config.qemu.snapshots:
@@ -220,7 +227,7 @@ class Bench:
     def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
         """Another guest, at its very first instruction."""
         self.close()
-        self._as_booted()
+        self._as_booted(memory)
         self._booting = True
         spec = self.variant.spec
         if memory:
@@ -232,36 +239,10 @@ class Bench:
         vars(self).pop("registers", None)
         return self._guest
 
-    def _as_booted(self) -> None:
+    def _as_booted(self, memory: str) -> None:
         self.used.clear()
-        self._called = 0
+        self.actions.forget(memory)
         self.slots.update(dict.fromkeys(self.slots, False))
-
-    def load_module(self, name: str) -> ModuleImage:
-        """Put a module that was built with the kernel into the guest and have it initialised.
-
-        GuestError when the guest refuses it.
-        """
-        path = module_beside(self.variant.kernel, name)
-        module = ModuleImage(path.read_bytes(), str(path))
-        for address, data in module.segments:
-            self.guest.debugger.restore_memory(address, data)
-        for image in (self.image, self.guest.image):
-            image.add_module(name, module)
-        for function in ("load_module", "do_init_module"):
-            status = self.call(self.image.address_of(function), module.this_module)
-            if status:
-                raise GuestError(f"{function}() of the module {name} returned {status}")
-        return module
-
-    def unload_module(self, name: str) -> None:
-        """Have the guest forget a module; GuestError when it refuses."""
-        module = self.image.modules[name]
-        status = self.call(self.image.address_of("unload_module"), module.address_of(THIS_MODULE))
-        if status:
-            raise GuestError(f"unload_module() of {name} returned {status}")
-        for image in (self.image, self.guest.image):
-            image.remove_module(name)
 
     def _forget_modules(self) -> None:
         images = [self.image, *([self._guest.image] if self._guest else [])]
@@ -327,7 +308,7 @@ class Bench:
         Gives the registers to put back after that.
         """
         isa, registers = self.isa, self.registers
-        self._called = self._patching(function, *arguments)
+        self.actions.done.append(Called(function, arguments))
         kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
         before = registers.read(*(name for name in kept if name != "zero"))
         # Below what is in use, with room for the arguments' home area.
@@ -342,11 +323,14 @@ class Bench:
         )
         return before
 
-    def _patching(self, function: int, *arguments: int) -> int:
-        """The port's function that does what a function is called for."""
-        if arguments and function == self.image.symbols.get("ftrace_replace_code"):
-            return self.image.address_of(f"ftrace_make_{'call' if arguments[0] else 'nop'}")
-        return function
+    def _patching(self) -> str:
+        """The patching function of the port that did what was done last."""
+        last, symbols = self.actions.last_call, self.image.symbols
+        # What runs by itself, at boot, is the switching off of all sites.
+        if last is None or (last.arguments and last.function == symbols.get("ftrace_replace_code")):
+            return f"ftrace_make_{'call' if last and last.arguments[0] else 'nop'}"
+        function = self.image.function_at(last.function)
+        return function.name if function else ""
 
     @property
     def cpu(self) -> int:
@@ -356,6 +340,11 @@ class Bench:
     def read_memory(self, address: int, size: int) -> bytes:
         """Memory of the guest."""
         return self.guest.debugger.read_memory(address, size)
+
+    def write_memory(self, address: int, data: bytes) -> None:
+        """Write memory of the guest, or text; `actions` have it."""
+        self.actions.done.append(Written(address, data))
+        self.guest.debugger.write_memory(address, data)
 
     @property
     def port(self) -> PortCalls:

@@ -13,6 +13,7 @@ from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.findings import find
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import excused, narrowed
+from harness.conformance.patching import locate_patching
 from harness.conformance.verdict import ClauseResult, Failure, Finding, Layer, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
@@ -190,6 +191,7 @@ def _run(bench: Bench, check: Check) -> None:
         # What the guest did gdb could not follow; a gdb that is gone is another error.
         bench.died(GuestError(f"the debugger lost the guest: {error.message}"))
         bench.close()
+    locate_patching(bench)
 
 
 def _result(

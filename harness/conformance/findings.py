@@ -131,8 +131,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
 
 def _subject(failure: Failure) -> str:
     """What is patched: the call sites, or the slots of the tracers."""
-    function = failure.place.function if failure.place else ""
-    return "slots" if function.startswith(OF_SLOTS) else "call sites"
+    return "slots" if failure.patching.startswith(OF_SLOTS) else "call sites"
 
 
 def _aspect(clause: str) -> str:

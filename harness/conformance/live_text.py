@@ -21,6 +21,7 @@ class UnderTest(Protocol):
     @property
     def registers(self) -> RegisterFile: ...
     def word(self, symbol: str) -> int: ...
+    def write_memory(self, address: int, data: bytes) -> None: ...
 
 
 class LiveCode:
@@ -101,7 +102,7 @@ class LiveSites:
         ip = layout.member("ip")
         address = (bench.registers.read()[self._isa.abi.stack_register] - 0x4000) & -16
         data = real[: ip.offset] + ip.packed(site.address) + real[ip.offset + ip.size :]
-        bench.guest.debugger.restore_memory(address, data)
+        bench.write_memory(address, data)
         return address
 
     def of(self, function: str) -> CallSite:

@@ -68,13 +68,13 @@ class Switch:
         """Store the address of a function in a pointer of the kernel."""
         image = self._bench.image
         value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
-        self._bench.guest.debugger.write_memory(image.address_of(name), value)
+        self._bench.write_memory(image.address_of(name), value)
 
     def variable(self, name: str, value: int) -> None:
         """Set an ``int`` of the kernel."""
         image = self._bench.image
         data = value.to_bytes(4, image.byteorder)
-        self._bench.guest.debugger.write_memory(image.address_of(name), data)
+        self._bench.write_memory(image.address_of(name), data)
 
     def _write_sites(self, on: bool, sites: Sequence[CallSite]) -> None:
         """What ftrace_make_call() and ftrace_make_nop() have to write, written by the debugger."""
@@ -83,7 +83,7 @@ class Switch:
         for site in sites:
             target = bench.image.target_of(site, "ftrace_caller")
             code = bench.isa.sites.code_for(site, state, target)
-            bench.guest.debugger.write_memory(site.address, code)
+            bench.write_memory(site.address, code)
 
     def _write_slots(self, tracer: bool | None = None, graph: bool | None = None) -> None:
         """The same for the slots of the tracers; None leaves one as it is."""
@@ -95,7 +95,7 @@ class Switch:
         function = image.address_of(TRACER) if bench.slots["function"] else None
         code = image.isa.sites.stub_code(image.symbols, function, bench.slots["graph"])
         for address, instructions in code.items():
-            bench.guest.debugger.write_memory(address, instructions)
+            bench.write_memory(address, instructions)
 
     def _done(self, status: int, what: str) -> None:
         if status:

@@ -58,7 +58,8 @@ class Failure:
     ``expected`` is why the port is known to fail so, where its file of expected failures says it.
     ``died``: the guest did, or the debugger lost it, so that nothing else could be seen.  ``used``
     are the tracers that were switched on until then.  ``about`` names what is wrong, for failures
-    of several ways through the port that are of one cause.  ``cause`` is another failure, and its
+    of several ways through the port that are of one cause.  ``patching`` is the port's patching
+    function that was called, where the failure is of one.  ``cause`` is another failure, and its
     clause, that this one goes away with, as an experiment has shown.
     """
 
@@ -72,6 +73,7 @@ class Failure:
     died: bool = False
     used: frozenset[str] = frozenset()
     about: str = ""
+    patching: str = ""
     cause: "tuple[str, Failure] | None" = None
 
 

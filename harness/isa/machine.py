@@ -114,6 +114,10 @@ class Machine(ABC):
         """Whether it is a return instruction."""
 
     @abstractmethod
+    def is_conditional(self, instruction: bytes) -> bool:
+        """Whether a flag or a register decides what it does: where it goes on, or what it moves."""
+
+    @abstractmethod
     def is_store(self, instruction: bytes) -> bool:
         """Whether it stores to memory."""
 

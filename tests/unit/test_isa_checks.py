@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the conformance checks ask of an instruction set; capstone is the judge of encodings."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.isa import Form, for_elf
 
@@ -27,6 +31,13 @@ NEITHER = {
 }
 
 
+CONDITIONAL = {
+    O32: re.compile(r"b(eq|ne|lez|gtz|ltz|gez|eqz|nez)l? |mov[zn] "),
+    N64: re.compile(r"b(eq|ne|lez|gtz|ltz|gez|eqz|nez)l? |mov[zn] "),
+    A64: re.compile(r"b\.|cbn?z |tbn?z |cs(el|inc|inv|neg|et|etm) |c(inc|inv|neg) |ccm[pn] "),
+}
+
+
 def text(isa, word):
     return isa.disassemble(isa.encode(word), 0x80001000)[0].text
 
@@ -42,6 +53,27 @@ def test_returns_and_stores(isa):
     for word in NEITHER[isa]:
         assert not isa.machine.is_return(isa.encode(word)), text(isa, word)
         assert not isa.machine.is_store(isa.encode(word)), text(isa, word)
+
+
+@given(word=st.integers(0, (1 << 32) - 1), major=st.sampled_from([0, *range(4, 8), *range(16, 24)]))
+@pytest.mark.parametrize("isa", [O32, N64], ids=repr)
+def test_conditional_instructions_of_mips(isa, word, major):
+    agrees(isa, word & 0x03FFFFFF | major << 26)
+
+
+@given(
+    word=st.integers(0, (1 << 32) - 1), top=st.sampled_from([*range(0x34, 0x38), 0x54, 0x1A, 0x3A])
+)
+def test_conditional_instructions_of_aarch64(word, top):
+    agrees(A64, word & 0x80FFFFFF | top << 24)
+    agrees(A64, word)
+
+
+def agrees(isa, word):
+    said = text(isa, word)
+    if not said.startswith((".word", "bc1", "bgez $zero")):
+        wanted = CONDITIONAL[isa].match(said) is not None
+        assert isa.machine.is_conditional(isa.encode(word)) == wanted, said
 
 
 @pytest.mark.parametrize(

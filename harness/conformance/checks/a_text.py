@@ -121,7 +121,7 @@ def targets_from_the_edge_of_a_region(bench: Bench) -> None:
     real = bench.sites.of(SITE)
     off = bench.code.of(real)
     for address in edges:
-        bench.guest.debugger.write_memory(address, off)
+        bench.write_memory(address, off)
         site = CallSite(address & bench.isa.mask, real.form, "at the edge", address, real.as_built)
         _targets(bench, site, bench.sites.fake_record(site))
     bench.close()
@@ -162,7 +162,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
             expected=bench.code.listing(site.address, off),
             found=bench.code.listing(site.address, back),
         )
-        bench.guest.debugger.write_memory(site.address, off)
+        bench.write_memory(site.address, off)
     for target, clause in (
         (low - isa.unit, "C9g"),
         (high + isa.unit, "C9g"),
@@ -195,7 +195,7 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
         found=bench.code.listing(site.address, now),
     )
     if code != now:
-        bench.guest.debugger.write_memory(site.address, code)
+        bench.write_memory(site.address, code)
 
 
 @check("C9n", "M1d", layer=Layer.PATCHING)
@@ -221,7 +221,7 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
     """Write a site's code to where no such site lies, and have the port switch it on and off."""
     image, caller = bench.image, bench.image.address_of("ftrace_caller")
     debugger = bench.guest.debugger
-    debugger.write_memory(site.address, off)
+    bench.write_memory(site.address, off)
     record = bench.sites.fake_record(site)
     with bench.stakes(*clauses):
         status = bench.call(image.address_of("ftrace_make_call"), record, caller)
@@ -270,7 +270,7 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in range(len(isa.split(code))):
             for spoiled, what in spoilt(isa, code, place):
-                bench.guest.debugger.write_memory(site.address, spoiled)
+                bench.write_memory(site.address, spoiled)
                 refused(bench, "C9e", site, call, f"{what} of a site that is {state}")
 
 

@@ -4,6 +4,7 @@
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
+from harness.conformance.live_modules import load_module, unload_module
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Layer
@@ -26,7 +27,7 @@ def load(bench: Bench) -> list[ModuleImage]:
     """All modules, loaded into a fresh guest."""
     bench.fresh()
     with bench.stakes("C7f", "C9a", "M1b"):
-        return [bench.load_module(name) for name in LOADED]
+        return [load_module(bench, name) for name in LOADED]
 
 
 def sites_of(modules: list[ModuleImage]) -> list[CallSite]:
@@ -227,7 +228,7 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in changing:
             for spoiled, what in spoilt(bench.isa, code, place):
-                bench.guest.debugger.write_memory(site.address, spoiled)
+                bench.write_memory(site.address, spoiled)
                 for clause in ("C9e", *told_by_words):
                     refused(bench, clause, site, call, f"{what} of a module's site that is {state}")
 
@@ -293,10 +294,10 @@ def nothing_is_written_where_a_module_was(bench: Bench) -> None:
     switch.sites(True, sites_of(modules))
     with bench.stakes("C7e"):
         for name in LOADED:
-            bench.unload_module(name)
+            unload_module(bench, name)
     for module in modules:
         size = len(module.text) // len(PATTERN)
-        bench.guest.debugger.restore_memory(module.text.start, PATTERN * size)
+        bench.write_memory(module.text.start, PATTERN * size)
     pattern = texts(bench, modules)
     with bench.stakes("C7e"):
         switch.sites(True)

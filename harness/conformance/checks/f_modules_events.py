@@ -8,6 +8,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, told, watch
 from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.live_modules import load_module
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import GRAPH_ENTER
 from harness.conformance.variants import LOADED
@@ -25,7 +26,7 @@ def _loaded_and_watched(bench: Bench) -> Iterator[tuple[Watched, list[ModuleImag
         for name in LOADED:
             path = module_beside(bench.variant.kernel, name)
             watched.oracle.add_module(ModuleImage(path.read_bytes(), str(path)))
-            modules.append(bench.load_module(name))
+            modules.append(load_module(bench, name))
         yield watched, modules
 
 

@@ -70,6 +70,15 @@ class AArch64Machine(Machine):
         word = self.code.value(instruction)
         return word & 0xFFFFFC1F == 0xD65F0000 or word in (0xD65F0BFF, 0xD65F0FFF)
 
+    def is_conditional(self, instruction: bytes) -> bool:
+        """b.cond, cbz, cbnz, tbz, tbnz, csel and its like, ccmp and ccmn."""
+        word = self.code.value(instruction)
+        return (
+            word & 0xFF000010 == 0x54000000
+            or word & 0x7C000000 == 0x34000000
+            or word & 0x3FE00000 in (0x1A800000, 0x3A400000)
+        )
+
     def is_store(self, instruction: bytes) -> bool:
         """Loads and stores, without those that are always loads."""
         word = self.code.value(instruction)

@@ -71,6 +71,16 @@ class MipsMachine(Machine):
         """``jr ra`` with or without a hint; in release 6 ``jalr zero, ra``."""
         return self.code.value(instruction) & 0xFFFFF83E == 0x03E00008
 
+    def is_conditional(self, instruction: bytes) -> bool:
+        """Branches that compare, movz and movn; beq of zero and zero is ``b``."""
+        word = self.code.value(instruction)
+        opcode = word >> 26
+        if opcode == _SPECIAL:
+            return word & 0x3F in (0x0A, 0x0B)
+        if opcode == _REGIMM:
+            return word >> 16 & 0x1F < 4
+        return (4 <= opcode <= 7 or 0x14 <= opcode <= 0x17) and word >> 16 != 0x1000
+
     def is_store(self, instruction: bytes) -> bool:
         """sb, sh, sw, sd and the like, coprocessor stores, and sc."""
         opcode = self.code.value(instruction) >> 26

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Modules of a guest under test."""
+
+from harness.conformance.bench import Bench
+from harness.errors import GuestError
+from harness.image import THIS_MODULE, ModuleImage
+from harness.kbuild import module_beside
+
+
+def load_module(bench: Bench, name: str) -> ModuleImage:
+    """Put a module that was built with the kernel into the guest and have it initialised.
+
+    GuestError when the guest refuses it.
+    """
+    path = module_beside(bench.variant.kernel, name)
+    module = ModuleImage(path.read_bytes(), str(path))
+    for address, data in module.segments:
+        bench.write_memory(address, data)
+    for image in (bench.image, bench.guest.image):
+        image.add_module(name, module)
+    for function in ("load_module", "do_init_module"):
+        status = bench.call(bench.image.address_of(function), module.this_module)
+        if status:
+            raise GuestError(f"{function}() of the module {name} returned {status}")
+    return module
+
+
+def unload_module(bench: Bench, name: str) -> None:
+    """Have the guest forget a module; GuestError when it refuses."""
+    module = bench.image.modules[name]
+    status = bench.call(bench.image.address_of("unload_module"), module.address_of(THIS_MODULE))
+    if status:
+        raise GuestError(f"unload_module() of {name} returned {status}")
+    for image in (bench.image, bench.guest.image):
+        image.remove_module(name)

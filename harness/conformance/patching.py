@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""A call of a patching function once more, in single steps: which line a failure comes from."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from harness.conformance.actions import Actions, Called, Written
+from harness.conformance.bench import CALL_RETURNS, START, Bench
+from harness.conformance.findings import MAINTENANCE, REFUSED
+from harness.conformance.places import place_of
+from harness.conformance.verdict import Place
+from harness.errors import GdbError, GuestError
+
+MOST_STEPS = 2000
+"""Instructions of one call, with what it calls of the kernel."""
+
+MOST_SITES = 4096
+"""Calls of ftrace_make_nop() or ftrace_make_call() on the way to the one that is meant."""
+
+RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0}
+"""Which argument is the ``struct dyn_ftrace``."""
+
+AROUND = range(-16, 48)
+"""The bytes at a call site that are looked at."""
+
+PANIC = "panic"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One instruction; what is in the registers, and in the words looked at, behind it."""
+
+    address: int
+    registers: dict[str, int]
+    code: bytes
+
+
+def locate_patching(bench: Bench) -> None:
+    """Give the first failures of each kind of the check that just ended their lines.
+
+    The guest is left in any state.
+    """
+    known: dict[tuple[str, str], Place | None] = {}
+    failures, bench.patched = bench.patched, []
+    for clause, number, actions in failures:
+        failure = bench.failures[clause][number]
+        key = failure.patching, _kind(clause)
+        if key not in known:
+            known[key] = None
+            # A guest that dies again, where it died before, has nothing more to say.
+            with suppress(GuestError, GdbError):
+                known[key] = _locate(bench, clause, failure.patching, actions)
+        place = known[key]
+        if place is not None:
+            bench.failures[clause][number] = replace(failure, place=place)
+
+
+def _kind(clause: str) -> str:
+    if clause in MAINTENANCE:
+        return clause
+    return "refused" if clause in REFUSED else "words"
+
+
+def _locate(bench: Bench, clause: str, function: str, actions: Actions) -> Place | None:
+    isa = bench.isa
+    _come_to(bench, function, actions)
+    registers = bench.registers.read(*isa.abi.argument_registers, isa.abi.return_register)
+    watched = _watched(bench, function, registers)
+    steps = list(_steps(bench, registers[isa.abi.return_register] & isa.mask, watched))
+    if not steps:
+        return None
+    return _Search(bench, steps[0], steps[1:]).place(clause)
+
+
+def _come_to(bench: Bench, function: str, actions: Actions) -> None:
+    """Do everything again, and stop in front of the function that did it."""
+    isa, start = bench.isa, bench.image.address_of(function)
+    calls = [at for at, one in enumerate(actions.done) if isinstance(one, Called)]
+    if calls:
+        bench.fresh(actions.memory)
+    else:
+        bench.boot(actions.memory)
+    for action in actions.done[: calls[-1] if calls else 0]:
+        if isinstance(action, Written):
+            bench.write_memory(action.address, action.data)
+        else:
+            bench.call(action.function, *action.arguments)
+    last = actions.last_call
+    if last is not None:
+        bench.enter(last.function, *last.arguments)
+        if last.function == start:
+            return
+    end = CALL_RETURNS if calls else START
+    for _ in range(MOST_SITES):
+        if bench.run_to(start, end) != start & isa.mask:
+            break
+        if not actions.site or _site(bench, function, bench.registers.read()) == actions.site:
+            return
+    raise GuestError(f"{function}() was not called for that call site again")
+
+
+def _site(bench: Bench, function: str, registers: dict[str, int]) -> int:
+    """``ip`` of the record that ftrace_make_nop() or ftrace_make_call() is called with."""
+    isa, ip = bench.isa, bench.port.record.member("ip")
+    record = registers[isa.abi.argument_registers[RECORD[function]]] & isa.mask
+    return bench.word_at(record + ip.offset) & isa.mask
+
+
+def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
+    """The text that the function is about: a call site, or the stub with the slots."""
+    if function in RECORD:
+        site = _site(bench, function, registers)
+        return range(site + AROUND.start, site + AROUND.stop)
+    stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
+    assert stub is not None, "a slot lies in a stub"
+    return range(stub.address, stub.address + stub.size)
+
+
+def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
+    """How it is in front of the function, and behind each of its instructions."""
+    isa, debugger = bench.isa, bench.guest.debugger
+    wanted = [*isa.abi.general_registers]
+    panic = bench.image.symbols.get(PANIC)
+    code = bench.read_memory(watched.start, len(watched))
+    here = debugger.read_register(isa.abi.pc_register) & isa.mask
+    yield _Step(here, bench.registers.read(*wanted), code)
+    for _ in range(MOST_STEPS):
+        if here in (end, panic):
+            return
+        at, instruction = here, _instruction(bench, here)
+        try:
+            here = debugger.step_instruction().address & isa.mask
+            # A step may take a branch's delay slot along, with a store in it.
+            if isa.machine.is_store(instruction) or isa.machine.has_delay_slot(instruction):
+                code = bench.read_memory(watched.start, len(watched))
+            yield _Step(at, bench.registers.read(*wanted), code)
+        except (GuestError, GdbError):
+            return
+
+
+class _Search:
+    """The steps of one call, and how it was before."""
+
+    def __init__(self, bench: Bench, before: _Step, steps: Sequence[_Step]) -> None:
+        self._bench = bench
+        self._steps = steps
+        self._before = before
+        self._codes = codes = [before.code, *(step.code for step in steps)]
+        self._stores = [at for at in range(len(steps)) if codes[at] != codes[at + 1]]
+
+    def place(self, clause: str) -> Place | None:
+        """The line that a failure of a clause comes from."""
+        if clause in MAINTENANCE:
+            return self._maintenance() or self._last_store()
+        if clause in REFUSED:
+            # What was not refused passed the last question in front of the first store.
+            end = self._stores[0] if self._stores else len(self._steps)
+            return self._question(end, "asked last before the code was written")
+        if not self._stores:
+            return self._question(len(self._steps), "asked last; no code was written")
+        return self._last_store()
+
+    def _question(self, end: int, how: str) -> Place | None:
+        machine = self._bench.isa.machine
+        for at in range(end - 1, -1, -1):
+            address = self._steps[at].address
+            if machine.is_conditional(_instruction(self._bench, address)):
+                place = place_of(self._bench.image, address, how)
+                if place is not None:
+                    return place
+        return None
+
+    def _last_store(self) -> Place | None:
+        """What made the word that was written last, or wrote it if it was there before."""
+        if not self._stores:
+            return None
+        at = self._stores[-1]
+        made = self._made(at)
+        if made is not None:
+            return made
+        for step in reversed(self._steps[: at + 1]):
+            place = place_of(self._bench.image, step.address, "wrote the code last")
+            if place is not None:
+                return place
+        return None
+
+    def _made(self, store: int) -> Place | None:
+        """The instruction of the port behind which a register held the written word first."""
+        isa, unit = self._bench.isa, self._bench.isa.unit
+        was, now = (isa.split(self._codes[at]) for at in (store, store + 1))
+        word = next(isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
+        mask = (1 << 8 * unit) - 1
+        # A nop that is zero, and what lay about in a register already, tell nothing.
+        if not word or any(value & mask == word for value in self._before.registers.values()):
+            return None
+        for step in self._steps[:store]:
+            if any(value & mask == word for value in step.registers.values()):
+                return place_of(self._bench.image, step.address, "made the word that was written")
+        return None
+
+    def _maintenance(self) -> Place | None:
+        """The port's call of cache maintenance, or its own, behind the last store."""
+        if not self._stores:
+            return None
+        image, last = self._bench.image, None
+        for step in self._steps[self._stores[-1] + 1 :]:
+            place = place_of(image, step.address, "makes code visible to fetches")
+            if place is None:
+                return last
+            last = place
+        return None
+
+
+def _instruction(bench: Bench, address: int) -> bytes:
+    """An instruction, out of the image where that has it: functions of ports change others."""
+    text, isa = bench.image.text, bench.isa
+    if text.start <= address < text.stop:
+        return isa.split(bench.image.read(address, isa.longest))[0]
+    return bench.code.instruction(address)
