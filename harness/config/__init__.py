@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 from harness.config.names import list_configs, list_modules, list_ports, list_workloads
 
 if TYPE_CHECKING:
-    from harness.config.models import BuildConfig, KernelFile, MachineConfig, Port, QemuConfig
+    from harness.config.models import (
+        BuildConfig,
+        KernelFile,
+        LinuxConfig,
+        MachineConfig,
+        Port,
+        QemuConfig,
+    )
 
 __all__ = [
     "BuildConfig",
     "KernelFile",
+    "LinuxConfig",
     "MachineConfig",
     "Port",
     "QemuConfig",
@@ -23,6 +31,7 @@ __all__ = [
     "list_modules",
     "list_ports",
     "list_workloads",
+    "load_any_config",
     "load_config",
     "load_port",
 ]
@@ -32,9 +41,20 @@ def load_config(name_or_path: str | Path) -> "MachineConfig":
     """The machine config of a name in ``qemu-configs/``, or of a path.
 
     A text that ends in ``.toml`` or holds a slash is a path.  Raises UsageError, naming the file,
-    the key, what was found and what is allowed.
+    the key, what was found and what is allowed; also for the config of a Linux kernel, which
+    has no guest to build.
     """
     from harness.config.loading import load_config as load
+
+    return load(name_or_path)
+
+
+def load_any_config(name_or_path: str | Path) -> "MachineConfig | LinuxConfig":
+    """As `load_config`, and a file with a table ``[linux]`` is a LinuxConfig.
+
+    Its files are found from the directory of the config; UsageError if one does not exist.
+    """
+    from harness.config.loading import load_any_config as load
 
     return load(name_or_path)
 
@@ -50,7 +70,7 @@ def load_port(name_or_directory: str | Path) -> "Port":
 
 
 def __getattr__(name: str) -> object:
-    if name in ("BuildConfig", "KernelFile", "MachineConfig", "Port", "QemuConfig"):
+    if name in __all__:
         from harness.config import models
 
         return getattr(models, name)

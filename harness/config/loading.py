@@ -14,7 +14,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from harness.config import resources
-from harness.config.models import ConfigFile, MachineConfig, Port, PortFile
+from harness.config.models import (
+    ConfigFile,
+    LinuxConfig,
+    LinuxFile,
+    LinuxTable,
+    MachineConfig,
+    Port,
+    PortFile,
+)
 from harness.config.names import is_path, list_configs, list_ports, unknown_name, user_path
 from harness.errors import UsageError
 from harness.isa import machine_of
@@ -31,37 +39,71 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*\.toml")
 
 def load_config(name_or_path: str | Path) -> MachineConfig:
     """See :func:`harness.config.load_config`."""
-    text = str(name_or_path)
-    if is_path(text):
-        file = user_path(text)
-    else:
-        known = list_configs()
-        if text not in known:
-            raise unknown_name(
-                "config",
-                text,
-                known,
-                path_hint="A path to a config ends in .toml.",
-            )
-        file = resources.configs_directory() / f"{text}.toml"
+    config = load_any_config(name_or_path)
+    if isinstance(config, LinuxConfig):
+        raise UsageError(
+            f"The config {config.name} is of a Linux kernel, and this needs a guest that the "
+            "harness builds.",
+            "Choose a config with a table [build]; `harness list configs` has those.",
+        )
+    return config
+
+
+def load_any_config(name_or_path: str | Path) -> MachineConfig | LinuxConfig:
+    """See :func:`harness.config.load_any_config`."""
+    file = _config_file(str(name_or_path))
     data = read_toml(file)
+    shown = escape(str(file), 500)
     if not _FILE_NAME.fullmatch(file.name):
         raise UsageError(
-            f"{escape(str(file), 500)}: the file's name is the config's name, and this one has "
+            f"{shown}: the file's name is the config's name, and this one has "
             "characters that a name cannot have.",
             "Use letters, digits, dots, dashes, plus signs and underscores, and end in .toml.",
         )
-    checked = validated(ConfigFile, data, file)
+    if ("linux" in data) == ("build" in data):
+        both = "both a table [build] and" if "build" in data else "neither a table [build] nor"
+        raise UsageError(f"{shown}: there is {both} a table [linux].", CONFIG_ADVICE)
+    model: type[LinuxFile] | type[ConfigFile] = LinuxFile if "linux" in data else ConfigFile
+    checked = validated(model, data, file)
     ways = machine_of(checked.architecture).injections
     if checked.qemu.inject not in (None, *ways):
         found, allowed = (", ".join(map(json.dumps, one)) for one in ([checked.qemu.inject], ways))
         shown = escape(f"{file}: qemu.inject: found {found}; allowed: {allowed}", 1000)
         raise UsageError(shown, CONFIG_ADVICE)
     fields: dict[str, Any] = dict(checked)
+    if isinstance(checked, LinuxFile):
+        fields["linux"] = _with_files(checked.linux, file)
+        return LinuxConfig(name=file.stem, **fields)
     if "/" in checked.port:
         # Meant from where the file lies, so that a config works from any directory.
         fields["port"] = os.path.realpath(file.parent / user_path(checked.port))
     return MachineConfig(name=file.stem, **fields)
+
+
+def _config_file(text: str) -> Path:
+    if is_path(text):
+        return user_path(text)
+    known = list_configs()
+    if text not in known:
+        raise unknown_name("config", text, known, path_hint="A path to a config ends in .toml.")
+    return resources.configs_directory() / f"{text}.toml"
+
+
+def _with_files(linux: LinuxTable, file: Path) -> LinuxTable:
+    """The table with absolute paths; those of the file are relative to its directory."""
+    paths = {}
+    for key in ("vmlinux", "image", "initrd"):
+        given: Path | None = getattr(linux, key)
+        if given is None:
+            continue
+        path = Path(os.path.realpath(file.parent / user_path(given)))
+        if not path.is_file():
+            raise UsageError(
+                escape(f"{file}: linux.{key}: there is no file {path}.", 1000),
+                "Paths are relative to the config's directory.",
+            )
+        paths[key] = path
+    return linux.model_copy(update=paths)
 
 
 def load_port(name_or_directory: str | Path) -> Port:

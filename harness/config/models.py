@@ -80,6 +80,12 @@ def _argument(text: str) -> str:
     return text
 
 
+def _file_path(path: Path) -> Path:
+    if not str(path).isprintable() or not path.name:
+        raise ValueError("the path of a file, without control characters")
+    return path
+
+
 Word = Annotated[str, StringConstraints(pattern=_QEMU_WORD, max_length=200)]
 Program = Annotated[str, StringConstraints(pattern=f"^{PROGRAM.pattern}$", max_length=200)]
 CompilerName = Annotated[str, StringConstraints(pattern=f"^{COMPILER}$")]
@@ -90,6 +96,7 @@ Argument = Annotated[
     StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=1000),
     AfterValidator(_argument),
 ]
+FilePath = Annotated[Path, AfterValidator(_file_path)]
 Addresses = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,16}-0x[0-9a-f]{1,16}$")]
 Architecture = Annotated[str, AfterValidator(_known_architecture)]
 Flag = Annotated[str, AfterValidator(_flag)]
@@ -153,18 +160,54 @@ class BuildConfig(Model):
         return self.package.replace("gcc", self.compiler, 1)
 
 
-class ConfigFile(Model):
-    """The keys of a TOML file in ``qemu-configs/``."""
+class LinuxTable(Model):
+    """A Linux kernel: its files, and how it is booted."""
+
+    vmlinux: FilePath = Field(description="the path of a vmlinux with DWARF")
+    image: FilePath | None = Field(default=None, description="the path of a file that QEMU boots")
+    append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=2000)] = Field(
+        default="", description="a kernel command line of printable ASCII, at most 2000 characters"
+    )
+    initrd: FilePath | None = Field(default=None, description="the path of an initramfs")
+    until: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*$", max_length=200)] = Field(
+        default="free_initmem", description='the name of a function, such as "free_initmem"'
+    )
+
+    @property
+    def boot_file(self) -> Path:
+        """What QEMU loads."""
+        return self.image or self.vmlinux
+
+
+class MachineFile(Model):
+    """The keys that all machine configs have."""
 
     description: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")] = Field(
         description="one line of text"
     )
     architecture: Architecture = Field(description="the name of a directory in guests/arch")
+    qemu: QemuConfig = Field(description="a table [qemu]")
+
+    @property
+    def injection(self) -> Injection | None:
+        """How the host raises an interrupt, if the config says so."""
+        name = self.qemu.inject
+        return None if name is None else machine_of(self.architecture).injections[name]
+
+
+class ConfigFile(MachineFile):
+    """The keys of a TOML file in ``qemu-configs/``."""
+
     port: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")] = Field(
         description="the name of a directory in guests/ports, or a path with a slash"
     )
-    qemu: QemuConfig = Field(description="a table [qemu]")
     build: BuildConfig = Field(description="a table [build]")
+
+
+class LinuxFile(MachineFile):
+    """The keys of a TOML file with a table ``[linux]``."""
+
+    linux: LinuxTable = Field(description="a table [linux]")
 
 
 class MachineConfig(ConfigFile):
@@ -173,17 +216,17 @@ class MachineConfig(ConfigFile):
     name: Annotated[str, StringConstraints(pattern=_NAME)]
 
     @property
-    def injection(self) -> Injection | None:
-        """How the host raises an interrupt, if the config says so."""
-        name = self.qemu.inject
-        return None if name is None else machine_of(self.architecture).injections[name]
-
-    @property
     def properties(self) -> frozenset[Property]:
         """What its guests have, for clauses to be about."""
         nmi = self.injection is not None and self.injection.nmi
         of_machine = machine_of(self.architecture).properties(self.build.cflags)
         return of_machine if nmi else of_machine | {Property.NO_NMI}
+
+
+class LinuxConfig(LinuxFile):
+    """The machine config of a Linux kernel: the paths are absolute, and name regular files."""
+
+    name: Annotated[str, StringConstraints(pattern=_NAME)]
 
 
 class KernelFile(Model):

@@ -147,13 +147,16 @@ def test_malformed_toml_tells_line_and_column(file: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "architecture: the key is missing"),
+        (b"", "there is neither a table [build] nor a table [linux]."),
+        (b"[build]", "architecture: the key is missing"),
+        (b"[linux]\n[build]", "there is both a table [build] and a table [linux]."),
+        (b"[linux]", "linux.vmlinux: the key is missing; allowed: the path of a vmlinux"),
         (b"# one\n\xff = 1\n", "line 2 is not UTF-8"),
         (b"#" * 100_000, "longer than 65536 bytes"),
         (b"a = " + b"[" * 20_000, "is not TOML"),
         (b"a = " + b"9" * 5_000, "is not TOML"),
         (b"\0", "is not TOML"),
-        (b'"\\u001b[2J\\u009b" = 1', r"\u001b[2J"),
+        (b'"\\u001b[2J\\u009b" = 1\n[build]', r"\u001b[2J"),
     ],
 )
 def test_files_that_are_no_configs(file: Path, content: bytes, expected: str) -> None:

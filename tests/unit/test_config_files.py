@@ -61,6 +61,7 @@ def test_the_document_describes_every_key() -> None:
         (configs, "", models.ConfigFile),
         (configs, "qemu.", models.QemuConfig),
         (configs, "build.", models.BuildConfig),
+        (configs, "linux.", models.LinuxTable),
         (ports, "", models.PortFile),
     ):
         for name, field in model.model_fields.items():
