@@ -4,6 +4,7 @@
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from harness.conformance.expected import ExpectFile
     from harness.conformance.verdict import Report
     from harness.kbuild import GuestSpec
+    from harness.pages import Write
 
 
 @click.command()
@@ -41,6 +43,12 @@ if TYPE_CHECKING:
     "--json", "json_file", metavar="FILE", help="Write all results as JSON; - for stdout."
 )
 @click.option("--junit", "junit_file", metavar="FILE", help="Write a JUnit report; - for stdout.")
+@click.option(
+    "--html",
+    "pages",
+    metavar="DIR",
+    help="Write static pages: findings with source and disassembly, clauses over configs.",
+)
 @click.option(
     "--expect",
     "expect_file",
@@ -67,6 +75,7 @@ def conform(
     clauses: tuple[str, ...],
     json_file: str | None,
     junit_file: str | None,
+    pages: str | None,
     expect_file: str | None,
     new_file: str | None,
     next_only: bool,
@@ -79,41 +88,51 @@ def conform(
     """
     from harness.conformance.expect_writer import written
     from harness.conformance.expected import apply_expected
+    from harness.conformance.listing import add_listings
     from harness.conformance.report import as_json, as_junit
     from harness.conformance.run import conform as judge
     from harness.conformance.summary import summary_lines
 
     _check_clauses(clauses)
     chosen = _judged(configs, port, clauses, cflags)
-    if next_only and (mutants or json_file or junit_file or new_file):
+    if next_only and (mutants or json_file or junit_file or pages or new_file):
         raise UsageError(
             "--next goes with -c, --port, --clause, --cflags and --expect only",
             "Leave it out for a whole report.",
         )
     if mutants:
         others = port or cflags or clauses or junit_file or expect_file or new_file
-        sys.exit(_kill(chosen, mutants, json_file, others))
+        sys.exit(_kill(chosen, mutants, json_file, pages, others))
     expected = _expected(chosen, expect_file, new_file)
     command = ["harness", "conform", *(["--port", port] if port else [])]
     command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
     if next_only:
         sys.exit(_next(chosen, clauses, expected, command))
     reports: list[Report] = []
-    with _outputs(json_file, junit_file, new_file) as (write_json, write_junit, write_expected):
+    with (
+        _pages(pages) as write_page,
+        _outputs(json_file, junit_file, new_file) as (write_json, write_junit, write_expected),
+    ):
         with progress() as tell:
             for report, spec in zip(judge(chosen, clauses, tell), chosen, strict=True):
                 known = expected.get(spec.port.directory)
                 if known is not None and new_file is None:
                     apply_expected(report, known)
+                if json_file is not None or write_page is not None:
+                    add_listings(report.findings, spec)
                 reports.append(report)
                 if "-" not in (json_file, junit_file, new_file):
                     file = _full_report(report, command)
                     click.echo("\n".join(summary_lines(report, command, file)))
         write_json(as_json(reports, command))
         write_junit(as_junit(reports, command))
+        if write_page is not None:
+            _write_pages(write_page, reports, command, (configs, clauses))
         if new_file is not None:
             own = chosen[0].port
             write_expected(written(own.name, reports, expected.get(own.directory)))
+    if "-" not in (json_file, junit_file, new_file):
+        _tell_pages(pages)
     failed = new_file is None and any(report.failed for report in reports)
     sys.exit(1 if failed else 0)
 
@@ -134,6 +153,34 @@ def _next(
             if found.failed:
                 return 1
     return 0
+
+
+def _write_pages(
+    write: "Write",
+    reports: Sequence["Report"],
+    command: Sequence[str],
+    named: tuple[Sequence[str], Sequence[str]],
+) -> None:
+    """Pages of what the JSON has; ``named`` are the configs and clauses that were asked for."""
+    from harness.conformance.html import write_pages
+    from harness.conformance.report import as_object
+    from harness.conformance.report_file import read_reports
+
+    asked = _with(command, ("-c", named[0]), ("--clause", named[1]))
+    write_pages(write, read_reports(as_object(reports, command)), asked, time.time())
+
+
+def _with(command: Sequence[str], *options: tuple[str, Sequence[str]]) -> str:
+    """The command line with options that are repeated for each of their values."""
+    more = [word for option, values in options for value in values for word in (option, value)]
+    return shlex.join([*command, *more])
+
+
+def _tell_pages(directory: str | None) -> None:
+    from harness.units import one_line
+
+    if directory is not None:
+        click.echo(f"pages: {one_line(str(Path(directory, 'index.html')))}")
 
 
 def _full_report(report: "Report", command: Sequence[str]) -> str:
@@ -158,21 +205,30 @@ def _kill(
     specs: Sequence["GuestSpec"],
     mutants: Sequence[str],
     json_file: str | None,
+    pages: str | None,
     others: object,
 ) -> int:
     from harness.mutation.kill_table import kill_table, table_json, table_lines
 
     if others:
         raise UsageError(
-            "--mutant goes with -c and --json only",
+            "--mutant goes with -c, --json and --html only",
             "A mutant is one of a reference port and names its clauses itself.",
         )
-    with _outputs(json_file) as [write_json]:
+    with _pages(pages) as write_page, _outputs(json_file) as [write_json]:
         with progress() as tell:
             outcomes = kill_table(specs, mutants, tell)
         if json_file != "-":
             click.echo("\n".join(table_lines(outcomes)))
         write_json(table_json(outcomes))
+        if write_page is not None:
+            from harness.mutation.html import write_pages
+
+            configs = [spec.config.name for spec in specs]
+            asked = _with(["harness", "conform"], ("-c", configs), ("--mutant", mutants))
+            write_pages(write_page, outcomes, asked, time.time())
+    if json_file != "-":
+        _tell_pages(pages)
     return 0 if all(outcome.right for outcome in outcomes) else 1
 
 
@@ -228,6 +284,24 @@ def _judged(
     if own is not None and not chosen:
         raise UsageError(f"there is no config for the port {own.name}", "Name one: -c CONFIG.")
     return [suite_spec(config, own, cflags) for config in chosen]
+
+
+@contextmanager
+def _pages(directory: str | None) -> Iterator["Write | None"]:
+    """What writes a page into the directory, which is made before the work begins.
+
+    None where there is none.
+    """
+    from harness.config.names import user_path
+    from harness.pages import pages_directory
+
+    if directory is None:
+        yield None
+        return
+    if directory == "-":
+        raise UsageError("pages are a directory, and not standard output", "Give a directory.")
+    with pages_directory(user_path(directory)) as write:
+        yield write
 
 
 @contextmanager

@@ -3,10 +3,19 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
-from harness.conformance.verdict import Failure, Finding, Report, Verdict, summary
+from harness.conformance.evidence import shown_value
+from harness.conformance.verdict import (
+    ClauseResult,
+    Failure,
+    Finding,
+    Listing,
+    Report,
+    Verdict,
+    summary,
+)
 from harness.units import KIB, one_line
 
 FORMAT = 1
@@ -66,68 +75,52 @@ def _expected(failure: Failure) -> Iterator[str]:
     yield f"       {failure.check} ({failure.variant}): {said}: expected: {failure.expected}"
 
 
-def shown_value(value: object) -> Iterator[str]:
-    """A piece of evidence, line by line."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            inner_lines = list(shown_value(inner))
-            if len(inner_lines) == 1:
-                yield f"{name}: {inner_lines[0]}"
-            else:
-                yield f"{name}:"
-                yield from (f"  {line}" for line in inner_lines)
-    elif isinstance(value, list | tuple):
-        yield from map(str, value)
-    elif value:
-        yield from str(value).splitlines()
-
-
 def as_json(reports: Sequence[Report], command: Sequence[str]) -> str:
     """Everything, as docs/conform.rst describes it."""
-    return json.dumps(
-        {
-            "format": FORMAT,
-            "reports": [
-                {
-                    "config": report.config,
-                    "port": report.port,
-                    "seconds": round(report.seconds, 1),
-                    "findings": [
-                        _finding_json(finding, report, command) for finding in report.findings
-                    ],
-                    "clauses": [
-                        {
-                            "clause": result.clause,
-                            "title": result.title,
-                            "verdict": result.verdict,
-                            "advised": result.advised,
-                            "reason": result.reason,
-                            "checks": result.checks,
-                            "failures": [
-                                {
-                                    "check": failure.check,
-                                    "build": failure.variant,
-                                    "message": failure.message,
-                                    "evidence": dict(failure.evidence),
-                                    "expected": failure.expected,
-                                }
-                                for failure in result.failures
-                            ],
-                            **(
-                                {"repeat": repeat(command, report, result.clause)}
-                                if result.failures
-                                else {}
-                            ),
-                        }
-                        for result in report.results
-                    ],
-                    "fails_no_more": report.fails_no_more,
-                }
-                for report in reports
-            ],
-        },
-        indent=2,
-    )
+    return json.dumps(as_object(reports, command), indent=2)
+
+
+def as_object(reports: Sequence[Report], command: Sequence[str]) -> dict[str, object]:
+    """What the JSON is made of."""
+    return {
+        "format": FORMAT,
+        "reports": [
+            {
+                "config": report.config,
+                "port": report.port,
+                "seconds": round(report.seconds, 1),
+                "findings": [
+                    _finding_json(finding, report, command) for finding in report.findings
+                ],
+                "clauses": [_clause_json(result, report, command) for result in report.results],
+                "fails_no_more": report.fails_no_more,
+            }
+            for report in reports
+        ],
+    }
+
+
+def _clause_json(result: ClauseResult, report: Report, command: Sequence[str]) -> dict[str, object]:
+    again = {"repeat": repeat(command, report, result.clause)} if result.failures else {}
+    return {
+        "clause": result.clause,
+        "title": result.title,
+        "verdict": result.verdict,
+        "advised": result.advised,
+        "reason": result.reason,
+        "checks": result.checks,
+        "failures": [
+            {
+                "check": failure.check,
+                "build": failure.variant,
+                "message": failure.message,
+                "evidence": dict(failure.evidence),
+                "expected": failure.expected,
+            }
+            for failure in result.failures
+        ],
+        **again,
+    }
 
 
 def _finding_json(finding: Finding, report: Report, command: Sequence[str]) -> dict[str, object]:
@@ -142,9 +135,27 @@ def _finding_json(finding: Finding, report: Report, command: Sequence[str]) -> d
         "function": place.function if place else "",
         "instruction": f"{place.address:#x}: {place.instruction}" if place else "",
         "how": place.how if place else "",
+        "listing": _listing_json(finding),
         "evidence": dict(finding.first.evidence),
         "blocks": finding.blocks,
+        "expected": report.why_expected(finding),
         "repeat": repeat(command, report, finding.clause),
+    }
+
+
+def _listing_json(finding: Finding) -> dict[str, object]:
+    listing = finding.listing or Listing((), ())
+    return {
+        "source": [{"line": number, "text": text} for number, text in listing.source],
+        "instructions": [
+            {
+                "address": f"{one.address:#x}",
+                "instruction": one.instruction,
+                "file": one.file,
+                "line": one.line,
+            }
+            for one in listing.instructions
+        ],
     }
 
 

@@ -3,7 +3,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.conformance.report import WIDEST, repeat, shown_value
+from harness.conformance.evidence import least
+from harness.conformance.report import WIDEST, repeat
 from harness.conformance.verdict import Finding, Report, summary
 from harness.units import one_line
 
@@ -61,13 +62,8 @@ def _finding(
 
 
 def _evidence(finding: Finding) -> Iterator[str]:
-    """The least that shows it; a dump of the guest is for the report."""
-    lines = [
-        f"{title}: {line}"
-        for title, value in finding.first.evidence.items()
-        if title not in ("guest", "advice")
-        for line in shown_value(value)
-    ]
+    """The least that shows it; the rest is for the report."""
+    lines = least(finding.first.evidence)
     yield from lines[:EVIDENCE]
     if len(lines) > EVIDENCE:
         yield f"({len(lines) - EVIDENCE} lines more)"

@@ -47,6 +47,27 @@ class Place:
     how: str
 
 
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """An instruction, and the line that it comes from; the file's name is empty if unknown.
+
+    Files of the port are named relative to it, others as the debug information has them.
+    """
+
+    address: int
+    instruction: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The code around a place: lines of its source file with their numbers, and instructions."""
+
+    source: tuple[tuple[int, str], ...]
+    instructions: tuple[CodeLine, ...]
+
+
 BOOT = "boot"
 """What the failures of a guest are about that does not come to its workload."""
 
@@ -82,7 +103,8 @@ class Finding:
     """One cause of failure.
 
     ``clause`` is what it breaks by itself, ``failures`` are all that were grouped under it with the
-    clauses that they are of, and ``blocks`` the other clauses that fail because of it.
+    clauses that they are of, and ``blocks`` the other clauses that fail because of it.  ``listing``
+    is the code around the place, for reports that show it.
     """
 
     clause: str
@@ -90,6 +112,7 @@ class Finding:
     place: Place | None
     failures: list[tuple[str, Failure]]
     blocks: list[str] = field(default_factory=list)
+    listing: Listing | None = None
 
     @property
     def first(self) -> Failure:
@@ -161,15 +184,24 @@ class Report:
 
     def is_known(self, finding: Finding) -> bool:
         """Whether all that shows a finding is expected of the port."""
+        return all(failure.expected for failure in self._shown_by(finding))
+
+    def why_expected(self, finding: Finding) -> str:
+        """The reason in the port's file of expected failures; nothing where it is not known."""
+        reasons = dict.fromkeys(failure.expected for failure in self._shown_by(finding))
+        return "; ".join(reasons) if all(reasons) else ""
+
+    def _shown_by(self, finding: Finding) -> list[Failure]:
+        """What shows a finding, as the report has it."""
         own = [failure for clause, failure in finding.failures if clause == finding.clause]
         said = {(one.check, one.variant, one.message) for one in own}
-        return all(
-            failure.expected
+        return [
+            failure
             for result in self.results
             if result.clause == finding.clause
             for failure in result.failures
             if (failure.check, failure.variant, failure.message) in said
-        )
+        ]
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have this verdict."""

@@ -5,6 +5,7 @@ A slice of it.  The full tables are commands: ``harness conform --mutant all`` (
 """
 
 import dataclasses
+import re
 import shutil
 
 import pytest
@@ -16,6 +17,7 @@ from harness.conformance.run import conform, do, jobs_for
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict
 from harness.mutation.kill_table import kill_table
+from page_checks import check_pages
 from support.command import harness
 from support.rewriting import rewritten
 
@@ -148,9 +150,19 @@ def test_a_faulty_port_gets_status_1_and_evidence(tmp_path):
     replace("return_to_handler.S", "\tldp\tx0, x1, [sp, #FRAME_X0]", "\tldr\tx0, [sp, #FRAME_X0]")(
         port
     )
-    done = harness("conform", "-c", "aarch64-virt", "--port", port, "--clause", "C5a")
+    pages = tmp_path / "pages"
+    options = ("--port", port, "--clause", "C5a", "--html", pages)
+    done = harness("conform", "-c", "aarch64-virt", *options)
     assert done.returncode == 1, done.stdout
     assert "1 finding\n1. C5a " in done.stdout
     assert "a hijacked call of leaf: results changed: x1" in done.stdout
     assert "return_to_handler.S:" in done.stdout
     assert f"repeat: harness conform --port {port} -c aarch64-virt --clause C5a" in done.stdout
+    assert done.stdout.endswith(f"pages: {pages}/index.html\n")
+    page = check_pages(pages)["index.html"].text
+    assert "1 a hijacked call of leaf: results changed: x1" in page
+    source = (port / "return_to_handler.S").read_text().splitlines()
+    load = next(line for line in source if "\tldr\tx0, [sp, #FRAME_X0]" in line)
+    assert " ".join(load.split()) in page
+    assert re.search(r"=> \d+ bl ftrace_return_to_handler", page), "the line is marked"
+    assert re.search(r"=> \d+ 0x[0-9a-f]+ bl #0x[0-9a-f]+ <ftrace_return_to_handler>", page)

@@ -7,6 +7,7 @@ import pytest
 
 from harness.config import load_port
 from harness.units import escape
+from page_checks import check_pages
 from support.command import harness
 
 NEVER = ["-c", "mips-malta", "--clause", "C13a"]
@@ -37,6 +38,13 @@ NEVER = ["-c", "mips-malta", "--clause", "C13a"]
         ([*NEVER, "--junit", "/"], "/ is not a regular file"),
         ([*NEVER, "--json", "x", "--junit", "./x"], "two reports would be written to x"),
         ([*NEVER, "--json", "-", "--junit", "-"], "two reports would be written to -"),
+        ([*NEVER, "--html", "/proc/x"], "/proc/x cannot be used for pages: No such file"),
+        ([*NEVER, "--html", "/etc/passwd"], "/etc/passwd is not a directory"),
+        ([*NEVER, "--html", "/etc/passwd/x"], "/etc/passwd/x cannot be used for pages"),
+        ([*NEVER, "--html", "-"], "pages are a directory, and not standard output"),
+        ([*NEVER, "--html", "x", "--json", "x"], "x is not a regular file"),
+        (["-c", "mips-malta", "--mutant", "nosuch", "--html", "x"], "there is no mutant nosuch"),
+        ([*NEVER, "--next", "--html", "x"], "--next goes with"),
         ([*NEVER, "--port", "/nonexistent"], "/nonexistent is not a port directory"),
     ],
 )
@@ -89,6 +97,21 @@ def test_a_report_on_standard_output_has_it_alone(kind):
     assert done.returncode == 0, done.stderr
     assert done.stdout[0] == {"--json": "{", "--junit": "<"}[kind]
     assert "C13a" in done.stdout
+
+
+def test_pages_go_with_everything_else(tmp_path):
+    page = tmp_path / "new" / "pages"
+    more = ["--junit", tmp_path / "junit.xml", "--write-expect", tmp_path / "expect.toml"]
+    done = harness("conform", *NEVER, "--html", page, "--json", "-", *more)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout[0] == "{"
+    assert "pages:" not in done.stdout
+    pages = check_pages(page)
+    assert set(pages) == {"index.html", "configs/mips-malta.html"}
+    assert "harness conform -c mips-malta --clause C13a" in pages["index.html"].text
+    done = harness("conform", *NEVER, "--html", page)
+    assert done.stdout.endswith(f"pages: {page}/index.html\n")
+    assert [path.name for path in page.iterdir() if path.name.startswith("harness")] == []
 
 
 def test_expected_failures_are_written_and_read(tmp_path):

@@ -26,6 +26,7 @@ FLOORS = {
     "config": 3,
     "process": 3,
     "files": 3,
+    "pages": 4,
     "machine": 4,
     "debugger": 4,
     "kbuild": 4,

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Findings of several reports for a page: one for each cause, ranked, on however many configs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from harness.conformance.catalogue import Clause, load_catalogue
+from harness.conformance.evidence import NOT_LEAST, least, shown_value
+from harness.conformance.findings import shape
+from harness.conformance.report_file import WIDTH, FindingData, ReportData
+from harness.units import one_line
+
+LINES = 400
+"""Lines of evidence that a page has of one failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnConfig:
+    """A machine config, and its page relative to the first one; empty where there is none."""
+
+    name: str
+    page: str = ""
+
+
+@dataclass(slots=True)
+class Cause:
+    """One finding, with those of other configs that come from the same place or say the same.
+
+    ``number`` counts from 1 over all causes of a page.
+    """
+
+    first: FindingData
+    config: OnConfig | None = None
+    others: list[tuple[OnConfig, FindingData]] = field(default_factory=list)
+    number: int = 0
+
+    @property
+    def advised(self) -> bool:
+        """Whether the clause is advised and not required."""
+        known = clause_of(self.first.clause)
+        return known is not None and known.advised
+
+    @property
+    def colour(self) -> str:
+        """The class of its number."""
+        return "flaky" if self.first.expected or self.advised else "fail"
+
+    @property
+    def evidence(self) -> list[str]:
+        """The least that shows it, in lines."""
+        return bounded(least(self.first.evidence))
+
+    @property
+    def guest(self) -> list[str]:
+        """Where the guest was, in lines; and what to do about it."""
+        return bounded(
+            line for title in NOT_LEAST for line in shown_value(self.first.evidence.get(title))
+        )
+
+
+def causes(reports: Iterable[tuple[OnConfig | None, ReportData]]) -> list[Cause]:
+    """Those that count first, then those that are advised only, then the expected ones.
+
+    Otherwise they are in the order of the reports, in which others may follow from the first.
+    """
+    found: dict[object, list[Cause]] = {}
+    ranks: dict[int, int] = {}
+    for config, report in reports:
+        here: set[int] = set()
+        for rank, finding in enumerate(report.findings):
+            same = found.setdefault(_key(report, finding), [])
+            # Two findings of one report are two, whatever they have in common.
+            cause = next((one for one in same if id(one) not in here), None)
+            if cause is None or config is None:
+                cause = Cause(finding, config)
+                same.append(cause)
+            else:
+                cause.others.append((config, finding))
+            here.add(id(cause))
+            ranks[id(cause)] = min(rank, ranks.get(id(cause), rank))
+    every = [cause for same in found.values() for cause in same]
+    every.sort(key=lambda one: (bool(one.first.expected), one.advised, ranks[id(one)]))
+    for number, cause in enumerate(every, 1):
+        cause.number = number
+    return every
+
+
+def _key(report: ReportData, finding: FindingData) -> object:
+    where: tuple[object, ...] = (finding.file, finding.line, finding.function)
+    said = where if finding.file else (shape(finding.message),)
+    return report.port, finding.clause, bool(finding.expected), said
+
+
+def clause_of(id_: str) -> Clause | None:
+    """A clause of the catalogue; None for one of another version's."""
+    try:
+        return load_catalogue()[id_]
+    except KeyError:
+        return None
+
+
+def document_of(source: str) -> str:
+    """The title of a part of the specification."""
+    return next((one.title for one in load_catalogue().document if one.key == source), source)
+
+
+def bounded(lines: Iterable[str]) -> list[str]:
+    """Lines of a stranger's evidence, not too many and not too long."""
+    shown: list[str] = []
+    for line in lines:
+        if len(shown) == LINES:
+            return [*shown, "(more in the JSON)"]
+        shown.append(one_line(line, WIDTH))
+    return shown

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The source beside the disassembly around the place of a finding."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.places import port_file
+from harness.conformance.variants import variant_of
+from harness.conformance.verdict import CodeLine, Finding, Listing, Place
+from harness.errors import HarnessError
+from harness.image import Image
+from harness.kbuild import GuestSpec, module_beside, plan_build
+from harness.units import KIB, MIB, one_line
+
+AROUND = 8
+"""Instructions, and lines of source, before a place and behind it."""
+
+LONGEST_FILE = 4 * MIB
+LONGEST_LINE = 200
+
+LONGEST_FUNCTION = 64 * KIB
+"""Bytes of it that are disassembled at most in front of a place."""
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
+
+
+def add_listings(findings: Iterable[Finding], spec: GuestSpec) -> None:
+    """Give findings of one port and config the code around their places.
+
+    A finding stays without where the port has changed since it was built.
+    """
+    images: dict[str, list[Image]] = {}
+    for finding in findings:
+        place = finding.place
+        built = (one.variant for _, one in finding.failures if one.place == place)
+        variant = next(built, "") if place is not None else ""
+        if place is None or variant not in VARIANTS:
+            continue
+        if variant not in images:
+            images[variant] = list(_images(spec, variant))
+        for image in images[variant]:
+            if found := listing(image, place, spec.port.directory):
+                finding.listing = found
+                break
+
+
+def _images(spec: GuestSpec, variant: str) -> Iterator[Image]:
+    """The kernel of a build and its modules; none where there is no such build any more."""
+    built = variant_of(spec, variant)
+    if built is None:
+        return
+    plan = plan_build(built)
+    if not plan.cached:
+        return
+    kernel = plan.run()
+    for path in (kernel, *(module_beside(kernel, one.stem) for one in built.module_sources)):
+        yield Image(path.read_bytes(), str(path))
+
+
+def listing(image: Image, place: Place, port: Path) -> Listing | None:
+    """The code around a place in an image; None if another instruction lies there."""
+    instructions = _instructions(image, place.address)
+    if not any(
+        (one.address, one.instruction) == (place.address, place.instruction) for one in instructions
+    ):
+        return None
+    shown = tuple(_with_targets(image, one) for one in instructions)
+    return Listing(tuple(source_around(port, place.file, place.line)), shown)
+
+
+def _instructions(image: Image, address: int) -> list[CodeLine]:
+    """The instruction at an address and those around it in its function."""
+    isa, function = image.isa, image.function_at(address)
+    reach = AROUND * isa.longest
+    start = max(function.address, address - LONGEST_FUNCTION) if function else address
+    end = address + isa.longest + reach
+    end = min(end, function.address + function.size) if function else address + isa.longest
+    try:
+        every = isa.disassemble(image.read(start, end - start), start)
+    except HarnessError:
+        return []
+    at = next((at for at, one in enumerate(every) if one.address == address), 0)
+    found = []
+    for one in every[max(0, at - AROUND) : at + AROUND + 1]:
+        line = image.source_line(one.address)
+        name = "" if line is None else port_file(line.file) or line.file
+        number = 0 if line is None else line.line
+        found.append(CodeLine(one.address, one.text, one_line(name, LONGEST_LINE), number))
+    return found
+
+
+def _with_targets(image: Image, one: CodeLine) -> CodeLine:
+    """With the names of addresses in the text, as objdump shows them; offsets in one function."""
+    own = image.function_at(one.address)
+
+    def named(match: re.Match[str]) -> str:
+        address = int(match[0], 16)
+        function = image.function_at(address) if address in image.text else None
+        if function is None:
+            return match[0]
+        if function == own:
+            return f"{match[0]} <+{address - function.address:#x}>"
+        return f"{match[0]} <{image.symbolize(address)}>"
+
+    text = one_line(_ADDRESS.sub(named, one.instruction), LONGEST_LINE)
+    return CodeLine(one.address, text, one.file, one.line)
+
+
+def source_around(port: Path, name: str, line: int) -> Iterator[tuple[int, str]]:
+    """Lines of a port's file with their numbers.
+
+    None of a file that lies outside of the port's directory, whatever the port calls it: the debug
+    information is a stranger's.
+    """
+    try:
+        file = (port / name).resolve()
+        if not (file.is_relative_to(port.resolve()) and file.is_file()):
+            return
+        if file.stat().st_size > LONGEST_FILE:
+            return
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except (OSError, ValueError):
+        return
+    if not 0 < line <= len(lines):
+        return
+    first = max(1, line - AROUND)
+    for number, text in enumerate(lines[first - 1 : line + AROUND], first):
+        yield number, one_line(text.rstrip().expandtabs(8), LONGEST_LINE)
