@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 if TYPE_CHECKING:
+    from harness.guest import Startable
     from harness.kbuild import GuestSpec
 
 
@@ -82,6 +83,21 @@ class GuestOptions:
     cflags: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     modules: tuple[str, ...] = ()
+
+    def startable(self, config: str) -> "Startable":
+        """The guest for a machine config, given by name or path, or the Linux kernel of one."""
+        from harness.config import LinuxConfig, load_any_config
+        from harness.errors import UsageError
+
+        loaded = load_any_config(config)
+        if not isinstance(loaded, LinuxConfig):
+            return self.spec(config)
+        if self != GuestOptions():
+            raise UsageError(
+                f"{config} is a Linux kernel, which has no workload, port or modules to build",
+                "Leave out --workload, --port, --cflags, --features and --module.",
+            )
+        return loaded
 
     def spec(self, config: str) -> "GuestSpec":
         """The guest for a machine config, given by name or path."""

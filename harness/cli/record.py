@@ -60,7 +60,7 @@ from harness.units import KIB
     metavar="FUNC",
     default="workload_done",
     show_default=True,
-    help="Stop at the entry of this function.",
+    help="Stop at the entry of this function; of a Linux kernel at power-off, restart or halt.",
 )
 @tick_option
 @click.option(
@@ -102,6 +102,8 @@ def record(config: str, guest: GuestOptions, live: bool, **chosen: Any) -> None:
     until the workload is done or an option ends the recording.  Ctrl-C ends it too, with a complete
     file.  Before the recording has begun, Ctrl-C leaves no file.
 
+    A config with a table [linux] is a Linux kernel, traced from outside.
+
     Example: harness record -c mips-malta -p function -l 'do_*' --workload calls
     """
     from harness.record import Request
@@ -111,7 +113,7 @@ def record(config: str, guest: GuestOptions, live: bool, **chosen: Any) -> None:
     printed = _Printed()
     chosen["tracer"] = chosen["tracer"] or ("nop" if chosen["trace_events"] else "function")
     # All other options have the names of the request's fields.
-    request = Request(spec=guest.spec(config), live=printed if live else None, **chosen)
+    request = Request(spec=guest.startable(config), live=printed if live else None, **chosen)
     with orderly_end() as wake, progress(live=not live) as tell:
         recording = run(request, wake=wake, progress=tell)
     uncounted = "; none was recorded or counted while record_disabled was set"

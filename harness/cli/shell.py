@@ -46,7 +46,9 @@ def shell(config: str, guest: GuestOptions, tick: int | None, script: Path | Non
     def boot(name: str) -> "Iterator[Guest]":
         with ExitStack() as stack:
             with progress() as tell:
-                started = stack.enter_context(start(guest.spec(name), tick=tick, progress=tell))
+                started = stack.enter_context(
+                    start(guest.startable(name), tick=tick, progress=tell)
+                )
             yield started
 
     _run(partial(boot, config), script, restart=boot, judge=partial(_judge, guest.port))
@@ -71,7 +73,7 @@ def _judge(
     required=True,
     metavar="ELF",
     type=click.Path(path_type=Path),
-    help="The guest's image, with its debug information.",
+    help="The guest's image, or a Linux kernel's vmlinux, with its debug information.",
 )
 @click.option(
     "--gdb", "endpoint", required=True, metavar="SOCKET|HOST:PORT", help="QEMU's debug stub."

@@ -74,7 +74,7 @@ def top(
 
     with ExitStack() as stack:
         with progress() as tell:
-            running = stack.enter_context(start(guest.spec(config), progress=tell))
+            running = stack.enter_context(start(guest.startable(config), progress=tell))
         running.tracer.set_filter(*filters)
         running.tracer.set_notrace(*notrace)
         running.tracer.current = tracer

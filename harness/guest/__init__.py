@@ -4,15 +4,18 @@
 from harness.guest.attached import attach
 from harness.guest.control import TIMEOUT, Outcome
 from harness.guest.guest import Guest
+from harness.guest.linux import LinuxGuest
 from harness.guest.modules import Module, Modules
-from harness.guest.start import boot, check_build_id, run_kernel, start
+from harness.guest.start import Startable, boot, check_build_id, run_kernel, start
 
 __all__ = [
     "TIMEOUT",
     "Guest",
+    "LinuxGuest",
     "Module",
     "Modules",
     "Outcome",
+    "Startable",
     "attach",
     "boot",
     "check_build_id",

@@ -9,8 +9,11 @@ from harness.debugger import Debugger
 from harness.errors import DebuggerDied, GdbError, GuestError, UsageError, WrongGuest
 from harness.files import ScratchDirectory
 from harness.guest.guest import Guest
+from harness.guest.linux import LinuxGuest
+from harness.guest.linux_start import check_identity, check_kernel
 from harness.guest.start import check_build_id
-from harness.image import Image, RunningImage
+from harness.image import Image
+from harness.linux import LinuxImage, load_layouts, open_image
 from harness.machine import AttachedMachine
 
 CONNECTING = 15.0
@@ -31,10 +34,15 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         WrongGuest: another guest runs there; nothing has been changed.
     """
     try:
-        image = RunningImage(elf.read_bytes(), str(elf))
+        image = open_image(elf.read_bytes(), str(elf))
     except OSError as error:
         raise UsageError(f"{elf} cannot be read: {error.strerror}") from error
-    _ = image.structures  # raises without debug information
+    layouts = None
+    if isinstance(image, LinuxImage):
+        check_kernel(image)
+        layouts = load_layouts(image)
+    else:
+        _ = image.structures  # raises without debug information
     with ScratchDirectory() as directory, Debugger() as debugger:
         debugger.symbols.load(elf)
         debugger.memory.linear = image.isa.machine.linear_address
@@ -44,9 +52,14 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
             raise UsageError(error.message, ADVICE) from error
         except DebuggerDied as error:
             raise UsageError(f"{endpoint} does not answer like a debug stub", ADVICE) from error
-        _check(debugger, image, endpoint)
         machine = AttachedMachine(endpoint, directory.path)
-        guest = Guest(None, image, machine, debugger, "stub")
+        if isinstance(image, LinuxImage) and layouts is not None:
+            name = image.name.rpartition("/")[2]
+            guest: Guest = LinuxGuest(name, image, layouts, machine, debugger, "stub")
+            check_identity(debugger, image)
+        else:
+            _check(debugger, image, endpoint)
+            guest = Guest(None, image, machine, debugger, "stub")
         if _is_up(guest):
             guest.tracer.adopt()
         yield guest
@@ -55,7 +68,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
 def _is_up(guest: Guest) -> bool:
     """Whether the guest has set up ftrace."""
     try:
-        guest.collector.header()
+        guest.collector.totals()
     except GuestError:
         return False
     return True

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from harness.debugger import Debugger, Stop
 from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, HostError
@@ -33,7 +34,13 @@ INTERRUPT = 10.0
 PARTING = 1.0
 """Seconds from QEMU's first closed connection to its exit."""
 
-WATERMARK, PANIC = OWN_BREAKPOINTS = ("ring_buffer_watermark", "panic_stop")
+
+class OwnPlaces(NamedTuple):
+    """The harness's own breakpoints: where a panic ends, and where a buffer is full."""
+
+    panic: str = "panic_stop"
+    watermark: str | None = "ring_buffer_watermark"
+
 
 Drained = Callable[[Callable[[], bool]], bool]
 """Reads full buffers until its argument returns True; returns whether to continue the run."""
@@ -52,13 +59,21 @@ class RunControl:
     """Runs one guest and stops it, by breakpoints and timeouts."""
 
     def __init__(
-        self, image: Image, machine: Machine | AttachedMachine, debugger: Debugger, cpus: StubCpus
+        self,
+        image: Image,
+        machine: Machine | AttachedMachine,
+        debugger: Debugger,
+        cpus: StubCpus,
+        places: OwnPlaces,
     ) -> None:
         self._image = image
         self._machine = machine
         self._debugger = debugger
         self._cpus = cpus
+        self._places = places
         self._own: dict[str, int] = {}
+        self.dying: Callable[[], None] = lambda: None
+        """Called when a panic was reached, with the guest stopped there."""
         self.keep_breakpoints()
 
     def run(
@@ -99,7 +114,8 @@ class RunControl:
         Returns whether any was missing.
         """
         numbers = self._debugger.breakpoints.enabled()
-        missing = [place for place in OWN_BREAKPOINTS if self._own.get(place) not in numbers]
+        places = [place for place in self._places if place is not None]
+        missing = [place for place in places if self._own.get(place) not in numbers]
         for place in missing:
             self._own[place] = self._debugger.breakpoints.insert(self._image.address_of(place))
         return bool(missing)
@@ -110,9 +126,23 @@ class RunControl:
         return set(self._own.values())
 
     @property
-    def watermark(self) -> int:
+    def watermark(self) -> int | None:
         """gdb's number of the breakpoint for full buffers."""
-        return self._own[WATERMARK]
+        return self._own.get(self._places.watermark or "")
+
+    def watch(self, place: str, passes: int) -> None:
+        """Stop at a function when it is called after ``passes`` calls; it is then an own stop."""
+        self.unwatch(place)
+        number = self._debugger.breakpoints.insert(self._image.address_of(place))
+        self._own[place] = number
+        self._debugger.command(f"-break-after {number} {passes}")
+
+    def unwatch(self, place: str) -> None:
+        """Undo `watch`."""
+        number = self._own.pop(place, None)
+        if number is not None:
+            with suppress(GdbError):
+                self._debugger.breakpoints.delete(number)
 
     def is_own_stop(self, stop: Stop) -> bool:
         """Whether the guest stopped at one of the harness's own breakpoints."""
@@ -120,7 +150,9 @@ class RunControl:
 
     def full_cpus(self) -> set[int]:
         """The CPUs with full buffers."""
-        watermark = self._image.symbols[WATERMARK]
+        if self._places.watermark is None:
+            return set()
+        watermark = self._image.symbols[self._places.watermark]
         return {cpu for cpu, pc in self._cpus.program_counters().items() if pc == watermark}
 
     def describe(self) -> str:
@@ -133,7 +165,8 @@ class RunControl:
 
     def check_panic(self, stop: Stop) -> None:
         """GuestDied if the guest stopped at the end of a panic."""
-        if stop.breakpoint == self._own[PANIC]:
+        if stop.breakpoint == self._own[self._places.panic]:
+            self.dying()
             raise self.died("the guest panicked")
 
     def cause(self, error: HarnessError) -> HarnessError:

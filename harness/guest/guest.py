@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import DeadlineMissed, GdbError, UsageError
-from harness.guest.control import TIMEOUT, Outcome, RunControl
+from harness.guest.control import TIMEOUT, Outcome, OwnPlaces, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
 from harness.guest.modules import Module, Modules
@@ -20,7 +20,7 @@ from harness.guest.tracing import Tracing
 from harness.image import GuestThread, RunningImage, ThreadArray
 from harness.kbuild import GuestSpec
 from harness.machine import AttachedMachine, Machine
-from harness.readout import Collector, Lane, MonitorLane, StubLane
+from harness.readout import Collector, EventBuffer, Lane, MonitorLane, StubLane
 from harness.tracer import PortCalls, Tracer
 
 MOMENT = 0.001
@@ -42,8 +42,10 @@ SETTLING = 5.0
 class Guest:
     """One guest, stopped unless a method of this class is running.
 
-    ``spec`` is None for a guest that was not started by the harness.
+    ``spec`` is None for a guest that was not built by the harness.
     """
+
+    own_places = OwnPlaces()
 
     def __init__(
         self,
@@ -59,7 +61,7 @@ class Guest:
         self.debugger = debugger
         self.lane = lane
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
-        self.control = RunControl(image, machine, debugger, self.cpus)
+        self.control = RunControl(image, machine, debugger, self.cpus, self.own_places)
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self._tracing = Tracing(self._make_collector, self._make_tracer)
@@ -79,7 +81,7 @@ class Guest:
         return Path(self.image.name).name if self.config is None else self.config.name
 
     @property
-    def collector(self) -> Collector:
+    def collector(self) -> EventBuffer:
         """The reader of the ring buffer; `GuestError` before the guest has set it up."""
         return self._tracing.collector
 
@@ -88,7 +90,7 @@ class Guest:
         """Tracers, filters and events, once the guest has set up ftrace."""
         return self._tracing.tracer
 
-    def _make_collector(self) -> Collector:
+    def _make_collector(self) -> EventBuffer:
         stub = StubLane(self.debugger)
         lane: Lane = stub
         if isinstance(self.machine, Machine) and self.lane != "stub":
@@ -101,7 +103,7 @@ class Guest:
             self.image.memory,
         )
 
-    def _make_tracer(self, collector: Collector) -> Tracer:
+    def _make_tracer(self, collector: EventBuffer) -> Tracer:
         return Tracer(self.image, self.debugger, self.cpus, collector)
 
     @cached_property
@@ -215,15 +217,16 @@ class Guest:
             DeadlineMissed: ``timeout`` passed; the guest is stopped.
             HostError: QEMU or gdb died.
         """
-        places = () if until is None else (until,) if isinstance(until, str | int) else until
         limit = timeout if seconds is None else seconds
+        self._watch()
         outcome = self.control.run(
-            [place if isinstance(place, int) else self.address_of(place) for place in places],
+            self.places(until),
             time.monotonic() + limit,
             wake,
             self._drained,
         )
         if outcome is Outcome.ELAPSED and seconds is None:
+            places = (until,) if until is None or isinstance(until, str | int) else until
             names = " or ".join(str(place) for place in places)
             raise DeadlineMissed(
                 f"the guest did not reach {names} within {timeout:g} s",
@@ -231,6 +234,14 @@ class Guest:
                 self.describe(),
             )
         return outcome
+
+    def places(self, until: str | int | Sequence[str | int] | None) -> list[int]:
+        """The addresses of functions or addresses; `UsageError` if there is no such function."""
+        named = () if until is None else (until,) if isinstance(until, str | int) else until
+        return [place if isinstance(place, int) else self.address_of(place) for place in named]
+
+    def _watch(self) -> None:
+        """Called before the guest continues; a full buffer stops it."""
 
     def _drained(self, give_up: Callable[[], bool]) -> bool:
         """Read full buffers; returns whether to continue the run."""
@@ -240,9 +251,10 @@ class Guest:
     def drain(self, give_up: Callable[[], bool] = lambda: False) -> None:
         """Read the new events of every buffer, if tracing is in use, and free full buffers.
 
-        ``give_up`` is that of `Collector.drain`.
+        ``give_up`` is that of `EventBuffer.drain`.
         """
         self._tracing.drain(self.control.full_cpus, give_up)
+        self._watch()
 
     def inject_interrupt(self, cpu: int = 0, *, nmi: bool = False) -> None:
         """Make the injected interrupt pending on a CPU, which takes it at its next instruction.

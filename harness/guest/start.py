@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from harness.config import MachineConfig
+from harness.config import LinuxConfig, MachineConfig, load_any_config
 from harness.debugger import Debugger
 from harness.errors import GdbError, HarnessError, HostError, UsageError, WrongGuest
 from harness.guest.control import PARTING, TIMEOUT
 from harness.guest.guest import Guest
+from harness.guest.linux_start import start_linux
 from harness.image import Image, RunningImage
 from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
@@ -21,6 +22,13 @@ MAX_TICK = 100_000
 """Maximum ticks per second; a guest under QEMU does little else then."""
 
 TICK_VARIABLE = "HARNESS_TICK"
+
+WORKLOAD = "workload"
+"""Where a guest of the harness stops; a Linux kernel stops where its config says."""
+
+
+Startable = GuestSpec | LinuxConfig
+"""What can be started: a guest that is built for a machine, or a Linux kernel."""
 
 
 class Started(TypedDict, total=False):
@@ -32,11 +40,12 @@ class Started(TypedDict, total=False):
     lane: str
     tick: int | None
     timeout: float
+    buffer_size: int | None
     progress: Callable[[str], None] | None
 
 
 def boot(
-    config: str | Path | MachineConfig,
+    config: str | Path | MachineConfig | LinuxConfig,
     workload: str | Path = "calls",
     *,
     port: str | Path | None = None,
@@ -49,7 +58,8 @@ def boot(
     """Build a guest (or take it from the cache), start it, and stop it before its workload.
 
     Args:
-        config: the name of a machine config, a path to one, or a loaded one.
+        config: the name of a machine config, a path to one, or a loaded one.  That of a Linux
+            kernel needs none of the other arguments up to ``compiler``.
         workload: the name of a workload of the harness, or a C file that defines ``workload()``.
         port: the name of a port of the harness, or a port directory; default: the config's.
         modules: modules to load after that: names in ``guests/modules/``, or files.
@@ -61,6 +71,12 @@ def boot(
 
     QEMU and gdb end with the ``with`` block.
     """
+    if not isinstance(config, MachineConfig | LinuxConfig):
+        config = load_any_config(config)
+    if isinstance(config, LinuxConfig):
+        if started.get("until") == WORKLOAD:
+            started["until"] = None
+        return start(config, **started)
     spec = GuestSpec.of(
         config,
         workload,
@@ -75,21 +91,22 @@ def boot(
 
 @contextmanager
 def start(
-    spec: GuestSpec,
+    spec: Startable,
     *,
-    until: str | None = "workload",
+    until: str | None = WORKLOAD,
     deterministic: bool = False,
     plugins: Sequence[str] = (),
     lane: str = "auto",
     tick: int | None = None,
     timeout: float = TIMEOUT,
+    buffer_size: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Guest]:
     """A live guest, built or taken from the cache; QEMU and gdb end with the block.
 
     Args:
-        until: the function to stop at; None leaves the guest at its first instruction, without
-            modules.
+        until: the function to stop at, by default the config's for a Linux kernel; None leaves a
+            guest of the harness at its first instruction, without modules.
         deterministic: the guest's clock counts instructions, for reproducible runs.
         plugins: QEMU ``-plugin`` arguments.
         lane: how to read the ring buffer: ``stub`` (gdb and the debug stub), or ``auto``, with
@@ -97,8 +114,24 @@ def start(
         tick: timer interrupts per second on each CPU; 0 for ticks only while threads wait for a
             CPU; default: the environment variable HARNESS_TICK, or 0.
         timeout: the timeout in seconds until the guest reaches ``until``.
+        buffer_size: bytes per CPU of a Linux kernel's ring buffer.
         progress: called with a line about each long operation.
     """
+    if isinstance(spec, LinuxConfig):
+        if tick is not None:
+            raise UsageError("the ticks of a Linux guest are its own: CONFIG_HZ")
+        with start_linux(
+            spec,
+            until=None if until == WORKLOAD else until,
+            deterministic=deterministic,
+            plugins=plugins,
+            lane=lane,
+            timeout=timeout,
+            buffer_size=buffer_size,
+            progress=progress,
+        ) as linux:
+            yield linux
+        return
     kernel = build_guest(spec, progress)
     with run_kernel(spec, kernel, deterministic=deterministic, plugins=plugins, lane=lane) as guest:
         set_tick(guest, _default_tick() if tick is None else tick)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from harness.image import Image
-from harness.readout import Collector, CollectorState
+from harness.readout import CollectorState, EventBuffer
 from harness.tracer import Tracer, TracerState
 
 
@@ -21,15 +21,22 @@ class Tracing:
     """The collector and the tracer of one guest, created on first use."""
 
     def __init__(
-        self, make_collector: Callable[[], Collector], make_tracer: Callable[[Collector], Tracer]
+        self,
+        make_collector: Callable[[], EventBuffer],
+        make_tracer: Callable[[EventBuffer], Tracer],
     ) -> None:
         self._make_collector = make_collector
         self._make_tracer = make_tracer
-        self._collector: Collector | None = None
+        self._collector: EventBuffer | None = None
         self._tracer: Tracer | None = None
 
     @property
-    def collector(self) -> Collector:
+    def in_use(self) -> bool:
+        """Whether there is a tracer already."""
+        return self._tracer is not None
+
+    @property
+    def collector(self) -> EventBuffer:
         """The reader of the ring buffer; `GuestError` before the guest has set it up."""
         if self._collector is None:
             self._collector = self._make_collector()
@@ -47,7 +54,7 @@ class Tracing:
         full: Callable[[], Collection[int]] = tuple,
         give_up: Callable[[], bool] = lambda: False,
     ) -> None:
-        """As of `Collector.drain`, if in use; ``full`` is called only then."""
+        """As of `EventBuffer.drain`, if in use; ``full`` is called only then."""
         if self._collector is not None:
             self._collector.drain(full(), give_up)
 

@@ -111,6 +111,7 @@ class DebugInfo:
         )
         self.info = sections[".debug_info"]
         self.strings = sections.get(".debug_str", b"")
+        self.line_strings = sections.get(".debug_line_str", b"")
         self.string_offsets = sections.get(".debug_str_offsets", b"")
         self.byteorder: ByteOrder = byteorder
         self._abbrev = sections[".debug_abbrev"]
@@ -154,7 +155,8 @@ class DebugInfo:
             (value,) = self._numbers[4].unpack_from(
                 self.string_offsets, self.string_base(entry.unit) + 4 * value
             )
-        return self.strings[value : self.strings.index(b"\0", value)]
+        strings = self.line_strings if entry.name_form == "DW_FORM_line_strp" else self.strings
+        return strings[value : strings.index(b"\0", value)]
 
     def string_base(self, unit: Unit) -> int:
         """The offset of a unit's part of .debug_str_offsets."""

@@ -16,6 +16,7 @@ from typing import Any
 from harness.errors import FormatError, HarnessError, HostError
 from harness.image.assembly import assembled
 from harness.image.lines import SourceLines
+from harness.image.symbol_table import Symbol, read_symbols
 from harness.units import ByteOrder, align_up, escape
 
 _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 2, 4, 0x800
@@ -30,22 +31,6 @@ class Segment:
     address: int
     offset: int
     size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """One entry of the symbol table.
-
-    ``type``, ``binding`` and ``section`` are names of ELF constants (``STT_FUNC``, ``STB_WEAK``,
-    ``SHN_ABS``) or numbers; an existing section is always a number.
-    """
-
-    name: str
-    address: int
-    size: int
-    type: str | int
-    binding: str | int
-    section: str | int
 
 
 class Elf:
@@ -139,17 +124,15 @@ class Elf:
         """
         table = self._sections[self._symtab]
         with self._reading("its symbol table"):
-            return [
-                Symbol(
-                    self._name_of(symbol, table.stringtable["sh_size"]),
-                    symbol["st_value"],
-                    symbol["st_size"],
-                    symbol["st_info"]["type"],
-                    symbol["st_info"]["bind"],
-                    symbol["st_shndx"],
+            return list(
+                read_symbols(
+                    self._content(table),
+                    self._content(table.stringtable),
+                    entry_size=table["sh_entsize"],
+                    bits=self.bits,
+                    byteorder=self.byteorder,
                 )
-                for symbol in table.iter_symbols()
-            ]
+            )
 
     def relocations(self) -> list[tuple[int, int, int]]:
         """The relocations of loaded executable sections as (offset, symbol index, type).
@@ -207,13 +190,11 @@ class Elf:
     def _segment_starts(self) -> list[int]:
         return [segment.address for segment in self.segments]
 
-    def _name_of(self, symbol: Any, table_size: int) -> str:
-        name: str = symbol.name
-        # pyelftools searches for the end of a name up to the end of the file.
-        if symbol["st_name"] + len(name) >= table_size or len(name) >= _LIMIT:
-            raise self._broken("a symbol's name is not in the string table")
-        text = name.encode().decode("ascii", "backslashreplace")
-        return text if text.isprintable() else text.encode("unicode_escape").decode()
+    def _content(self, section: Any) -> bytes:
+        start, size = section["sh_offset"], section["sh_size"]
+        if start + size > len(self.data):
+            raise self._broken(f"a section at offset {start} goes beyond its end")
+        return self.data[start : start + size]
 
     def _build_id_of(self, section: Any, note: Any) -> tuple[int, bytes]:
         size: int = note["n_descsz"]

@@ -5,7 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.image.elf import Elf, Symbol
+from harness.image.elf import Elf
+from harness.image.symbol_table import Symbol
 
 # The preferred symbol of an address: the most visible one.
 _RANK: dict[str | int, int] = {"STB_GLOBAL": 0, "STB_WEAK": 1, "STB_LOCAL": 2}

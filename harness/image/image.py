@@ -2,9 +2,10 @@
 """A guest as described by its ELF file."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import ClassVar
 
 from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
@@ -30,12 +31,15 @@ class Image:
     one's.  ``functions`` has all functions with a size, by address, one for each address.
     """
 
+    types: ClassVar[Sequence[str | int]] = ("ET_EXEC",)
+    """The types of ELF files that are linked guests."""
+
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self._elf = Elf(data, name)
         elf = self._elf
         self.isa = isa_of(elf)
-        if elf.type != "ET_EXEC":
+        if elf.type not in self.types:
             raise FormatError(f"{name} is not a linked guest", "Link it to an executable.")
         self.bits = elf.bits
         self.byteorder: ByteOrder = elf.byteorder

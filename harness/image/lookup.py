@@ -6,9 +6,12 @@ possible match are parsed.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from harness.image.dwarf import STRING_INDEX, DebugInfo, Entry, Unit
+
+FIRST_ENTRY = 512
+"""Bytes of a unit in which its own name stands."""
 
 
 def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | None:
@@ -23,6 +26,50 @@ def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | Non
             ):
                 return entry
     return None
+
+
+def find_in_units(
+    debug: DebugInfo, names: Collection[str], tags: frozenset[str], files: Collection[str]
+) -> dict[str, Entry] | None:
+    """The definitions of these names in the units of some source files, in one pass.
+
+    The files are given by the ends of their paths.  None if there is no unit of them.
+    """
+    wanted = {name.encode(): name for name in names}
+    ends = tuple(f"/{file}".encode() for file in files)
+    found: dict[str, Entry] | None = None
+    for unit in _units_of(debug, files):
+        top = debug.top(unit)
+        if not (b"/" + debug.name(top)).endswith(ends):
+            continue
+        found = {} if found is None else found
+        for entry in debug.children(top):
+            if entry.tag in tags and "DW_AT_declaration" not in entry.attributes:
+                name = wanted.get(debug.name(entry))
+                if name is not None:
+                    found.setdefault(name, entry)
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def _units_of(debug: DebugInfo, files: Collection[str]) -> Iterator[Unit]:
+    """The units whose first entry may have one of these names.
+
+    To parse the tables of all units of a kernel takes half a minute.
+    """
+    patterns = []
+    for file in files:
+        text = file.encode() + b"\0"
+        patterns.append(text)
+        for strings in (debug.strings, debug.line_strings):
+            for place in _places(strings, text):
+                start = strings.rfind(b"\0", 0, place) + 1
+                patterns += [one.to_bytes(4, debug.byteorder) for one in {start, place}]
+    for unit in debug.units:
+        end = min(unit.first + FIRST_ENTRY, unit.end)
+        if any(debug.info.find(one, unit.first, end) >= 0 for one in patterns):
+            yield unit
 
 
 def _units_with(debug: DebugInfo, name: bytes, tags: frozenset[str]) -> Iterator[Unit]:

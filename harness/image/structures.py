@@ -6,7 +6,7 @@ structure, sizes and counts that no kernel has.
 """
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from harness.image.layout import (
     Structure,
     Type,
 )
-from harness.image.lookup import find_entry
+from harness.image.lookup import find_entry, find_in_units
 from harness.units import ByteOrder, escape, one_line
 
 MAX_SIZE = 1 << 24
@@ -70,6 +70,23 @@ class Structures:
             assert isinstance(found, Structure)
             self._structures[name] = found
         return self._structures[name]
+
+    def learn(self, names: Collection[str], files: Collection[str]) -> bool:
+        """Find structures in the units of some source files, in one pass over these.
+
+        Those found are then known to `struct`.  False if there are no such units.
+        """
+        with self._reading():
+            found = find_in_units(self._debug, names, _STRUCTURES, files)
+            for name, entry in (found or {}).items():
+                known = self._type(entry)
+                assert isinstance(known, Structure)
+                self._structures[name] = known
+        return found is not None
+
+    def knows(self, name: str) -> bool:
+        """Whether a structure was found already."""
+        return name in self._structures
 
     def enum(self, name: str) -> Enumeration:
         """``enum name``; errors as of `struct`."""

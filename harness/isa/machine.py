@@ -82,6 +82,8 @@ class Machine(ABC):
     """Ways to raise an interrupt, by the value of ``qemu.inject`` in a machine config."""
     linux: ClassVar[LinuxFiles | None] = None
     """Its function tracer in a Linux tree, where there is one."""
+    linux_page_object: ClassVar[str] = ""
+    """A variable of a Linux kernel with the size of a page."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """Calls and branches to a register; the first match decides."""
     accesses_memory: ClassVar[tuple[int, int]]
@@ -104,6 +106,19 @@ class Machine(ABC):
     @abstractmethod
     def linear_address(self, address: int) -> int | None:
         """The physical address of a kernel address in the linear map; None for any other."""
+
+    def linux_linear(
+        self,
+        register: Callable[[str], int],
+        symbols: Mapping[str, int],
+        word: Callable[[int, int], int],
+    ) -> Callable[[int], int | None]:
+        """As `linear_address`, for the Linux kernel that runs.
+
+        ``register`` gives the value of a register, and ``word`` that of memory, by its virtual and
+        its physical address.
+        """
+        return self.linear_address
 
     @abstractmethod
     def masks_interrupts(self, instruction: bytes) -> bool:

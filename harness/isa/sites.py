@@ -65,8 +65,23 @@ class Sites(ABC):
     extent: ClassVar[int] = 32
     """Bytes from a site on that ``recognise`` looks at."""
 
+    linux_direct: ClassVar[bool] = True
+    """Whether Linux's stub may call a tracer itself: ARCH_SUPPORTS_FTRACE_OPS."""
+    linux_longest: ClassVar[int] = 4
+    """Bytes that `linux_codes` looks at."""
+
     def __init__(self, code: Code) -> None:
         self.code = code
+
+    def linux_codes(
+        self, address: int, symbols: Mapping[str, int], module: bytes = b""
+    ) -> tuple[bytes, bytes]:
+        """The disabled and the enabled code of a record of a Linux kernel, of equal length.
+
+        ``module`` is the code found there, for a record of a module.  GuestError if it is unknown.
+        """
+        caller = self._symbol(symbols, "ftrace_caller")
+        return self.nop, self.encode_call(address, caller)
 
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> bytes:

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.config import MachineConfig
+from harness.config import LinuxConfig, MachineConfig
 
 NAME = "ftrace-harness"
 
@@ -17,7 +17,7 @@ PARALLEL = ("-accel", "tcg,thread=multi")
 
 
 def qemu_command(
-    config: MachineConfig,
+    config: MachineConfig | LinuxConfig,
     kernel: Path,
     *,
     console_fd: int,
@@ -25,12 +25,15 @@ def qemu_command(
     gdb_fd: int,
     deterministic: bool = False,
     plugins: Sequence[str] = (),
+    append: str = "",
+    initrd: Path | None = None,
 ) -> list[str]:
     """The command line of a machine that waits at its first instruction.
 
     ``console_fd`` and ``monitor_fd`` are connected sockets, ``gdb_fd`` is a listening one; QEMU
     inherits all three, so nothing has to wait for a socket.  ``plugins`` are arguments of
-    ``-plugin``.
+    ``-plugin``.  ``append`` and ``initrd`` are the command line and the initial RAM disk of a Linux
+    kernel.
 
     ``-nodefaults``: Debian's QEMU lacks the option ROMs of default devices.  ``-no-reboot``: a
     guest reset ends QEMU.
@@ -47,6 +50,10 @@ def qemu_command(
         command += DETERMINISTIC
     elif qemu.smp > 1:
         command += PARALLEL
+    if append:
+        command += ["-append", append]
+    if initrd is not None:
+        command += ["-initrd", str(initrd)]
     for plugin in plugins:
         command += ["-plugin", plugin]
     return [*command, *qemu.arguments]

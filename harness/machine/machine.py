@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from harness.config import MachineConfig
+from harness.config import LinuxConfig, MachineConfig
 from harness.errors import HostError
 from harness.files import ScratchDirectory
 from harness.machine.command import qemu_command
@@ -37,14 +37,16 @@ class Machine:
 
     def __init__(
         self,
-        config: MachineConfig,
+        config: MachineConfig | LinuxConfig,
         kernel: Path,
         *,
         deterministic: bool = False,
         plugins: Sequence[str] = (),
         keep: Path | None = None,
+        append: str = "",
+        initrd: Path | None = None,
     ) -> None:
-        """Prepare to run ``kernel``.
+        """Prepare to run ``kernel``; ``append`` and ``initrd`` are for a Linux kernel.
 
         ``plugins`` are arguments of QEMU's ``-plugin``.  ``keep`` is a directory for the console's
         log, by default the machine's own, which is removed.
@@ -54,6 +56,8 @@ class Machine:
         self._deterministic = deterministic
         self._plugins = tuple(plugins)
         self._keep = keep
+        self._append = append
+        self._initrd = initrd
         self._child: Child | None = None
         self._console: Console | None = None
         self._monitor: Monitor | None = None
@@ -202,6 +206,8 @@ class Machine:
                     gdb_fd=stub.fileno(),
                     deterministic=self._deterministic,
                     plugins=self._plugins,
+                    append=self._append,
+                    initrd=self._initrd,
                 ),
                 package=self.config.qemu.package,
                 pass_fds=[end.fileno() for end in ends],

@@ -7,20 +7,16 @@ and again next time.  The guest must be stopped during every call.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
-from harness.errors import DeadlineMissed, FormatError, GuestError, HostError, UsageError
+from harness.errors import DeadlineMissed, FormatError, GuestError, UsageError
 from harness.readout.lanes import Lane
+from harness.readout.spools import COUNTER_MASK, EventBuffer, Totals
 from harness.ring import FIXED_SIZE, RingCpu, RingHeader, header_length, mark_lost
 from harness.ring.header import OVERWRITE
 from harness.units import KIB, MIB, ByteOrder
-
-COUNTER_MASK = 0xFFFFFFFF
-"""The guest's counters and sequence numbers have 32 bits and wrap."""
 
 PORTION = MIB
 """Bytes of pages to read at once."""
@@ -32,109 +28,7 @@ ANYWHERE = range(1 << 64)
 """The memory of a guest of unknown size."""
 
 
-@dataclass(slots=True)
-class Counts:
-    """The guest's counters of one CPU, extended beyond 32 bits."""
-
-    entries: int = 0
-    overrun: int = 0
-    dropped: int = 0
-
-    @property
-    def lost(self) -> int:
-        """Events overwritten before they were read, and events refused by a full buffer."""
-        return self.overrun + self.dropped
-
-    def advance(self, cpu: RingCpu) -> int:
-        """Update from the guest's counters; returns the events overwritten since the last time."""
-        overwritten = (cpu.overrun - self.overrun) & COUNTER_MASK
-        self.entries += (cpu.entries - self.entries) & COUNTER_MASK
-        self.dropped += (cpu.dropped - self.dropped) & COUNTER_MASK
-        self.overrun += overwritten
-        return overwritten
-
-
-class Spool:
-    """The pages read from one CPU's buffer, oldest first, in a file.
-
-    ``stream`` has whole pages only; the last one may be incomplete and is then overwritten by the
-    next drain.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._room():
-            # With a full disk a buffer would retry its write at every seek.
-            self.stream = cast(BinaryIO, path.open("w+b", buffering=0))
-        self.counts = Counts()
-        self._finished = 0
-
-    @property
-    def finished(self) -> int:
-        """The size in bytes of complete pages."""
-        return self._finished
-
-    def append(self, finished: bytes, unfinished: bytes) -> None:
-        """Add complete pages, and the incomplete one, if any."""
-        with self._room():
-            self.stream.seek(self._finished)
-            self._write(finished)
-            self._finished += len(finished)
-            self._write(unfinished)
-            self.stream.truncate()
-
-    def clear(self) -> None:
-        """Delete all pages."""
-        self.counts, self._finished = Counts(), 0
-        self.append(b"", b"")
-
-    def state(self) -> "SpoolState":
-        """The state for a snapshot of the guest."""
-        self.stream.seek(0)
-        return SpoolState(replace(self.counts), self.stream.read(self._finished))
-
-    def restore(self, state: "SpoolState") -> None:
-        """Return to a saved state."""
-        self.counts, self._finished = replace(state.counts), 0
-        self.append(state.finished, b"")
-
-    def close(self) -> None:
-        """Close the file."""
-        self.stream.close()
-
-    def _write(self, data: bytes) -> None:
-        left = memoryview(data)
-        while left:
-            left = left[self.stream.write(left) :]
-
-    @contextmanager
-    def _room(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise HostError(
-                f"events cannot be kept in {self._path.parent}: {error.strerror}",
-                "Make room there, or set TMPDIR to another directory.",
-            ) from error
-
-
-@dataclass(frozen=True, slots=True)
-class SpoolState:
-    """A saved spool: the counters and the complete pages."""
-
-    counts: Counts
-    finished: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class CollectorState:
-    """All saved spools, and the address for `Collector.keep_snapshot`."""
-
-    spools: tuple[SpoolState, ...]
-    snapshot: int | None
-
-
-class Collector:
+class Collector(EventBuffer):
     """Reads the ring buffer with its header at ``address`` and its pages in ``memory``."""
 
     def __init__(
@@ -151,13 +45,7 @@ class Collector:
         self._memory = memory
         self._snapshot: int | None = None
         header = self.header()
-        self.format = header.page_format
-        self.cleared = 0
-        """Counts calls that emptied the spools."""
-        self.disabled = False
-        """Whether the buffer was found disabled, without counters, since the spools were emptied.
-        """
-        self.spools = [Spool(directory / f"cpu{cpu.index}.pages") for cpu in header.cpus]
+        super().__init__(header.page_format, len(header.cpus), directory)
 
     def header(self) -> RingHeader:
         """The guest's current header; `GuestError` if it is invalid."""
@@ -278,36 +166,18 @@ class Collector:
         """The CPUs between the reserve and the commit of an event."""
         return [cpu.index for cpu in self.header().cpus if cpu.writing]
 
-    @property
-    def counts(self) -> Counts:
-        """The sums of all CPUs' counters at the last drain."""
-        every = [spool.counts for spool in self.spools]
-        return Counts(
-            sum(counts.entries for counts in every),
-            sum(counts.overrun for counts in every),
-            sum(counts.dropped for counts in every),
+    def totals(self) -> Totals:
+        """As of `EventBuffer`."""
+        cpus = self.header().cpus
+        return Totals(
+            sum(cpu.entries for cpu in cpus), sum(cpu.overrun + cpu.dropped for cpu in cpus)
         )
 
-    def state(self) -> CollectorState:
-        """The state for a snapshot of the guest."""
-        return CollectorState(tuple(spool.state() for spool in self.spools), self._snapshot)
+    def _place(self) -> object:
+        return self._snapshot
 
-    def restore(self, state: CollectorState) -> None:
-        """Return to a saved state."""
-        self._snapshot = state.snapshot
-        for spool, one in zip(self.spools, state.spools, strict=True):
-            spool.restore(one)
-
-    def close(self) -> None:
-        """Close the spools."""
-        for spool in self.spools:
-            spool.close()
-
-    def _forget(self) -> None:
-        self.cleared += 1
-        self.disabled = False
-        for spool in self.spools:
-            spool.clear()
+    def _return(self, place: object) -> None:
+        self._snapshot = cast(int | None, place)
 
     def _read_pages(self, cpu: RingCpu, sequences: list[int]) -> bytes:
         """Pages in order, with one transfer for each contiguous range."""

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.files import atomic_file
-from harness.guest import TIMEOUT, Guest, Outcome, start
-from harness.kbuild import GuestSpec
+from harness.guest import TIMEOUT, Guest, Outcome, Startable, start
 from harness.record.limit import keep_first, total_events
 from harness.record.live import LiveEvents
 from harness.trace import write_trace_dat
@@ -29,7 +28,7 @@ class Request:
     ``live`` is called with each event as a line.
     """
 
-    spec: GuestSpec
+    spec: Startable
     output: Path
     tracer: str = "function"
     filters: tuple[str, ...] = ()
@@ -90,6 +89,7 @@ def record(
             lane=request.lane,
             tick=request.tick,
             timeout=request.timeout,
+            buffer_size=request.buffer_size,
             progress=progress,
         ) as guest,
     ):
@@ -149,7 +149,7 @@ def record(
 
 
 def _switch_on(guest: Guest, request: Request) -> None:
-    guest.address_of(request.until)
+    guest.places(request.until)
     guest.collector.configure(request.buffer_size, request.overwrite)
     if request.filters:
         guest.tracer.set_filter(*request.filters)

@@ -246,9 +246,7 @@ class Session:
         if chosen not in (None, stop.thread) and resumptions == guest.debugger.resumptions:
             parts[0] += f", CPU {chosen - 1} is selected in gdb"
         try:
-            cpus = guest.collector.header().cpus
-            events = sum(cpu.entries for cpu in cpus)
-            lost = sum(cpu.overrun + cpu.dropped for cpu in cpus)
+            events, lost = guest.collector.totals()
             on = "" if guest.tracer.on else " (tracing_on 0)"
             parts += [f"tracer {guest.tracer.current}{on}", f"{events} events, {lost} lost"]
         except HarnessError:

@@ -4,6 +4,7 @@
 from harness.tracer.control import TracerState
 from harness.tracer.events import declared_syscalls
 from harness.tracer.filters import matching
+from harness.tracer.linux import LinuxTracer
 from harness.tracer.module_filter import title
 from harness.tracer.options import SHOWN_OPTIONS
 from harness.tracer.port_calls import PortCalls
@@ -13,6 +14,7 @@ from harness.tracer.tracer import Tracer
 __all__ = [
     "SHOWN_OPTIONS",
     "TRACERS",
+    "LinuxTracer",
     "PortCalls",
     "Tracer",
     "TracerState",

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 
-from harness.readout import Collector, Spool
+from harness.readout import EventBuffer, Spool
 from harness.ring import Cursor, page_header, scan_page
 from harness.trace import TraceDescription, TraceEvent
 from harness.trace.decode import event_decoder, unknown_decoder
@@ -22,7 +22,7 @@ class TracePipe:
 
     def __init__(
         self,
-        collector: Collector,
+        collector: EventBuffer,
         description: TraceDescription,
         task_names: Callable[[], Mapping[int, str]],
     ) -> None:

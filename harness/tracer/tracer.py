@@ -11,7 +11,7 @@ from typing import BinaryIO
 from harness import __version__
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
-from harness.readout import Collector
+from harness.readout import Collector, EventBuffer
 from harness.trace import (
     LATENCY,
     CpuStatistics,
@@ -43,7 +43,7 @@ class Tracer(TracerControl):
     continues.
     """
 
-    def __init__(self, image: RunningImage, text: Text, cpus: Cpus, collector: Collector) -> None:
+    def __init__(self, image: RunningImage, text: Text, cpus: Cpus, collector: EventBuffer) -> None:
         super().__init__(image, text, cpus)
         self._collector = collector
         self._threads = ThreadControl(image, text)
@@ -113,6 +113,7 @@ class Tracer(TracerControl):
 
     @cached_property
     def _irqsoff(self) -> IrqsoffControl:
+        assert isinstance(self._collector, Collector)
         return IrqsoffControl(self._image, self._text, self._collector)
 
     @property

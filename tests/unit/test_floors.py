@@ -29,6 +29,7 @@ FLOORS = {
     "pages": 4,
     "machine": 4,
     "debugger": 4,
+    "linux": 4,
     "kbuild": 4,
     "oracle": 4,
     "patcher": 5,

@@ -15,6 +15,9 @@ _MEMORY = range(1 << 30, 2 << 30)
 _PLAIN_BITS = 39
 """Bits below the signature of a return address, with 39-bit virtual addresses."""
 
+_TABLE = (1 << 48) - 2
+"""The address in TTBR1_EL1, between the address space's number and the bit CnP."""
+
 _MSI_SETSPI_NS = 0x08020040
 """A register of the GICv2m frame of QEMU's virt machine; a physical address."""
 
@@ -35,6 +38,7 @@ class AArch64Machine(Machine):
     """The kernel runs at EL1, identity-mapped."""
 
     linux = AARCH64_LINUX
+    linux_page_object = "empty_zero_page"
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
     flow_patterns = (
         FlowPattern(0xFC000000, 0x94000000, FlowKind.CALL),  # bl
@@ -60,6 +64,34 @@ class AArch64Machine(Machine):
     def linear_address(self, address: int) -> int | None:
         """Guests are identity-mapped (guests/arch/aarch64/mmu.S)."""
         return address if address in _MEMORY else None
+
+    def linux_linear(
+        self,
+        register: Callable[[str], int],
+        symbols: Mapping[str, int],
+        word: Callable[[int, int], int],
+    ) -> Callable[[int], int | None]:
+        """The kernel's image, and the linear map of all memory.
+
+        Arm Architecture Reference Manual, D13.2 (TCR_EL1, TTBR1_EL1).
+        """
+        mask = self.code.mask
+        image = range(symbols["_text"], symbols["_end"])
+        # Physical: the kernel's page table lies in its image.
+        table = register("TTBR1_EL1") & _TABLE
+        image_offset = symbols["swapper_pg_dir"] - table
+        bits = 64 - (register("TCR_EL1") >> 16 & 63)
+        linear = range(-(1 << bits) & mask, (-(1 << bits) & mask) + (1 << (bits - 1)))
+        variable = symbols["memstart_addr"]
+        first = word(variable, variable - image_offset)
+
+        def translate(address: int) -> int | None:
+            address &= mask
+            if address in image:
+                return address - image_offset
+            return address - linear.start + first & mask if address in linear else None
+
+        return translate
 
     def masks_interrupts(self, instruction: bytes) -> bool:
         """``msr daifset, #imm``."""

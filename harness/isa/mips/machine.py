@@ -33,6 +33,7 @@ class MipsMachine(Machine):
     """Branches have delay slots; the kernel runs in kseg0."""
 
     linux = MIPS_LINUX
+    linux_page_object = "invalid_pte_table"
     injections: ClassVar[Mapping[str, Injection]] = {
         "software-interrupt": Injection(_set_software_interrupt)
     }

@@ -63,6 +63,8 @@ class MipsSites(Sites):
     has_gate = True
     before = 6 * 4
     extent = (_LONGEST_CALL + 2) * 4
+    linux_direct = False
+    linux_longest = 8
 
     def __init__(self, code: Code) -> None:
         super().__init__(code)
@@ -71,6 +73,24 @@ class MipsSites(Sites):
     def encode_call(self, pc: int, target: int) -> bytes:
         """``jal target``, within the 256 MiB region of the delay slot."""
         return self.code.encode(_JAL | self._index(pc, target))
+
+    def linux_codes(
+        self, address: int, symbols: Mapping[str, int], module: bytes = b""
+    ) -> tuple[bytes, bytes]:
+        """A call goes behind the gate at ``ftrace_caller`` and the instruction behind it.
+
+        A module's record is the beginning of a long call, disabled by a branch over the rest of it;
+        on o32 the second instruction is also removed.
+        """
+        if not module:
+            gate = self._symbol(symbols, "ftrace_caller")
+            return self.nop, self.encode_call(address, gate + 8)
+        length = 8 if self.code.bits == 32 else 4
+        load = self.encode_address(self._symbol(symbols, "_mcount"))[:length]
+        found = module[:length]
+        if found != load and self._words(found)[0] & ~_IMMEDIATE != _B:
+            raise GuestError(f"the record at {self.code.hex(address)} is not of a long call")
+        return found, load
 
     def encode_jump(self, pc: int, target: int) -> bytes:
         """``j target``, with the range of ``jal``."""

@@ -4,6 +4,7 @@
 from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import CallSite, Instruction
+from harness.readout import Collector
 from harness.ring import decode_page, page_header
 from harness.shell.session import Session
 from harness.shell.verb import Arguments, verb
@@ -120,6 +121,8 @@ def ret_stack(session: Session, arguments: Arguments) -> None:
 def ring(session: Session, arguments: Arguments) -> None:
     """The ring buffer's header; with a CPU, its counters; with a page, its raw events."""
     guest = session.live
+    if not isinstance(guest.collector, Collector):
+        raise UsageError("ring shows the header of a guest of the harness, and this is none")
     header = guest.collector.header()
     form = header.page_format
     if not arguments.words:

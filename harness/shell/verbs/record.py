@@ -95,7 +95,7 @@ def _check(guest: "Guest", chosen: dict[str, Any]) -> None:
         )
     for globs in (chosen["filters"], chosen["notrace"], chosen["graph"]):
         guest.tracer.sites_of(*(glob for glob in globs if not is_trigger(glob)))
-    guest.address_of(chosen["until"] or "workload_done")
+    guest.places(chosen["until"] or "workload_done")
     if chosen["duration"] is not None and not math.isfinite(chosen["duration"]):
         raise UsageError(f"{chosen['duration']} is not a number of seconds")
 

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""A live Linux kernel, traced from outside."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+
+from harness.debugger import Debugger
+from harness.errors import GuestError, HarnessError, UsageError
+from harness.guest.control import DYING, OwnPlaces
+from harness.guest.guest import Guest
+from harness.guest.modules import Module
+from harness.image import GuestThread
+from harness.linux import Kernel, Layouts, LinuxImage
+from harness.machine import AttachedMachine, Machine
+from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
+from harness.tracer import LinuxTracer, Tracer
+
+DONE = "workload_done"
+"""The end of a workload; of a Linux guest, one of `ENDS`."""
+
+ENDS = ("kernel_power_off", "kernel_restart", "kernel_halt")
+"""The functions in which a kernel ends on request."""
+
+FULL, PANIC = "rb_move_tail", "panic"
+"""Called for each new sub-buffer, and where a panic begins."""
+
+LAST_WORD = "console_flush_on_panic"
+"""Called when a panic has printed everything."""
+
+BULK = 64 * 1024
+
+
+class LinuxGuest(Guest):
+    """A Linux kernel, stopped unless a method of this class is running."""
+
+    own_places = OwnPlaces(PANIC, None)
+
+    def __init__(
+        self,
+        name: str,
+        image: LinuxImage,
+        layouts: Layouts,
+        machine: Machine | AttachedMachine,
+        debugger: Debugger,
+        lane: str = "auto",
+    ) -> None:
+        self._name = name
+        self._linux_image = image
+        self.kernel = Kernel(image, layouts, debugger)
+        self._linear: Callable[[int], int | None] | None = None
+        super().__init__(None, image, machine, debugger, lane)
+        self.control.dying = self._let_it_print
+        debugger.memory.linear = self._linear_address
+
+    @property
+    def name(self) -> str:
+        """The config's name, or the image's."""
+        return self._name
+
+    @property
+    def ends(self) -> list[str]:
+        """The functions in which this kernel ends on request."""
+        return [name for name in ENDS if name in self.image.symbols]
+
+    def places(self, until: str | int | Sequence[str | int] | None) -> list[int]:
+        """As of `Guest`; ``workload_done`` is the end of the kernel."""
+        return super().places(self.ends if until == DONE else until)
+
+    def threads(self) -> list[GuestThread]:
+        """None: a kernel's tasks are not those of a guest of the harness."""
+        return []
+
+    @property
+    def workload_status(self) -> int:
+        """Always 0: a kernel that ends on request has no status."""
+        return 0
+
+    def call(self, function: str, *arguments: int) -> int:
+        """Call a function of the stopped kernel, which must be in process context."""
+        self._tracing.drain()
+        self.control.unwatch(FULL)
+        return self.debugger.call(self.address_of(function), *arguments)
+
+    def load_module(self, module: object) -> Module:
+        """Not from outside: UsageError."""
+        raise UsageError(
+            "modules of a Linux guest are loaded by the guest", "Their functions are traced then."
+        )
+
+    def _watch(self) -> None:
+        """Stop the kernel before an unread sub-buffer would be overwritten."""
+        if not self.has_watermark:
+            return
+        buffer = self._tracing.collector if self._tracing.in_use else None
+        if isinstance(buffer, LinuxCollector) and buffer.may_lose_nothing:
+            self.control.watch(FULL, buffer.room)
+        else:
+            self.control.unwatch(FULL)
+
+    @property
+    def has_watermark(self) -> bool:
+        """Whether the kernel can be stopped before it overwrites what was not read."""
+        return FULL in self.image.symbols
+
+    def _make_collector(self) -> EventBuffer:
+        return LinuxCollector(self.kernel, self._lane, self.machine.directory, self._resize)
+
+    def _make_tracer(self, collector: EventBuffer) -> Tracer:
+        return LinuxTracer(self.kernel, BulkText(self.debugger, self._lane), self.cpus, collector)
+
+    @cached_property
+    def _lane(self) -> Lane:
+        stub = StubLane(self.debugger)
+        if isinstance(self.machine, Machine) and self.lane != "stub":
+            return MonitorLane(self.machine, stub, self._linear_address)
+        return stub
+
+    def _resize(self, size: int) -> None:
+        raise UsageError(
+            "the buffer of a Linux guest gets its size at boot",
+            f"Give the kernel trace_buf_size={size} on its command line.",
+        )
+
+    def _linear_address(self, address: int) -> int | None:
+        """The physical address of a kernel address; None for any other."""
+        if self._linear is None:
+            self._linear = self._find_linear()
+        return self._linear(address & self.image.isa.mask)
+
+    def _find_linear(self) -> Callable[[int], int | None]:
+        def word(address: int, physical: int) -> int:
+            # What is read here may itself be out of reach.
+            self._linear = lambda wanted: wanted - address + physical
+            return self.kernel.pointer(address)
+
+        find = self.image.isa.machine.linux_linear
+        try:
+            return find(self.debugger.read_register, self.image.symbols, word)
+        finally:
+            self._linear = None
+
+    def _let_it_print(self) -> None:
+        """At the beginning of a panic: read what the buffer holds, then let it print its message.
+
+        ftrace_dump_on_oops empties the buffer meanwhile.
+        """
+        with suppress(GuestError):
+            self._tracing.drain()
+        if LAST_WORD not in self.image.symbols:
+            return
+        with suppress(HarnessError):
+            number = self.debugger.breakpoints.insert(self.address_of(LAST_WORD))
+            self.debugger.resume()
+            if self.debugger.wait_stop(DYING) is None:
+                self.control.interrupt()
+            self.debugger.breakpoints.delete(number)
+        self.machine.console.drain()
+
+
+class BulkText:
+    """The kernel's text: read as fast as the machine allows, written through the debug stub."""
+
+    def __init__(self, debugger: Debugger, lane: Lane) -> None:
+        self._debugger = debugger
+        self._lane = lane
+
+    def dump_memory(self, address: int, size: int) -> bytes:
+        """``size`` bytes from ``address`` on."""
+        if size < BULK:
+            return self._debugger.dump_memory(address, size)
+        return self._lane.read(address, size)
+
+    def restore_memory(self, address: int, data: bytes) -> None:
+        """Write ``data`` from ``address`` on."""
+        self._debugger.restore_memory(address, data)

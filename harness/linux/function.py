@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The function tracer of a stopped kernel, switched by writes to its memory.
+
+No code of the kernel runs, so this works at any moment after ftrace_init(): before there are
+processes, and in a kernel that will never run again.  The kernel's own idea of its state is kept
+true, so that it can switch tracers by itself afterwards.
+"""
+
+from collections.abc import Mapping
+
+from harness.errors import GuestError, UsageError
+from harness.isa import CallSite
+from harness.linux.kernel import Kernel
+from harness.linux.records import TRACED, SiteRecords
+
+ENABLED = 1
+"""FTRACE_OPS_FL_ENABLED."""
+
+OPTION = "FUNCTION_TRACER"
+
+Writes = dict[int, tuple[int, int]]
+"""Values and their sizes in bytes, by address."""
+
+
+class FunctionSwitch:
+    """What the kernel remembers of the function tracer besides the call sites."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._trace = kernel.symbol("global_trace", "TRACING")
+        self._ops = kernel.symbol("global_ops", OPTION)
+        self._direct = kernel.image.isa.sites.linux_direct
+        if kernel.has("ftrace_nop_ops"):
+            raise UsageError(
+                f"{kernel.image.name} has a pointer in front of each function, which only the "
+                "kernel itself can set (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)",
+                "Build it without, or let it run to where a process runs in the kernel.",
+            )
+
+    @property
+    def tracer(self) -> str:
+        """The name of the kernel's current tracer."""
+        kernel, layouts = self._kernel, self._kernel.layouts
+        address = kernel.pointer(self._trace + layouts["trace_array"].place("current_trace").offset)
+        if not address:
+            return "nop"
+        return kernel.name(kernel.pointer(address + layouts["tracer"].place("name").offset), 64)
+
+    @property
+    def users(self) -> int:
+        """How often call sites were switched on by the kernel, or by us."""
+        return self._kernel.number(self._kernel.symbol("ftrace_start_up", OPTION), 4)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the only user is the function tracer, with all call sites that it may trace."""
+        kernel = self._kernel
+        first = kernel.pointer(kernel.symbol("ftrace_ops_list", OPTION))
+        following = kernel.view("ftrace_ops", self._ops)["next"] if first == self._ops else 0
+        end = kernel.symbol("ftrace_list_end", OPTION)
+        return self.users == 1 and first == self._ops and following == end
+
+    def check_free(self) -> None:
+        """GuestError if the kernel itself uses its call sites."""
+        if self.users:
+            raise GuestError(
+                f"the kernel traces functions itself: its tracer is {self.tracer!r}, and its call "
+                f"sites have {self.users} users",
+                "Switch that off in the guest; give the kernel ftrace=nop on its command line.",
+            )
+
+    @property
+    def slot(self) -> int:
+        """The address of the instruction in the stub that calls the tracer."""
+        return self._kernel.symbol("ftrace_call", "DYNAMIC_FTRACE")
+
+    def callee(self, on: bool) -> int:
+        """What the stub calls."""
+        name = "function_trace_call" if self._direct else "arch_ftrace_ops_list_func"
+        return self._kernel.symbol(name if on else "ftrace_stub", OPTION)
+
+    def writes(self, on: bool) -> Writes:
+        """What the kernel's variables hold while the tracer is on, or after it was switched off."""
+        kernel, word = self._kernel, self._kernel.word
+        ops, trace = kernel.layouts["ftrace_ops"], kernel.layouts["trace_array"]
+        end = kernel.symbol("ftrace_list_end", OPTION)
+        function = kernel.symbol("function_trace_call" if on else "ftrace_stub", OPTION)
+        flags = ops.place("flags")
+        before = kernel.number(self._ops + flags.offset, flags.size) & ~ENABLED
+        start_up = kernel.symbol("ftrace_start_up", OPTION)
+        found: Writes = {
+            self._ops + ops.place("func").offset: (function, word),
+            self._ops + ops.place("private").offset: (self._trace, word),
+            self._ops + flags.offset: (before | ENABLED * on, flags.size),
+            self._ops + ops.place("next").offset: (end, word),
+            kernel.symbol("ftrace_ops_list", OPTION): (self._ops if on else end, word),
+            kernel.symbol("ftrace_trace_function", OPTION): (self.callee(on), word),
+            start_up: (self.users + (1 if on else -1), 4),
+        }
+        if "saved_func" in ops:
+            found[self._ops + ops.place("saved_func").offset] = (function, word)
+        for name, value in (
+            ("saved_ftrace_func", self.callee(on)),
+            ("function_trace_op", self._ops if on else end),
+        ):
+            if kernel.has(name):
+                found[kernel.image.symbols[name]] = (value, word)
+        enabled, current = trace.place("function_enabled"), trace.place("current_trace")
+        tracer = kernel.symbol("function_trace" if on else "nop_trace", OPTION)
+        found[self._trace + enabled.offset] = (int(on), enabled.size)
+        found[self._trace + current.offset] = (tracer, word)
+        return found
+
+    def store(self, writes: Writes) -> Writes:
+        """Write the variables; returns what they held, to be written back."""
+        before: Writes = {}
+        for address, (value, size) in writes.items():
+            before[address] = (self._kernel.number(address, size), size)
+            self._kernel.store(address, value, size)
+        return before
+
+
+def write_flags(records: SiteRecords, changes: Mapping[CallSite, bool]) -> None:
+    """Note in the records which call sites were switched on or off."""
+    records.write({site.address: TRACED * on for site, on in changes.items()})

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The members of the kernel's structures that are looked for in its debug information.
+
+Kernels lack some of them: an error is raised when one is needed.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class WantedMembers(NamedTuple):
+    """The option of the kernel's configuration that a structure comes with, and its members."""
+
+    option: str
+    paths: tuple[str, ...]
+
+
+MEMBERS: Mapping[str, WantedMembers] = {
+    "trace_array": WantedMembers(
+        "TRACING",
+        (
+            *("array_buffer.buffer", "trace_buffer.buffer", "buffer_disabled", "stop_count"),
+            *("clock_id", "current_trace", "function_enabled", "ops", "events", "trace_flags"),
+        ),
+    ),
+    "tracer": WantedMembers("TRACING", ("name", "next")),
+    "trace_buffer": WantedMembers(
+        "RING_BUFFER", ("flags", "cpus", "record_disabled", "buffers", "subbuf_size")
+    ),
+    "ring_buffer_per_cpu": WantedMembers(
+        "RING_BUFFER",
+        (
+            *("cpu", "record_disabled", "nr_pages", "pages", "head_page", "tail_page"),
+            *("commit_page", "reader_page", "entries", "overrun", "commit_overrun"),
+            *("dropped_events", "committing", "read", "pages_read"),
+        ),
+    ),
+    "buffer_page": WantedMembers("RING_BUFFER", ("list.next", "write", "read", "page")),
+    "buffer_data_page": WantedMembers("RING_BUFFER", ("time_stamp", "commit", "data")),
+    "dyn_ftrace": WantedMembers("DYNAMIC_FTRACE", ("ip", "flags")),
+    "ftrace_page": WantedMembers("DYNAMIC_FTRACE", ("next", "records", "index")),
+    "ftrace_ops": WantedMembers(
+        "FUNCTION_TRACER",
+        (
+            *("func", "next", "flags", "private", "trampoline"),
+            *("func_hash", "saved_func"),
+        ),
+    ),
+    "trace_event_call": WantedMembers(
+        "EVENT_TRACING",
+        ("list.next", "class", "name", "event.type", "print_fmt", "flags", "data"),
+    ),
+    "trace_event_class": WantedMembers("EVENT_TRACING", ("system", "fields.next", "fields.prev")),
+    "ftrace_event_field": WantedMembers(
+        "EVENT_TRACING",
+        ("link.next", "link.prev", "name", "type", "offset", "size", "is_signed", "len"),
+    ),
+    "trace_event_file": WantedMembers("EVENT_TRACING", ("list.next", "event_call", "flags")),
+    "tracepoint": WantedMembers("TRACEPOINTS", ("name",)),
+    "task_struct": WantedMembers(
+        "FTRACE", ("tasks.next", "thread_group.next", "thread_node.next", "pid", "comm", "signal")
+    ),
+    "saved_cmdlines_buffer": WantedMembers(
+        "TRACING", ("map_cmdline_to_pid", "cmdline_num", "saved_cmdlines")
+    ),
+    "module": WantedMembers(
+        "MODULES",
+        (
+            *("state", "list.next", "name", "kallsyms", "mem", "core_layout.base"),
+            *("core_layout.size", "module_core", "core_size"),
+        ),
+    ),
+    "module_memory": WantedMembers("MODULES", ("base", "size")),
+    "mod_kallsyms": WantedMembers("KALLSYMS", ("symtab", "num_symtab", "strtab", "typetab")),
+}
+
+FILES = (
+    "kernel/trace/ring_buffer.c",
+    "kernel/trace/ftrace.c",
+    "kernel/trace/trace_events.c",
+    "kernel/trace/trace.c",
+    "kernel/trace/trace_sched_switch.c",
+    "kernel/module/main.c",
+    "kernel/module.c",
+)
+"""The kernel's source files that use them."""

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""The tracer of a Linux guest, by the same controls as that of a guest of the harness."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cached_property
+
+from harness import __version__
+from harness.errors import GuestError, HarnessError, UsageError
+from harness.isa import CallSite
+from harness.linux import Kernel
+from harness.linux.formats import LinuxEvents
+from harness.linux.function import FunctionSwitch, write_flags
+from harness.linux.modules import loaded_modules
+from harness.linux.records import DISABLED, SiteRecords, call_sites
+from harness.linux.tasks import task_names
+from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
+from harness.readout import EventBuffer
+from harness.trace import CpuStatistics, EventFormat, TraceDescription, event_formats
+from harness.tracer.setup import Setup
+from harness.tracer.tracer import Tracer
+
+MEMORY_TRACERS = ("nop", "function")
+"""Tracers that are switched by writes to memory."""
+
+
+class LinuxTracer(Tracer):
+    """The files of tracefs for a stopped Linux kernel."""
+
+    def __init__(self, kernel: Kernel, text: Text, cpus: Cpus, buffer: EventBuffer) -> None:
+        super().__init__(kernel.image, text, cpus, buffer)
+        self._kernel = kernel
+        self._linux_events = LinuxEvents(kernel)
+        self._formats: list[EventFormat] = []
+        self.learn()
+
+    def learn(self) -> None:
+        """Read the kernel's modules and call sites."""
+        kernel = self._kernel
+        modules = loaded_modules(kernel)
+        kernel.image.learn([], modules)
+        self._records = SiteRecords(kernel)
+        kernel.image.learn(call_sites(kernel, self._records), modules)
+
+    @cached_property
+    def _function(self) -> FunctionSwitch:
+        return FunctionSwitch(self._kernel)
+
+    @property
+    def available_tracers(self) -> list[str]:
+        """The values of ``current`` that can be set from outside."""
+        return list(MEMORY_TRACERS)
+
+    def adopt(self) -> None:
+        """Take over the tracer that the kernel uses.
+
+        GuestError if the kernel uses its call sites in another way.
+        """
+        if not self._function.users:
+            return
+        if self._function.tracer != "function" or not self._function.is_ours:
+            self._function.check_free()
+        self._enabled = frozenset(self._flagged())
+        chosen = None if len(self._enabled) == len(self._image.sites) else self._enabled
+        self._setup = Setup("function", chosen)
+
+    def _flagged(self) -> Iterable[CallSite]:
+        flags = {record.ip: record.flags & ~DISABLED for record in self._records}
+        return (site for site in self._image.sites if flags.get(site.address))
+
+    def _switch(self, setup: Setup) -> None:
+        if setup.triggers:
+            raise UsageError(
+                "a Linux guest has no function triggers from outside",
+                "Set them in the guest, in its own set_ftrace_filter.",
+            )
+        before, on = self._setup.tracer != "nop", setup.tracer != "nop"
+        if on and not before:
+            self._function.check_free()
+        enabled: frozenset[CallSite] = frozenset()
+        if on:
+            every = frozenset(self._image.sites)
+            enabled = (every if setup.chosen is None else setup.chosen) - setup.notrace
+        changed = {site: site in enabled for site in enabled ^ self._enabled}
+        plan = PatchPlan([*self._site_changes(changed), *self._slot_changes(before, on)])
+        written = self._function.store(self._function.writes(on)) if on and not before else {}
+        try:
+            if len(plan):
+                apply(plan, self._text, self._cpus, self._image.isa.disassemble)
+        except BaseException:
+            with suppress(HarnessError):
+                self._function.store(written)
+            raise
+        if before and not on:
+            self._function.store(self._function.writes(False))
+        if changed:
+            self._records = SiteRecords(self._kernel)
+            write_flags(self._records, changed)
+        self._setup, self._enabled = setup, enabled
+
+    def _site_changes(self, changed: dict[CallSite, bool]) -> Iterable[Patch]:
+        isa, symbols = self._image.isa, self._image.symbols
+        for site, on in changed.items():
+            module = self._image.module_at(site.address)
+            found = b""
+            if module:
+                found = self._text.dump_memory(site.address, isa.sites.linux_longest)
+            off_code, on_code = isa.sites.linux_codes(site.address, symbols, found)
+            old, new = (off_code, on_code) if on else (on_code, off_code)
+            name = f"{site.function} [{module}]" if module else site.function
+            yield self._patch(site.address, old, new, f"the call site of {name}")
+
+    def _slot_changes(self, before: bool, on: bool) -> Iterable[Patch]:
+        if before == on:
+            return []
+        slot, sites = self._function.slot, self._image.isa.sites
+        old = self._text.dump_memory(slot, len(sites.nop))
+        new = sites.encode_call(slot, self._function.callee(on))
+        if old != sites.nop and sites.call_target(slot, old) is None:
+            raise GuestError(
+                f"ftrace_call of {self._image.name} at {slot:#x} has neither a nop nor a call",
+                "This kernel has a form of stub that the harness does not know.",
+            )
+        return [] if old == new else [self._patch(slot, old, new, "ftrace_call")]
+
+    def set_option(self, *words: str) -> None:
+        """``trace_options``: those that change what is recorded cannot be set from outside yet."""
+        if words:
+            raise UsageError(f"the option {words[0]!r} of a Linux guest cannot be set from outside")
+
+    def set_event(self, *patterns: str, append: bool = False) -> None:
+        """``set_event``: not from outside yet."""
+        if patterns:
+            raise UsageError(f"the event {patterns[0]!r} of a Linux guest cannot be enabled")
+
+    def set_ftrace_pid(self, *pids: int) -> None:
+        """``set_ftrace_pid``: not from outside yet."""
+        if pids:
+            raise UsageError("the functions of one process of a Linux guest cannot be chosen")
+
+    def set_event_pid(self, *pids: int) -> None:
+        """``set_event_pid``: not from outside yet."""
+        if pids:
+            raise UsageError("the events of one process of a Linux guest cannot be chosen")
+
+    @property
+    def available_events(self) -> list[str]:
+        """All events of the kernel, as ``SYSTEM:EVENT``."""
+        return sorted(
+            f"{one.system}:{one.name}" for one in self._linux_events.all() if one.system != "ftrace"
+        )
+
+    @property
+    def enabled_events(self) -> list[str]:
+        """The contents of ``set_event``."""
+        return []
+
+    def clear(self) -> None:
+        """Delete all events read so far."""
+        self._collector.clear()
+
+    def remember_names(self) -> dict[int, str]:
+        """As of `Tracer`; what a damaged kernel cannot tell is left out."""
+        with suppress(GuestError):
+            self._cmdlines |= task_names(self._kernel)
+        return self._cmdlines
+
+    def description(self, *, ask: bool = True) -> TraceDescription:
+        """As of `Tracer`, with the formats that the running kernel has."""
+        form = self._collector.format
+        if ask and not self._formats:
+            with suppress(GuestError):
+                self._formats = self._linux_events.formats()
+        return TraceDescription(
+            page_format=form,
+            # Before trace_event_init() the kernel has no formats yet.
+            events=self._formats or event_formats(form.long_size),
+            kallsyms=self._image.kallsyms(),
+            cmdlines=self.remember_names() if ask else self._cmdlines,
+            machine=f"Linux, build id {self._image.build_id.hex()}",
+            version=f"ftrace-harness {__version__}",
+            statistics=[
+                CpuStatistics(
+                    read=counts.entries - counts.overrun,
+                    overrun=counts.overrun,
+                    dropped=counts.dropped,
+                    disabled=self._collector.disabled,
+                )
+                for counts in (spool.counts for spool in self._collector.spools)
+            ],
+        )

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Draining the ring buffer of a made-up Linux kernel, as its writer and its reader move on."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import GuestError
+from harness.linux.ring import LinuxRing
+from harness.readout.linux import LinuxCollector
+from harness.ring import LOST_UNKNOWN, page_header, scan_page
+from tests.unit.linux_memory import BUFFER, GLOBAL_TRACE, PAGE, LinuxMemory
+
+KINDS = [("big", 4), ("little", 8), ("little", 4), ("big", 8)]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}{8 * kind[1]}")
+def memory(request: pytest.FixtureRequest) -> LinuxMemory:
+    return LinuxMemory(*request.param)
+
+
+def collector(memory: LinuxMemory, tmp_path: Path) -> LinuxCollector:
+    def resize(size: int) -> None:
+        raise AssertionError(size)
+
+    return LinuxCollector(memory.kernel(), memory, tmp_path, resize)
+
+
+def stamps(buffer: LinuxCollector) -> list[int]:
+    stream = buffer.spools[0].stream
+    stream.seek(0)
+    data, found = stream.read(), []
+    for at in range(0, len(data), PAGE):
+        found += [stamp for stamp, _, _ in scan_page(data[at : at + PAGE], buffer.format)]
+    return found
+
+
+def events(stamp: int, count: int) -> list[int]:
+    return list(range(stamp + 1, stamp + count + 1))
+
+
+def test_reader_page_then_from_the_head_to_the_commit_page(
+    memory: LinuxMemory, tmp_path: Path
+) -> None:
+    memory.fill(0, 100, 3)
+    memory.fill(3, 200, 5)
+    memory.fill(4, 300, 2)
+    memory.fill(1, 50, 9)  # old
+    memory.head(3)
+    memory.cpu(commit_page=memory.page(4), entries=10)
+    buffer = collector(memory, tmp_path)
+    assert buffer.drain()
+    assert stamps(buffer) == events(100, 3) + events(200, 5) + events(300, 2)
+    assert buffer.counts.entries - buffer.counts.overrun == 10
+
+
+def test_what_the_kernel_consumed_of_the_reader_page_is_left_out(
+    memory: LinuxMemory, tmp_path: Path
+) -> None:
+    memory.fill(0, 100, 3)
+    memory.put("buffer_page", memory.page(0), read=16)
+    memory.cpu(entries=3, read=2)
+    buffer = collector(memory, tmp_path)
+    buffer.drain()
+    assert stamps(buffer) == events(100, 3)[2:]
+    assert buffer.counts.entries == 1
+
+
+def test_drains_follow_the_writer_around_the_ring(memory: LinuxMemory, tmp_path: Path) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    written: list[int] = []
+    memory.fill(0, 1000, 4)
+    memory.cpu(entries=4)
+    buffer.drain()
+    for lap in range(10):
+        number, stamp = lap % 4 + 1, 2000 + 100 * lap
+        memory.fill(number, stamp, 7)
+        memory.head(number % 4 + 1)
+        memory.cpu(commit_page=memory.page(number), entries=4 + 7 * (lap + 1))
+        memory.cpu(overrun=7 * max(0, lap - 2))
+        written += events(stamp, 7)
+        if lap % 2:
+            buffer.drain()
+    assert stamps(buffer) == events(1000, 4) + written
+    assert (buffer.counts.entries, buffer.counts.lost) == (74, 0)
+
+
+def test_overwritten_events_are_counted_and_marked(memory: LinuxMemory, tmp_path: Path) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure(overwrite=True)
+    memory.fill(1, 1000, 4)
+    memory.cpu(commit_page=memory.page(1), entries=4)
+    buffer.drain()
+    for lap in range(1, 9):
+        number = lap % 4 + 1
+        memory.fill(number, 1000 + 100 * lap, 5)
+        memory.head(number % 4 + 1)
+        memory.cpu(
+            commit_page=memory.page(number), entries=4 + 5 * lap, overrun=5 * max(0, lap - 4)
+        )
+    memory.fill(0, 900, 1)  # the reader's, older than all
+    buffer.drain()
+    kept = [one for lap in range(5, 9) for one in events(1000 + 100 * lap, 5)]
+    assert stamps(buffer) == events(1000, 4) + kept
+    assert (buffer.counts.entries, buffer.counts.lost) == (44, 20)
+    stream = buffer.spools[0].stream
+    stream.seek(PAGE)
+    assert page_header(stream.read(PAGE), buffer.format).lost == LOST_UNKNOWN
+
+
+def test_events_survive_when_the_kernel_reads_them_itself(
+    memory: LinuxMemory, tmp_path: Path
+) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    memory.fill(1, 1000, 4)
+    memory.cpu(commit_page=memory.page(1), entries=4)
+    buffer.drain()
+    memory.fill(2, 1100, 3)
+    memory.cpu(commit_page=memory.page(2), entries=7)
+    # The kernel's reader takes sub-buffer 1 out of the ring and puts its own in.
+    memory.put("buffer_page", memory.page(0), **{"list.next": memory.page(2) | 1})
+    memory.put("buffer_page", memory.page(4), **{"list.next": memory.page(0)})
+    memory.cpu(reader_page=memory.page(1), read=4, pages=memory.page(4))
+    buffer.drain()
+    assert stamps(buffer) == events(1000, 4) + events(1100, 3)
+    assert buffer.counts.lost == 0
+
+
+def test_clear_forgets_what_was_there(memory: LinuxMemory, tmp_path: Path) -> None:
+    memory.fill(0, 100, 3)
+    memory.cpu(entries=3)
+    buffer = collector(memory, tmp_path)
+    buffer.clear()
+    buffer.drain()
+    assert stamps(buffer) == []
+    memory.fill(0, 100, 5)
+    memory.cpu(entries=5)
+    buffer.drain()
+    assert stamps(buffer) == events(100, 5)[3:]
+    assert buffer.counts.entries == 2
+
+
+def test_tracing_on_is_a_bit_of_record_disabled(memory: LinuxMemory, tmp_path: Path) -> None:
+    buffer = collector(memory, tmp_path)
+    memory.put("trace_buffer", BUFFER, record_disabled=3)
+    assert buffer.recording
+    buffer.recording = False
+    assert not buffer.recording
+    assert LinuxRing(memory.kernel()).buffer["record_disabled"] == 1 << 20 | 3
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda m: m.cpu(nr_pages=1 << 30), "has 1073741824 sub-buffers"),
+        (lambda m: m.cpu(pages=0x1000), "cannot be read"),
+        (lambda m: m.put("trace_buffer", BUFFER, cpus=1 << 20), "has 1048576 CPUs"),
+        (lambda m: m.cpu(commit_page=m.page(40)), "does not lead to the sub-buffer"),
+        (
+            lambda m: m.put("buffer_page", m.page(2), **{"list.next": m.page(2)}),
+            "has more than its 4 sub-buffers",
+        ),
+        (
+            lambda m: m.put("trace_array", GLOBAL_TRACE, **{"array_buffer.buffer": 0}),
+            "yet",
+        ),
+    ],
+)
+def test_a_damaged_ring_is_refused(damage, message: str, tmp_path: Path) -> None:
+    memory = LinuxMemory()
+    memory.fill(1, 10, 1)
+    memory.cpu(commit_page=memory.page(1))
+    damage(memory)
+    with pytest.raises(GuestError, match=message):
+        collector(memory, tmp_path).drain()
