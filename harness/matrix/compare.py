@@ -8,6 +8,9 @@ from harness.conformance.catalogue import order_of
 from harness.matrix.result import CellOutcome, Result, all_verdicts
 from harness.matrix.tools import Tool, changed
 
+FEW = 4
+"""Verdicts of one work that are told one by one where they change in the same cells."""
+
 SLOWER = 0.01
 """Relative increase of instructions that is reported."""
 
@@ -42,6 +45,37 @@ def groups(changes: Iterable[Change]) -> list[Group]:
         key = one.cell.rpartition("/")[2], one.name
         found.setdefault(key, Group(*key, one.message, [])).changes.append(one)
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Groups of one work in the same cells, such as all the clauses that one fault breaks."""
+
+    work: str
+    groups: list[Group]
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of each of its groups."""
+        return [one.cell for one in self.groups[0].changes]
+
+    @property
+    def names(self) -> list[str]:
+        """The verdicts."""
+        return [group.name for group in self.groups]
+
+
+def bundles(grouped: Iterable[Group]) -> list[Bundle]:
+    """Groups in bundles if more than `FEW` belong together, and otherwise one by one."""
+    found: dict[tuple[str, ...], Bundle] = {}
+    for group in grouped:
+        key = group.work, *sorted(one.cell for one in group.changes)
+        found.setdefault(key, Bundle(group.work, [])).groups.append(group)
+    split: list[Bundle] = []
+    for bundle in found.values():
+        many = len(bundle.groups) > FEW
+        split += [bundle] if many else [Bundle(one.work, [one]) for one in bundle.groups]
+    return split
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,25 +6,27 @@ They need no server, no network and no script.
 """
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from harness.errors import UsageError
-from harness.files import atomic_file
-from harness.matrix.compare import Comparison, groups
+from harness.conformance.causes import Cause, causes
+from harness.conformance.html import COLOURS as CLAUSE_COLOURS
+from harness.conformance.html import page_environment
+from harness.conformance.report_file import read_reports
+from harness.errors import FormatError
+from harness.matrix.compare import Comparison, bundles, groups
 from harness.matrix.model import MODES
 from harness.matrix.report import NAMED, changes
-from harness.matrix.result import CellOutcome, Result
+from harness.matrix.result import CellOutcome, CellVerdict, Result, read_json
 from harness.matrix.rundir import attempt_directory
 from harness.matrix.runner import LOG
 from harness.matrix.trends import Night, nights
-from harness.units import KIB, escape
+from harness.matrix.work import CONFORM
+from harness.pages import Write, page_name, pages_directory
+from harness.units import escape
 
 ATTEMPTS = 60
 """Maximum number of attempts on the page of a cell, and of nights on the first page."""
@@ -34,6 +36,17 @@ LINES = 60
 
 WORST = ("fail", "flaky", "error", "pass")
 """States by severity; the worst one is shown for several cells."""
+
+COLOURS = {**CLAUSE_COLOURS, "expected": "flaky", "error": "error"}
+"""The class of a verdict; none for other words."""
+
+QUIET = ("pass", "blocked", "not claimed", "not observable")
+"""Verdicts that are listed only if somebody asks, if there are many."""
+
+FEW = 8
+
+FINDINGS = 100
+"""Maximum number of findings on the page of a cell."""
 
 MARKS = {"pass": "\N{CHECK MARK}", "fail": "fail", "flaky": "flaky", "error": "?"}
 
@@ -88,34 +101,37 @@ def write_pages(
         UsageError: the directory cannot be used.
         HostError: the disk is full.
     """
-    try:
-        (directory / "cells").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{directory} cannot be made: {error.strerror}") from error
-    environment = Environment(
-        loader=PackageLoader("harness.matrix"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_fit,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"moment": _moment, "number": _number, "revision": _revision}
+    with pages_directory(directory) as write:
+        _write_pages(write, directory, found, now, past, run)
+
+
+def _write_pages(
+    write: Write,
+    directory: Path,
+    found: Comparison,
+    now: Sequence[Result],
+    past: Sequence[Result],
+    run: Path | None,
+) -> None:
+    environment = page_environment("harness.matrix")
+    environment.filters |= {"number": _number, "revision": _revision}
     by_cell = {
         cell: list(attempts)
         for cell, attempts in groupby(
             sorted(past, key=lambda one: (one.cell, one.started, one.id)), lambda one: one.cell
         )
     }
-    pages = {cell: f"cells/{quote(_page(cell))}" for cell in by_cell}
+    pages = {cell: f"cells/{quote(page_name(cell))}" for cell in by_cell}
     states = _states(now)
     past_nights = nights(past)[-ATTEMPTS:]
-    _write(
-        directory / "index.html",
+    write(
+        "index.html",
         environment.get_template("index.html").render(
             found=found,
             tiles=_tiles(found),
-            changes=[(title, len(every), groups(every)) for title, every in changes(found)],
+            changes=[
+                (title, len(every), bundles(groups(every))) for title, every in changes(found)
+            ],
             named=NAMED,
             numbers=(("Slower", found.slower), ("Faster", found.faster)),
             lists=(("Not run", found.missing), ("New", found.new)),
@@ -136,8 +152,11 @@ def write_pages(
             attempts=attempts[: -ATTEMPTS - 1 : -1],
             line=_line(counted[-ATTEMPTS:]),
             evidence=_evidence(directory / "cells", run, attempts) if run else None,
+            found=_findings(run, attempts) if run else [],
+            verdicts=verdict_lists(attempts[-1].verdicts),
+            colours=COLOURS,
         )
-        _write(directory / "cells" / _page(cell), text)
+        write(f"cells/{page_name(cell)}", text)
 
 
 def _tiles(found: Comparison) -> Sequence[tuple[str, str, str]]:
@@ -157,6 +176,17 @@ def _tiles(found: Comparison) -> Sequence[tuple[str, str, str]]:
         (passed, f"{found.passed} / {found.cells}", "cells passed"),
         *((state if number else "none", str(number), name) for state, number, name in counts),
     )
+
+
+def verdict_lists(
+    verdicts: Sequence[CellVerdict],
+) -> tuple[list[CellVerdict], dict[str, list[CellVerdict]]]:
+    """The verdicts to be shown, and the others by their words; of few verdicts all are shown."""
+    if len(verdicts) <= FEW:
+        return list(verdicts), {}
+    told = [one for one in verdicts if one.verdict not in QUIET]
+    others = {word: [one for one in verdicts if one.verdict == word] for word in QUIET}
+    return told, {word: found for word, found in others.items() if found}
 
 
 def _states(now: Sequence[Result]) -> dict[str, str]:
@@ -226,11 +256,6 @@ def _anchor(work: str) -> str:
     return f"work-{quote(work, safe='', errors='replace')}"
 
 
-def _page(cell: str) -> str:
-    """The file name of a cell's page, safe for any name."""
-    return f"{quote(cell, safe='', errors='replace').replace('%2F', '~').replace('%', '_')}.html"
-
-
 def _line(numbers: Sequence[float]) -> Line | None:
     """A line through the numbers with a margin; None for a single number."""
     if len(numbers) < 2:
@@ -253,13 +278,30 @@ def _bars(past: Sequence[Night]) -> list[tuple[float, float, float, float, Night
     return bars
 
 
-def _evidence(pages: Path, run: Path, attempts: Sequence[Result]) -> Evidence | None:
-    """Of the newest attempt in the directory."""
+def _findings(run: Path, attempts: Sequence[Result]) -> list[Cause]:
+    """What the newest attempt in the directory found of a port; nothing if it judged none."""
+    where = _newest(run, attempts, CONFORM)
+    if where is None:
+        return []
+    try:
+        return causes((None, one) for one in read_reports(read_json(where / CONFORM)))[:FINDINGS]
+    except FormatError:
+        return []
+
+
+def _newest(run: Path, attempts: Sequence[Result], name: str) -> Path | None:
+    """The directory of the newest attempt, if it has a file of that name."""
     for one in reversed(attempts):
         where = attempt_directory(run, one.cell, one.id)
         if _is_own(where / LOG, run):
-            break
-    else:
+            return where if _is_own(where / name, run) else None
+    return None
+
+
+def _evidence(pages: Path, run: Path, attempts: Sequence[Result]) -> Evidence | None:
+    """Of the newest attempt in the directory."""
+    where = _newest(run, attempts, LOG)
+    if where is None:
         return None
     with (where / LOG).open("rb") as stream:
         stream.seek(max(0, where.joinpath(LOG).stat().st_size - LINES * 200))
@@ -275,15 +317,6 @@ def _is_own(path: Path, run: Path) -> bool:
     return path.is_file() and path.resolve().is_relative_to(run.resolve())
 
 
-def _fit(value: object) -> object:
-    """Untrusted text without control characters; Markup is our own."""
-    return escape(value, 64 * KIB) if type(value) is str else value
-
-
-def _moment(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
-
-
 def _number(number: int) -> str:
     """With narrow spaces between thousands."""
     return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
@@ -293,8 +326,3 @@ def _revision(text: str) -> str:
     """The beginning of a revision, with a mark for uncommitted changes."""
     head, plus, _ = text.partition("+")
     return head[:12] + plus
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as stream:
-        stream.write(text.encode("utf-8", "replace"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
 from harness.errors import UsageError
-from harness.matrix.compare import Change, Comparison, Slowdown, groups
+from harness.matrix.compare import Change, Comparison, Slowdown, bundles, groups
 from harness.matrix.history import History
 from harness.matrix.order import Timeline, timeline
 from harness.matrix.result import CellOutcome, Result, all_verdicts, shown
@@ -91,13 +91,16 @@ def lines(found: Comparison) -> Iterator[str]:
 
 def _lines(found: Comparison) -> Iterator[str]:
     for title, entries in changes(found):
-        for group in groups(entries):
+        for bundle in bundles(groups(entries)):
+            group, *more = bundle.groups
             one, *others = group.changes
             yield f"{title}: {_title(one)}{_because(one)}"
             if one.command and title != "mended":
                 yield f"    {one.command}"
             if others:
                 yield f"    and in {len(others)} more, such as {others[0].cell}"
+            if more:
+                yield f"    and {len(more)} more of {bundle.work} there: {_names(bundle.names[1:])}"
     for title, numbers in (("slower", found.slower), ("faster", found.faster)):
         for number in numbers[:NAMED]:
             yield f"{title}: {number.cell}: {_numbers(number)}"
@@ -131,13 +134,19 @@ def markdown(found: Comparison) -> str:
     for title, entries in changes(found):
         if entries:
             parts.append(f"## {title.capitalize()} ({len(entries)})\n")
-            together = groups(entries)
-            for group in together[:SHOWN]:
+            together = bundles(groups(entries))
+            for bundle in together[:SHOWN]:
+                group, *more = bundle.groups
                 one, *others = group.changes
                 again = f"  \n  `{_code(one.command)}`" if one.command else ""
                 parts.append(f"- `{_code(_title(one))}`{_plain(_because(one))}{again}")
                 parts += [f"  - `{_code(other.cell)}`" for other in others[:NAMED]]
                 parts += [f"  - {len(others) - NAMED} more"] if len(others) > NAMED else []
+                if more:
+                    names = _plain(_names(bundle.names[1:]))
+                    parts.append(
+                        f"  - and {len(more)} more of {_plain(bundle.work)} there: {names}"
+                    )
             parts.append(_rest(together))
     for title, numbers in (("Slower", found.slower), ("Faster", found.faster)):
         if numbers:
@@ -219,6 +228,11 @@ def _title(change: Change) -> str:
 
 def _because(change: Change) -> str:
     return f": {shown(change.message)}" if change.message else ""
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(shown(name) for name in names[:NAMED]) + more
 
 
 def _numbers(one: Slowdown) -> str:

@@ -11,10 +11,10 @@ from typing import Unpack
 
 from harness.config import load_port
 from harness.conformance.expected import apply_expected, find_expected
+from harness.conformance.listing import add_listings
 from harness.conformance.report import as_json
 from harness.conformance.run import conform
 from harness.conformance.verdict import ClauseResult
-from harness.conformance.verdict import Verdict as Clause
 from harness.errors import GuestError
 from harness.files import atomic_file
 from harness.guest import Guest, start
@@ -31,6 +31,7 @@ from harness.trace import write_trace_dat
 from harness.units import escape, one_line
 
 TRACE = "trace.dat"
+CONFORM = "conform.json"
 GUEST = "guest.txt"
 TIMEOUT = 300.0
 """Timeout in seconds of a workload."""
@@ -38,14 +39,6 @@ TIMEOUT = 300.0
 SOAK_SLICE = 0.05
 """Seconds between changes of the tracer."""
 SOAK_CHANGES = 60
-
-CLAUSES = {
-    Clause.PASS: "pass",
-    Clause.FAIL: "fail",
-    Clause.BLOCKED: "blocked",
-    Clause.NOT_CLAIMED: "not claimed",
-    Clause.NOT_OBSERVABLE: "not observable",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +169,9 @@ def _conform(cell: Cell, directory: Path) -> CellFindings:
             apply_expected(report, expected)
             for line in report.fails_no_more:
                 _tell(f"fails no more: {line}")
-    (directory / "conform.json").write_text(
-        as_json(reports, ["harness", "conform"]), encoding="utf-8"
-    )
+    for report in reports:
+        add_listings(report.findings, spec)
+    (directory / CONFORM).write_text(as_json(reports, ["harness", "conform"]), encoding="utf-8")
     return CellFindings(
         tuple(clause_verdict(result) for report in reports for result in report.results)
     )
@@ -187,14 +180,14 @@ def _conform(cell: Cell, directory: Path) -> CellFindings:
 def clause_verdict(result: ClauseResult) -> CellVerdict:
     """A clause as a verdict of its cell, with the failures that are not expected."""
     if not result.failures:
-        return CellVerdict(result.clause, CLAUSES[result.verdict], escape(result.reason, TEXT))
+        return CellVerdict(result.clause, str(result.verdict), escape(result.reason, TEXT))
     if result.expected:
         return CellVerdict(result.clause, "expected", escape(result.failures[0].expected, TEXT))
     others = [failure for failure in result.failures if not failure.expected]
     said = (f"{one.check} ({one.variant}): {one.message}" for one in others)
     return CellVerdict(
         result.clause,
-        "advised" if result.advised else CLAUSES[result.verdict],
+        "advised" if result.advised else str(result.verdict),
         escape(others[0].message, TEXT),
         tuple(dict.fromkeys(one_line(text, TEXT) for text in said)),
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What has changed: planted regressions are found, and nothing else is said."""
 
+import json
 import re
 from dataclasses import replace
 from urllib.parse import unquote
@@ -10,15 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.catalogue import load_catalogue
 from harness.errors import UsageError
-from harness.matrix.compare import compare, groups
+from harness.matrix.compare import bundles, compare, groups
 from harness.matrix.history import History
-from harness.matrix.html import write_pages
+from harness.matrix.html import verdict_lists, write_pages
 from harness.matrix.report import choose, junit, lines, markdown, summary
 from harness.matrix.result import CellOutcome, CellVerdict
 from harness.matrix.tools import Tool
 from harness.matrix.trends import nights
 from matrix_drafts import RESULT, failed
+from page_checks import Page, check_pages
 
 NOW = replace(RESULT, id="b1", run="r2", revision="2222", started=2000.0)
 QUIET = ("broke", "mended", "flaky", "failing", "slower", "faster", "unjudged", "missing", "new")
@@ -139,6 +142,100 @@ def test_clauses_are_in_the_order_of_the_catalogue():
     assert [line.split()[2] for line in lines(found) if line.startswith("broke")] == [
         f"{name}:" for name in ordered
     ]
+
+
+CLAUSES = [clause.id for clause in load_catalogue().clause][:39]
+
+
+def test_clauses_that_one_fault_breaks_are_one_line(tmp_path):
+    cells = ["mips-malta/dynamic/x/conform", "mips64-malta/dynamic/x/conform"]
+    verdicts = tuple(CellVerdict(name, "fail", f"{name} is wrong") for name in CLAUSES)
+    now = [
+        replace(NOW, id=cell[:6], cell=cell, verdicts=verdicts, outcome=CellOutcome.FAIL)
+        for cell in cells
+    ]
+    alone = failed(replace(NOW, id="b9"))
+    found = compare([], [*now, alone], names=("", "2222"))
+    together = bundles(groups(found.broke))
+    assert [len(bundle.groups) for bundle in together] == [1, 39]
+    assert [line for line in lines(found) if "C1" in line] == [
+        "broke: mips-malta/dynamic/x/conform C1a: C1a is wrong",
+        "    and 38 more of conform there: "
+        "C1b, C1c, C1d, C1e, C1f, C1g, C1h, C1i, C1j, C2a and 28 more",
+    ]
+    assert "  - and 38 more of conform there: C1b, C1c" in markdown(found)
+    every = [*now, alone]
+    write_pages(tmp_path, found, every, every)
+    page = check_pages(tmp_path)["index.html"].text
+    assert "39 of conform in 2 cells: C1a, C1b, C1c, C1d, C1e, C1f, C1g, C1h and 31 more" in page
+    # Other cells are another cause.
+    few = [replace(now[0], verdicts=verdicts[:5]), replace(now[1], verdicts=verdicts[:4])]
+    told = bundles(groups(compare([], few).broke))
+    assert [len(bundle.groups) for bundle in told] == [1, 1, 1, 1, 1]
+
+
+def test_of_many_verdicts_those_that_pass_are_one_line(tmp_path):
+    verdicts = [CellVerdict(name, "pass") for name in CLAUSES]
+    verdicts[3] = CellVerdict("C1d", "fail", "it is lost")
+    verdicts[4] = CellVerdict("C1e", "expected", "known")
+    one = replace(NOW, verdicts=tuple(verdicts), outcome=CellOutcome.FAIL)
+    told, others = verdict_lists(one.verdicts)
+    assert [verdict.name for verdict in told] == ["C1d", "C1e"]
+    assert {word: len(several) for word, several in others.items()} == {"pass": 37}
+    assert verdict_lists(one.verdicts[:8]) == (verdicts[:8], {})
+    write_pages(tmp_path, compare([], [one], names=("", "2222")), [one], [one])
+    pages = check_pages(tmp_path)
+    (page,) = (page.text for name, page in pages.items() if name != "index.html")
+    assert "37 pass" in page
+    assert page.index("it is lost") < page.index("37 pass")
+
+
+CONFORM = {
+    "config": "mips-malta",
+    "port": "mips",
+    "seconds": 1,
+    "clauses": [],
+    "findings": [
+        {
+            "clause": "C10a",
+            "message": "the slot <i>is wrong",
+            "check": "slots",
+            "builds": ["dynamic"],
+            "file": "mcount.S",
+            "line": 7,
+            "function": "ftrace_call",
+            "instruction": "0x10: nop",
+            "how": "was called",
+            "evidence": {},
+            "blocks": ["C10b"],
+            "repeat": "harness conform --clause C10a",
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (json.dumps({"format": 1, "reports": [CONFORM]}), True),
+        (json.dumps({"format": 2, "reports": [CONFORM]}), False),
+        (json.dumps({"format": 1, "reports": [{}]}), False),
+        ("[" * 100_000, False),
+        ("", False),
+    ],
+)
+def test_the_page_of_a_judged_port_shows_its_findings(written, shown, tmp_path):
+    where = tmp_path / "run" / "cells" / NOW.cell / NOW.id
+    where.mkdir(parents=True)
+    (where / "log.txt").write_text("")
+    (where / "conform.json").write_text(written)
+    found = compare([], [NOW], names=("", "2222"))
+    write_pages(tmp_path / "pages", found, [NOW], [NOW], tmp_path / "run")
+    (page,) = (tmp_path / "pages" / "cells").iterdir()
+    text = Page(page).text
+    assert ("the slot <i>is wrong" in text) == shown
+    assert ("mcount.S:7 in ftrace_call : nop was called" in text) == shown
+    assert ("breaks C10a" in text) == shown
 
 
 def test_one_reason_is_said_once():
