@@ -4,14 +4,14 @@
 ``HARNESS_SCREENSHOTS=DIR`` keeps pictures of all of it.
 """
 
-import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.config import list_configs
+from harness.conformance.catalogue import load_catalogue
+from harness.conformance.report import as_json
 from harness.matrix import expand, load_matrix
 from harness.matrix.cells import COST
 from harness.matrix.compare import compare
@@ -19,27 +19,22 @@ from harness.matrix.html import write_pages
 from harness.matrix.result import CellOutcome, CellVerdict
 from harness.matrix.rundir import attempt_directory
 from matrix_drafts import RESULT, failed
+from report_drafts import CODE, COMMAND, LOST, finding, report
 
-selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-CHROMIUM = shutil.which("chromium")
-DRIVER = shutil.which("chromedriver")
-if not (CHROMIUM and DRIVER):
-    pytest.skip("chromium or chromium-driver is not installed", allow_module_level=True)
+pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
-ARGUMENTS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-    *("--disable-background-networking", "--disable-sync", "--no-first-run"),
-    *("--disable-component-update", "--hide-scrollbars"),
-)
-VIEWPORTS = {"desk": (1280, 900), "phone": (390, 844)}
+from support.browser import VIEWPORTS, check, contrast, open_page, picture, scheme
+
 NIGHTS = 9
 DAY = 86400.0
 LONG = "w" * 300
 BROKEN = "mips64-malta/graph/gcc-O3-auto/calls"
 SLOWER = "mips-malta/graph/gcc-O2-auto/sort"
+JUDGED = "mips-malta/dynamic/gcc-O2-auto/conform"
+CLAUSES = [clause.id for clause in load_catalogue().clause][:39]
 PRINTED = "<b>a guest</b> says \x1b[31mred\n" * 3
 
 
@@ -56,6 +51,12 @@ def pages(tmp_path_factory):
     where.mkdir(parents=True)
     (where / "log.txt").write_text(PRINTED)
     (where / "trace.dat").write_bytes(b"tracing")
+    last = next(one for one in nights[-1] if one.cell == JUDGED)
+    where = attempt_directory(root / "run", JUDGED, last.id)
+    where.mkdir(parents=True)
+    (where / "log.txt").write_text(PRINTED)
+    judged = report(finding("C1a", replace(LOST, message=LONG), CLAUSES[1:], listing=CODE))
+    (where / "conform.json").write_text(as_json([judged], COMMAND))
     past = [one for night in nights for one in night]
     write_pages(root / "pages", found, nights[-1], past, root / "run")
     return root / "pages"
@@ -83,102 +84,20 @@ def _night(cells, night):
             late = {"outcome": CellOutcome.TIMEOUT, "message": "not over after 900 s"}
             one = replace(one, **late, verdicts=(), instructions=None)
         if cell.endswith("conform"):
-            clauses = tuple(CellVerdict(f"C{number}a", "pass") for number in range(60))
-            one = replace(one, verdicts=(*clauses, CellVerdict("C99", "not observable", "one CPU")))
+            wrong = last and cell == JUDGED
+            clauses = (CellVerdict(id_, "fail" if wrong else "pass", LONG) for id_ in CLAUSES)
+            seen = CellVerdict("C13a", "not observable", "one CPU")
+            outcome = CellOutcome.FAIL if wrong else one.outcome
+            one = replace(one, verdicts=(*clauses, seen), outcome=outcome)
         yield one
         if cell.endswith("soak") and "virt-smp" in cell and last:
             yield failed(replace(one, id=f"{one.id}b"), "events", "1 events were lost")
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    options = selenium.ChromeOptions()
-    options.binary_location = CHROMIUM
-    profile = tmp_path_factory.mktemp("profile")
-    for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
-        options.add_argument(argument)
-    service = selenium.ChromeService(DRIVER, env={**os.environ, "HOME": str(profile)})
-    driver = selenium.Chrome(options, service)
-    try:
-        driver.execute_cdp_cmd("Network.enable", {})
-        offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-        driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
-        yield driver
-    finally:
-        driver.quit()
-
-
-@pytest.fixture(params=VIEWPORTS)
-def browser(request, chromium):
-    chromium.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {
-            **dict(zip(("width", "height"), VIEWPORTS[request.param], strict=True)),
-            "deviceScaleFactor": 1,
-            "mobile": request.param == "phone",
-        },
-    )
-    chromium.viewport = request.param
-    return chromium
-
-
-def scheme(browser, name):
-    features = [{"name": "prefers-color-scheme", "value": name}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def picture(browser, name):
-    """Keep a picture if somebody wants to look."""
-    directory = os.environ.get("HARNESS_SCREENSHOTS")
-    if directory:
-        browser.save_screenshot(f"{directory}/{name}-{browser.viewport}.png")
-
-
-def open_page(browser, path):
-    """Open it, and check what holds for every page of the report."""
-    browser.get(path.as_uri())
-    check(browser)
-
-
-def check(browser):
-    width, _ = VIEWPORTS[browser.viewport]
-    # What is wider scrolls in a box of its own; the page does not.
-    assert browser.execute_script("return document.documentElement.scrollWidth") == width
-    assert browser.execute_script("return innerWidth") == width
-    # Nor does a number stand out of its tile.
-    for number in browser.find_elements(By.CSS_SELECTOR, ".tile b"):
-        wider = browser.execute_script("return arguments[0].scrollWidth", number)
-        assert wider <= browser.execute_script("return arguments[0].clientWidth", number)
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert not browser.find_elements(
-        By.CSS_SELECTOR, "script, link, img, iframe, td i, li i, pre b"
-    )
-
-
-def contrast(browser, element):
-    """Of text against what it stands on, as the accessibility guidelines of the W3C count it."""
-    return browser.execute_script(
-        """
-        const light = text => {
-            const [r, g, b] = text.match(/[\\d.]+/g).map(n => n / 255)
-                .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        };
-        let ground = arguments[0];
-        while (/, 0\\)$/.test(getComputedStyle(ground).backgroundColor))
-            ground = ground.parentElement;
-        const two = [light(getComputedStyle(arguments[0]).color),
-                     light(getComputedStyle(ground).backgroundColor)].sort((a, b) => b - a);
-        return (two[0] + 0.05) / (two[1] + 0.05);
-        """,
-        element,
-    )
-
-
 def test_the_first_page_shows_the_grid_and_the_trend(browser, pages):
     open_page(browser, pages / "index.html")
     tiles = [tile.text.split("\n") for tile in browser.find_elements(By.CLASS_NAME, "tile")]
-    assert ["1", "broke"] in tiles
+    assert ["40", "broke"] in tiles
     assert ["1", "slower"] in tiles
     (overview, *others) = browser.find_elements(By.CSS_SELECTOR, "table.grid")
     states = [a.get_attribute("class") for a in overview.find_elements(By.TAG_NAME, "a")]
@@ -242,6 +161,23 @@ def follow(browser, link):
     """Press a link from the keyboard, so that it works without a mouse too."""
     link.send_keys(Keys.ENTER)
     check(browser)
+
+
+def test_clauses_that_one_fault_breaks_are_one_line(browser, pages):
+    open_page(browser, pages / "index.html")
+    line = browser.find_element(By.XPATH, "//summary[contains(., '39 of conform')]")
+    assert line.text.startswith(f"39 of conform in {JUDGED}: C1a, C1b, C1c")
+    link = line.find_element(By.XPATH, f"..//a[text()='{JUDGED}']")
+    assert not link.is_displayed()
+    line.click()
+    check(browser)
+    follow(browser, link)
+    article = browser.find_element(By.TAG_NAME, "article")
+    assert "=> 172" in article.text
+    for summary in browser.find_elements(By.TAG_NAME, "summary"):
+        browser.execute_script("arguments[0].parentElement.open = true", summary)
+    check(browser)
+    picture(browser, "judged")
 
 
 def test_every_link_of_every_page_leads_to_a_file(chromium, pages):

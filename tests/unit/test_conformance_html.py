@@ -11,76 +11,21 @@ from hypothesis import strategies as st
 from harness.conformance.causes import LINES, OnConfig, causes
 from harness.conformance.evidence import least
 from harness.conformance.expected import ExpectFile, apply_expected
-from harness.conformance.html import write_pages
 from harness.conformance.listing import AROUND, source_around
 from harness.conformance.report import as_json, as_object
 from harness.conformance.report_file import read_reports
 from harness.conformance.verdict import (
-    ClauseResult,
     CodeLine,
     Failure,
-    Finding,
-    Layer,
     Listing,
     Place,
-    Report,
-    Verdict,
 )
 from harness.errors import FormatError
 from harness.mutation import html as mutants_html
 from harness.mutation.kill_table import MutantOutcome
 from harness.pages import pages_directory
 from page_checks import check_pages
-
-COMMAND = ["harness", "conform", "--port", "my port"]
-LOAD = Place("_mcount", "mcount.S", 172, 0x80101000, "lw $a1, 32($sp)", "wrote a1 last")
-CODE = Listing(
-    ((171, "\tlw\t$a0"), (172, "\trestore_all")),
-    (
-        CodeLine(0x80100FFC, "lw $a0, 28($sp)", "mcount.S", 171),
-        CodeLine(0x80101000, "lw $a1, 32($sp)", "mcount.S", 172),
-    ),
-)
-LOST = Failure(
-    "a-call-of-the-tracer",
-    "dynamic",
-    "a traced call of leaf: args changed: a1",
-    {"registers": {"a1": "0x1 -> 0x2"}},
-    layer=Layer.CALL,
-    place=LOAD,
-)
-EVENTS = Failure("events-of-the-workload", "static", "2 events are missing", {"guest": "CPU 0"})
-
-
-def finding(clause, failure, blocks=(), **changes):
-    return Finding(
-        clause, failure.message, failure.place, [(clause, failure)], [*blocks], **changes
-    )
-
-
-def report(*findings, config="mips-malta", port="mine", passed=("C9p", "C10a", "M1a")):
-    results = [ClauseResult(clause, f"about {clause}", Verdict.PASS) for clause in passed]
-    for one in findings:
-        failures = [failure for clause, failure in one.failures if clause == one.clause]
-        checks = [f"{failure.check} ({failure.variant})" for failure in failures]
-        failed = ClauseResult(one.clause, "a title", Verdict.FAIL, "", False, checks, failures)
-        results.append(failed)
-        results += [
-            ClauseResult(clause, "blocked", Verdict.BLOCKED, "by what breaks it")
-            for clause in one.blocks
-        ]
-    return Report(config, port, results, 1.5, findings=list(findings))
-
-
-def data(*reports):
-    return read_reports(as_object(reports, COMMAND))
-
-
-def pages_of(directory, *reports):
-    with pages_directory(directory) as write:
-        write_pages(write, data(*reports), "harness conform", 0.0)
-    return check_pages(directory)
-
+from report_drafts import CODE, COMMAND, LOAD, LOST, data, finding, pages_of, report
 
 FIRST = finding("C1a", LOST, ("C4g", "C10b"), listing=CODE)
 
