@@ -143,7 +143,8 @@ def _tiles(reports: Sequence[ReportData], found: Sequence[Cause]) -> list[tuple[
 def _counts(reports: Sequence[ReportData]) -> list[tuple[str, int, str]]:
     """How many clauses have which verdict: colour, number, name."""
     states = [one.state for report in reports for one in report.clauses]
-    names = {"fail": "fail", "known": "fail as expected", "advised": "advised, not kept"}
+    clauses = "clause fails" if states.count("fail") == 1 else "clauses fail"
+    names = {"fail": clauses, "known": "fail as expected", "advised": "advised, not kept"}
     counts = [(state, states.count(state)) for state in COLOURS]
     return [
         (COLOURS[state] if number else "none", number, names.get(state, state))

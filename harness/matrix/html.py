@@ -12,6 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from harness.conformance.causes import Cause, causes
 from harness.conformance.html import COLOURS as CLAUSE_COLOURS
 from harness.conformance.html import page_environment
@@ -317,9 +319,9 @@ def _is_own(path: Path, run: Path) -> bool:
     return path.is_file() and path.resolve().is_relative_to(run.resolve())
 
 
-def _number(number: int) -> str:
-    """With narrow spaces between thousands."""
-    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+def _number(number: int) -> Markup:
+    """With narrow spaces between thousands, which are not for escaping."""
+    return Markup(f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"))
 
 
 def _revision(text: str) -> str:

@@ -474,6 +474,7 @@ def test_pages_hold_together_and_need_nothing_from_elsewhere(tmp_path):
     assert "<td>gcc</td><td>gcc 12</td><td>gcc 13</td>" in index
     cell = (tmp_path / "cells" / "mips-malta~dynamic~gcc-O2-nofp~calls.html").read_text()
     assert "<polyline" in cell
+    assert "30\N{NARROW NO-BREAK SPACE}655" in cell
     assert RESULT.command in cell
 
 
