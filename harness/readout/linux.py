@@ -7,7 +7,7 @@ its oldest events.  Where nothing may be lost, the guest must be stopped often e
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.errors import DeadlineMissed, FormatError, GuestError
@@ -53,7 +53,6 @@ class LinuxCollector(EventBuffer):
 
     def __init__(self, kernel: Kernel, lane: Lane, directory: Path, resize: Resize) -> None:
         self._ring = LinuxRing(kernel)
-        self._mask = kernel.image.isa.mask
         self._lane = lane
         self._resize = resize
         cpus = self._ring.cpus()
@@ -135,13 +134,18 @@ class LinuxCollector(EventBuffer):
         if seen is None:
             # The events before were not followed: begin with what the buffer holds.
             seen = Seen(None, cpu.consumed, cpu.entries - cpu.held, cpu.overrun, 0)
-        unread = cpu.unread(seen.last, seen.consumed, seen.overrun)
+        if cpu.entries < seen.entries:
+            # The kernel has emptied its buffer, as it does when it switches tracers.
+            unread = replace(cpu.unread(None, None), gone=True)
+            seen = Seen(None, cpu.consumed, 0, 0, 0)
+        else:
+            unread = cpu.unread(seen.last, seen.consumed, seen.overrun)
         skip = seen.skip if seen.last is not None else unread.skip
         if unread.gone:
             spool.finish()
             skip = 0
         portion = max(1, PORTION // self.format.page_size)
-        entries = cpu.entries - seen.entries & self._mask
+        entries = cpu.entries - seen.entries
         held = 0
         for first in range(0, len(unread.pages), portion):
             part = unread.pages[first : first + portion]

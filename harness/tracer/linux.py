@@ -7,7 +7,7 @@ from functools import cached_property
 
 from harness import __version__
 from harness.errors import GuestError, HarnessError, UsageError
-from harness.isa import CallSite
+from harness.isa import CallSite, SiteState
 from harness.linux import Kernel
 from harness.linux.formats import LinuxEvents
 from harness.linux.function import FunctionSwitch, write_flags
@@ -18,6 +18,7 @@ from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.readout import EventBuffer
 from harness.trace import CpuStatistics, EventFormat, TraceDescription, event_formats
 from harness.tracer.setup import Setup
+from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
 
 MEMORY_TRACERS = ("nop", "function")
@@ -63,6 +64,29 @@ class LinuxTracer(Tracer):
         self._enabled = frozenset(self._flagged())
         chosen = None if len(self._enabled) == len(self._image.sites) else self._enabled
         self._setup = Setup("function", chosen)
+
+    def sites(self) -> list[SiteNow]:
+        """Every call site with its current code and state, by address."""
+        isa, image = self._image.isa, self._image
+        size = isa.sites.linux_longest
+        plan = PatchPlan(
+            Patch(site.address, bytes(size), bytes(size), "a site") for site in image.sites
+        )
+        found = []
+        by_address = {site.address: site for site in image.sites}
+        for span in plan.spans():
+            memory = self._text.dump_memory(span.address, span.size)
+            for patch in span.patches:
+                site, code = by_address[patch.address], span.found(memory, patch)
+                module = code if image.module_at(site.address) else b""
+                off, on = isa.sites.linux_codes(site.address, image.symbols, module)
+                state = SiteState.UNKNOWN
+                if code.startswith(on):
+                    state = SiteState.CALL
+                elif code.startswith(off):
+                    state = SiteState.NOP
+                found.append(SiteNow(site, code[: len(off)], state))
+        return found
 
     def _flagged(self) -> Iterable[CallSite]:
         flags = {record.ip: record.flags & ~DISABLED for record in self._records}

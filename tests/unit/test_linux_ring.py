@@ -128,6 +128,19 @@ def test_events_survive_when_the_kernel_reads_them_itself(
     assert buffer.counts.lost == 0
 
 
+def test_a_kernel_may_empty_its_buffer(memory: LinuxMemory, tmp_path: Path) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    memory.fill(0, 100, 3)
+    memory.cpu(entries=3)
+    buffer.drain()
+    memory.fill(0, 500, 2)
+    memory.cpu(entries=2)
+    buffer.drain()
+    assert stamps(buffer) == events(100, 3) + events(500, 2)
+    assert (buffer.counts.entries, buffer.counts.lost) == (5, 0)
+
+
 def test_clear_forgets_what_was_there(memory: LinuxMemory, tmp_path: Path) -> None:
     memory.fill(0, 100, 3)
     memory.cpu(entries=3)

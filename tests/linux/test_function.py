@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The function tracer of a Linux kernel, from outside; the kernel's own dump is the judge."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import boot
+from harness.config import LinuxConfig, load_any_config
+from harness.guest import Guest
+from harness.trace import TraceEvent
+
+FILTER = ("vfs_*", "do_filp_open", "*getname*")
+ROW = re.compile(r"\[(\d+)\] \S{5,6} +(\d+)\.(\d{6}): (\S+) <-(\S+)\r?\n")
+WARNINGS = ("cut here", "WARNING", "BUG:", "ftrace failed", "Oops")
+
+
+@contextmanager
+def booted(config: Path, do: str, buffer_size: int = 1 << 20) -> Iterator[Guest]:
+    """The kernel, stopped before its init, which does ``do`` and powers off."""
+    loaded = load_any_config(config)
+    assert isinstance(loaded, LinuxConfig)
+    words = [word for word in loaded.linux.append.split() if not word.startswith("do=")]
+    table = loaded.linux.model_copy(update={"append": " ".join([*words, f"do={do},poweroff"])})
+    with boot(
+        loaded.model_copy(update={"linux": table}), buffer_size=buffer_size, timeout=200.0
+    ) as guest:
+        yield guest
+
+
+def console(guest: Guest) -> str:
+    guest.machine.console.drain()
+    text: str = guest.machine.console.log.read_text(errors="replace")  # type: ignore[union-attr]
+    return text
+
+
+def rows(events: list[TraceEvent]) -> list[tuple[int, int, str, str]]:
+    """As the kernel's dump has them: CPU, microseconds, function, caller."""
+    found = []
+    for event in events:
+        function, _, caller = event.message.partition(" <-")
+        found.append((event.cpu, (event.stamp + 500) // 1000, function, caller))
+    return found
+
+
+def dumped(text: str) -> list[tuple[int, int, str, str]]:
+    found = ROW.findall(text)
+    return [(int(cpu), int(s) * 1_000_000 + int(us), one, by) for cpu, s, us, one, by in found]
+
+
+def test_events_equal_the_kernels_own_dump(linux_config: Path) -> None:
+    with booted(linux_config, "work:1,dump") as guest:
+        guest.collector.configure()
+        guest.tracer.set_filter(*FILTER)
+        guest.tracer.current = "function"
+        guest.run(timeout=200.0)
+        guest.drain()
+        own, kernel = rows(list(guest.tracer.events())), dumped(console(guest))
+        assert len(kernel) > 10
+        assert own[: len(kernel)] == kernel
+
+
+def test_the_kernel_switches_tracers_itself_afterwards(linux_config: Path) -> None:
+    with booted(linux_config, "work:1,tracer:function,work:1,tracer:nop,dump") as guest:
+        untouched = {one.site: one.code for one in guest.tracer.sites()}
+        guest.tracer.set_filter(*FILTER)
+        guest.tracer.current = "function"
+        guest.run("vfs_read", timeout=200.0)
+        guest.tracer.current = "nop"
+        assert {one.site: one.code for one in guest.tracer.sites()} == untouched
+        guest.run(timeout=200.0)
+        text = console(guest)
+        assert not [word for word in WARNINGS if word in text]
