@@ -12,6 +12,7 @@ from harness.guest.guest import Guest
 from harness.guest.modules import Module
 from harness.image import GuestThread
 from harness.linux import Kernel, Layouts, LinuxImage
+from harness.linux.calls import KernelCalls
 from harness.machine import AttachedMachine, Machine
 from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
 from harness.tracer import LinuxTracer, Tracer
@@ -29,6 +30,15 @@ LAST_WORD = "console_flush_on_panic"
 """Called when a panic has printed everything."""
 
 BULK = 64 * 1024
+
+CALLABLE = ("vfs_read", "vfs_write", "do_sys_openat2", "process_one_work", "schedule_timeout")
+"""Functions that are called in process context, one of them soon."""
+
+REACHING, TRIES = 5.0, 10
+"""Seconds to reach one of them, and how often they may be called with preemption disabled."""
+
+CALLING = 120.0
+"""Timeout in seconds of a call: it may change all call sites, and allocate for all tasks."""
 
 
 class LinuxGuest(Guest):
@@ -80,7 +90,10 @@ class LinuxGuest(Guest):
         """Call a function of the stopped kernel, which must be in process context."""
         self._tracing.drain()
         self.control.unwatch(FULL)
-        return self.debugger.call(self.address_of(function), *arguments)
+        try:
+            return self.debugger.call(self.address_of(function), *arguments, deadline=CALLING)
+        finally:
+            self._watch()
 
     def load_module(self, module: object) -> Module:
         """Not from outside: UsageError."""
@@ -107,7 +120,36 @@ class LinuxGuest(Guest):
         return LinuxCollector(self.kernel, self._lane, self.machine.directory, self._resize)
 
     def _make_tracer(self, collector: EventBuffer) -> Tracer:
-        return LinuxTracer(self.kernel, BulkText(self.debugger, self._lane), self.cpus, collector)
+        calls = KernelCalls(self.kernel, self.call, self.reach_process_context)
+        text = BulkText(self.debugger, self._lane)
+        return LinuxTracer(self.kernel, text, self.cpus, collector, calls)
+
+    @property
+    def in_process_context(self) -> bool:
+        """Whether the stopped CPU can call functions of the kernel that wait."""
+        isa = self.image.isa
+        self.debugger.select_thread(self.debugger.stop.thread if self.debugger.stop else 1)
+        if not isa.machine.linux_runs_kernel(self.debugger.read_register):
+            return False
+        info = self.debugger.read_register(isa.abi.current_register)
+        count = self.kernel.layouts["thread_info"].first("preempt.count", "preempt_count")
+        return self.kernel.number(info + count.offset, 4) == 0
+
+    def reach_process_context(self) -> None:
+        """Let the kernel run to where it can be called, if it is not there.
+
+        GuestError if no process enters the kernel in time.
+        """
+        places = [name for name in CALLABLE if name in self.image.symbols]
+        for _ in range(TRIES):
+            if self.in_process_context:
+                return
+            super().run(places, seconds=REACHING / TRIES)
+        raise GuestError(
+            "no process is in the kernel, and none has entered it, so the kernel cannot be called",
+            "Let it run to a function that processes call, such as vfs_read.",
+            self.describe(),
+        )
 
     @cached_property
     def _lane(self) -> Lane:

@@ -107,6 +107,10 @@ class Machine(ABC):
     def linear_address(self, address: int) -> int | None:
         """The physical address of a kernel address in the linear map; None for any other."""
 
+    @abstractmethod
+    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """Whether a CPU is in the kernel of a Linux guest, with interrupts enabled."""
+
     def linux_linear(
         self,
         register: Callable[[str], int],

@@ -17,17 +17,25 @@ MAX_FIELDS = 512
 MAX_NUMBER = 0xFFFF
 
 TRACEPOINT = 1 << 4
-"""TRACE_EVENT_FL_TRACEPOINT in most kernels; see `LinuxEvents`."""
+"""TRACE_EVENT_FL_TRACEPOINT, since Linux 4.14."""
+
+ENABLED = 1
+"""EVENT_FILE_FL_ENABLED."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinuxEvent:
-    """An event: its ``struct trace_event_call``, system, name and number."""
+    """An event: its ``struct trace_event_call``, system, name and number.
+
+    The kernel's own texts of system and name are at ``system_address`` and ``name_address``.
+    """
 
     address: int
     system: str
     name: str
     number: int
+    system_address: int
+    name_address: int
 
 
 class LinuxEvents:
@@ -48,7 +56,9 @@ class LinuxEvents:
             view = kernel.view("trace_event_call", address)
             number = view["event.type"]
             if 0 < number <= MAX_NUMBER:
-                found.append(LinuxEvent(address, self._system(view), self._name(view), number))
+                where = self._system(view), self._name(view)
+                system, name = kernel.name(where[0], 64), kernel.name(where[1], 128)
+                found.append(LinuxEvent(address, system, name, number, *where))
         return sorted(found, key=lambda one: one.number)
 
     def formats(self) -> list[EventFormat]:
@@ -89,17 +99,33 @@ class LinuxEvents:
                 declared = f"{kind} {name}"
             yield Field(declared, offset, size, bool(view["is_signed"]))
 
-    def _system(self, view: View) -> str:
-        place = self._kernel.layouts["trace_event_class"].place("system")
-        return self._kernel.name(self._kernel.pointer(view["class"] + place.offset), 64)
+    def enabled(self) -> set[int]:
+        """The addresses of the events that are enabled."""
+        kernel = self._kernel
+        if "trace_event_file" not in kernel.layouts:
+            return set()
+        head = kernel.symbol("global_trace", "TRACING")
+        head += kernel.layouts["trace_array"].place("events").offset
+        if not kernel.pointer(head):
+            return set()
+        found = set()
+        for address in kernel.listed(head, "trace_event_file", "list.next", MAX_EVENTS):
+            view = kernel.view("trace_event_file", address)
+            if view["flags"] & ENABLED:
+                found.add(view["event_call"])
+        return found
 
-    def _name(self, view: View) -> str:
+    def _system(self, view: View) -> int:
+        place = self._kernel.layouts["trace_event_class"].place("system")
+        return self._kernel.pointer(view["class"] + place.offset)
+
+    def _name(self, view: View) -> int:
         """Of an event of a tracepoint the union with its name has the tracepoint."""
         kernel = self._kernel
         pointer = view["name"]
         if view["flags"] & TRACEPOINT and "tracepoint" in kernel.layouts:
-            pointer = kernel.pointer(pointer + kernel.layouts["tracepoint"].place("name").offset)
-        return kernel.name(pointer, 128)
+            return kernel.pointer(pointer + kernel.layouts["tracepoint"].place("name").offset)
+        return pointer
 
 
 def _number(text: str) -> int:

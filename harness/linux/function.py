@@ -108,6 +108,12 @@ class FunctionSwitch:
         enabled, current = trace.place("function_enabled"), trace.place("current_trace")
         tracer = kernel.symbol("function_trace" if on else "nop_trace", OPTION)
         found[self._trace + enabled.offset] = (int(on), enabled.size)
+        if "enabled" in kernel.layouts["tracer"]:
+            counter = kernel.layouts["tracer"].place("enabled")
+            for name, change in (("function_trace", 1), ("nop_trace", -1)):
+                at = kernel.symbol(name, OPTION) + counter.offset
+                value = kernel.number(at, counter.size) + (change if on else -change)
+                found[at] = (value, counter.size)
         found[self._trace + current.offset] = (tracer, word)
         return found
 

@@ -23,7 +23,7 @@ MEMBERS: Mapping[str, WantedMembers] = {
             *("clock_id", "current_trace", "function_enabled", "ops", "events", "trace_flags"),
         ),
     ),
-    "tracer": WantedMembers("TRACING", ("name", "next")),
+    "tracer": WantedMembers("TRACING", ("name", "next", "enabled")),
     "trace_buffer": WantedMembers(
         "RING_BUFFER", ("flags", "cpus", "record_disabled", "buffers", "subbuf_size")
     ),
@@ -60,6 +60,7 @@ MEMBERS: Mapping[str, WantedMembers] = {
     "task_struct": WantedMembers(
         "FTRACE", ("tasks.next", "thread_group.next", "thread_node.next", "pid", "comm", "signal")
     ),
+    "thread_info": WantedMembers("FTRACE", ("preempt.count", "preempt_count")),
     "saved_cmdlines_buffer": WantedMembers(
         "TRACING", ("map_cmdline_to_pid", "cmdline_num", "saved_cmdlines")
     ),

@@ -31,6 +31,9 @@ class RecordPage:
     address: int
     data: bytes
 
+    def __len__(self) -> int:
+        return len(self.data)
+
 
 @dataclass(frozen=True, slots=True)
 class SiteRecord:

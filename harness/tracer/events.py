@@ -104,7 +104,7 @@ class EventControl:
 
     def _matching(self, pattern: str) -> set[str]:
         known = self.available
-        found = {name for name in known if _matches(name, pattern)}
+        found = {name for name in known if matches(name, pattern)}
         if not found:
             raise UsageError(
                 f"this guest has no event {pattern!r}", f"It has: {', '.join(known[:40])}."
@@ -128,7 +128,8 @@ class EventControl:
             self._threads.set_syscall_tracepoint(bool(bits & ~_BITS[_SWITCH]))
 
 
-def _matches(name: str, pattern: str) -> bool:
+def matches(name: str, pattern: str) -> bool:
+    """Whether ``SYSTEM:EVENT`` is one of those that a pattern of `set_event` is about."""
     system, _, event = name.partition(":")
     wanted, colon, rest = pattern.partition(":")
     if colon:

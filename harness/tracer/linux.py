@@ -3,12 +3,14 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 
 from harness import __version__
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.isa import CallSite, SiteState
 from harness.linux import Kernel
+from harness.linux.calls import KernelCalls
 from harness.linux.formats import LinuxEvents
 from harness.linux.function import FunctionSwitch, write_flags
 from harness.linux.modules import loaded_modules
@@ -17,6 +19,7 @@ from harness.linux.tasks import task_names
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.readout import EventBuffer
 from harness.trace import CpuStatistics, EventFormat, TraceDescription, event_formats
+from harness.tracer.events import matches
 from harness.tracer.setup import Setup
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
@@ -24,12 +27,23 @@ from harness.tracer.tracer import Tracer
 MEMORY_TRACERS = ("nop", "function")
 """Tracers that are switched by writes to memory."""
 
+GRAPH = "function_graph"
+"""The tracer that the kernel itself is asked to switch on: it allocates memory for each task."""
+
 
 class LinuxTracer(Tracer):
     """The files of tracefs for a stopped Linux kernel."""
 
-    def __init__(self, kernel: Kernel, text: Text, cpus: Cpus, buffer: EventBuffer) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        text: Text,
+        cpus: Cpus,
+        buffer: EventBuffer,
+        calls: KernelCalls,
+    ) -> None:
         super().__init__(kernel.image, text, cpus, buffer)
+        self._calls = calls
         self._kernel = kernel
         self._linux_events = LinuxEvents(kernel)
         self._formats: list[EventFormat] = []
@@ -43,6 +57,17 @@ class LinuxTracer(Tracer):
         self._records = SiteRecords(kernel)
         kernel.image.learn(call_sites(kernel, self._records), modules)
 
+    def _follow_kernel(self) -> None:
+        """Forget call sites that are gone: of freed boot code, and of unloaded modules."""
+        records = SiteRecords(self._kernel)
+        if [page.address for page in records.pages] == [
+            page.address for page in self._records.pages
+        ] and sum(map(len, records.pages)) == sum(map(len, self._records.pages)):
+            self._records = records
+            return
+        self.learn()
+        self._enabled &= frozenset(self._image.sites)
+
     @cached_property
     def _function(self) -> FunctionSwitch:
         return FunctionSwitch(self._kernel)
@@ -50,7 +75,8 @@ class LinuxTracer(Tracer):
     @property
     def available_tracers(self) -> list[str]:
         """The values of ``current`` that can be set from outside."""
-        return list(MEMORY_TRACERS)
+        own = [GRAPH] if GRAPH in self._calls.tracers() else []
+        return [*MEMORY_TRACERS, *own]
 
     def adopt(self) -> None:
         """Take over the tracer that the kernel uses.
@@ -98,13 +124,14 @@ class LinuxTracer(Tracer):
                 "a Linux guest has no function triggers from outside",
                 "Set them in the guest, in its own set_ftrace_filter.",
             )
+        self._follow_kernel()
+        if GRAPH in (self.current, setup.tracer):
+            self._switch_graph(setup)
+            return
         before, on = self._setup.tracer != "nop", setup.tracer != "nop"
         if on and not before:
             self._function.check_free()
-        enabled: frozenset[CallSite] = frozenset()
-        if on:
-            every = frozenset(self._image.sites)
-            enabled = (every if setup.chosen is None else setup.chosen) - setup.notrace
+        enabled = self._wanted(setup) if on else frozenset()
         changed = {site: site in enabled for site in enabled ^ self._enabled}
         plan = PatchPlan([*self._site_changes(changed), *self._slot_changes(before, on)])
         written = self._function.store(self._function.writes(on)) if on and not before else {}
@@ -118,9 +145,35 @@ class LinuxTracer(Tracer):
         if before and not on:
             self._function.store(self._function.writes(False))
         if changed:
-            self._records = SiteRecords(self._kernel)
             write_flags(self._records, changed)
         self._setup, self._enabled = setup, enabled
+
+    def _switch_graph(self, setup: Setup) -> None:
+        """To the graph tracer or away from it, by the kernel's own functions."""
+        if self.current == GRAPH:
+            self._calls.set_tracer("nop")
+            self._calls.set_filter(None)
+            self._setup, self._enabled = replace(self._setup, tracer="nop"), frozenset()
+        if setup.tracer != GRAPH:
+            self._switch(setup)
+            return
+        if self.current != "nop":
+            self._switch(replace(self._setup, tracer="nop"))
+        self._function.check_free()
+        wanted = self._wanted(setup)
+        chosen = setup.chosen is not None or bool(setup.notrace)
+        self._calls.set_filter([site.address for site in wanted] if chosen else None)
+        try:
+            self._calls.set_tracer(GRAPH)
+        except HarnessError:
+            with suppress(HarnessError):
+                self._calls.set_filter(None)
+            raise
+        self._setup, self._enabled = setup, wanted
+
+    def _wanted(self, setup: Setup) -> frozenset[CallSite]:
+        every = frozenset(self._image.sites)
+        return (every if setup.chosen is None else setup.chosen & every) - setup.notrace
 
     def _site_changes(self, changed: dict[CallSite, bool]) -> Iterable[Patch]:
         isa, symbols = self._image.isa, self._image.symbols
@@ -153,9 +206,22 @@ class LinuxTracer(Tracer):
             raise UsageError(f"the option {words[0]!r} of a Linux guest cannot be set from outside")
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
-        """``set_event``: not from outside yet."""
-        if patterns:
-            raise UsageError(f"the event {patterns[0]!r} of a Linux guest cannot be enabled")
+        """As of `EventControl`, by the kernel's own functions."""
+        events = [one for one in self._linux_events.all() if one.system != "ftrace"]
+        before = self._linux_events.enabled()
+        chosen = set(before) if append else set()
+        for pattern in patterns:
+            wanted = pattern.removeprefix("!")
+            found = {one.address for one in events if matches(f"{one.system}:{one.name}", wanted)}
+            if not found:
+                raise UsageError(
+                    f"this kernel has no event {wanted!r}",
+                    "List them in the shell: available_events.",
+                )
+            chosen = chosen - found if pattern.startswith("!") else chosen | found
+        for event in events:
+            if (event.address in chosen) != (event.address in before):
+                self._calls.set_event(event, event.address in chosen)
 
     def set_ftrace_pid(self, *pids: int) -> None:
         """``set_ftrace_pid``: not from outside yet."""
@@ -177,7 +243,10 @@ class LinuxTracer(Tracer):
     @property
     def enabled_events(self) -> list[str]:
         """The contents of ``set_event``."""
-        return []
+        on = self._linux_events.enabled()
+        return sorted(
+            f"{one.system}:{one.name}" for one in self._linux_events.all() if one.address in on
+        )
 
     def clear(self) -> None:
         """Delete all events read so far."""

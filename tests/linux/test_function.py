@@ -72,3 +72,23 @@ def test_the_kernel_switches_tracers_itself_afterwards(linux_config: Path) -> No
         guest.run(timeout=200.0)
         text = console(guest)
         assert not [word for word in WARNINGS if word in text]
+
+
+def test_tracing_from_the_earliest_moment_and_beyond_the_end_of_boot_code(
+    linux_config: Path,
+) -> None:
+    loaded = load_any_config(linux_config)
+    assert isinstance(loaded, LinuxConfig)
+    table = loaded.linux.model_copy(update={"append": f"{loaded.linux.append} do=work:1,poweroff"})
+    config = loaded.model_copy(update={"linux": table})
+    with boot(config, until="sched_init", timeout=200.0) as guest:
+        guest.collector.configure()
+        guest.tracer.set_filter("sched_init", "vfs_*", "trace_*")
+        guest.tracer.current = "function"
+        assert "sched_init" in guest.tracer.enabled_functions
+        guest.run("vfs_write", timeout=200.0)
+        guest.tracer.current = "nop"
+        functions = [row[2] for row in rows(list(guest.tracer.events()))]
+        assert functions[0] == "sched_init"
+        assert "vfs_open" in functions
+        assert "sched_init" not in guest.tracer.available_filter_functions

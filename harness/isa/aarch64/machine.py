@@ -65,6 +65,11 @@ class AArch64Machine(Machine):
         """Guests are identity-mapped (guests/arch/aarch64/mmu.S)."""
         return address if address in _MEMORY else None
 
+    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """PSTATE.EL is not 0, and PSTATE.I not set."""
+        status = register("cpsr")
+        return bool(status & 0xC) and not status & 0x80
+
     def linux_linear(
         self,
         register: Callable[[str], int],

@@ -64,6 +64,10 @@ class MipsMachine(Machine):
         segment = address & ~(_SEGMENT - 1)
         return address - segment if segment in (self._kseg0, self._kseg0 + _SEGMENT) else None
 
+    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """Status.KSU, .ERL and .EXL are 0, and .IE is set (volume III, "Status Register")."""
+        return register("status") & 0x1F == 1
+
     def masks_interrupts(self, instruction: bytes) -> bool:
         """``di``."""
         return self.code.value(instruction) & 0xFFE0FFFF == 0x41606000
