@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.verdict import BOOT, Failure, Finding, Layer
+from harness.conformance.verdict import BOOT, REFUSAL, Failure, Finding, Layer
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
 _SITE = re.compile(r"^[\w.$]+: ")
@@ -19,10 +19,10 @@ OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftr
 """What the names of the port's functions begin with that patch the slots of tracers."""
 
 MAINTENANCE = ("C9j", "C9k")
-REFUSED = ("C9e", "C9f", "C9g", "C9n", "C10d", "M1d")
 
 COMBINATIONS = "every-combination-of-features"
-FIRST_CALL = "the-first-call-at-boot"
+AT_BOOT = ("the-first-call-at-boot", "switching-off-at-boot")
+"""Checks of a guest that does not come to its workload."""
 OF_BOOT = ("C9a", "C3c")
 """What a guest that dies at boot breaks if nothing more is known: its sites cannot be switched off,
 or, in a static build, a call that nobody traces goes wrong."""
@@ -46,7 +46,9 @@ class _Group:
     @property
     def aspects(self) -> set[str]:
         """What of patching they are about; nothing for those of another layer."""
-        return {_aspect(c) for c, failure in self.told if failure.layer is Layer.PATCHING}
+        return {
+            aspect_of(c, failure) for c, failure in self.told if failure.layer is Layer.PATCHING
+        }
 
     @property
     def subjects(self) -> set[str]:
@@ -115,7 +117,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         return
     place = failure.place
     if failure.layer is Layer.PATCHING and failure.about != BOOT:
-        yield _subject(failure), _aspect(clause)
+        yield _subject(failure), aspect_of(clause, failure)
         return
     if place is not None:
         yield place.function, place.file, place.line
@@ -134,11 +136,11 @@ def _subject(failure: Failure) -> str:
     return "slots" if failure.patching.startswith(OF_SLOTS) else "call sites"
 
 
-def _aspect(clause: str) -> str:
+def aspect_of(clause: str, failure: Failure) -> str:
     """What of it: the words that are written, what is refused, or how they become visible."""
     if clause in MAINTENANCE:
         return clause
-    return "refused" if clause in REFUSED else "words"
+    return "refused" if failure.about == REFUSAL else "words"
 
 
 def shape(message: str) -> str:
@@ -149,7 +151,7 @@ def shape(message: str) -> str:
 def _follows(group: _Group, root: _Group) -> bool:
     """Whether the failures of a group follow from what the root's were seen of."""
     if group.at_boot:
-        return any(failure.check == FIRST_CALL for _, failure in root.told)
+        return any(failure.check in AT_BOOT for _, failure in root.told)
     if group.layer is Layer.PATCHING:
         # Words that are wrong are refused, or accepted, when they are to be replaced.
         return (

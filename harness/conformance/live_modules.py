@@ -22,6 +22,8 @@ def load_module(bench: Bench, name: str) -> ModuleImage:
         status = bench.call(bench.image.address_of(function), module.this_module)
         if status:
             raise GuestError(f"{function}() of the module {name} returned {status}")
+        if not bench.by_port:
+            bench.sites.write(module.sites, on=False)
     return module
 
 

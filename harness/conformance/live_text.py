@@ -7,7 +7,7 @@ from typing import Protocol
 from harness.conformance.registers import RegisterFile
 from harness.guest import Guest
 from harness.image import RunningImage
-from harness.isa import CallSite, Isa
+from harness.isa import CallSite, Isa, SiteState
 
 
 class UnderTest(Protocol):
@@ -93,6 +93,14 @@ class LiveSites:
     def records(self) -> list[int]:
         """``ip`` of every record that the guest has, in its order."""
         return self._bench.guest.port.records()[1]
+
+    def write(self, sites: Iterable[CallSite], *, on: bool) -> None:
+        """What ftrace_make_call() and ftrace_make_nop() have to write, written by the debugger."""
+        state = SiteState.CALL if on else SiteState.NOP
+        for site in sites:
+            target = self._image.target_of(site, "ftrace_caller")
+            code = self._isa.sites.code_for(site, state, target)
+            self._bench.write_memory(site.address, code)
 
     def fake_record(self, site: CallSite) -> int:
         """A record of a site that the guest does not have; its address, far down the stack."""

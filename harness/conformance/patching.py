@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, START, Bench
-from harness.conformance.findings import MAINTENANCE, REFUSED
+from harness.conformance.findings import MAINTENANCE, aspect_of
 from harness.conformance.places import place_of
 from harness.conformance.verdict import Place
 from harness.errors import GdbError, GuestError
@@ -45,24 +45,19 @@ def locate_patching(bench: Bench) -> None:
     failures, bench.patched = bench.patched, []
     for clause, number, actions in failures:
         failure = bench.failures[clause][number]
-        key = failure.patching, _kind(clause)
+        aspect = aspect_of(clause, failure)
+        key = failure.patching, aspect
         if key not in known:
             known[key] = None
             # A guest that dies again, where it died before, has nothing more to say.
             with suppress(GuestError, GdbError):
-                known[key] = _locate(bench, clause, failure.patching, actions)
+                known[key] = _locate(bench, aspect, failure.patching, actions)
         place = known[key]
         if place is not None:
             bench.failures[clause][number] = replace(failure, place=place)
 
 
-def _kind(clause: str) -> str:
-    if clause in MAINTENANCE:
-        return clause
-    return "refused" if clause in REFUSED else "words"
-
-
-def _locate(bench: Bench, clause: str, function: str, actions: Actions) -> Place | None:
+def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place | None:
     isa = bench.isa
     _come_to(bench, function, actions)
     registers = bench.registers.read(*isa.abi.argument_registers, isa.abi.return_register)
@@ -70,7 +65,7 @@ def _locate(bench: Bench, clause: str, function: str, actions: Actions) -> Place
     steps = list(_steps(bench, registers[isa.abi.return_register] & isa.mask, watched))
     if not steps:
         return None
-    return _Search(bench, steps[0], steps[1:]).place(clause)
+    return _Search(bench, steps[0], steps[1:]).place(aspect)
 
 
 def _come_to(bench: Bench, function: str, actions: Actions) -> None:
@@ -149,11 +144,11 @@ class _Search:
         self._codes = codes = [before.code, *(step.code for step in steps)]
         self._stores = [at for at in range(len(steps)) if codes[at] != codes[at + 1]]
 
-    def place(self, clause: str) -> Place | None:
-        """The line that a failure of a clause comes from."""
-        if clause in MAINTENANCE:
+    def place(self, aspect: str) -> Place | None:
+        """The line that a failure comes from."""
+        if aspect in MAINTENANCE:
             return self._maintenance() or self._last_store()
-        if clause in REFUSED:
+        if aspect == "refused":
             # What was not refused passed the last question in front of the first store.
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from harness.conformance.bench import Bench
 from harness.conformance.hang import PortRefused
-from harness.isa import CallSite, SiteState
+from harness.isa import CallSite
 
 TRACER = "function_trace_call"
 NO_TRACER = "ftrace_stub"
@@ -29,7 +29,8 @@ class Switch:
             return
         port = self._bench.port
         if not self._by_port:
-            self._write_sites(on, self._bench.image.sites if sites is None else sites)
+            wanted = self._bench.image.sites if sites is None else sites
+            self._bench.sites.write(wanted, on=on)
             return
         if sites is None:
             self._done(port.replace_code(on), "to switch all call sites")
@@ -75,15 +76,6 @@ class Switch:
         image = self._bench.image
         data = value.to_bytes(4, image.byteorder)
         self._bench.write_memory(image.address_of(name), data)
-
-    def _write_sites(self, on: bool, sites: Sequence[CallSite]) -> None:
-        """What ftrace_make_call() and ftrace_make_nop() have to write, written by the debugger."""
-        bench = self._bench
-        state = SiteState.CALL if on else SiteState.NOP
-        for site in sites:
-            target = bench.image.target_of(site, "ftrace_caller")
-            code = bench.isa.sites.code_for(site, state, target)
-            bench.write_memory(site.address, code)
 
     def _write_slots(self, tracer: bool | None = None, graph: bool | None = None) -> None:
         """The same for the slots of the tracers; None leaves one as it is."""

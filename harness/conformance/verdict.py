@@ -70,6 +70,8 @@ class Listing:
 
 BOOT = "boot"
 """What the failures of a guest are about that does not come to its workload."""
+REFUSAL = "refusal"
+"""What the failures of a patching function are about that does what it has to refuse."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import Switch
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import REFUSAL, Layer
 from harness.isa import CallSite, Form, Isa
 
 SITE = "leaf"
@@ -135,7 +135,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
     near = [
         low + (at & high - low & -isa.unit) for at in (0x8000, 0x7FFC, 0x5555554, 0xAAAAAA8, 0x4000)
     ]
-    for target in (low, high, *near):
+    for target in (*near, low, high):
         target &= isa.mask
         clause = "C9g" if target in (low, high) else "C9b"
         with bench.stakes(clause, "C9c"):
@@ -186,11 +186,14 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
         status = bench.call(*call)
     after, now = bench.code.text(), bench.code.of(site)
     name = bench.image.symbolize(call[0])
-    bench.require(clause, status < 0, f"{name} accepted what it has to refuse: {what}")
+    accepted = f"{name} accepted what it has to refuse: {what}"
+    bench.require(clause, status < 0, accepted, None, REFUSAL)
     bench.require(
         clause,
         before == after and code == now,
         f"{name} returned {status} and wrote: {what}",
+        None,
+        REFUSAL,
         text=lambda: bench.code.difference(before, after),
         found=bench.code.listing(site.address, now),
     )

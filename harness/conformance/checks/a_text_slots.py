@@ -5,7 +5,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import excused
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import REFUSAL, Layer
 from harness.errors import GuestError
 
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
@@ -85,11 +85,14 @@ def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
     before = bench.code.text()
     status = bench.call(update, (high + isa.unit) & isa.mask)
     after = bench.code.text()
-    bench.require("C10d", status < 0, "a tracer out of reach was accepted")
+    accepted = "a tracer out of reach was accepted"
+    bench.require("C10d", status < 0, accepted, None, REFUSAL)
     bench.require(
         "C10d",
         before == after,
         "a tracer out of reach was refused, but text has changed",
+        None,
+        REFUSAL,
         text=lambda: bench.code.difference(before, after),
     )
 
