@@ -80,17 +80,28 @@ def run_checks(
     return BuildFindings(variant.name, bench.judged, bench.failures, lost=bench.lost)
 
 
+def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | None:
+    """The first failure of the port's patching functions, with its clause."""
+    return next(
+        (
+            (clause, one)
+            for found in builds
+            for clause, failures in found.failures.items()
+            for one in failures
+            if one.layer is Layer.PATCHING
+        ),
+        None,
+    )
+
+
 def explain_by_patching(
-    variant: Variant, checks: Sequence[Check], found: BuildFindings
+    variant: Variant, checks: Sequence[Check], found: BuildFindings, cause: tuple[str, Failure]
 ) -> BuildFindings:
     """Repeat what failed beside the port's patching functions, with the debugger in their place.
 
-    What does not fail then is told as caused by the first failure of those functions.
+    What does not fail then is told as caused by a failure of those functions.
     """
     told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
-    cause = next((one for one in told if one[1].layer is Layer.PATCHING), None)
-    if cause is None:
-        return found
     failed = {one.check for _, one in told if one.layer > Layer.PATCHING}
     bench = Bench(variant)
     bench.by_port = False

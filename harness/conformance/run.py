@@ -7,6 +7,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 
 from harness.conformance.catalogue import Clause
+from harness.conformance.checks import Check
 from harness.conformance.checks.registry import (
     DYNAMIC,
     MODULES,
@@ -17,6 +18,7 @@ from harness.conformance.checks.registry import (
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
 from harness.conformance.engine import (
     BuildFindings,
+    cause_in_patching,
     checks_for,
     explain_by_patching,
     run_checks,
@@ -24,10 +26,11 @@ from harness.conformance.engine import (
     verdicts,
 )
 from harness.conformance.variants import Edits, build_variant, check_claims, variant_of
-from harness.conformance.verdict import Report
+from harness.conformance.verdict import Failure, Layer, Report
 from harness.errors import UsageError
 from harness.kbuild import GuestSpec
 from harness.process import workers
+from harness.process.workers import Workers
 
 Tell = Callable[[str], None]
 
@@ -91,9 +94,30 @@ def do(job: Job) -> BuildFindings:
         return BuildFindings(
             job.variant, {}, {}, f"no module builds with this port: {complaint[0]}"
         )
-    config = job.spec.effective_config
-    checks = checks_for(config, job.variant, job.spec.features, job.clauses)
-    return explain_by_patching(built, checks, run_checks(built, checks))
+    return run_checks(built, _checks(job))
+
+
+def _checks(job: Job) -> list[Check]:
+    return checks_for(job.spec.effective_config, job.variant, job.spec.features, job.clauses)
+
+
+def explain(job: Job, found: BuildFindings, cause: tuple[str, Failure]) -> BuildFindings:
+    """Find out what of a build's failures comes from one of the patching functions."""
+    built = build_variant(job.spec, job.variant, job.edits)
+    return explain_by_patching(built, _checks(job), found, cause)
+
+
+def _explained(pool: Workers, jobs: Sequence[Job], builds: list[BuildFindings]) -> None:
+    cause = cause_in_patching(builds)
+    if cause is None:
+        return
+    again = {}
+    for at, (job, found) in enumerate(zip(jobs, builds, strict=True)):
+        failures = (one for told in found.failures.values() for one in told)
+        if job.variant in (DYNAMIC, MODULES) and any(f.layer > Layer.PATCHING for f in failures):
+            again[at] = pool.submit(explain, job, found, cause)
+    for at, future in again.items():
+        builds[at] = future.result()
 
 
 def conform(
@@ -105,12 +129,13 @@ def conform(
         waiting = []
         for spec in specs:
             jobs = jobs_for(spec, wanted)
-            waiting.append((spec, [pool.submit(do, job) for job in jobs]))
-        for spec, futures in waiting:
+            waiting.append((spec, jobs, [pool.submit(do, job) for job in jobs]))
+        for spec, jobs, futures in waiting:
             name = spec.config.name
             for done, future in enumerate(as_completed(futures), 1):
                 tell(f"{name}: {future.result().variant}, {done} of {len(futures)} builds")
             builds = [future.result() for future in futures]
+            _explained(pool, jobs, builds)
             results, findings = verdicts(spec, select(spec.effective_config, wanted), builds)
             took = time.monotonic() - started
             yield Report(name, spec.port.name, results, took, findings=findings)

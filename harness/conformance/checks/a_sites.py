@@ -131,53 +131,6 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     bench.close()
 
 
-@check("C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
-def switching_off_at_boot(bench: Bench) -> None:
-    """Where the guest does not come to its workload: each call of ftrace_make_nop() until then."""
-    if bench.never_boots is None:
-        return
-    bench.boot()
-    isa, image = bench.isa, bench.image
-    make_nop, sites = image.address_of("ftrace_make_nop"), {s.address: s for s in image.sites}
-    changed = image.read(image.text.start, len(image.text))
-    while True:
-        bench.run_to(make_nop)
-        called = bench.registers.read(isa.abi.argument_registers[1], isa.abi.return_register)
-        record, back = (value & isa.mask for value in called.values())
-        site = sites.get(bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask)
-        if site is None:
-            return
-        bench.actions.site = site.address
-        with bench.stakes("C9a"):
-            bench.run_to(back)
-        if not _is_off(bench, site, changed):
-            return
-        changed = bench.code.text()
-
-
-def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:
-    """Judge one call of ftrace_make_nop() by all text before and after it."""
-    isa, image = bench.isa, bench.image
-    status = bench.registers.read(isa.abi.results[0])[isa.abi.results[0]] & 0xFFFFFFFF
-    now, own = bench.code.text(), bench.sites.addresses_of([site])
-    code = now[site.address - image.text.start :][: bench.sites.size(site)]
-    other = [address for address in bench.code.changed(before, now) if address not in own]
-    shown = bench.code.listing(site.address, code)
-    lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
-    refused = f"{site.function}: ftrace_make_nop returned {status - (status >> 31 << 32)} at boot"
-    good = bench.require("C9a", status == 0, refused, found=shown)
-    calls = bench.code.calls(site.address, code)
-    good &= bench.require("C9a", not calls, f"{site.function} is on", found=shown)
-    if bench.applies("M4a"):
-        first = code.startswith(isa.sites.nop)
-        good &= bench.require("M4a", first, f"{site.function}: no nop", found=shown)
-    if bench.applies("M4b") and not since_2013(bench.kernel):
-        whole = isa.split(code).count(isa.sites.nop) == len(isa.split(code))
-        good &= bench.require("M4b", whole, f"{site.function}: not all words are nops", found=shown)
-    good &= bench.require("C9d", not other, "text other than the site has changed", text=lines)
-    return good
-
-
 @check("C8a", "C8g", "C9a", "C9d", "C8b", "M4a", "M4d", "M5a", "M5b", "C11a", layer=Layer.PATCHING)
 def text_after_boot(bench: Bench) -> None:
     """Every site is off, the stubs are as built, and nothing else has changed."""
@@ -258,6 +211,53 @@ def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
         expected=bench.code.listing(caller, expected),
         found=bench.code.listing(caller, found),
     )
+
+
+@check("C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
+def switching_off_at_boot(bench: Bench) -> None:
+    """Where the guest does not come to its workload: each call of ftrace_make_nop() until then."""
+    if bench.never_boots is None:
+        return
+    bench.boot()
+    isa, image = bench.isa, bench.image
+    make_nop, sites = image.address_of("ftrace_make_nop"), {s.address: s for s in image.sites}
+    changed = image.read(image.text.start, len(image.text))
+    while True:
+        bench.run_to(make_nop)
+        called = bench.registers.read(isa.abi.argument_registers[1], isa.abi.return_register)
+        record, back = (value & isa.mask for value in called.values())
+        site = sites.get(bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask)
+        if site is None:
+            return
+        bench.actions.site = site.address
+        with bench.stakes("C9a"):
+            bench.run_to(back)
+        if not _is_off(bench, site, changed):
+            return
+        changed = bench.code.text()
+
+
+def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:
+    """Judge one call of ftrace_make_nop() by all text before and after it."""
+    isa, image = bench.isa, bench.image
+    status = bench.registers.read(isa.abi.results[0])[isa.abi.results[0]] & 0xFFFFFFFF
+    now, own = bench.code.text(), bench.sites.addresses_of([site])
+    code = now[site.address - image.text.start :][: bench.sites.size(site)]
+    other = [address for address in bench.code.changed(before, now) if address not in own]
+    shown = bench.code.listing(site.address, code)
+    lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
+    refused = f"{site.function}: ftrace_make_nop returned {status - (status >> 31 << 32)} at boot"
+    good = bench.require("C9a", status == 0, refused, found=shown)
+    calls = bench.code.calls(site.address, code)
+    good &= bench.require("C9a", not calls, f"{site.function} is on", found=shown)
+    if bench.applies("M4a"):
+        first = code.startswith(isa.sites.nop)
+        good &= bench.require("M4a", first, f"{site.function}: no nop", found=shown)
+    if bench.applies("M4b") and not since_2013(bench.kernel):
+        whole = isa.split(code).count(isa.sites.nop) == len(isa.split(code))
+        good &= bench.require("M4b", whole, f"{site.function}: not all words are nops", found=shown)
+    good &= bench.require("C9d", not other, "text other than the site has changed", text=lines)
+    return good
 
 
 @check("C3e", variants=BOTH, layer=Layer.CALL)
