@@ -13,7 +13,7 @@ from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
 from harness.conformance.live_text import LiveCode, LiveSites
 from harness.conformance.places import place_of
 from harness.conformance.registers import RegisterFile
-from harness.conformance.verdict import BOOT, Failure, Layer, Place
+from harness.conformance.verdict import BOOT, CALLED, Failure, Layer, Place
 from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import RunningImage
@@ -174,7 +174,7 @@ class Bench:
         called = self.image.symbols.get(self._patching())
         if called is None or self._layer is not Layer.PATCHING:
             return None
-        return place_of(self.image, called, "was called")
+        return place_of(self.image, called, CALLED)
 
     def applies(self, clause: str) -> bool:
         """Whether a clause is one for this config."""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.verdict import BOOT, REFUSAL, Failure, Finding, Layer
+from harness.conformance.verdict import BOOT, CALLED, REFUSAL, WROTE, Failure, Finding, Layer
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
 _SITE = re.compile(r"^[\w.$]+: ")
@@ -118,6 +118,8 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     place = failure.place
     if failure.layer is Layer.PATCHING and failure.about != BOOT:
         yield _subject(failure), aspect_of(clause, failure)
+        if place is not None and place.how not in (CALLED, WROTE):
+            yield place.file, place.line, aspect_of(clause, failure)
         return
     if place is not None:
         yield place.function, place.file, place.line

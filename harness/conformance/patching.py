@@ -9,7 +9,7 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, START, Bench
 from harness.conformance.findings import MAINTENANCE, aspect_of
 from harness.conformance.places import place_of
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import WROTE, Place
 from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
@@ -20,6 +20,9 @@ MOST_SITES = 4096
 
 RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0}
 """Which argument is the ``struct dyn_ftrace``."""
+
+STATUS = (1 << 32) - 1
+"""The bits of an ``int``."""
 
 AROUND = range(-16, 48)
 """The bytes at a call site that are looked at."""
@@ -153,8 +156,16 @@ class _Search:
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
         if not self._stores:
-            return self._question(len(self._steps), "asked last; no code was written")
+            return self._question(self._answer(), "asked last; no code was written")
         return self._last_store()
+
+    def _answer(self) -> int:
+        """Behind the instruction that gave the result register its value last."""
+        register = self._bench.isa.abi.results[0]
+        values = [step.registers[register] & STATUS for step in self._steps]
+        result = values[-1]
+        earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
+        return next(earlier, len(values) - 1) + 1
 
     def _question(self, end: int, how: str) -> Place | None:
         machine = self._bench.isa.machine
@@ -175,7 +186,7 @@ class _Search:
         if made is not None:
             return made
         for step in reversed(self._steps[: at + 1]):
-            place = place_of(self._bench.image, step.address, "wrote the code last")
+            place = place_of(self._bench.image, step.address, WROTE)
             if place is not None:
                 return place
         return None

@@ -29,5 +29,6 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
     code = isa.split(image.read(address, isa.longest))[0]
     text = isa.disassemble(code, address)[0].text
     function = image.function_at(address)
-    where = function.name if function else ""
+    # Compilers name the parts that they make of a function after it: encode.part.0.
+    where = function.name.partition(".")[0] if function else ""
     return Place(where, name, line.line, address, text, how)

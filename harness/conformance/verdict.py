@@ -68,6 +68,12 @@ class Listing:
     instructions: tuple[CodeLine, ...]
 
 
+CALLED = "was called"
+WROTE = "wrote the code last"
+"""How places in patching functions are told that faults of several of them may have in common: the
+function alone, or the store that all of them use.
+"""
+
 BOOT = "boot"
 """What the failures of a guest are about that does not come to its workload."""
 REFUSAL = "refusal"

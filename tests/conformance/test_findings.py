@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Findings on live guests: one fault is one finding, at its place in the port; two are two."""
+
+import shutil
+
+import pytest
+
+from harness.config import load_config, load_port
+from harness.conformance.run import conform
+from harness.conformance.variants import suite_spec
+from harness.mutation.mutants import load
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Judges a copy of a reference port with mutants planted; its directory and findings."""
+
+    def judge(config, mutants, clauses):
+        original = load_port(load_config(config).port)
+        port = tmp_path / "port"
+        shutil.copytree(original.directory, port)
+        for mutant in load(original.name).mutants:
+            if mutant.id in mutants:
+                for name, text in mutant.edits(original).items():
+                    (port / name).write_text(text)
+        [report] = conform([suite_spec(config, str(port))], clauses)
+        return port, report.findings
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    ("config", "mutant", "clauses", "clause", "function", "line"),
+    [
+        # The maintenance that is too short is named, and the store in front of what has none.
+        ("mips-malta", "flush-too-short", ["C9k"], "C9k", "ftrace_make_call", "flush_icache_range"),
+        ("mips-malta", "no-flush-of-slots", ["C9k"], "C9k", "ftrace_update_ftrace_func", "="),
+        # The guest never boots: make_nop is stepped on its way there.
+        (
+            "mips-malta",
+            "delay-slot-left-alive",
+            ["C9a", "M4b"],
+            "M4b",
+            "ftrace_make_nop",
+            "code[i] =",
+        ),
+        (
+            "mips-malta",
+            "only-the-opcode-checked",
+            ["C9e"],
+            "C9e",
+            "ftrace_make_nop",
+            "if ((code[i]",
+        ),
+        ("aarch64-virt", "bytes-swapped", ["C9b"], "C9b", "ftrace_make_call", "if ("),
+    ],
+)
+def test_a_patching_fault_has_its_line(config, mutant, clauses, clause, function, line, judged):
+    port, findings = judged(config, [mutant], clauses)
+    [finding] = findings
+    assert (finding.clause, finding.place.function) == (clause, function), finding
+    source = (port / finding.place.file).read_text().splitlines()
+    assert line in source[finding.place.line - 1], finding
+
+
+def test_two_faults_are_two_findings(judged):
+    """One is in the C code of the port, the other one in its stubs."""
+    _, findings = judged("mips-malta", ["flush-too-short", "thread-pointer-lost"], ["C9k", "C1g"])
+    assert {one.clause for one in findings} == {"C9k", "C1g"}
+    assert {one.place.file for one in findings} == {"ftrace.c", "mcount.S"}
