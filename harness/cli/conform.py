@@ -188,11 +188,11 @@ def _full_report(report: "Report", command: Sequence[str]) -> str:
 
     Nothing where there is no place for it.
     """
+    from harness.config.resources import state_directory
     from harness.conformance.report import lines
 
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
-    file = Path(state, "ftrace-harness/conform", f"{report.port}-{report.config}.txt")
     try:
+        file = state_directory() / "conform" / f"{report.port}-{report.config}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(file) as stream:
             stream.writelines(f"{line}\n".encode() for line in lines(report, command))

@@ -33,14 +33,25 @@ def configs_directory() -> Path:
 
 def cache_directory() -> Path:
     """Where what was built is kept, ``$XDG_CACHE_HOME/ftrace-harness``; perhaps not there yet."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The base directory specification has relative paths ignored.
+    return _base_directory("XDG_CACHE_HOME", "~/.cache", "a cache")
+
+
+def state_directory() -> Path:
+    """Where histories and last reports are kept, ``$XDG_STATE_HOME/ftrace-harness``; perhaps not
+    there yet.
+    """
+    return _base_directory("XDG_STATE_HOME", "~/.local/state", "a history")
+
+
+def _base_directory(variable: str, default: str, what: str) -> Path:
+    """Our own in one of the XDG base directory specification, which has relative paths ignored."""
+    base = os.environ.get(variable, "")
     try:
-        root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
+        root = Path(base) if Path(base).is_absolute() else Path(default).expanduser()
     except RuntimeError as error:
         raise HostError(
-            "This user has no home directory to keep a cache in.",
-            "Set HOME, or XDG_CACHE_HOME to an absolute path.",
+            f"This user has no home directory to keep {what} in.",
+            f"Set HOME, or {variable} to an absolute path.",
         ) from error
     return root / "ftrace-harness"
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from harness.config.resources import state_directory
 from harness.conformance.catalogue import order_of
 from harness.errors import HostError, UsageError
 from harness.matrix.result import Result, all_verdicts, checked
@@ -74,14 +75,12 @@ def default_file(port: Path | None = None) -> Path:
 
     Each port outside of the harness has its own, as cells of different ports have the same names.
     """
-    base = os.environ.get("XDG_STATE_HOME", "")
-    root = Path(base) if Path(base).is_absolute() else Path("~/.local/state").expanduser()
     own = ""
     if port is not None:
         real = Path(os.path.realpath(port))
         digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
         own = f"-{re.sub('[^A-Za-z0-9._-]', '_', real.name)[:60]}-{digest}"
-    return root / "ftrace-harness" / f"matrix{own}.sqlite"
+    return state_directory() / f"matrix{own}.sqlite"
 
 
 def _in_order(result: Result) -> Result:

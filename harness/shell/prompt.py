@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The prompt on a terminal, with history and completion."""
 
-import os
-from pathlib import Path
-
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from harness.errors import HarnessError
+from harness.config.resources import state_directory
+from harness.errors import HarnessError, HostError
 from harness.shell.complete import LineCompleter
 from harness.shell.line import Quit, execute
 from harness.shell.session import Session
@@ -51,12 +49,11 @@ _REPEATED = {"s", "si", "stepi", "n", "ni", "nexti", "step", "next", "c", "conti
 
 def _history() -> History:
     """Lines of earlier sessions; only in memory if the file is not writable."""
-    base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    file = base / "ftrace-harness" / "history"
     try:
+        file = state_directory() / "history"
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file.open("ab"):
             pass
-    except OSError:
+    except (OSError, HostError):
         return InMemoryHistory()
     return FileHistory(str(file))

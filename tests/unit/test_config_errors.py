@@ -2,6 +2,7 @@
 """Files that are wrong: the error names file, key, what was found and what is allowed."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -300,9 +301,31 @@ def test_a_tilde_in_the_path_of_a_port(tmp_path: Path, monkeypatch: pytest.Monke
         load_port("./loop")
 
 
-def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+BASES = [
+    ("XDG_CACHE_HOME", resources.cache_directory, ".cache"),
+    ("XDG_STATE_HOME", resources.state_directory, ".local/state"),
+]
+
+
+@pytest.mark.parametrize(("variable", "directory", "_default"), BASES)
+def test_a_user_without_a_home(
+    monkeypatch: pytest.MonkeyPatch, variable: str, directory: Callable[[], Path], _default: str
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("os.getuid", lambda: 123456)
     with pytest.raises(HostError, match="no home directory"):
-        resources.cache_directory()
+        directory()
+
+
+@pytest.mark.parametrize(("variable", "directory", "default"), BASES)
+def test_the_base_directories(
+    monkeypatch: pytest.MonkeyPatch, variable: str, directory: Callable[[], Path], default: str
+) -> None:
+    """Relative paths are ignored, as the specification of them says."""
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv(variable, "/elsewhere")
+    assert directory() == Path("/elsewhere/ftrace-harness")
+    for relative in ("", "x", "./x", "~/x"):
+        monkeypatch.setenv(variable, relative)
+        assert directory() == Path("/home/me", default, "ftrace-harness")
