@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.config import KernelFile, MachineConfig, Port
 from harness.conformance.bench import Bench, Enough, Variant
-from harness.conformance.catalogue import BuildKind, Clause, load_catalogue
+from harness.conformance.catalogue import BuildKind, Clause, load_catalogue, order_of
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
@@ -159,6 +159,8 @@ def verdicts(
             _block(result, findings)
         elif result.reason in (DIED, DIED_LATER):
             _block_lost(result, builds, findings)
+    for finding in findings:
+        finding.blocks.sort(key=order_of)
     return results, findings
 
 

@@ -96,8 +96,7 @@ def write_pages(write: Write, reports: Sequence[ReportData], command: str, writt
             configs=configs,
             many=len(configs) > MANY,
             tiles=_tiles(reports, found),
-            new=[one for one in found if not one.first.expected],
-            expected=[one for one in found if one.first.expected],
+            found=found,
             fails_no_more=[
                 (config, line)
                 for config, report in zip(configs, reports, strict=True)
@@ -136,7 +135,7 @@ def _tiles(reports: Sequence[ReportData], found: Sequence[Cause]) -> list[tuple[
     new = sum(not one.first.expected for one in found)
     old = len(found) - new
     told = [("fail" if new else "pass", str(new), "finding" if new == 1 else "findings")]
-    told += [("flaky", str(old), "expected")] if old else []
+    told += [("flaky", str(old), "more expected")] if old else []
     return [*told, *((colour, str(number), name) for colour, number, name in _counts(reports))]
 
 

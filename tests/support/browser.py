@@ -67,3 +67,11 @@ def contrast(browser, element):
         """,
         element,
     )
+
+
+def stays_in_sight(browser, box, head):
+    """Whether the head of a row stays where it is when its box is moved; how far it was moved."""
+    before = head.rect["x"]
+    browser.execute_script("arguments[0].scrollLeft = 10000", box)
+    moved = browser.execute_script("return arguments[0].scrollLeft", box)
+    return abs(head.rect["x"] - before) <= 1, moved

@@ -88,7 +88,7 @@ def test_what_counts_comes_first(tmp_path):
     assert [one.first.clause for one in told] == ["C1a", "C3d", "C1b"]
     assert [one.number for one in told] == [1, 2, 3]
     page = pages_of(tmp_path, found)["index.html"]
-    assert "1 expected" in page.text
+    assert "2 findings 1 more expected" in page.text
     assert "expected Linux does so <on purpose>" in page.text
     assert "known" in page.text
 

@@ -73,6 +73,13 @@ def test_a_clause_passes_only_if_none_of_its_checks_was_lost():
     assert report([failed]).results[0].verdict is Verdict.FAIL
 
 
+def test_what_a_finding_blocks_is_in_the_order_of_the_catalogue():
+    died = Failure("a", "dynamic", "the guest hangs", died=True)
+    build = BuildFindings("dynamic", {}, {"C2a": [died], "C3d": [died]}, lost={"C1a": {"a"}})
+    [finding] = report([build]).findings
+    assert (finding.clause, finding.blocks) == ("C2a", ["C1a", "C3d"])
+
+
 def test_the_text_shows_evidence_and_how_to_repeat_and_no_control_characters():
     text = "\n".join(lines(FOUND, COMMAND))
     assert "  FAIL C1a   argument registers survive the stub" in text
