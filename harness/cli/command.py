@@ -10,6 +10,7 @@ from harness import __version__
 from harness.cli.build import build
 from harness.cli.conform import conform
 from harness.cli.doctor import doctor
+from harness.cli.linux import linux
 from harness.cli.lists import list_
 from harness.cli.matrix import matrix
 from harness.cli.options import forget
@@ -59,7 +60,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-TRACING = (doctor, list_, build, record, report, stat, top, shell, attach)
+TRACING = (doctor, list_, build, linux, record, report, stat, top, shell, attach)
 JUDGING = (port, conform, matrix)
 for command in (*TRACING, *JUDGING):
     harness.add_command(command)

@@ -15,8 +15,9 @@ from harness.kbuild.includes import included
 from harness.kbuild.spec import GuestSpec
 from harness.units import escape
 
-# Directories of guests/ of which a build uses some entries, which are digested by themselves.
-_CHOICES = ("arch", "ports", "workloads", "modules")
+# Directories of guests/ of which a build uses some entries, which are digested by themselves, or
+# none.
+_CHOICES = ("arch", "ports", "workloads", "modules", "linux")
 
 # In a port, what says how to break it; it is in no guest.
 _MUTANTS = "mutants"

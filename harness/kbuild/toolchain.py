@@ -13,12 +13,17 @@ ANSWER_DEADLINE = 30.0  # seconds for a tool to say its version
 
 def toolchain_identity(config: MachineConfig) -> list[str]:
     """What compiler, assembler and linker say of themselves; HostError when one is missing."""
-    prefix = config.build.cross_compile
-    package = config.build.package
+    build = config.build
+    return tools_identity(
+        build.cross_compile, build.package, build.compiler_program, build.compiler_package
+    )
+
+
+def tools_identity(prefix: str, package: str, compiler: str, compiler_package: str) -> list[str]:
+    """The same for a prefix of as and ld, and a compiler; the packages are for the errors."""
     find_program("make", "make")
     answers = []
-    compiler = config.build.compiler_program
-    find_program(compiler, config.build.compiler_package)
+    find_program(compiler, compiler_package)
     answers.append(_answer(compiler, "-v"))
     for program, argument in (("as", "--version"), ("ld", "--version")):
         find_program(prefix + program, package)

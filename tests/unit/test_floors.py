@@ -34,6 +34,7 @@ FLOORS = {
     "oracle": 4,
     "patcher": 5,
     "readout": 5,
+    "kernels": 5,
     "tracer": 6,
     "guest": 7,
     "record": 8,
