@@ -6,12 +6,24 @@ from dataclasses import replace
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.findings import find, shape
 from harness.conformance.summary import summary_lines
-from harness.conformance.verdict import BOOT, ClauseResult, Failure, Layer, Place, Report, Verdict
+from harness.conformance.verdict import (
+    BOOT,
+    REFUSAL,
+    WROTE,
+    ClauseResult,
+    Failure,
+    Layer,
+    Place,
+    Report,
+    Verdict,
+)
 
 ORDER = [clause.id for clause in load_catalogue().clause]
 
 LOAD = Place("_mcount", "mcount.S", 172, 0x80101000, "lw $a1, 32($sp)", "wrote a1 last")
 OTHER = replace(LOAD, function="return_to_handler", line=283, instruction="move $ra, $v0")
+
+MAKE_CALL, UPDATE = "ftrace_make_call", "ftrace_update_ftrace_func"
 
 BOTH = frozenset({"function", "graph"})
 
@@ -113,3 +125,26 @@ def test_the_summary_fits_on_a_screen():
     assert "and 12 more, in the report" in lines
     assert lines[-1] == "full report: /tmp/report.txt"
     assert len(lines) < 60
+
+
+def test_sites_and_slots_that_go_wrong_in_one_line_are_one_finding():
+    made = replace(LOAD, function="encode", file="ftrace.c", line=40, how="made the word")
+    site = failure("text", "leaf: wrong call", Layer.PATCHING, place=made, patching=MAKE_CALL)
+    slot = failure("slot", "no call of it", Layer.PATCHING, place=made, patching=UPDATE)
+    assert found(("C9b", site), ("C10a", slot)) == [("C9b", ["C10a"])]
+
+
+def test_a_store_that_all_patching_functions_use_joins_no_findings():
+    wrote = replace(LOAD, function="write", file="ftrace.c", line=50, how=WROTE)
+    site = failure("text", "leaf: wrong call", Layer.PATCHING, place=wrote, patching=MAKE_CALL)
+    slot = failure("slot", "no call of it", Layer.PATCHING, place=wrote, patching=UPDATE)
+    assert found(("C9b", site), ("C10a", slot)) == [("C9b", []), ("C10a", [])]
+
+
+def test_an_edge_that_is_written_wrong_is_no_refusal():
+    """One clause is about both: what is refused beyond the edge, and the last word within it."""
+    wrong = failure("far", "a call of 0x8 became something else", 1, patching=MAKE_CALL)
+    edge, refused = (replace(wrong, layer=Layer.PATCHING, about=what) for what in ("", REFUSAL))
+    assert found(("C9g", edge), ("C9b", edge)) == [("C9g", ["C9b"])]
+    kept = replace(refused, message="0x9 was accepted", patching=UPDATE)
+    assert found(("C9b", edge), ("C10d", kept)) == [("C9b", []), ("C10d", [])]
