@@ -126,6 +126,18 @@ class Retrace:
     def _hold(self, registers: Registers, value: int) -> bool:
         return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
 
+    def decision(self, function: str) -> Place | None:
+        """The stub's last question on the way to a C function that it should not come to."""
+        _, _, steps = self._way(home=False)
+        image, entry = self.bench.image, self.bench.image.symbols.get(function)
+        ends = (at for at, step in enumerate(steps) if entry == step.address)
+        for step in reversed(steps[: next(ends, len(steps))]):
+            if step.ran or not image.is_assembled(step.address):
+                continue
+            if self.bench.isa.machine.is_conditional(self.bench.code.instruction(step.address)):
+                return place_of(image, step.address, f"decided last on the way to {function}")
+        return self.lost()
+
     def lost(self) -> Place | None:
         """The last instruction of the port before the guest died, or went on without an end."""
         _, _, steps = self._way(home=False)

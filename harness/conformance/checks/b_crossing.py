@@ -49,7 +49,8 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             for function in (TRACER, GRAPH_ENTER):
                 seen = function in call.called
                 for clause in clauses:
-                    bench.require(clause, not seen, f"{what} came to {function}", retrace.lost)
+                    told = f"{what} came to {function}"
+                    bench.require(clause, not seen, told, partial(retrace.decision, function))
             for clause in clauses:
                 compare(
                     retrace,
@@ -150,7 +151,8 @@ def a_call_of_the_tracer(bench: Bench) -> None:
             judge_records(bench, call, TRACER, what)
         if not dynamic and PREPARE in bench.image.symbols:
             told = f"{what} came to {PREPARE}"
-            bench.require("C4b", PREPARE not in call.called, told, retrace.lost)
+            came = partial(retrace.decision, PREPARE)
+            bench.require("C4b", PREPARE not in call.called, told, came)
         compare(retrace, call, what, clauses)
 
 

@@ -4,14 +4,18 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
+from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
+from harness.conformance.traced_call import PREPARE
 from harness.conformance.verdict import Layer
 from harness.files import ScratchDirectory
-from harness.isa import MCOUNT, Form
+from harness.isa import MCOUNT, CallSite, Form
 from harness.oracle import Call, Oracle
 from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
@@ -232,26 +236,35 @@ def either_pointer_is_enough(bench: Bench) -> None:
     """
     stubs = ("ftrace_graph_entry_stub", "ftrace_stub")
     own = ("trace_graph_entry", "trace_graph_return")
-    where = bench.image.address_of("prepare_ftrace_return")
+    where = bench.image.address_of(PREPARE)
     for traced, entry, leave in product((False, True), repeat=3):
-        bench.fresh()
         names = (own[0] if entry else stubs[0], own[1] if leave else stubs[1])
-        switch = Switch(bench)
-        switch.tracer(traced)
-        switch.graph(True, *names)
+        prepare = partial(_with_pointers, bench, traced, *names)
+        prepare()
         what = f"{' and '.join(names)}{', and a function tracer' if traced else ''}"
         clause = "C4a" if entry or leave else "C4b"
         with bench.stakes(clause):
             here = bench.run_to(where, DONE)
-        bench.require(
+        right = bench.require(
             clause,
             (here == where) == bool(entry or leave),
             f"with {what} ftrace_graph_caller was {'' if here == where else 'not '}reached",
+            partial(Retrace(bench, prepare).decision, PREPARE),
         )
+        if not right:
+            continue
         with bench.stakes(clause):
             if here == where:
                 bench.run_to(DONE)
         _answers(bench, (clause,), f"with {what}")
+
+
+def _with_pointers(bench: Bench, traced: bool, entry: str, leave: str) -> CallSite:
+    bench.fresh()
+    switch = Switch(bench)
+    switch.tracer(traced)
+    switch.graph(True, entry, leave)
+    return bench.sites.of(LEAF)
 
 
 @check("C16a", "C16b", variants=(STATIC_STOP,))
