@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""A Linux kernel that runs already, stopped at any moment; and buffers smaller than the trace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from harness.config import LinuxConfig, load_any_config
+from harness.errors import GdbError, WrongGuest
+from harness.guest import Guest, LinuxGuest, attach
+from harness.guest.linux_start import command_line
+from harness.linux import open_image
+from harness.machine import Machine
+from tests.linux.test_function import WARNINGS, booted, rows
+
+MOMENTS = 40
+
+
+@contextmanager
+def running(config: Path, do: str) -> Iterator[tuple[Path, Machine]]:
+    """The vmlinux, and a machine whose init has begun to do what it was told."""
+    loaded = load_any_config(config)
+    assert isinstance(loaded, LinuxConfig)
+    table = loaded.linux
+    append = command_line(f"{table.append} do={do},poweroff", 256 << 10)
+    with Machine(loaded, table.boot_file, append=append, initrd=table.initrd) as machine:
+        machine.qmp("cont")
+        machine.console.expect("Run /init as init", 200.0)
+        yield table.vmlinux, machine
+
+
+def in_user_mode(guest: Guest) -> bool:
+    machine = guest.image.isa.machine
+    return not machine.linux_runs_kernel(guest.debugger.read_register)
+
+
+def test_attach_traces_a_running_kernel_from_any_moment(linux_config: Path) -> None:
+    with running(linux_config, "work:1,work:1000000") as (vmlinux, machine):
+        endpoint = str(machine.gdb_socket)
+        with attach(vmlinux, endpoint) as guest:
+            assert isinstance(guest, LinuxGuest)
+            guest.tracer.set_filter("vfs_*")
+            for moment in range(MOMENTS):
+                guest.tracer.current = "nop" if moment % 2 else "function"
+                guest.run(None, seconds=0.02)
+            guest.tracer.current = "nop"
+            guest.drain()
+            found = rows(list(guest.tracer.events()))
+            assert {row[2] for row in found} >= {"vfs_open", "vfs_read"}
+            assert {row[2] for row in found} <= set(guest.tracer.functions_of("vfs_*"))
+        # It goes on, and nothing of the tracer is left.
+        machine.console.drain()
+        text = machine.console.log.read_text(errors="replace")
+        assert not [word for word in WARNINGS if word in text]
+
+
+def test_a_cpu_in_user_mode_hides_nothing(linux_config: Path) -> None:
+    with booted(linux_config, "work:3") as guest:
+        guest.collector.configure()
+        guest.run("vfs_read", timeout=200.0)
+        try:
+            back = guest.debugger.read_register("ELR_EL1")
+        except GdbError:
+            pytest.skip("the debug stub does not show where the system call returns to")
+        guest.run(back, timeout=200.0)
+        assert in_user_mode(guest)
+        guest.tracer.set_filter("vfs_*")
+        guest.tracer.current = "function"
+        guest.run(timeout=200.0)
+        guest.drain()
+        assert "vfs_open" in {row[2] for row in rows(list(guest.tracer.events()))}
+
+
+def test_attach_finds_the_tracer_that_is_on(linux_config: Path) -> None:
+    with running(linux_config, "work:1,work:1000000") as (vmlinux, machine):
+        with attach(vmlinux, str(machine.gdb_socket)) as guest:
+            guest.tracer.set_filter("vfs_read", "vfs_open")
+            guest.tracer.current = "function"
+        with attach(vmlinux, str(machine.gdb_socket)) as guest:
+            assert guest.tracer.current == "function"
+            assert guest.tracer.filter_functions == ["vfs_open", "vfs_read"]
+            guest.tracer.current = "nop"
+            assert guest.tracer.enabled_functions == []
+
+
+def test_another_kernel_is_refused(linux_config: Path, tmp_path: Path) -> None:
+    loaded = load_any_config(linux_config)
+    assert isinstance(loaded, LinuxConfig)
+    data = loaded.linux.vmlinux.read_bytes()
+    other = tmp_path / "vmlinux"
+    other.write_bytes(data.replace(open_image(data, "vmlinux").build_id, bytes(20)))
+    with (
+        running(linux_config, "work:1,work:1000000") as (_, machine),
+        pytest.raises(WrongGuest, match="is not"),
+        attach(other, str(machine.gdb_socket)),
+    ):
+        pass
+
+
+def test_nothing_is_lost_that_is_larger_than_the_buffer(linux_config: Path) -> None:
+    with booted(linux_config, "work:1", 64 << 10) as guest:
+        guest.collector.configure()
+        guest.tracer.current = "function"
+        guest.run(timeout=200.0)
+        guest.tracer.current = "nop"
+        guest.drain()
+        counts = guest.collector.counts
+        events = list(guest.tracer.events())
+        assert (counts.lost, counts.entries) == (0, len(events))
+        assert not any(event.lost for event in events)
+        assert len(events) * 24 > 4 * (64 << 10)
+        assert all(one.stamp <= other.stamp for one, other in pairwise(events))
+
+
+def test_overwriting_keeps_the_newest(linux_config: Path) -> None:
+    with booted(linux_config, "work:1", 64 << 10) as guest:
+        guest.collector.configure(overwrite=True)
+        guest.tracer.current = "function"
+        guest.run(timeout=200.0)
+        guest.tracer.current = "nop"
+        guest.drain()
+        counts = guest.collector.counts
+        events = list(guest.tracer.events())
+        assert counts.lost > 0
+        assert counts.entries - counts.lost == len(events)
+        assert any(event.lost for event in events)
