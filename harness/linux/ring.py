@@ -6,7 +6,7 @@ say what the sub-buffer behind it is (1 head, 2 being moved).  One more, the rea
 the ring.  The kernel's own ``head_page`` may be out of date, and is not used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +27,8 @@ MAX_CPUS = 4096
 MAX_PAGES = 1 << 18
 """Sub-buffers of one CPU: 1 GB."""
 
+UNREAD = -1
+
 NOT_SET_UP = "Let the kernel boot further: it sets up its ring buffer in early_trace_init()."
 
 
@@ -34,7 +36,8 @@ NOT_SET_UP = "Let the kernel boot further: it sets up its ring buffer in early_t
 class SubBuffer:
     """A sub-buffer: its ``struct buffer_page``, its data, and the time of its first event.
 
-    The time is 0 if it has no event yet: the kernel sets it with the first one.
+    The time is 0 if it has no event yet: the kernel sets it with the first one.  It is `UNREAD`
+    where the data is to be read anyway.
     """
 
     page: int
@@ -110,7 +113,7 @@ class CpuRing:
         if kept and consumed == self.consumed:
             return Unread(list(self._from(now)))
         # The kernel has moved sub-buffers, or has overwritten what was not read.
-        every = [self._page(self.reader), *self._ring()]
+        every = [self._page(one) for one in (self.reader, *self._ring())]
         later = sorted(
             (one for one in every if one.stamp and one.stamp >= last.stamp),
             key=lambda one: one.stamp,
@@ -124,12 +127,7 @@ class CpuRing:
         skip = self._kernel.view("buffer_page", self.reader)["read"]
         pages = [reader] if skip < self._used(reader.data) else []
         if self.reader != self.commit:
-            for one in self._ring():
-                pages.append(one)
-                if one.page == self.commit:
-                    break
-            else:
-                raise self._damaged("does not lead to the sub-buffer that is being written")
+            pages += self._until_commit(self._ring())
         return Unread(pages, skip if pages and pages[0] is reader else 0)
 
     def _from(self, first: SubBuffer) -> Iterator[SubBuffer]:
@@ -138,19 +136,25 @@ class CpuRing:
         if first.page == self.commit:
             return
         if first.page == self.reader:
-            for one in self._ring():
-                yield one
-                if one.page == self.commit:
-                    return
-        at = first.page
-        for _ in range(self.nr_pages):
-            at = self._next(at)[0]
-            yield self._page(at)
-            if at == self.commit:
+            yield from self._until_commit(self._ring())
+        else:
+            yield from self._until_commit(self._behind(first.page))
+
+    def _until_commit(self, pages: Iterable[int]) -> Iterator[SubBuffer]:
+        for page in pages:
+            data = self._kernel.view("buffer_page", page)["page"]
+            yield SubBuffer(page, data, UNREAD)
+            if page == self.commit:
                 return
         raise self._damaged("does not lead to the sub-buffer that is being written")
 
-    def _ring(self) -> list[SubBuffer]:
+    def _behind(self, page: int) -> Iterator[int]:
+        """The sub-buffers behind one in the ring, once around."""
+        for _ in range(self.nr_pages):
+            page = self._next(page)[0]
+            yield page
+
+    def _ring(self) -> list[int]:
         """The sub-buffers of the ring from its head on."""
         offset = self._kernel.layouts["buffer_page"].place("list.next").offset
         first = self._view["pages"] - offset
@@ -163,7 +167,7 @@ class CpuRing:
                 head = len(pages)
             pages.append(at)
             if at == first:
-                return [self._page(one) for one in pages[head:] + pages[:head]]
+                return pages[head:] + pages[:head]
         raise self._damaged(f"has more than its {self.nr_pages} sub-buffers")
 
     def _next(self, page: int) -> tuple[int, int]:

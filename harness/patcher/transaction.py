@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from harness.errors import DeadlineMissed, GuestError, HarnessError, SiteMismatch
-from harness.patcher.plan import Patch, PatchPlan, Span
+from harness.patcher.plan import GAP, Patch, PatchPlan, Span
 
 MAX_STEPS = 500
 """Single steps after which a CPU is considered stuck."""
@@ -51,8 +51,10 @@ class Cpus(Protocol):
         ...
 
 
-def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> None:
-    """Write every patch of ``plan``, or none.
+def apply(
+    plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble, gap: int = GAP
+) -> None:
+    """Write every patch of ``plan``, or none; those closer than ``gap`` bytes in one transfer.
 
     Raises:
         SiteMismatch: a word is not the expected one; nothing was written.
@@ -62,7 +64,7 @@ def apply(plan: PatchPlan, text: Text, cpus: Cpus, disassemble: Disassemble) -> 
             transport still allows it, and the message says so if not.
     """
     move_out(plan, cpus)
-    spans = list(plan.spans())
+    spans = list(plan.spans(gap))
     before = [text.dump_memory(span.address, span.size) for span in spans]
     for span, memory in zip(spans, before, strict=True):
         _verify(span, memory, disassemble)

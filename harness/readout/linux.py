@@ -150,6 +150,7 @@ class LinuxCollector(EventBuffer):
         for first in range(0, len(unread.pages), portion):
             part = unread.pages[first : first + portion]
             pages = self._read(part)
+            last = pages[-1]
             is_last = first + portion >= len(unread.pages)
             if unread.gone:
                 held += sum(count_events(page, self.format) for page in pages)
@@ -159,10 +160,11 @@ class LinuxCollector(EventBuffer):
                 pages[0] = mark_lost(pages[0], self.format, LOST_UNKNOWN)
             whole = len(pages) - is_last
             spool.append(self._with_events(pages[:whole]), self._with_events(pages[whole:]))
+            header = page_header(last, self.format)
             self._seen[cpu.cpu] = Seen(
-                part[-1],
+                replace(part[-1], stamp=header.stamp if header.used else 0),
                 cpu.consumed,
-                cpu.entries,
+                cpu.entries if is_last else seen.entries,
                 cpu.overrun,
                 skip if len(unread.pages) == 1 else 0,
             )

@@ -23,6 +23,10 @@ from harness.tracer.events import matches
 from harness.tracer.setup import Setup
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
+from harness.units import KIB
+
+GAP = 64 * KIB
+"""Call sites closer than this are written together: a kernel has ten thousands of them."""
 
 MEMORY_TRACERS = ("nop", "function")
 """Tracers that are switched by writes to memory."""
@@ -137,7 +141,7 @@ class LinuxTracer(Tracer):
         written = self._function.store(self._function.writes(on)) if on and not before else {}
         try:
             if len(plan):
-                apply(plan, self._text, self._cpus, self._image.isa.disassemble)
+                apply(plan, self._text, self._cpus, self._image.isa.disassemble, GAP)
         except BaseException:
             with suppress(HarnessError):
                 self._function.store(written)
