@@ -104,4 +104,4 @@ def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
     monkeypatch.setattr(machine_of(spec.config.architecture), "properties", local)
     (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.NOT_OBSERVABLE
-    assert result.reason.startswith("what makes other CPUs fetch anew")
+    assert result.reason.startswith("the instruction that synchronises the fetches")

@@ -102,7 +102,7 @@ def test_what_is_to_be_claimed():
     found = Next(spec, [], STEPS["graph_slot"], [], ["FUNCTION_GRAPH_TRACER"], optional)
     text = "\n".join(next_lines(found, COMMAND))
     assert "nothing done\nnext: FUNCTION_GRAPH_TRACER, which port.toml does not list\n" in text
-    assert "    C11c  ftrace_enable_ftrace_graph_caller puts" in text
+    assert "    C11c  ftrace_enable_ftrace_graph_caller writes" in text
     assert text.endswith(
         "could be claimed too: FUNCTION_TRACE_MCOUNT_TEST (a variable stops all tracing)"
     )
