@@ -12,6 +12,7 @@ from harness.conformance.switch import Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import Failure
 from harness.errors import GdbError, GuestError, UsageError
+from harness.guest.answer import wrong_answer
 from harness.kbuild import GuestSpec
 
 CLAUSE = "C4m"
@@ -65,7 +66,7 @@ def _trace(variant: Variant) -> None:
             bench.run_to("workload_done")
             status = bench.guest.workload_status
             if status:
-                raise GuestError(f"check {status} of the workload is wrong under a tracer")
+                raise GuestError(f"{wrong_answer(bench.image, status)} under a tracer")
             if not list(bench.guest.tracer.events()):
                 raise GuestError("the tracer recorded nothing")
     finally:

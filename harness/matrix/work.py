@@ -18,8 +18,9 @@ from harness.conformance.verdict import ClauseResult
 from harness.errors import GuestError
 from harness.files import atomic_file
 from harness.guest import Guest, start
+from harness.guest.answer import wrong_answer
 from harness.guest.start import Started
-from harness.image import RunningImage
+from harness.image import Image, RunningImage
 from harness.kbuild import GuestSpec, build_guest, plan_build
 from harness.machine import Machine
 from harness.matrix.cells import Cell
@@ -88,7 +89,7 @@ def _workload(cell: Cell, directory: Path) -> CellFindings:
         status = guest.workload_status
         trace = _finish(guest, directory)
         print(guest.console, flush=True)
-    return CellFindings((_answer(status), *_events(trace)), instructions)
+    return CellFindings((_answer(guest.image, status), *_events(trace)), instructions)
 
 
 def _soak(cell: Cell, directory: Path) -> CellFindings:
@@ -107,7 +108,7 @@ def _soak(cell: Cell, directory: Path) -> CellFindings:
         trace = _finish(guest, directory)
         print(f"{changes} changes of the tracer, {trace.events} events", flush=True)
         print(guest.console, flush=True)
-    return CellFindings((_answer(status), *_events(trace)))
+    return CellFindings((_answer(guest.image, status), *_events(trace)))
 
 
 @contextmanager
@@ -132,12 +133,10 @@ def _finish(guest: Guest, directory: Path) -> Trace:
     return Trace(events, counts.entries - counts.overrun, counts.lost, str(damage or ""))
 
 
-def _answer(status: int) -> CellVerdict:
+def _answer(image: Image, status: int) -> CellVerdict:
     if status == 0:
         return CellVerdict("answer", "pass")
-    return CellVerdict(
-        "answer", "fail", f"check {status} of the workload is wrong under the tracer"
-    )
+    return CellVerdict("answer", "fail", f"{wrong_answer(image, status)} under the tracer")
 
 
 def _events(trace: Trace) -> Sequence[CellVerdict]:

@@ -83,7 +83,7 @@ def test_a_wrong_answer_fails_its_cell(tmp_path):
     wrong = replace(cell(NAMES[0]), subject=str(tmp_path / "wrong.c"))
     assert not do_cell(wrong, tmp_path)
     answer, events = read_findings(tmp_path).verdicts
-    assert answer.message == "check 41 of the workload is wrong under the tracer"
+    assert answer.message == "the workload returned 41 under the tracer"
     assert events.verdict == "pass"
 
 
@@ -153,9 +153,8 @@ def test_the_report_finds_planted_regressions_and_nothing_else(project):
     said, status = night(project, 3, PLANTED)
     assert status == 1, said
     broke, again, summary = said.splitlines()
-    assert re.fullmatch(
-        rf"broke: {PLANTED[0]} answer: check \d+ of the workload is wrong under the tracer", broke
-    )
+    what = r"check_return_\w+ of the workload failed under the tracer"
+    assert re.fullmatch(f"broke: {PLANTED[0]} answer: {what}", broke)
     assert "1 of 2 cells passed; 1 broke, 0 mended, 0 flaky, 0 slower" in summary
 
 
@@ -181,5 +180,5 @@ def test_a_port_with_a_repository_of_its_own_has_nights_of_its_own(tmp_path):
     change(mine, "\tLONG_L\t$v1, RETURN_SAVED(1)($sp)\n", "\tnop\n", "port")
     said, status = night(mine, 2, [*cells, "--changed-since", "HEAD^"])
     assert status == 1, said
-    assert said.startswith(f"broke: {PLANTED[0]} answer: check ")
+    assert said.startswith(f"broke: {PLANTED[0]} answer: check_return_")
     assert f"    harness matrix cell --matrix {mine}/matrix.toml {PLANTED[0]}\n" in said

@@ -15,6 +15,7 @@ from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE
 from harness.conformance.verdict import Layer
 from harness.files import ScratchDirectory
+from harness.guest.answer import wrong_answer
 from harness.isa import MCOUNT, CallSite, Form
 from harness.oracle import Call, Oracle
 from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
@@ -309,7 +310,7 @@ def patching_makes_no_events(bench: Bench) -> None:
 def _answers(bench: Bench, clauses: Iterable[str], when: str) -> None:
     status = bench.guest.workload_status
     for clause in clauses:
-        bench.require(clause, status == 0, f"check {status} of the workload is wrong {when}")
+        bench.require(clause, status == 0, f"{wrong_answer(bench.image, status)} {when}")
 
 
 def told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]:

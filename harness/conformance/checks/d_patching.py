@@ -9,6 +9,7 @@ from harness.conformance.checks.registry import check
 from harness.conformance.hang import Hang
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import Layer
+from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
 
 MOST_STEPS = 4000
@@ -201,5 +202,5 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
             "C10c",
             status == 0,
             f"tracers were switched off under a CPU at {bench.image.symbolize(here)} "
-            f"(instruction {number} of the call): check {status} of the workload is wrong",
+            f"(instruction {number} of the call): {wrong_answer(bench.image, status)}",
         )
