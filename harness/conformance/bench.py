@@ -57,9 +57,12 @@ class Bench:
     def __init__(
         self,
         variant: Variant,
-        enough: Callable[[str], bool] = lambda _clause: False,
+        enough: Callable[[str], bool] | None = None,
     ) -> None:
-        """``enough``: whether there is nothing left to ask when this clause has failed."""
+        """``enough``: whether there is nothing left to ask when this clause has failed.
+
+        With it the failures of other clauses get no places in the port: nobody reads them.
+        """
         self.config = variant.spec.effective_config
         self.variant = variant
         self.kernel = variant.spec.port.kernel
@@ -119,7 +122,7 @@ class Bench:
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
-            enough = self._enough(clause)
+            enough = self._enough is not None and self._enough(clause)
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
             if not any(shown.values()):
                 shown["guest"] = self.where()
@@ -129,8 +132,7 @@ class Bench:
                 message,
                 shown,
                 layer=self._layer,
-                # It takes the call once more, in single steps, for a reader.
-                place=None if enough else self._located(place),
+                place=self._located(place),
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,
@@ -139,7 +141,7 @@ class Bench:
             self.failures.setdefault(clause, []).append(failure)
             if enough:
                 raise Enough
-            if self._layer is Layer.PATCHING and place is None:
+            if self._enough is None and self._layer is Layer.PATCHING and place is None:
                 number = len(self.failures[clause]) - 1
                 self.patched.append((clause, number, self.actions.so_far()))
         return holds
@@ -165,7 +167,9 @@ class Bench:
             self.require(clause, False, error.message, lambda: found, about, **told)
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
-        """What ``locate`` finds; nothing if the guest does not let it."""
+        """What ``locate`` finds, in single steps; nothing if the guest does not let it."""
+        if self._enough is not None:
+            return None
         try:
             if locate is not None:
                 return locate()
