@@ -45,6 +45,13 @@ class LiveCode:
         """The instruction that is at an address now."""
         return self._isa.split(self._read(address, self._isa.longest))[0]
 
+    def linked(self, address: int) -> bytes:
+        """An instruction, out of the image where that has it: only functions of ports change it."""
+        text = self._image.text
+        if text.start <= address < text.stop:
+            return self._isa.split(self._image.read(address, self._isa.longest))[0]
+        return self.instruction(address)
+
     def listing(self, address: int, code: bytes) -> list[str]:
         """Disassembled code, one instruction a line."""
         return [str(one) for one in self._isa.disassemble(code, address)]

@@ -126,7 +126,7 @@ def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
     for _ in range(MOST_STEPS):
         if here in (end, panic):
             return
-        at, instruction = here, _instruction(bench, here)
+        at, instruction = here, bench.code.linked(here)
         try:
             here = debugger.step_instruction().address & isa.mask
             # A step may take a branch's delay slot along, with a store in it.
@@ -171,7 +171,7 @@ class _Search:
         machine = self._bench.isa.machine
         for at in range(end - 1, -1, -1):
             address = self._steps[at].address
-            if machine.is_conditional(_instruction(self._bench, address)):
+            if machine.is_conditional(self._bench.code.linked(address)):
                 place = place_of(self._bench.image, address, how)
                 if place is not None:
                     return place
@@ -216,11 +216,3 @@ class _Search:
                 return last
             last = place
         return None
-
-
-def _instruction(bench: Bench, address: int) -> bytes:
-    """An instruction, out of the image where that has it: functions of ports change others."""
-    text, isa = bench.image.text, bench.isa
-    if text.start <= address < text.stop:
-        return isa.split(bench.image.read(address, isa.longest))[0]
-    return bench.code.instruction(address)

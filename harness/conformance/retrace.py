@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A traced call once more, in single steps: which instruction of the port a failure comes from."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -29,8 +30,13 @@ from harness.isa import CallSite
 MOST_STEPS = 3000
 """Instructions of one way through the stubs, with what they call of the port's C code."""
 
+MOST_ROUNDS = 256
+"""How often one instruction is gone through before the way has no end."""
+
 KERNEL = (TRACER, GRAPH_ENTER, HANDLER)
 """C functions that are the kernel's; they are run to their end at once."""
+
+PANIC = "panic"
 
 Prepare = Callable[[], CallSite]
 """Makes the guest fresh and switches the tracers; gives the call site that is gone through."""
@@ -41,7 +47,7 @@ class TracedStep:
     """One instruction, or one whole C function of the kernel (``ran``) behind the call of it.
 
     ``registers`` and ``above``, `ABOVE` bytes from the stack pointer in front of the way on, are
-    what they were behind it.
+    what they were behind it; they are empty where only the addresses were asked for.
     """
 
     address: int
@@ -50,10 +56,15 @@ class TracedStep:
     ran: str = ""
 
 
+Way = tuple[Registers, bytes, list[TracedStep]]
+"""Registers, and the bytes above the stack pointer, in front of the first step; and the steps."""
+
+
 class Retrace:
     """The steps of a call that was judged: through its site, and back home.
 
-    Each way is gone once, when something of it is asked for.
+    Each way is gone when something of it is asked for: once for its addresses, and once for
+    what was in the registers.
     """
 
     def __init__(self, bench: Bench, prepare: Prepare) -> None:
@@ -61,7 +72,7 @@ class Retrace:
         self._prepare = prepare
         self._site: CallSite | None = None
         self._arrived = False
-        self._ways: dict[bool, tuple[Registers, bytes, list[TracedStep]]] = {}
+        self._ways: dict[tuple[bool, bool], Way] = {}
 
     def go(self, *, home: bool) -> TracedCall:
         """Have the call made, in front of everything that is looked at."""
@@ -128,7 +139,7 @@ class Retrace:
 
     def decision(self, function: str) -> Place | None:
         """The stub's last question on the way to a C function that it should not come to."""
-        _, _, steps = self._way(home=False)
+        _, _, steps = self._way(home=False, values=False)
         image, entry = self.bench.image, self.bench.image.symbols.get(function)
         ends = (at for at, step in enumerate(steps) if entry == step.address)
         for step in reversed(steps[: next(ends, len(steps))]):
@@ -140,10 +151,10 @@ class Retrace:
 
     def lost(self) -> Place | None:
         """The last instruction of the port before the guest died, or went on without an end."""
-        _, _, steps = self._way(home=False)
+        _, _, steps = self._way(home=False, values=False)
         if self._arrived:
             # What a call that is not hijacked comes home by is not the port's.
-            steps = self._way(home=True)[2] or steps
+            steps = self._way(home=True, values=False)[2] or steps
         return self._place(steps, len(steps) - 1, "was the last of the port's")
 
     def _stub(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
@@ -163,12 +174,12 @@ class Retrace:
                 return place
         return None
 
-    def _way(self, home: bool) -> tuple[Registers, bytes, list[TracedStep]]:
-        if home not in self._ways:
-            self._ways[home] = self._go(home)
-        return self._ways[home]
+    def _way(self, home: bool, *, values: bool = True) -> Way:
+        if (home, values) not in self._ways:
+            self._ways[home, values] = self._go(home, values)
+        return self._ways[home, values]
 
-    def _go(self, home: bool) -> tuple[Registers, bytes, list[TracedStep]]:
+    def _go(self, home: bool, values: bool) -> Way:
         bench, isa = self.bench, self.bench.isa
         meant = self._prepare()
         call = TracedCall(*come_to(bench, self._site or meant))
@@ -187,23 +198,36 @@ class Retrace:
         steps: list[TracedStep] = []
         # A guest that dies leaves the steps until then.
         with suppress(GuestError, GdbError):
-            self._step(steps, start, goal, stack)
+            for step in self._steps(start, goal, values, stack, above):
+                steps.append(step)
         return before, above, steps
 
-    def _step(self, steps: list[TracedStep], start: int, goal: int, stack: int) -> None:
+    def _steps(
+        self, start: int, goal: int, values: bool, stack: int, above: bytes
+    ) -> Iterator[TracedStep]:
+        """The way to ``goal``, as far as the guest comes before it panics."""
         bench, isa, debugger = self.bench, self.bench.isa, self.bench.guest.debugger
-        symbols = bench.image.symbols
+        symbols, machine = bench.image.symbols, self.bench.isa.machine
         functions = {symbols[name]: name for name in KERNEL if name in symbols}
-        here = start
-        while here != goal and len(steps) < MOST_STEPS:
-            at, ran = here, functions.get(here, "")
+        rounds: Counter[int] = Counter()
+        here, registers = start, {}
+        self._arrived = False
+        while here not in (goal, symbols.get(PANIC)) and rounds.total() < MOST_STEPS:
+            rounds[here] += 1
+            if rounds[here] > MOST_ROUNDS:
+                return
+            at, ran, code = here, functions.get(here, ""), bench.code.linked(here)
             if ran:
                 here = bench.run_to(debugger.read_register(isa.abi.return_register) & isa.mask)
                 clobber(bench, ran)
             else:
                 here = debugger.step_instruction().address & isa.mask
-            registers = bench.registers.read()
-            steps.append(TracedStep(at, registers, debugger.dump_memory(stack, ABOVE), ran))
+            if values:
+                registers = bench.registers.read()
+                # A step may take a branch's delay slot along, with a store in it.
+                if ran or machine.is_store(code) or machine.has_delay_slot(code):
+                    above = debugger.dump_memory(stack, ABOVE)
+            yield TracedStep(at, registers, above if values else b"", ran)
         self._arrived = here == goal
 
 
