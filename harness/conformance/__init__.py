@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clauses of the specification, the checks of them, and the faults that show what checks find."""
+"""The clauses of the specification, and the checks of them."""
 
 from harness.conformance.catalogue import (
     BuildKind,

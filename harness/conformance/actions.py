@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a check has done to its guest since that was fresh, so that it can be done again."""
+"""The actions of a check on its guest since it was fresh, so that they can be repeated."""
 
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +14,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Memory, written by the debugger."""
+    """Memory that the debugger has written."""
 
     address: int
     data: bytes
@@ -22,10 +22,9 @@ class Written:
 
 @dataclass(slots=True)
 class Actions:
-    """In their order, on a guest as booted, of a machine with so much ``memory``.
+    """The actions in their order, on a guest as booted; ``memory`` is that of its machine.
 
-    ``site`` is the address of the call site that the check looks at, 0 where it is the one of the
-    last call.
+    ``site`` is the address of the call site under test, 0 if it is that of the last call.
     """
 
     done: list[Called | Written] = field(default_factory=list)
@@ -43,6 +42,6 @@ class Actions:
 
     @property
     def last_call(self) -> Called | None:
-        """The function that was called last; None if the guest has only booted."""
+        """The last function called; None if the guest has only booted."""
         calls = (one for one in reversed(self.done) if isinstance(one, Called))
         return next(calls, None)

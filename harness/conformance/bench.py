@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a check works with: a guest of one build of a port, and a place for what it finds."""
+"""The guest of a check, of one build of a port, and the results of the check."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,13 +24,12 @@ from harness.tracer import PortCalls
 
 SLICE = 0.25
 CALL_RETURNS = "workload_done"
-"""A function that a call of the debugger's returns to: nothing runs there before the workload ends.
-"""
+"""The return address of calls by the debugger: this function runs only when the workload ends."""
 START = "workload"
 
 
 class Enough(Exception):
-    """A failure was found, and one is all that is asked for."""
+    """A failure was found, and one is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +42,15 @@ class Variant:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """What the port is built with."""
+        """The features that the port is built with."""
         return self.spec.features
 
 
 class Bench:
-    """One guest under test.  A check may leave it in any state: `fresh` gives it back as booted.
+    """One guest under test.  A check may leave it in any state; `fresh` restores it as booted.
 
-    What a check has to say it says with `require`, once for each thing looked at.  If the guest
-    dies instead, or never gets somewhere, all clauses of ``at_stake`` fail.
+    A check reports each observation with `require`.  If the guest dies or hangs instead, all
+    clauses of ``at_stake`` fail.
     """
 
     def __init__(
@@ -59,9 +58,9 @@ class Bench:
         variant: Variant,
         enough: Callable[[str], bool] | None = None,
     ) -> None:
-        """``enough``: whether there is nothing left to ask when this clause has failed.
+        """``enough``: whether the checks end when this clause has failed.
 
-        With it the failures of other clauses get no places in the port: nobody reads them.
+        With it no places in the port are looked for.
         """
         self.config = variant.spec.effective_config
         self.variant = variant
@@ -78,29 +77,29 @@ class Bench:
         self._layer = Layer.WORKLOAD
         self._died = self._booting = False
         self.never_boots: NeverBoots | None = None
-        """What the guest of this build died of at boot."""
+        """The error with which the guest of this build died at boot."""
         self.actions = Actions()
         self.patched: list[tuple[str, int, Actions]] = []
-        """Failures of patching functions: clause, number, and how they came about."""
+        """Failures of patching functions: clause, number, and the actions that led to them."""
         self.used: set[str] = set()
         """The tracers that the check has switched on since the guest was fresh."""
         self.by_port = True
-        """Whether tracers are switched with the port's own functions, or by the debugger."""
+        """Whether tracers are switched with the port's own functions and not by the debugger."""
         self.slots = {"function": False, "graph": False}
         """What the debugger has switched on."""
         self.locate: Callable[[], Place | None] | None = None
-        """Finds the instruction of the port that the guest died behind, by doing it again."""
+        """Finds the port's last instruction before the guest died, by repeating the actions."""
         self.at_stake: tuple[str, ...] = ()
         self.judged: dict[str, set[str]] = {}
         self.failures: dict[str, list[Failure]] = {}
         self._asked: tuple[str, ...] = ()
         self.lost: dict[str, set[str]] = {}
-        """Clauses, and the checks of them that could not go on to their end."""
+        """For clauses, the checks that could not finish."""
 
-    # What checks say
+    # Results
 
     def begin(self, check: str, clauses: tuple[str, ...], layer: Layer = Layer.WORKLOAD) -> None:
-        """From now on it is this check that speaks."""
+        """The following results are those of this check."""
         self._check, self.at_stake, self._asked = check, clauses, clauses
         self._layer, self.locate, self._died = layer, None, False
         self.used.clear()
@@ -115,10 +114,10 @@ class Bench:
         /,
         **evidence: object,
     ) -> bool:
-        """The clause asks for something, and it ``holds`` or does not; the message says what not.
+        """Record whether a requirement of the clause ``holds``; the message says what is wrong.
 
-        Values of ``evidence`` may be functions, which are called only if it does not hold, as
-        ``place`` is, behind them.  Where there is no evidence, it is where the guest stands.
+        Values of ``evidence`` may be functions.  They are called only if it does not hold, and then
+        ``place``.  Without evidence, the state of the guest is the evidence.
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
@@ -147,12 +146,12 @@ class Bench:
         return holds
 
     def lose(self) -> None:
-        """The check ends before all of its clauses have been looked at."""
+        """The check ends before it has judged all of its clauses."""
         for clause in self._asked:
             self.lost.setdefault(clause, set()).add(self._check)
 
     def died(self, error: HarnessError) -> None:
-        """The check could not go on: that is the answer for all that was at stake."""
+        """The check could not continue: all clauses at stake fail."""
         self.lose()
         seen = error.evidence or self.where()
         advice = [error.advice] if error.advice else []
@@ -167,7 +166,7 @@ class Bench:
             self.require(clause, False, error.message, lambda: found, about, **told)
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
-        """What ``locate`` finds, in single steps; nothing if the guest does not let it."""
+        """The result of ``locate``, by single steps; None if the guest fails meanwhile."""
         if self._enough is not None:
             return None
         try:
@@ -181,21 +180,21 @@ class Bench:
         return place_of(self.image, called, CALLED)
 
     def applies(self, clause: str) -> bool:
-        """Whether a clause is one for this config."""
+        """Whether a clause applies to this config."""
         return load_catalogue()[clause].applies_to(self.config)
 
     # The guest
 
     @property
     def guest(self) -> Guest:
-        """The guest as the check has left it; `fresh` first."""
+        """The guest as the check has left it; call `fresh` first."""
         assert self._guest is not None, "fresh() makes the guest"
         return self._guest
 
     def fresh(self, memory: str = "") -> Guest:
-        """The guest, stopped in front of its workload, as if just booted.
+        """The guest, stopped before its workload, as if just booted.
 
-        With ``memory`` it is one of a machine that has so much, for this check alone.
+        With ``memory`` the machine has that much, for this check only.
         """
         self._forget_modules()
         self._as_booted(memory)
@@ -205,7 +204,7 @@ class Bench:
             try:
                 self._guest.restore(START)
             except HarnessError:
-                # A debugger in an unknown state, or no QEMU any more: another guest, then.
+                # The debugger's state is unknown, or QEMU is gone: take a new guest.
                 self.close()
             else:
                 self._booting = False
@@ -216,7 +215,7 @@ class Bench:
         return guest
 
     def start(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
-        """Another guest, in front of its workload; `NeverBoots` if it does not come there."""
+        """A new guest, stopped before its workload; `NeverBoots` if it does not get there."""
         if self.never_boots is not None:
             raise self.never_boots
         guest = self.boot(memory, plugins)
@@ -229,7 +228,7 @@ class Bench:
         return guest
 
     def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
-        """Another guest, at its very first instruction."""
+        """A new guest, at its first instruction."""
         self.close()
         self._as_booted(memory)
         self._booting = True
@@ -239,7 +238,7 @@ class Bench:
             spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
         self._running = run_kernel(spec, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
-        # What was learnt of the guest before holds no more.
+        # What is known of the previous guest is no longer true.
         vars(self).pop("registers", None)
         return self._guest
 
@@ -267,9 +266,9 @@ class Bench:
         return RegisterFile(self.guest.debugger, self.isa)
 
     def run_to(self, *places: str | int) -> int:
-        """Let the guest run until it comes to one of these functions or addresses; which one.
+        """Run the guest up to one of these functions or addresses; returns which.
 
-        `Hang` when it hangs (`HangDetector`); `GuestDied` when it panics, or ends its machine.
+        `Hang` if it hangs (`HangDetector`); `GuestDied` if it panics or ends its machine.
         """
         guest, machine = self.guest, self.guest.machine
         assert isinstance(machine, Machine), "the bench starts its guests itself"
@@ -279,7 +278,8 @@ class Bench:
             try:
                 outcome = guest.run(until=addresses, seconds=SLICE)
             except HostError as error:
-                # A guest may reset its machine, which ends QEMU in order; what kills QEMU does not.
+                # If the guest resets its machine, QEMU exits with status 0; if QEMU is killed, it
+                # does not.
                 if machine.ended(patience=1.0) and machine.child.status == 0:
                     report = machine.exit_report()
                     raise GuestDied("the guest ended its machine", "", report) from error
@@ -291,9 +291,9 @@ class Bench:
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
 
     def call(self, function: int, *arguments: int) -> int:
-        """Have the guest call a function and return its ``int``; the registers are put back.
+        """Call a function in the guest and return its ``int``; the registers are restored.
 
-        Unlike gdb's own call this ends when the guest hangs or panics, with `Hang` or `GuestDied`.
+        Unlike gdb's own call this ends with `Hang` or `GuestDied` if the guest hangs or panics.
         """
         result = self.call_for_word(function, *arguments) & 0xFFFFFFFF
         return result - (result >> 31 << 32)
@@ -307,15 +307,15 @@ class Bench:
         return after[self.isa.abi.results[0]] & self.isa.mask
 
     def enter(self, function: int, *arguments: int) -> dict[str, int]:
-        """Put the guest at the start of a function that will return to CALL_RETURNS.
+        """Set the guest to the start of a function that will return to CALL_RETURNS.
 
-        Gives the registers to put back after that.
+        Returns the registers to restore afterwards.
         """
         isa, registers = self.isa, self.registers
         self.actions.done.append(Called(function, arguments))
         kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
         before = registers.read(*(name for name in kept if name != "zero"))
-        # Below what is in use, with room for the arguments' home area.
+        # Below the stack in use, with room for the arguments' home area.
         stack = (before[isa.abi.stack_register] - 256) & -isa.abi.stack_alignment
         registers.write(
             {
@@ -328,9 +328,9 @@ class Bench:
         return before
 
     def _patching(self) -> str:
-        """The patching function of the port that did what was done last."""
+        """The port's patching function that was called last."""
         last, symbols = self.actions.last_call, self.image.symbols
-        # What runs by itself, at boot, is the switching off of all sites.
+        # At boot the kernel itself switches all sites off.
         if last is None or (last.arguments and last.function == symbols.get("ftrace_replace_code")):
             return f"ftrace_make_{'call' if last and last.arguments[0] else 'nop'}"
         function = self.image.function_at(last.function)
@@ -346,7 +346,7 @@ class Bench:
         return self.guest.debugger.read_memory(address, size)
 
     def write_memory(self, address: int, data: bytes) -> None:
-        """Write memory of the guest, or text; `actions` have it."""
+        """Write memory or text of the guest, and add it to `actions`."""
         self.actions.done.append(Written(address, data))
         self.guest.debugger.write_memory(address, data)
 
@@ -356,16 +356,16 @@ class Bench:
         return PortCalls(self.image, self)
 
     def where(self) -> str:
-        """Where the guest is, for evidence."""
+        """The state of the guest, for evidence."""
         try:
             return self.guest.describe() if self._guest is not None else "(no guest)"
         except HarnessError as error:
             return f"nothing can be seen of the guest: {error.message}"
 
-    # Its memory
+    # Memory
 
     def word(self, symbol: str) -> int:
-        """A variable of the kernel that is an ``unsigned long`` or a pointer."""
+        """A kernel variable of type ``unsigned long`` or a pointer."""
         return self.word_at(self.image.address_of(symbol))
 
     def word_at(self, address: int) -> int:
@@ -377,7 +377,7 @@ class Bench:
     def stakes(
         self, *clauses: str, locate: Callable[[], Place | None] | None = None
     ) -> Iterator[None]:
-        """If the guest dies in here it is these clauses that fail; ``locate`` finds out where."""
+        """If the guest dies in this block, these clauses fail; ``locate`` finds the place."""
         before = self.at_stake, self.locate
         self.at_stake, self.locate = clauses, locate
         yield

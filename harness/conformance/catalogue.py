@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The clauses of the specification as ``clauses.toml`` has them.
+"""The clauses of the specification, from ``clauses.toml``.
 
 The specification is ftrace-design.rst and the commit message that brought dynamic ftrace to MIPS.
-An id is the stem of a subject (``C9``: patching of call sites) and a letter for one requirement
-of it.
+An id is the stem of a subject (``C9``: patching of call sites) and a letter for one requirement.
 """
 
 import tomllib
@@ -31,7 +30,7 @@ Text = Annotated[
 
 
 class BuildKind(StrEnum):
-    """How a port is built for a check; ``any`` is for what no build can change."""
+    """The build of a port that a check needs; ``any`` if all builds are equal in it."""
 
     STATIC = "static"
     DYNAMIC = "dynamic"
@@ -39,7 +38,7 @@ class BuildKind(StrEnum):
 
 
 class Judge(StrEnum):
-    """Who sees from outside whether a clause holds."""
+    """How a clause is observed from outside."""
 
     REGISTERS = "registers"
     STACK = "stack"
@@ -55,7 +54,7 @@ class Judge(StrEnum):
 
 
 class Document(Model):
-    """A part of the specification, and those of its sections that require something of a port."""
+    """A part of the specification, and its sections with requirements for a port."""
 
     key: str
     title: Line
@@ -91,13 +90,13 @@ class Clause(Model):
 
     @property
     def stem(self) -> str:
-        """The subject that the clause belongs to: ``C9`` of ``C9a``."""
+        """The subject of the clause: ``C9`` of ``C9a``."""
         return self.id[:-1]
 
     def applies_to(self, config: MachineConfig) -> bool:
-        """Whether a guest of this machine config can keep or break the clause.
+        """Whether the clause can pass or fail on this machine config.
 
-        A form that only modules have restricts nothing: the guest of any config may load modules.
+        A form of modules restricts nothing: the guest of any config may load modules.
         """
         return (
             (not self.architectures or config.architecture in self.architectures)
@@ -107,7 +106,7 @@ class Clause(Model):
         )
 
     def why_not_observable(self, config: MachineConfig) -> str:
-        """Why nothing can be seen of the clause on this config; empty where something can."""
+        """Why the clause cannot be observed on this config; empty if it can."""
         for where, reason in self.not_observable.items():
             if where == "*" or where in config.properties:
                 return reason
@@ -140,13 +139,13 @@ class Catalogue(Model):
 
 
 def order_of(name: str) -> tuple[int, str]:
-    """A key that sorts clauses as the catalogue has them, and other names behind them."""
+    """A key that sorts clauses in the order of the catalogue, other names after them."""
     places = _places()
     return places.get(name, len(places)), name
 
 
 def is_of_guests(form: Form) -> bool:
-    """Whether a whole guest can have call sites of this form, or only its modules."""
+    """Whether the kernel can have call sites of this form, and not only modules."""
     return form in get_args(ConfigForm)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Findings of several reports for a page: one for each cause, ranked, on however many configs."""
+"""Findings of several reports for a page: one for each cause, ranked, with its configs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from harness.conformance.report_file import WIDTH, FindingData, ReportData
 from harness.units import one_line
 
 LINES = 400
-"""Lines of evidence that a page has of one failure."""
+"""Lines of evidence on a page for one failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnConfig:
-    """A machine config, and its page relative to the first one; empty where there is none."""
+    """A machine config, and its page relative to the first one; empty if it has none."""
 
     name: str
     page: str = ""
@@ -24,9 +24,9 @@ class OnConfig:
 
 @dataclass(slots=True)
 class Cause:
-    """One finding, with those of other configs that come from the same place or say the same.
+    """One finding, with those of other configs that have the same place or the same message.
 
-    ``number`` counts from 1 over all causes of a page.
+    ``number`` counts from 1, over all causes of a page.
     """
 
     first: FindingData
@@ -42,26 +42,26 @@ class Cause:
 
     @property
     def colour(self) -> str:
-        """The class of its number."""
+        """The CSS class of its number."""
         return "flaky" if self.first.expected or self.advised else "fail"
 
     @property
     def evidence(self) -> list[str]:
-        """The least that shows it, in lines."""
+        """The minimal evidence, in lines."""
         return bounded(least(self.first.evidence))
 
     @property
     def guest(self) -> list[str]:
-        """Where the guest was, in lines; and what to do about it."""
+        """The state of the guest, in lines, and the advice."""
         return bounded(
             line for title in NOT_LEAST for line in shown_value(self.first.evidence.get(title))
         )
 
 
 def causes(reports: Iterable[tuple[OnConfig | None, ReportData]]) -> list[Cause]:
-    """Those that count first, then those that are advised only, then the expected ones.
+    """The causes: required clauses first, then advised ones, then expected failures.
 
-    Otherwise they are in the order of the reports, in which others may follow from the first.
+    Otherwise in the order of the reports, in which others may follow from the first.
     """
     found: dict[object, list[Cause]] = {}
     ranks: dict[int, int] = {}
@@ -69,7 +69,7 @@ def causes(reports: Iterable[tuple[OnConfig | None, ReportData]]) -> list[Cause]
         here: set[int] = set()
         for rank, finding in enumerate(report.findings):
             same = found.setdefault(_key(report, finding), [])
-            # Two findings of one report are two, whatever they have in common.
+            # Two findings of one report stay separate, whatever they have in common.
             cause = next((one for one in same if id(one) not in here), None)
             if cause is None or config is None:
                 cause = Cause(finding, config)
@@ -92,7 +92,7 @@ def _key(report: ReportData, finding: FindingData) -> object:
 
 
 def clause_of(id_: str) -> Clause | None:
-    """A clause of the catalogue; None for one of another version's."""
+    """A clause of the catalogue; None if it is of another version."""
     try:
         return load_catalogue()[id_]
     except KeyError:
@@ -105,7 +105,7 @@ def document_of(source: str) -> str:
 
 
 def bounded(lines: Iterable[str]) -> list[str]:
-    """Lines of a stranger's evidence, not too many and not too long."""
+    """Evidence from an untrusted report, limited in lines and width."""
     shown: list[str] = []
     for line in lines:
         if len(shown) == LINES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every combination of features that a port claims: it compiles, links, boots and traces (C4m)."""
+"""Each combination of the features that a port claims compiles, links, boots and traces (C4m)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ OF_GRAPH = OPTIONAL[1:]
 
 
 def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
-    """Variant and guest, for each combination but the one with all, which all checks use."""
+    """Variant and guest for each combination except that of all features, which all checks use."""
     for variant in (DYNAMIC, STATIC):
         built = variant_of(spec, variant)
         if built is None or OPTIONAL[0] not in built.features:
@@ -37,7 +37,7 @@ def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
 
 
 def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
-    """Build, boot and trace each of them; what goes wrong fails the clause."""
+    """Build, boot and trace each combination; an error fails the clause."""
     failures: list[Failure] = []
     judged: dict[str, set[str]] = {}
     for variant, combined in combinations(spec):
@@ -54,7 +54,7 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
 
 
 def _trace(variant: Variant) -> None:
-    """Run the workload under the tracers that are there; GuestError when it is not right."""
+    """Run the workload under the available tracers; GuestError if its result is wrong."""
     bench = Bench(variant)
     bench.begin(NAME, (CLAUSE,))
     try:

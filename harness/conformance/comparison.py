@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a traced call left different from what it found, and the instruction that did it."""
+"""Registers and stack that a traced call has changed, and the instruction that did it."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -12,7 +12,7 @@ from harness.conformance.traced_call import LANDING, Registers, TracedCall
 IN, HOME = "on the way in", "on the way back"
 
 MANY = 3
-"""Registers that are wrong behind one call for reasons of their own; more of them have one."""
+"""Up to this many wrong registers after one call have separate causes; more of them have one."""
 
 
 def compare(
@@ -23,10 +23,10 @@ def compare(
     *,
     hijacked: bool = False,
 ) -> None:
-    """Registers and stack behind the site against those in front of it.
+    """Compare registers and stack after the site with those before it.
 
-    ``clauses`` says which clause asks for arguments (``args``), ``others`` that mean something,
-    the return address (``return``), ``saved`` registers, ``status``, ``fixed`` and the ``stack``.
+    ``clauses`` names the clause for arguments (``args``), ``others`` that are live, the return
+    address (``return``), callee-``saved`` registers, ``status``, ``fixed`` and the ``stack``.
     """
     bench, abi = retrace.bench, retrace.bench.isa.abi
     before, behind = call.before, call.behind
@@ -70,7 +70,7 @@ def compare(
 
 
 def _taken_away(bench: Bench, call: TracedCall) -> tuple[str, ...]:
-    """The groups of which port.toml rules out some registers."""
+    """The groups from which port.toml excludes registers."""
     live = bench.isa.abi.at_site(call.site.form).live
     kernel = bench.kernel
     return (
@@ -88,7 +88,7 @@ def same(
     *,
     home: bool = False,
 ) -> None:
-    """Registers of each clause are what they were; a name for each group."""
+    """Whether the registers of each clause are unchanged; a name for each group."""
     told = [
         (clause, [name for name in names if before[name] != after[name]], group)
         for clause, names, group in groups
@@ -107,7 +107,7 @@ def same(
 
 
 def registers_of(names: Iterable[str], way: str) -> str:
-    """What failures of several calls have in common that lose the same registers."""
+    """The key that failures of several calls share if they lose the same registers."""
     return f"{', '.join(sorted(names))} {way}"
 
 

@@ -15,7 +15,7 @@ from harness.kbuild import GuestSpec
 
 
 class Covered(StrEnum):
-    """Whether a clause is judged."""
+    """Whether a clause is judged, and if not, why."""
 
     YES = "yes"
     NO = "no"
@@ -24,7 +24,7 @@ class Covered(StrEnum):
 
 
 def judged(spec: GuestSpec) -> frozenset[str]:
-    """The ids of the clauses that some build of the guest's port has a check of."""
+    """The ids of the clauses that have a check for some build of the guest's port."""
     config = spec.effective_config
     applying = [clause for clause in load_catalogue().clause if clause.applies_to(config)]
     found = {OF_COMBINATIONS} if any(combinations(spec)) else set()
@@ -37,7 +37,7 @@ def judged(spec: GuestSpec) -> frozenset[str]:
 
 
 def covered(clause: Clause, config: MachineConfig, port: Port, judged: frozenset[str]) -> Covered:
-    """How the suite looks at a clause that applies to the config."""
+    """Whether the suite judges a clause that applies to the config."""
     if clause.why_not_observable(config):
         return Covered.NOT_OBSERVABLE
     if not set(port.features).issuperset(clause.features) or excused(port.kernel, clause.id):

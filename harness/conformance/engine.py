@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run the checks on the builds of a port, and make verdicts of what they find."""
+"""Run the checks on the builds of a port, and make verdicts of the results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,13 +19,13 @@ from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
 
 OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
-"""Features that a port can have in some of its builds only."""
+"""Features that only some builds of a port can have."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildFindings:
-    """What the checks said of one build: who judged each clause, and what failed; or why there is
-    no such build.  ``lost`` are the clauses of checks in which the guest died, with their names.
+    """The results of one build: the checks that judged each clause, and the failures; or why there
+    is no such build.  ``lost`` has the clauses of checks in which the guest died, and their names.
     """
 
     variant: str
@@ -36,7 +36,7 @@ class BuildFindings:
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
-    """The clauses that apply to a config; ``wanted`` are ids or stems, none means all."""
+    """The clauses that apply to a config; ``wanted`` are ids or stems, all if empty."""
     return [
         clause
         for clause in load_catalogue().clause
@@ -57,7 +57,7 @@ DIED = "the guest died of another clause before this could be seen"
 DIED_LATER = "the guest died of another clause before all could be seen"
 
 STATIC_MISSES = ("DYNAMIC_FTRACE",)
-"""What a static build lacks though the port has it; which build a check is for it says itself."""
+"""Features of the port that a static build lacks; each check names its builds itself."""
 
 
 def run_checks(
@@ -65,9 +65,9 @@ def run_checks(
     checks: Sequence[Check],
     enough: Callable[[str], bool] | None = None,
 ) -> BuildFindings:
-    """Run checks on one build of a port, each from a guest that has just booted.
+    """Run checks on one build of a port, each on a guest that has just booted.
 
-    They end where a clause fails of which one failure is ``enough``.
+    The run ends when a clause fails of which one failure is ``enough``.
     """
     bench = Bench(variant, enough)
     try:
@@ -97,9 +97,10 @@ def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | 
 def explain_by_patching(
     variant: Variant, checks: Sequence[Check], found: BuildFindings, cause: tuple[str, Failure]
 ) -> BuildFindings:
-    """Repeat what failed beside the port's patching functions, with the debugger in their place.
+    """Repeat the failed checks of other layers, with the debugger instead of the patching
+    functions.
 
-    What does not fail then is told as caused by a failure of those functions.
+    Failures that go away are reported as caused by a failure of those functions.
     """
     told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
     failed = {one.check for _, one in told if one.layer > Layer.PATCHING}
@@ -126,7 +127,7 @@ def about(
     features: Sequence[str],
     kernel: KernelFile,
 ) -> tuple[str, ...]:
-    """The clauses of a check that this build of a port can break."""
+    """The clauses of a check that can fail on this build of a port."""
     build = BuildKind.DYNAMIC if variant in (DYNAMIC, MODULES) else BuildKind.STATIC
     return tuple(
         clause.id
@@ -141,7 +142,7 @@ def about(
 def verdicts(
     spec: GuestSpec, clauses: Sequence[Clause], builds: Sequence[BuildFindings]
 ) -> tuple[list[ClauseResult], list[Finding]]:
-    """What the checks of all builds mean for each clause, and what causes the failures."""
+    """The verdict of each clause from the checks of all builds, and the causes of the failures."""
     config = spec.effective_config
     results = [_result(clause, config, spec.port, builds) for clause in clauses]
     ids = [clause.id for clause in load_catalogue().clause]
@@ -167,7 +168,7 @@ def verdicts(
 def _block_lost(
     result: ClauseResult, builds: Sequence[BuildFindings], findings: Sequence[Finding]
 ) -> None:
-    """A clause whose check could not go on is blocked by what the guest died of in it."""
+    """A clause whose check could not finish is blocked by the clause that the guest died of."""
     lost = {(found.variant, name) for found in builds for name in found.lost.get(result.clause, ())}
     for finding in findings:
         if any((failure.variant, failure.check) in lost for _, failure in finding.failures):
@@ -182,7 +183,7 @@ def _blocked_by(finding: Finding) -> str:
 
 
 def _block(result: ClauseResult, findings: Sequence[Finding]) -> None:
-    """A clause of which no failure was seen but by what another one's cause did is blocked."""
+    """A clause with no failure except those that another clause's cause explains is blocked."""
     blocking = [finding for finding in findings if finding.blocks_alone(result.clause)]
     under = [f for f in findings if any(clause == result.clause for clause, _ in f.failures)]
     if blocking and len(blocking) == len(under):
@@ -201,7 +202,7 @@ def _run(bench: Bench, check: Check) -> None:
         if isinstance(error, Hang):
             bench.close()
     except GdbError as error:
-        # What the guest did gdb could not follow; a gdb that is gone is another error.
+        # gdb could not follow the guest; if gdb itself is gone, that is another error.
         bench.died(GuestError(f"the debugger lost the guest: {error.message}"))
         bench.close()
     locate_patching(bench)
@@ -243,13 +244,13 @@ def _result(
 
 
 def _could_be_judged(clause: Clause, findings: Sequence[BuildFindings]) -> bool:
-    """Whether a build was there on which a check of the clause runs."""
+    """Whether there was a build on which a check of the clause runs."""
     built = {found.variant for found in findings if not found.reason}
     return any(clause.id in check.clauses and built & set(check.variants) for check in all_checks())
 
 
 def why_not_judged(clause: Clause, config: MachineConfig) -> str:
-    """Why the suite sees nothing of a clause on a config; nothing where it sees something."""
+    """Why the suite cannot judge a clause on a config; empty if it can."""
     checks = [check for check in all_checks() if clause.id in check.clauses]
     lacking = [check.lacks(config) for check in checks]
     return (

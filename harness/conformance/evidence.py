@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The evidence of a failure in lines, and the least of it that shows what is wrong."""
+"""The evidence of a failure in lines, and its minimal part."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,7 +7,7 @@ from harness.machine.console import DEATH_STRINGS
 
 GUEST = "guest"
 NOT_LEAST = (GUEST, "advice")
-"""Titles of evidence that is a dump, or no evidence."""
+"""Titles of dumps, and of what is no evidence."""
 
 EXPECTED, FOUND = "expected", "found"
 
@@ -29,10 +29,10 @@ def shown_value(value: object) -> Iterator[str]:
 
 
 def least(evidence: Mapping[str, object]) -> list[str]:
-    """What differs, a line each, without dumps of the guest.
+    """The differences, one a line, without dumps of the guest.
 
-    Of what was expected and what was found only what the other has not; of a guest that died, if
-    there is nothing else, what it said of that.
+    Of the expected and the found values only those that differ; if there is nothing else and the
+    guest died, its last message.
     """
     left = {title: value for title, value in evidence.items() if title not in NOT_LEAST}
     expected, found = left.get(EXPECTED), left.get(FOUND)

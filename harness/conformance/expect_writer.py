@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file of expected failures as a run would have it: what failed, and the known reasons."""
+"""Write the file of expected failures for a run, with the reasons that are known."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from harness.conformance.verdict import Report
 NO_REASON = "TO BE REPLACED: why this fails, and whose fault it is"
 
 ALIKE = 8
-"""So many messages that differ in one word are one entry, with a * for that word."""
+"""This many messages that differ in one word become one entry, with a * for that word."""
 
 HEAD = """\
 # Failures that harness conform is to expect of this port: docs/conform.rst, Known failures.
@@ -34,7 +34,7 @@ Key = tuple[str, str, str, str]
 def written(port: str, reports: Sequence[Report], old: ExpectFile | None) -> str:
     """The text of the file.
 
-    Entries of ``old`` stay as they are where they match, or where this run does not judge them.
+    Entries of ``old`` stay if they match, or if this run does not judge them.
     """
     kept = list(_kept(old.failure if old else (), reports))
     found: dict[Key, list[str]] = {}
@@ -68,14 +68,14 @@ def _kept(old: Iterable[ExpectedFailure], reports: Sequence[Report]) -> Iterator
         seen = {report.config: seen_in(one, report) for report in reports}
         left = tuple(name for name in one.configs if seen.get(name) is not False)
         if not any(seen.values()) and False in seen.values():
-            # Of a glob nothing says that it still matches elsewhere.
+            # Whether a glob still matches other configs is not known.
             left = tuple(name for name in left if name == escape_glob(name))
         if left:
             yield one if left == one.configs else one.model_copy(update={"configs": left})
 
 
 def patterns(messages: Sequence[str]) -> list[str]:
-    """Globs that match the messages, each of them once, in their order."""
+    """Globs that match the messages, each once, in their order."""
     distinct = list(dict.fromkeys(messages))
     shapes = Counter(shape for message in distinct for shape in _shapes(message))
     found = dict.fromkeys(_pattern(message, shapes) for message in distinct)
@@ -88,7 +88,7 @@ def _pattern(message: str, shapes: Counter[str]) -> str:
 
 
 def _shapes(message: str) -> Iterator[str]:
-    """The message with one of its words left open, for each word."""
+    """The message with one word replaced by ``*``, for each word."""
     parts = re.split(r"( )", message)
     for at in range(0, len(parts), 2):
         before, behind = ("".join(part) for part in (parts[:at], parts[at + 1 :]))
@@ -113,5 +113,5 @@ def _strings(texts: Iterable[str]) -> str:
 
 
 def _string(text: str) -> str:
-    """A basic string of TOML: what JSON escapes means the same there."""
+    """A basic string of TOML; the escapes of JSON are valid there."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Failures that a port is known to have: the file that lists them, and what it says of a report.
+"""Known failures of a port: the file that lists them, and its use on a report.
 
 The file lies in the port's tree and is reviewed there; docs/conform.rst describes it.
 """
@@ -25,11 +25,11 @@ from harness.errors import UsageError
 from harness.units import MIB, escape, one_line
 
 FILE = "expect.toml"
-"""Its name in a port's directory, where it is found without being named."""
+"""The name of the file in a port's directory, where it is found by default."""
 
 LIMIT = MIB
 MESSAGE = 400
-"""Characters of a message that a report shows and a pattern is compared with."""
+"""Characters of a message in a report, and of what a pattern is compared with."""
 
 ADVICE = "docs/conform.rst, Known failures, describes every key."
 
@@ -69,11 +69,11 @@ class ExpectedFailure(Model):
     reason: Reason = Field(description="one line that says why")
 
     def is_for(self, config: str) -> bool:
-        """Whether it is said of this machine config."""
+        """Whether the entry is for this machine config."""
         return any(fnmatchcase(config, glob) for glob in self.configs)
 
     def matches(self, config: str, clause: str, failure: Failure) -> bool:
-        """Whether this is such a failure."""
+        """Whether the entry matches this failure."""
         return (
             (self.clause, self.check, self.build) == (clause, failure.check, failure.variant)
             and self.is_for(config)
@@ -81,7 +81,7 @@ class ExpectedFailure(Model):
         )
 
     def judged_in(self, result: ClauseResult) -> bool:
-        """Whether its check has said something of its clause."""
+        """Whether the check of the entry has judged its clause."""
         ways = {f"{self.check} ({build})" for build in (self.build, BUILDS)}
         return result.clause == self.clause and not ways.isdisjoint(result.checks)
 
@@ -94,7 +94,7 @@ class ExpectFile(Model):
 
 
 def message_of(failure: Failure) -> str:
-    """A failure's message as reports show it, in one line."""
+    """The message of a failure as in reports, in one line."""
     return one_line(failure.message, MESSAGE)
 
 
@@ -102,7 +102,7 @@ def load_expected(file: Path, port: Port) -> ExpectFile:
     """Read the file for a port.
 
     Raises:
-        UsageError: it cannot be read, is about another port, or about what does not exist.
+        UsageError: it cannot be read, is for another port, or names what does not exist.
     """
     shown = escape(str(file), 500)
     found = validated(ExpectFile, read_toml(file, LIMIT), file, ADVICE)
@@ -121,7 +121,7 @@ def load_expected(file: Path, port: Port) -> ExpectFile:
 
 
 def find_expected(port: Port, file: Path | None = None) -> ExpectFile | None:
-    """The file that is named, or else the one in the port's directory, if there is one."""
+    """The given file, or else that in the port's directory, if there is one."""
     own = port.directory / FILE
     if file is None and not own.exists():
         return None
@@ -129,7 +129,7 @@ def find_expected(port: Port, file: Path | None = None) -> ExpectFile | None:
 
 
 def apply_expected(report: Report, expected: ExpectFile) -> None:
-    """Mark the failures of a report that are expected, and note which are not there any more."""
+    """Mark the expected failures of a report, and note those that no longer occur."""
     for result in report.results:
         result.failures = [
             replace(failure, expected=_reason(report, result, failure, expected))
@@ -150,7 +150,7 @@ def _reason(report: Report, result: ClauseResult, failure: Failure, expected: Ex
 
 
 def seen_in(one: ExpectedFailure, report: Report) -> bool | None:
-    """Whether a report has such a failure; None where it does not say."""
+    """Whether a report has such a failure; None if it does not tell."""
     if any(one.matches(report.config, clause, failure) for clause, failure in failures(report)):
         return True
     judged = any(one.judged_in(result) for result in report.results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Findings: the failures of all builds of a port, grouped by what causes them."""
+"""Findings: the failures of all builds of a port, grouped by cause."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,31 +13,31 @@ _CALL = re.compile(
     r"^(the first call of the workload|an?( \w+)? call of [\w.$]+"
     r"( that is traced too| with (the site \w+|no tracer|function_trace_stop))?):? "
 )
-"""What a message begins with that is about one call."""
+"""How messages about one call begin."""
 
 OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftrace_modify_graph")
-"""What the names of the port's functions begin with that patch the slots of tracers."""
+"""How the names of the port's functions begin that patch the slots of tracers."""
 
 MAINTENANCE = ("C9j", "C9k")
 
 COMBINATIONS = "every-combination-of-features"
 AT_BOOT = ("the-first-call-at-boot", "switching-off-at-boot")
-"""Checks of a guest that does not come to its workload."""
+"""Checks of a guest that does not reach its workload."""
 OF_BOOT = ("C9a", "C3c")
-"""What a guest that dies at boot breaks if nothing more is known: its sites cannot be switched off,
-or, in a static build, a call that nobody traces goes wrong."""
+"""The clause that a guest breaks by dying at boot if nothing more is known: its sites cannot be
+switched off or, in a static build, an untraced call fails."""
 
 Told = tuple[str, Failure]
-"""A failure, and the clause that it is of."""
+"""A failure and its clause."""
 
 
 @dataclass
 class _Group:
-    """Failures that have something in common which only one cause explains."""
+    """Failures that have one cause."""
 
     told: list[Told] = field(default_factory=list)
     followed: list[Told] = field(default_factory=list)
-    """What follows from them."""
+    """The groups that follow from this one."""
 
     @property
     def layer(self) -> Layer:
@@ -45,24 +45,24 @@ class _Group:
 
     @property
     def aspects(self) -> set[str]:
-        """What of patching they are about; nothing for those of another layer."""
+        """The aspects of patching that fail; empty for other layers."""
         return {
             aspect_of(c, failure) for c, failure in self.told if failure.layer is Layer.PATCHING
         }
 
     @property
     def subjects(self) -> set[str]:
-        """What is patched wrongly."""
+        """What is patched: call sites, or the slots of tracers."""
         return {_subject(failure) for _, failure in self.told if failure.layer is Layer.PATCHING}
 
     @property
     def at_boot(self) -> bool:
-        """Whether nothing was seen but that the guest does not come to its workload."""
+        """Whether all that was seen is that the guest does not reach its workload."""
         return all(failure.about == BOOT for _, failure in self.told)
 
     @property
     def leading(self) -> Told:
-        """What shows it best: in the lowest layer, by a guest that lived, with a place."""
+        """The best evidence: from the lowest layer, of a guest that survived, with a place."""
         return min(self.told, key=_less_telling)
 
 
@@ -73,13 +73,13 @@ def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool]:
 
 
 def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:
-    """One finding for each cause, those first that others may follow from.
+    """One finding for each cause, in an order in which later ones may follow from earlier ones.
 
     ``told`` is in the order of the checks; ``order`` are the clauses of the catalogue.  Failures
-    are of one cause if they come from one place of the port, or say the same but for names and
-    numbers, or if an experiment has shown it (`Failure.cause`).  What was seen of a whole workload
-    follows from what goes wrong in one call, or earlier in another check, on the way that the
-    workload takes through the port.
+    have one cause if they come from one place of the port, if their messages differ only in names
+    and numbers, or if an experiment has shown it (`Failure.cause`).  A failure of a whole workload
+    follows from a failure of one call, or of an earlier check, if the workload uses the same path
+    through the port.
     """
     groups = sorted(_groups(told), key=lambda group: (group.at_boot, group.layer))
     roots: list[_Group] = []
@@ -111,7 +111,7 @@ def _groups(told: Sequence[Told]) -> list[_Group]:
 
 
 def _keys(clause: str, failure: Failure) -> Iterator[object]:
-    """What two failures of one cause have in common."""
+    """The keys that two failures of one cause share."""
     if failure.cause is not None:
         yield from _keys(*failure.cause)
         return
@@ -126,7 +126,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     if failure.about:
         yield failure.about
     if not failure.died:
-        # The same of another call is the same, whichever check has had it made.
+        # The same message about another call is the same failure, also from another check.
         check = "" if failure.layer is Layer.CALL else failure.check
         yield check, shape(failure.message)
     elif place is None:
@@ -134,34 +134,34 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
 
 
 def _subject(failure: Failure) -> str:
-    """What is patched: the call sites, or the slots of the tracers."""
+    """What is patched: the call sites, or the slots of tracers."""
     return "slots" if failure.patching.startswith(OF_SLOTS) else "call sites"
 
 
 def aspect_of(clause: str, failure: Failure) -> str:
-    """What of it: the words that are written, what is refused, or how they become visible."""
+    """The aspect: the words written, what is refused, or cache maintenance."""
     if clause in MAINTENANCE:
         return clause
     return "refused" if failure.about == REFUSAL else "words"
 
 
 def shape(message: str) -> str:
-    """A message without the call or the site that it begins with, and without numbers."""
+    """A message without the call or the site at its beginning, and without numbers."""
     return _NUMBER.sub("#", _SITE.sub("", _CALL.sub("", message)))
 
 
 def _follows(group: _Group, root: _Group) -> bool:
-    """Whether the failures of a group follow from what the root's were seen of."""
+    """Whether the failures of a group follow from those of the root."""
     if group.at_boot:
         return any(failure.check in AT_BOOT for _, failure in root.told)
     if group.layer is Layer.PATCHING:
-        # Words that are wrong are refused, or accepted, when they are to be replaced.
+        # Wrong words may be refused or accepted when they are to be replaced.
         return (
             root.aspects == {"words"}
             and group.aspects == {"refused"}
             and (root.subjects & group.subjects != set())
         )
-    # The combinations of features have no checks of their own that could tell.
+    # The combinations of features have no other checks that could tell.
     alone = all(failure.check == COMBINATIONS for _, failure in group.told)
     died = all(failure.died and failure.place is None for _, failure in group.told)
     if group.layer is not Layer.WORKLOAD and not (group.layer is Layer.CALL and died):
@@ -174,7 +174,7 @@ def _follows(group: _Group, root: _Group) -> bool:
 
 
 def _same_way(failure: Failure, earlier: Failure) -> bool:
-    """In a build of the same kind, with no tracer that the later one has not switched on too."""
+    """Whether an earlier failure has a build of this kind, and no tracer that is off here."""
     return bool(_kinds(failure) & _kinds(earlier)) and earlier.used <= failure.used
 
 

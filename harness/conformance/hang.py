@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How a guest under test ends that does not do what it must, and how long it is waited for.
+"""Errors of a guest under test that does not continue, and how long the suite waits for it.
 
-That goes by what QEMU does, which the host's other work cannot take.
+The time is that of QEMU's threads, so that the load of the host has no influence.
 """
 
 import time
@@ -11,32 +11,33 @@ from pathlib import Path
 from harness.errors import GuestDied, GuestError
 
 RUNNING = 0.5
-"""Seconds that QEMU may run: 25 times what the longest run of a check needs."""
+"""Seconds of CPU time that QEMU may use: 25 times that of the longest run of a check."""
 
 SLEEPING = 4.0
-"""Seconds in a row that QEMU may neither run nor be about to.  Guests under test sleep for less."""
+"""Seconds in a row that QEMU may neither run nor be runnable.  Guests under test sleep for less."""
 
 CLOCK = 20.0
-"""Seconds that it may take at all, whatever QEMU does, and where the host does not say what."""
+"""Seconds that it may take in all; also the limit on hosts that do not count CPU time."""
 
 _AWAKE = 0.1
-"""The part of its time from which on QEMU does something; to stop it and let it go on is less."""
+"""The share of the time from which on QEMU counts as running; to stop and continue it takes
+less."""
 
 
 class Hang(GuestDied):
-    """The guest went on without getting to where it should."""
+    """The guest ran without reaching the expected place."""
 
 
 class NeverBoots(GuestDied):
-    """The guest did not come to its workload, with no tracer on."""
+    """The guest did not reach its workload, with no tracer on."""
 
 
 class PortRefused(GuestError):
-    """A patching function of the port returned an error for what it has to do."""
+    """A patching function of the port returned an error for a valid request."""
 
 
 class HangDetector:
-    """Tells a guest that hangs from one that the host gives little time, from now on."""
+    """From now on, distinguishes a guest that hangs from one that gets little CPU time."""
 
     def __init__(self, pid: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._pid = pid
@@ -46,7 +47,7 @@ class HangDetector:
 
     @property
     def hangs(self) -> bool:
-        """Whether the guest hangs.  To be asked some times a second."""
+        """Whether the guest hangs.  Call this several times a second."""
         now, (ran, waited) = self._clock(), scheduled(self._pid)
         busy = ran - self._last[0] + waited - self._last[1]
         if busy > _AWAKE * (now - self._looked):
@@ -57,7 +58,7 @@ class HangDetector:
 
 
 def scheduled(pid: int) -> tuple[float, float]:
-    """Seconds that the threads of a process have run, and that they have waited for a CPU.
+    """Seconds that the threads of a process have run, and have waited for a CPU.
 
     From ``/proc/PID/task/*/schedstat`` (Documentation/scheduler/sched-stats.rst of Linux:
     nanoseconds).  0 for a process that is gone, and on hosts that do not count.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reports as static pages: the findings, the clauses over all configs, and a page for each config.
 
-They are made of what the JSON has.
+They are made from the JSON.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,15 +33,15 @@ COLOURS = {
     "not claimed": "none",
     "not observable": "none",
 }
-"""The class of a verdict."""
+"""The CSS class of a verdict."""
 
 WORDS = {"not claimed": "n/c", "not observable": "n/o"}
-"""What a verdict is called where there is little room."""
+"""Short names of verdicts."""
 
 KEPT = ("pass", "not claimed", "not observable")
 
 MANY = 4
-"""More configs than these have their names upright over the grid."""
+"""With more configs than this, their names stand upright above the grid."""
 
 MOST = 40
 """Kinds of failures of one clause that are shown."""
@@ -49,7 +49,7 @@ MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A clause over configs; None where it means nothing.  ``first``: of its subject."""
+    """A clause over configs; None where it does not apply.  ``first``: the first of its subject."""
 
     clause: str
     title: str
@@ -58,13 +58,13 @@ class Row:
 
     @property
     def kept(self) -> bool:
-        """Whether no config breaks it."""
+        """Whether no config fails it."""
         return all(one is None or one.state in KEPT for one in self.verdicts)
 
 
 @dataclass(slots=True)
 class Failures:
-    """Failures of a clause that say the same but for names and numbers: the first, and the rest."""
+    """Failures of a clause whose messages differ only in names and numbers."""
 
     first: FailureData
     evidence: list[str]
@@ -72,7 +72,7 @@ class Failures:
 
 
 def page_environment(*rooms: str) -> Environment:
-    """The templates of rooms, with what shows clauses and findings."""
+    """The templates, with the filters for clauses and findings."""
     made = environment(*rooms, "harness.conformance")
     made.globals |= {"clause": clause_of, "document": document_of}
     return made
@@ -81,7 +81,7 @@ def page_environment(*rooms: str) -> Environment:
 def write_pages(write: Write, reports: Sequence[ReportData], command: str, written: float) -> None:
     """Write ``index.html``, and a page for each report below ``configs/``.
 
-    ``command`` is what was run; ``written`` is the time in seconds since 1970.
+    ``command`` is the command that was run; ``written`` is the time in seconds since 1970.
     """
     templates = page_environment()
     configs = list(_configs(reports))
@@ -140,7 +140,7 @@ def _tiles(reports: Sequence[ReportData], found: Sequence[Cause]) -> list[tuple[
 
 
 def _counts(reports: Sequence[ReportData]) -> list[tuple[str, int, str]]:
-    """How many clauses have which verdict: colour, number, name."""
+    """The number of clauses with each verdict: colour, number, name."""
     states = [one.state for report in reports for one in report.clauses]
     clauses = "clause fails" if states.count("fail") == 1 else "clauses fail"
     names = {"fail": clauses, "known": "fail as expected", "advised": "advised, not kept"}
@@ -153,7 +153,7 @@ def _counts(reports: Sequence[ReportData]) -> list[tuple[str, int, str]]:
 
 
 def _rows(reports: Sequence[ReportData]) -> list[Row]:
-    """The clauses as the catalogue has them."""
+    """The clauses in the order of the catalogue."""
     verdicts = [{one.clause: one for one in report.clauses} for report in reports]
     titles = {one.clause: one.title for report in reports for one in report.clauses}
     rows: list[Row] = []
@@ -167,7 +167,7 @@ def _rows(reports: Sequence[ReportData]) -> list[Row]:
 
 
 def _failures(clause: ClauseData) -> list[Failures]:
-    """Those that say the same together, and of each kind the evidence of the first."""
+    """The failures grouped by message, each group with the evidence of its first one."""
     kinds: dict[tuple[str, str, str], Failures] = {}
     for one in clause.failures:
         key = (one.check, shape(one.message), one.expected)

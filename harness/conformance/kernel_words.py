@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the words of ``[kernel]`` in ``port.toml`` take out of the suite.
+"""What the words of ``[kernel]`` in ``port.toml`` exclude from the suite.
 
-docs/kernel-words.rst is made from this.  Checks look at the words themselves (``bench.kernel``);
-the lists of clauses here say what comes of that, for the verdicts and for the reader.
+docs/kernel-words.rst is made from this.  Checks test the words themselves (``bench.kernel``); the
+lists of clauses here are for verdicts and for the document.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ from harness.isa import Abi, Form
 
 @dataclass(frozen=True, slots=True)
 class KernelWord:
-    """A word that rules something out.
+    """A word that excludes something.
 
-    ``excuses``: clauses that ask nothing of the port any more.  ``narrows``: clauses that ask less
-    of it, and nothing at all where nothing is left of them.
+    ``excuses``: clauses that do not apply to the port any more.  ``narrows``: clauses that require
+    less of it, or nothing if nothing is left.
     """
 
     key: str
     value: str
-    """As ``port.toml`` has it; N for a number."""
+    """As in ``port.toml``; N for a number."""
     says: str
-    """Of the kernel, as a verdict's reason has it."""
+    """The property of the kernel, as in the reason of a verdict."""
     left_out: str
     excuses: tuple[str, ...] = ()
     narrows: tuple[str, ...] = ()
@@ -126,17 +126,17 @@ WORDS = (
 
 
 def ruled_out(kernel: KernelFile) -> Iterator[KernelWord]:
-    """The words that a port's table has."""
+    """The words in a port's table."""
     return (word for word in WORDS if word.rules_out(kernel))
 
 
 def excused(kernel: KernelFile, clause: str) -> str:
-    """Why a clause asks nothing of a port; nothing where it does."""
+    """Why a clause does not apply to a port; empty if it does."""
     return _reason(word.says for word in ruled_out(kernel) if clause in word.excuses)
 
 
 def narrowed(kernel: KernelFile, clause: str) -> str:
-    """Why a clause asks less of a port than of others; nothing where it does not."""
+    """Why a clause requires less of a port than of others; empty if it does not."""
     return _reason(word.says for word in ruled_out(kernel) if clause in word.narrows)
 
 
@@ -146,11 +146,11 @@ def _reason(said: Iterator[str]) -> str:
 
 
 def since_2013(kernel: KernelFile) -> bool:
-    """Whether call sites of MIPS have other words than those of the commit of 2009."""
+    """Whether call sites of MIPS have other words than in the commit of 2009."""
     return kernel.mips_sites != KernelFile().mips_sites
 
 
 def live_registers(abi: Abi, form: Form, kernel: KernelFile) -> tuple[str, ...]:
-    """What means something to a traced function at its call site."""
+    """The registers that are live in a traced function at its call site."""
     chain = "" if kernel.nested_functions else abi.static_chain
     return tuple(name for name in abi.at_site(form).live if name != chain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The source beside the disassembly around the place of a finding."""
+"""Source and disassembly around the place of a finding."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,21 +15,21 @@ from harness.kbuild import GuestSpec, module_beside, plan_build
 from harness.units import KIB, MIB, one_line
 
 AROUND = 8
-"""Instructions, and lines of source, before a place and behind it."""
+"""Instructions, and lines of source, before and after a place."""
 
 LONGEST_FILE = 4 * MIB
 LONGEST_LINE = 200
 
 LONGEST_FUNCTION = 64 * KIB
-"""Bytes of it that are disassembled at most in front of a place."""
+"""The most bytes that are disassembled before a place."""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 
 
 def add_listings(findings: Iterable[Finding], spec: GuestSpec) -> None:
-    """Give findings of one port and config the code around their places.
+    """Add the code around their places to findings of one port and config.
 
-    A finding stays without where the port has changed since it was built.
+    There is none if the port has changed since it was built.
     """
     images: dict[str, list[Image]] = {}
     for finding in findings:
@@ -47,7 +47,7 @@ def add_listings(findings: Iterable[Finding], spec: GuestSpec) -> None:
 
 
 def _images(spec: GuestSpec, variant: str) -> Iterator[Image]:
-    """The kernel of a build and its modules; none where there is no such build any more."""
+    """The kernel of a build and its modules; none if the build is gone."""
     built = variant_of(spec, variant)
     if built is None:
         return
@@ -60,7 +60,7 @@ def _images(spec: GuestSpec, variant: str) -> Iterator[Image]:
 
 
 def listing(image: Image, place: Place, port: Path) -> Listing | None:
-    """The code around a place in an image; None if another instruction lies there."""
+    """The code around a place in an image; None if the instruction there is another one."""
     instructions = _instructions(image, place.address)
     if not any(
         (one.address, one.instruction) == (place.address, place.instruction) for one in instructions
@@ -92,7 +92,7 @@ def _instructions(image: Image, address: int) -> list[CodeLine]:
 
 
 def _with_targets(image: Image, one: CodeLine) -> CodeLine:
-    """With the names of addresses in the text, as objdump shows them; offsets in one function."""
+    """An instruction with symbols in place of addresses, as objdump shows them."""
     own = image.function_at(one.address)
 
     def named(match: re.Match[str]) -> str:
@@ -111,8 +111,7 @@ def _with_targets(image: Image, one: CodeLine) -> CodeLine:
 def source_around(port: Path, name: str, line: int) -> Iterator[tuple[int, str]]:
     """Lines of a port's file with their numbers.
 
-    None of a file that lies outside of the port's directory, whatever the port calls it: the debug
-    information is a stranger's.
+    There are none for a file outside the port's directory: the debug information is not trusted.
     """
     try:
         file = (port / name).resolve()

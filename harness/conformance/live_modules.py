@@ -8,9 +8,9 @@ from harness.kbuild import module_beside
 
 
 def load_module(bench: Bench, name: str) -> ModuleImage:
-    """Put a module that was built with the kernel into the guest and have it initialised.
+    """Load a module that was built with the kernel, and initialise it.
 
-    GuestError when the guest refuses it.
+    GuestError if the guest refuses it.
     """
     path = module_beside(bench.variant.kernel, name)
     module = ModuleImage(path.read_bytes(), str(path))
@@ -28,7 +28,7 @@ def load_module(bench: Bench, name: str) -> ModuleImage:
 
 
 def unload_module(bench: Bench, name: str) -> None:
-    """Have the guest forget a module; GuestError when it refuses."""
+    """Unload a module; GuestError if the guest refuses it."""
     module = bench.image.modules[name]
     status = bench.call(bench.image.address_of("unload_module"), module.address_of(THIS_MODULE))
     if status:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The text of a guest under test as it is now, and the call sites in it."""
+"""The current text of a guest under test, and its call sites."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -11,7 +11,7 @@ from harness.isa import CallSite, Isa, SiteState
 
 
 class UnderTest(Protocol):
-    """A guest under test; `harness.conformance.bench.Bench` is one."""
+    """A guest under test, such as `harness.conformance.bench.Bench`."""
 
     image: RunningImage
     isa: Isa
@@ -33,16 +33,16 @@ class LiveCode:
         self._isa = bench.isa
 
     def text(self) -> bytes:
-        """All text as it is now."""
+        """All text now."""
         where = self._image.text
         return self._read(where.start, len(where))
 
     def of(self, site: CallSite) -> bytes:
-        """What a call site holds now."""
+        """The words of a call site now."""
         return self._read(site.address, self._isa.sites.size(site.form, site.as_built))
 
     def instruction(self, address: int) -> bytes:
-        """The instruction that is at an address now."""
+        """The instruction at an address now."""
         return self._isa.split(self._read(address, self._isa.longest))[0]
 
     def linked(self, address: int) -> bytes:
@@ -53,11 +53,11 @@ class LiveCode:
         return self.instruction(address)
 
     def listing(self, address: int, code: bytes) -> list[str]:
-        """Disassembled code, one instruction a line."""
+        """Disassembly, one instruction a line."""
         return [str(one) for one in self._isa.disassemble(code, address)]
 
     def changed(self, before: bytes, after: bytes) -> list[int]:
-        """Addresses of the units of instructions that differ in two copies of all text."""
+        """The addresses of the instruction units that differ in two copies of all text."""
         size, start = self._isa.unit, self._image.text.start
         if before == after:
             return []
@@ -68,7 +68,7 @@ class LiveCode:
         ]
 
     def difference(self, before: bytes, after: bytes) -> list[str]:
-        """The instructions that differ, old and new, disassembled; the first of them."""
+        """The first instructions that differ, old and new, disassembled."""
         lines = []
         for address in self.changed(before, after)[:16]:
             at = address - self._image.text.start
@@ -80,7 +80,7 @@ class LiveCode:
         return lines
 
     def calls(self, address: int, code: bytes) -> list[tuple[int, int]]:
-        """Direct calls in code, by capstone: where each stands, and what it calls."""
+        """Direct calls in code, by capstone: address and target of each."""
         listing = self._isa.disassemble(code, address)
         return [(one.address, one.calls) for one in listing if one.calls is not None]
 
@@ -89,7 +89,7 @@ class LiveCode:
 
 
 class LiveSites:
-    """Call sites of the guest: as its image has them, and as its kernel has recorded them."""
+    """Call sites of the guest, in its image and in its kernel's records."""
 
     def __init__(self, bench: UnderTest) -> None:
         self._bench = bench
@@ -98,11 +98,11 @@ class LiveSites:
 
     @property
     def records(self) -> list[int]:
-        """``ip`` of every record that the guest has, in its order."""
+        """``ip`` of every record of the guest, in its order."""
         return self._bench.guest.port.records()[1]
 
     def write(self, sites: Iterable[CallSite], *, on: bool) -> None:
-        """What ftrace_make_call() and ftrace_make_nop() have to write, written by the debugger."""
+        """Write by the debugger what ftrace_make_call() or ftrace_make_nop() would write."""
         state = SiteState.CALL if on else SiteState.NOP
         for site in sites:
             target = self._image.target_of(site, "ftrace_caller")
@@ -110,7 +110,7 @@ class LiveSites:
             self._bench.write_memory(site.address, code)
 
     def fake_record(self, site: CallSite) -> int:
-        """A record of a site that the guest does not have; its address, far down the stack."""
+        """Make a record of a site that the guest has none for; its address, far down the stack."""
         bench = self._bench
         layout = bench.guest.port.record
         real = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), layout.size)
@@ -125,11 +125,11 @@ class LiveSites:
         return next(site for site in self._image.sites if site.function == function)
 
     def size(self, site: CallSite) -> int:
-        """The bytes of a call site."""
+        """The size of a call site in bytes."""
         return self._isa.sites.size(site.form, site.as_built)
 
     def places(self, site: CallSite) -> list[int]:
-        """The instructions of a call site at which a CPU can stand: not in a delay slot."""
+        """The instructions of a call site at which a CPU can be stopped: not in a delay slot."""
         found, at, delayed = [], site.address, False
         for instruction in self._isa.split(site.as_built):
             if not delayed:
@@ -139,10 +139,10 @@ class LiveSites:
         return found
 
     def addresses_of(self, sites: Iterable[CallSite]) -> set[int]:
-        """The addresses of all bytes of call sites, and of entries that lie in no function."""
+        """The addresses of all bytes of call sites, and of entries outside functions."""
         every = [range(site.address, site.address + self.size(site)) for site in sites]
         return {at for place in (*every, *self._image.ignored_sites) for at in place}
 
     def resumes(self, site: CallSite) -> int:
-        """Where the traced function goes on when its call comes back."""
+        """Where the traced function continues when its call returns."""
         return self._isa.sites.resumes(site)

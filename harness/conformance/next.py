@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What to write or to mend first in a port, in the order in which one writes it."""
+"""What to write or to fix next in a port, in the order in which a port is written."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -23,15 +23,15 @@ from harness.units import one_line
 Tell = Callable[[str], None]
 
 WIDTH = 100
-"""Columns of what is printed, but for commands."""
+"""Columns of the output, except for commands."""
 
 
 @dataclass(slots=True)
 class Next:
-    """The first step of a port on a config where something is left to do.
+    """The first step of a port on a config that is not complete.
 
-    ``failed`` are its clauses that the port does not keep; where there are none, ``missing`` are
-    the features that the port does not claim and the step is about.  Without a step all is done.
+    ``failed`` are its clauses that the port fails.  If there are none, ``missing`` are the features
+    of the step that the port does not claim.  Without a step all is done.
     """
 
     spec: GuestSpec
@@ -43,7 +43,7 @@ class Next:
 
     @property
     def opens(self) -> list[Step]:
-        """The steps that need this one themselves."""
+        """The steps that need this one directly."""
         if self.step is None:
             return []
         name = self.step.name
@@ -60,9 +60,9 @@ def next_step(
     expected: ExpectFile | None = None,
     tell: Tell = lambda _line: None,
 ) -> Next:
-    """Judge one step of a port after the other, until there is something to mend.
+    """Judge the steps of a port in order, up to the first that is not complete.
 
-    ``wanted`` are the clauses, or stems, that are looked at; none means all.
+    ``wanted`` are the clauses or stems to judge, all if empty.
     """
     found = Next(spec, [])
     clauses = select(spec.effective_config, wanted)
@@ -102,7 +102,7 @@ Builds = dict[str, list[Clause]]
 
 
 def plan_steps(spec: GuestSpec, clauses: Sequence[Clause]) -> Iterator[tuple[Step, Builds]]:
-    """Each step, with the builds to look at and the clauses to judge there from then on."""
+    """Each step, with its builds and the clauses to judge on them from then on."""
     steps = load_steps()
     order = {step.name: at for at, step in enumerate(steps.step)}
     plan: dict[str, Builds] = {name: {} for name in order}
@@ -123,7 +123,7 @@ def plan_steps(spec: GuestSpec, clauses: Sequence[Clause]) -> Iterator[tuple[Ste
 
 
 def _checks(clause: Clause, build: str) -> list[Step | None]:
-    """For each check of a clause on a build the step that it needs itself, if it names one."""
+    """For each check of a clause on a build, the step that it names, if any."""
     if build == BUILDS:
         return [None] if clause.id == CLAUSE else []
     kind = BuildKind.DYNAMIC if build in DYNAMIC_BUILDS else BuildKind.STATIC
@@ -155,7 +155,7 @@ def _judge(
         for result in report.results:
             result.failures = [one for one in result.failures if not _is_early(one, step)]
         for result in report.results:
-            # One that is blocked by what a later step is about is this step's all the same.
+            # A clause that a later step blocks still belongs to this step.
             if result.failures and not (result.advised or result.expected):
                 failed.setdefault(result.clause, result)
     others = [clause for other in load_steps().step for clause in other.clauses]
@@ -165,14 +165,16 @@ def _judge(
 
 
 def _is_early(failure: Failure, step: Step) -> bool:
-    """Whether the check needs a later step, of which it may speak."""
+    """Whether the check needs a later step, and so may have failed because of it."""
     steps = load_steps()
     own = steps.of_check(failure.check)
     return own is not None and steps.step.index(own) > steps.step.index(step)
 
 
 def next_lines(found: Next, command: Sequence[str]) -> Iterator[str]:
-    """What a person reads; ``command`` judges the port, and gets ``-c`` and ``--clause``."""
+    """The text of the output; ``command`` judges the port, and ``-c`` and ``--clause`` are
+    appended.
+    """
     config, port = found.spec.config.name, found.spec.port.name
     yield f"{config}, port {port}: {_names(found.done) or 'nothing'} done"
     if found.step is None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A call of a patching function once more, in single steps: which line a failure comes from."""
+"""Repeat a call of a patching function in single steps, to find the line that a failure comes
+from.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -13,26 +15,26 @@ from harness.conformance.verdict import WROTE, Place
 from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
-"""Instructions of one call, with what it calls of the kernel."""
+"""The most instructions of one call, with the kernel functions that it calls."""
 
 MOST_SITES = 4096
-"""Calls of ftrace_make_nop() or ftrace_make_call() on the way to the one that is meant."""
+"""The most calls of ftrace_make_nop() or ftrace_make_call() before the one under test."""
 
 RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0}
-"""Which argument is the ``struct dyn_ftrace``."""
+"""The index of the argument ``struct dyn_ftrace *``."""
 
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
 
 AROUND = range(-16, 48)
-"""The bytes at a call site that are looked at."""
+"""The number of bytes at a call site that are watched."""
 
 PANIC = "panic"
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One instruction; what is in the registers, and in the words looked at, behind it."""
+    """One instruction, and the registers and watched words after it."""
 
     address: int
     registers: dict[str, int]
@@ -40,7 +42,7 @@ class _Step:
 
 
 def locate_patching(bench: Bench) -> None:
-    """Give the first failures of each kind of the check that just ended their lines.
+    """Find the lines of the first failures of each kind of the check that just ended.
 
     The guest is left in any state.
     """
@@ -52,7 +54,7 @@ def locate_patching(bench: Bench) -> None:
         key = failure.patching, aspect
         if key not in known:
             known[key] = None
-            # A guest that dies again, where it died before, has nothing more to say.
+            # The guest may die again where it died before; then the line stays unknown.
             with suppress(GuestError, GdbError):
                 known[key] = _locate(bench, aspect, failure.patching, actions)
         place = known[key]
@@ -72,7 +74,7 @@ def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place
 
 
 def _come_to(bench: Bench, function: str, actions: Actions) -> None:
-    """Do everything again, and stop in front of the function that did it."""
+    """Repeat the actions, and stop at the entry of the function that failed."""
     isa, start = bench.isa, bench.image.address_of(function)
     calls = [at for at, one in enumerate(actions.done) if isinstance(one, Called)]
     if calls:
@@ -106,7 +108,7 @@ def _site(bench: Bench, function: str, registers: dict[str, int]) -> int:
 
 
 def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
-    """The text that the function is about: a call site, or the stub with the slots."""
+    """The text that the function changes: a call site, or the stub with the slots."""
     if function in RECORD:
         site = _site(bench, function, registers)
         return range(site + AROUND.start, site + AROUND.stop)
@@ -116,7 +118,7 @@ def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
 
 
 def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
-    """How it is in front of the function, and behind each of its instructions."""
+    """The state at the entry of the function, and after each of its instructions."""
     isa, debugger = bench.isa, bench.guest.debugger
     wanted = [*isa.abi.general_registers]
     panic = bench.image.symbols.get(PANIC)
@@ -129,7 +131,7 @@ def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
         at, instruction = here, bench.code.linked(here)
         try:
             here = debugger.step_instruction().address & isa.mask
-            # A step may take a branch's delay slot along, with a store in it.
+            # A step may include the delay slot of a branch, with a store in it.
             if isa.machine.is_store(instruction) or isa.machine.has_delay_slot(instruction):
                 code = bench.read_memory(watched.start, len(watched))
             yield _Step(at, bench.registers.read(*wanted), code)
@@ -138,7 +140,7 @@ def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
 
 
 class _Search:
-    """The steps of one call, and how it was before."""
+    """The steps of one call, and the state before."""
 
     def __init__(self, bench: Bench, before: _Step, steps: Sequence[_Step]) -> None:
         self._bench = bench
@@ -148,11 +150,11 @@ class _Search:
         self._stores = [at for at in range(len(steps)) if codes[at] != codes[at + 1]]
 
     def place(self, aspect: str) -> Place | None:
-        """The line that a failure comes from."""
+        """The place that a failure comes from."""
         if aspect in MAINTENANCE:
             return self._maintenance() or self._last_store()
         if aspect == "refused":
-            # What was not refused passed the last question in front of the first store.
+            # What was not refused has passed the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
         if not self._stores:
@@ -160,7 +162,7 @@ class _Search:
         return self._last_store()
 
     def _answer(self) -> int:
-        """Behind the instruction that gave the result register its value last."""
+        """The instruction that wrote the result register last."""
         register = self._bench.isa.abi.results[0]
         values = [step.registers[register] & STATUS for step in self._steps]
         result = values[-1]
@@ -178,7 +180,7 @@ class _Search:
         return None
 
     def _last_store(self) -> Place | None:
-        """What made the word that was written last, or wrote it if it was there before."""
+        """The instruction that made the word written last, or wrote it if it existed before."""
         if not self._stores:
             return None
         at = self._stores[-1]
@@ -192,12 +194,12 @@ class _Search:
         return None
 
     def _made(self, store: int) -> Place | None:
-        """The instruction of the port behind which a register held the written word first."""
+        """The first instruction of the port after which a register held the written word."""
         isa, unit = self._bench.isa, self._bench.isa.unit
         was, now = (isa.split(self._codes[at]) for at in (store, store + 1))
         word = next(isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
         mask = (1 << 8 * unit) - 1
-        # A nop that is zero, and what lay about in a register already, tell nothing.
+        # A nop of zeros, or a value that was already in a register, shows nothing.
         if not word or any(value & mask == word for value in self._before.registers.values()):
             return None
         for step in self._steps[:store]:
@@ -206,7 +208,7 @@ class _Search:
         return None
 
     def _maintenance(self) -> Place | None:
-        """The port's call of cache maintenance, or its own, behind the last store."""
+        """The port's call of cache maintenance, or its own maintenance, after the last store."""
         if not self._stores:
             return None
         image, last = self._bench.image, None

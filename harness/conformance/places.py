@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Instructions of a port by their places in its sources."""
+"""The places of a port's instructions in its sources."""
 
 from harness.conformance.verdict import Place
 from harness.image import RunningImage
 
 PORT_FILES = ("port/", "guests/ports/")
-"""What the names of a port's files begin with in debug information; see guests/Makefile."""
+"""The prefix of the names of a port's files in debug information; see guests/Makefile."""
 
 
 def port_file(name: str) -> str | None:
-    """The name of a source file relative to its port; None if it is not a port's."""
+    """The name of a source file relative to its port; None if it is not of a port."""
     own, reference = PORT_FILES
     if name.startswith(own):
         return name.removeprefix(own)
@@ -19,7 +19,7 @@ def port_file(name: str) -> str | None:
 
 
 def place_of(image: RunningImage, address: int, how: str) -> Place | None:
-    """The place of an instruction; None if it is not the port's."""
+    """The place of an instruction; None if it is not of the port."""
     isa = image.isa
     address &= isa.mask
     line = image.source_line(address)
@@ -29,6 +29,6 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
     code = isa.split(image.read(address, isa.longest))[0]
     text = isa.disassemble(code, address)[0].text
     function = image.function_at(address)
-    # Compilers name the parts that they make of a function after it: encode.part.0.
+    # Compilers name the parts of a split function after it: encode.part.0.
     where = function.name.partition(".")[0] if function else ""
     return Place(where, name, line.line, address, text, how)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All registers that calls deal with, integer and floating point, read and written together."""
+"""All registers of calls, integer and floating point, read and written together."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ _HEX = re.compile(r"0x([0-9a-fA-F]+)")
 
 
 class RegisterFile:
-    """The registers of the stopped guest's CPU; values are bit patterns."""
+    """The registers of the stopped CPU; values are bit patterns."""
 
     def __init__(self, debugger: Debugger, isa: Isa) -> None:
         self._debugger = debugger
@@ -37,9 +37,9 @@ class RegisterFile:
             raise GdbError(f"gdb does not know the registers {', '.join(sorted(missing))}")
 
     def read(self, *wanted: str) -> dict[str, int]:
-        """Registers by their names; every one if none is named."""
+        """Registers by name; all if none is named."""
         numbers = [self._numbers[name] for name in wanted or self._numbers]
-        # Unlike `x`, `r` gives a float's bits and not its value as a whole number.
+        # Unlike `x`, `r` gives the bits of a float and not its value as an integer.
         answer = self._debugger.command(
             f"-data-list-register-values r {' '.join(map(str, numbers))}"
         )
@@ -58,7 +58,7 @@ class RegisterFile:
             self._debugger.command(f"-data-write-register-values x {told}")
 
     def fill(self, general: Iterable[str], floats: Iterable[str], number: int) -> None:
-        """Put another pattern into each of these registers; ``number`` makes it another set."""
+        """Write a different pattern to each of these registers; ``number`` selects the set."""
         self.write({name: self.pattern(number, index) for index, name in enumerate(general)})
         assignments = [
             assignment
@@ -69,7 +69,7 @@ class RegisterFile:
             self._debugger.command(f"-gdb-set var {', '.join(assignments)}")
 
     def pattern(self, number: int, index: int) -> int:
-        """A word with no two bytes alike, odd, and far from every address of a guest."""
+        """An odd word with no two equal bytes, far from every address of a guest."""
         value = 0x0123456789ABCDEF * (2 * index + 1) + 0x1010101010101011 * number
         # 32-bit registers of a 64-bit MIPS are sign-extended words; here they hold all bits.
         return (value | 1) & self._isa.mask

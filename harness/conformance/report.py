@@ -19,10 +19,10 @@ from harness.conformance.verdict import (
 from harness.units import KIB, one_line
 
 FORMAT = 1
-"""Version of the JSON; it changes when a key changes its meaning or goes."""
+"""The version of the JSON; it changes when a key changes its meaning or is removed."""
 
 WIDEST = 64 * KIB
-"""Characters of a line, with the command that repeats a check."""
+"""The most characters of a line, with the command that repeats a check."""
 
 MARKS = {
     Verdict.PASS: "pass",
@@ -34,9 +34,9 @@ MARKS = {
 
 
 def lines(report: Report, command: Sequence[str]) -> Iterator[str]:
-    """One line for each clause; with a failure all that was seen, and how to repeat the check.
+    """One line for each clause; for a failure all evidence, and the command that repeats the check.
 
-    ``command`` repeats the run; ``--clause`` is put behind it.
+    ``command`` repeats the run; ``--clause`` is appended.
     """
     yield from (one_line(line, WIDEST) for line in _lines(report, command))
 
@@ -76,12 +76,12 @@ def _expected(failure: Failure) -> Iterator[str]:
 
 
 def as_json(reports: Sequence[Report], command: Sequence[str]) -> str:
-    """Everything, as docs/conform.rst describes it."""
+    """The JSON, as docs/conform.rst describes it."""
     return json.dumps(as_object(reports, command), indent=2)
 
 
 def as_object(reports: Sequence[Report], command: Sequence[str]) -> dict[str, object]:
-    """What the JSON is made of."""
+    """The objects of the JSON."""
     return {
         "format": FORMAT,
         "reports": [
@@ -191,5 +191,5 @@ def as_junit(reports: Sequence[Report], command: Sequence[str]) -> str:
 
 
 def _xml(text: str) -> str:
-    """XML 1.0 has no control characters."""
+    """Text for XML 1.0, which has no control characters."""
     return one_line(text, WIDEST)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The JSON of reports as data: what pages are made of, also of a run that somebody else made."""
+"""Read the JSON of reports, from which pages are made.  It may come from another host."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -12,22 +12,22 @@ from harness.errors import FormatError
 from harness.units import escape, one_line
 
 WIDTH = 400
-"""Characters of a name or a message."""
+"""The most characters of a name or a message."""
 
 
 def _up_to(width: int) -> BeforeValidator:
-    """One line of so many characters; before all else, as a lone surrogate is no text."""
+    """One line of at most so many characters; checked first, as a lone surrogate is no text."""
     return BeforeValidator(lambda text: one_line(text, width) if isinstance(text, str) else text)
 
 
 Said = Annotated[str, _up_to(WIDTH)]
-"""A stranger's words."""
+"""Text from an untrusted file."""
 
 Command = Annotated[str, _up_to(WIDEST)]
 
 
 class _Data(BaseModel):
-    """Keys of a later version are left out."""
+    """Keys of later versions are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -40,7 +40,7 @@ class SourceText(_Data):
 
 
 class Instruction(_Data):
-    """An instruction, and the line that it comes from."""
+    """An instruction and its line."""
 
     address: Said
     instruction: Said
@@ -118,14 +118,14 @@ class ReportData(_Data):
 
 
 class ReportFile(_Data):
-    """The whole JSON."""
+    """The JSON as a whole."""
 
     format: Literal[1]
     reports: tuple[ReportData, ...]
 
 
 def read_reports(data: object) -> tuple[ReportData, ...]:
-    """The reports of a JSON; FormatError for anything else."""
+    """The reports of a JSON; FormatError if it is none."""
     try:
         return ReportFile.model_validate(data).reports
     except (ValidationError, RecursionError) as error:

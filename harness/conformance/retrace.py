@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A traced call once more, in single steps: which instruction of the port a failure comes from."""
+"""Repeat a traced call in single steps, to find the port's instruction that a failure comes
+from.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,26 +30,26 @@ from harness.errors import GdbError, GuestError
 from harness.isa import CallSite
 
 MOST_STEPS = 3000
-"""Instructions of one way through the stubs, with what they call of the port's C code."""
+"""The most instructions of one path through the stubs, with the port's C functions."""
 
 MOST_ROUNDS = 256
 """How often one instruction is gone through before the way has no end."""
 
 KERNEL = (TRACER, GRAPH_ENTER, HANDLER)
-"""C functions that are the kernel's; they are run to their end at once."""
+"""C functions of the kernel; they run to their end at once."""
 
 PANIC = "panic"
 
 Prepare = Callable[[], CallSite]
-"""Makes the guest fresh and switches the tracers; gives the call site that is gone through."""
+"""Makes the guest fresh and switches the tracers; returns the call site to step through."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracedStep:
-    """One instruction, or one whole C function of the kernel (``ran``) behind the call of it.
+    """One instruction, or one whole C function of the kernel (``ran``) after its call.
 
-    ``registers`` and ``above``, `ABOVE` bytes from the stack pointer in front of the way on, are
-    what they were behind it; they are empty where only the addresses were asked for.
+    ``registers`` and ``above`` are those after it; ``above`` are the `ABOVE` bytes from the stack
+    pointer at the start of the path.  Both are empty if only addresses were needed.
     """
 
     address: int
@@ -61,10 +63,9 @@ Way = tuple[Registers, bytes, list[TracedStep]]
 
 
 class Retrace:
-    """The steps of a call that was judged: through its site, and back home.
+    """The steps of a judged call: through its site, and back to its caller.
 
-    Each way is gone when something of it is asked for: once for its addresses, and once for
-    what was in the registers.
+    Each path is stepped when it is first needed: once for its addresses, and once for registers.
     """
 
     def __init__(self, bench: Bench, prepare: Prepare) -> None:
@@ -75,14 +76,14 @@ class Retrace:
         self._ways: dict[tuple[bool, bool], Way] = {}
 
     def go(self, *, home: bool) -> TracedCall:
-        """Have the call made, in front of everything that is looked at."""
+        """Make the call, before everything that is observed."""
         return step_through(self.bench, self._prepare(), home=home)
 
     def go_first(self, error: NotReached, judge: Callable[[TracedCall], None]) -> None:
-        """The guest died on its way to the call that was meant: judge the first of its workload.
+        """The guest died before the call under test: judge the first call of its workload.
 
-        That is gone through to the end of its site.  ``error`` is raised again if nothing is wrong
-        with it, and otherwise says why the rest was not seen.
+        It is stepped to the end of its site.  ``error`` is raised again if nothing is wrong with
+        it, and otherwise says why the rest was not observed.
         """
         bench = self.bench
         before = _failures(bench)
@@ -95,7 +96,7 @@ class Retrace:
         bench.lose()
 
     def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
-        """The instruction that wrote one of these registers last."""
+        """The instruction that last wrote one of these registers."""
         before, _, steps = self._way(home)
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].registers if at else before
@@ -105,7 +106,7 @@ class Retrace:
         return None
 
     def written(self, offset: int, *, home: bool = False) -> Place | None:
-        """The instruction that wrote the word ``offset`` bytes above the stack pointer last."""
+        """The instruction that last wrote the word ``offset`` bytes above the stack pointer."""
         _, above, steps = self._way(home)
         word = slice(offset, offset + self.bench.isa.word_size)
         for at in range(len(steps) - 1, -1, -1):
@@ -115,10 +116,10 @@ class Retrace:
         return None
 
     def origin(self, register: str, function: str, *, home: bool = False) -> Place | None:
-        """Where the value came from that a C function of the kernel found in a register.
+        """Where the value in a register at the entry of a C function of the kernel came from.
 
-        The first instruction behind which any register held that value, or the one that wrote the
-        register last, if it was in one all the time.
+        The first instruction after which any register held that value, or the one that last wrote
+        the register, if a register held it all the time.
         """
         before, _, steps = self._way(home)
         end = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
@@ -138,7 +139,9 @@ class Retrace:
         return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
 
     def decision(self, function: str) -> Place | None:
-        """The stub's last question on the way to a C function that it should not come to."""
+        """The stub's last conditional branch on the path to a C function that it should not
+        call.
+        """
         _, _, steps = self._way(home=False, values=False)
         image, entry = self.bench.image, self.bench.image.symbols.get(function)
         ends = (at for at, step in enumerate(steps) if entry == step.address)
@@ -150,15 +153,15 @@ class Retrace:
         return self.lost()
 
     def lost(self) -> Place | None:
-        """The last instruction of the port before the guest died, or went on without an end."""
+        """The last instruction of the port before the guest died or hung."""
         _, _, steps = self._way(home=False, values=False)
         if self._arrived:
-            # What a call that is not hijacked comes home by is not the port's.
+            # A call that is not hijacked does not return through the port.
             steps = self._way(home=True, values=False)[2] or steps
         return self._place(steps, len(steps) - 1, "was the last of the port's")
 
     def _stub(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
-        """The stub's instruction at or before a step; its call, where C code wrote."""
+        """The stub's instruction at or before a step; its call if C code wrote."""
         image = self.bench.image
         for step in reversed(steps[: at + 1]):
             if not step.ran and image.is_assembled(step.address):
@@ -196,7 +199,7 @@ class Retrace:
         stack = before[isa.abi.stack_register]
         above = bench.guest.debugger.dump_memory(stack, ABOVE)
         steps: list[TracedStep] = []
-        # A guest that dies leaves the steps until then.
+        # If the guest dies, the steps until then stay.
         with suppress(GuestError, GdbError):
             for step in self._steps(start, goal, values, stack, above):
                 steps.append(step)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Judge ports on configs, in processes of their own: one for each build of a port."""
+"""Judge ports on configs, with one process for each build of a port."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ from harness.process.workers import Workers
 Tell = Callable[[str], None]
 
 BUILDS = "builds"
-"""In place of a variant: all of them, for the clause that asks for that."""
+"""In place of a variant: all combinations of features (C4m)."""
 
 
 WITHOUT_MODULES = {MODULES: DYNAMIC, STATIC_MODULES: STATIC}
@@ -53,7 +53,7 @@ class Job:
 
 
 def jobs_for(spec: GuestSpec, wanted: Sequence[str], edits: Edits | None = None) -> list[Job]:
-    """The builds that say something of the clauses wanted; UsageError when there are none."""
+    """The builds on which the wanted clauses are judged; UsageError if there are none."""
     config, port = spec.effective_config, spec.port
     check_claims(port)
     clauses = tuple(select(config, wanted))
@@ -74,7 +74,7 @@ def jobs_for(spec: GuestSpec, wanted: Sequence[str], edits: Edits | None = None)
         if built is not None and checks_for(config, variant, built.features, clauses):
             jobs.append(Job(built, variant, clauses, edits or {}))
     if any(clause.id == CLAUSE for clause in clauses) and any(combinations(spec)):
-        # First all checks of the first build, then this: nothing takes longer, if all is compiled.
+        # After all checks of the first build: nothing takes longer, if all is compiled.
         jobs.insert(1, Job(spec, BUILDS, clauses, edits or {}))
     return jobs
 
@@ -88,7 +88,7 @@ def do(job: Job) -> BuildFindings:
     except UsageError as error:
         if job.variant not in WITHOUT_MODULES:
             raise
-        # If that does not build either, it is the port itself that does not.
+        # If that does not build either, the fault is in the port itself.
         build_variant(replace(job.spec, modules=()), WITHOUT_MODULES[job.variant], job.edits)
         complaint = error.message.splitlines()[1:2] or [error.message]
         return BuildFindings(
@@ -102,7 +102,7 @@ def _checks(job: Job) -> list[Check]:
 
 
 def explain(job: Job, found: BuildFindings, cause: tuple[str, Failure]) -> BuildFindings:
-    """Find out what of a build's failures comes from one of the patching functions."""
+    """Find which of a build's failures come from one of the patching functions."""
     built = build_variant(job.spec, job.variant, job.edits)
     return explain_by_patching(built, _checks(job), found, cause)
 
@@ -123,7 +123,7 @@ def _explained(pool: Workers, jobs: Sequence[Job], builds: list[BuildFindings]) 
 def conform(
     specs: Sequence[GuestSpec], wanted: Sequence[str] = (), tell: Tell = lambda _line: None
 ) -> Iterator[Report]:
-    """A report for each guest that `suite_spec` made, in their order, as soon as it is there."""
+    """A report for each guest of `suite_spec`, in their order, as soon as it is complete."""
     with workers() as pool:
         started = time.monotonic()
         waiting = []

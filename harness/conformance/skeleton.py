@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A new port: it builds and does nothing, and says at each function what is asked of it.
+"""A new port, which builds and does nothing, with the clauses of each function in comments.
 
-What is the same for all architectures is in ``guests/ports/template``, the rest in ``port`` of each
-architecture in ``guests/arch``.
+Templates for all architectures are in ``guests/ports/template``, the rest in
+``guests/arch/ARCH/port``.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ SUFFIX = ".jinja"
 
 
 def write_port(directory: Path, config: MachineConfig) -> list[Path]:
-    """Write a port for a machine config; gives its files, by their paths in the directory.
+    """Write a port for a machine config; returns its files, by their paths in the directory.
 
     Raises:
-        UsageError: there is something already, or it cannot be written.
+        UsageError: the directory is not empty, or cannot be written.
     """
     shown = escape(str(directory), 500)
     files = dict(_rendered(config))
@@ -45,7 +45,7 @@ def _rendered(config: MachineConfig) -> Iterator[tuple[Path, str]]:
     clauses = [clause for clause in load_catalogue().clause if _concerns(clause, config)]
 
     def asks(*names: str) -> str:
-        """The clauses that are named, or belong to a subject that is, a line of a comment each."""
+        """The clauses named, or of a named subject, each as a line of a comment."""
         return "\n".join(
             f" * {one.id:5}{one.title}" for one in clauses if {one.id, one.stem} & set(names)
         )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The order in which one writes a port, and what rests on what, as ``steps.toml`` has it.
+"""The order in which a port is written, and what depends on what, from ``steps.toml``.
 
-A clause is not judged alone: what a stub does with registers cannot be seen in a guest that
-does not boot, nor through a call site that nobody can switch on.
+Clauses depend on others: the registers of a stub cannot be observed in a guest that does not boot,
+or at a call site that cannot be switched on.
 """
 
 import tomllib
@@ -19,13 +19,13 @@ from harness.conformance.catalogue import Line
 STEPS_FILE = Path(__file__).with_name("steps.toml")
 
 DYNAMIC_BUILDS = ("dynamic", "modules")
-"""Those in which text is patched."""
+"""The builds in which text is patched."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
 
 
 class Step(Model):
-    """A part of a port that one writes at a time.  steps.toml describes the fields."""
+    """A part of a port that is written in one go.  steps.toml describes the fields."""
 
     name: Name
     title: Line
@@ -39,7 +39,7 @@ class Step(Model):
 
 
 class Steps(Model):
-    """All steps, in the order in which one takes them."""
+    """All steps in their order."""
 
     step: tuple[Step, ...]
 
@@ -77,17 +77,17 @@ class Steps(Model):
         return next(step for step in self.step if clause in step.clauses)
 
     def of_check(self, check: str) -> Step | None:
-        """The step that a check needs, where that is not what its clauses need."""
+        """The step that a check needs, if that is not a step of its clauses."""
         return next((step for step in self.step if check in step.checks), None)
 
     def of_build(self, build: str) -> Step:
-        """The step from which on a build of a port is looked at."""
+        """The step from which on a build of a port is judged."""
         return next(step for step in self.step if build in step.builds)
 
     def under(self, clause: str, build: str) -> tuple[Step, ...]:
-        """The steps that a clause stands on where a build is judged, in their order.
+        """The steps that a clause depends on when a build is judged, in their order.
 
-        Its own step is not among them.
+        Its own step is not included.
         """
         own, first = self.of_clause(clause), self.of_build(build)
         found: set[str] = set()
@@ -103,7 +103,7 @@ class Steps(Model):
 
 
 def needs_of(step: Step, dynamic: bool) -> set[str]:
-    """The steps that a step needs itself, in builds with DYNAMIC_FTRACE or in others."""
+    """The steps that a step needs directly, in builds with DYNAMIC_FTRACE or in others."""
     return {*step.needs, *(step.dynamic if dynamic else ())}
 
 

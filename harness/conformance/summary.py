@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a person sees of a report first: the findings, on one screen."""
+"""The summary of a report: its findings, on one screen."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,21 +9,21 @@ from harness.conformance.verdict import Finding, Report, summary
 from harness.units import one_line
 
 MOST = 8
-"""Findings that are shown; the report has all."""
+"""The most findings that are shown; the report has all."""
 
 EVIDENCE = 3
-"""Lines of evidence of each."""
+"""The most lines of evidence of each."""
 
 CLAUSES = 12
-"""Clauses named that a finding blocks."""
+"""The most blocked clauses of a finding that are named."""
 
 WIDTH = 100
 
 
 def summary_lines(report: Report, command: Sequence[str], file: str = "") -> Iterator[str]:
-    """The findings of a port on a config, and how many clauses have which verdict.
+    """The findings of a port on a config, and the number of clauses with each verdict.
 
-    ``command`` repeats the run; ``file`` is where the full report lies.
+    ``command`` repeats the run; ``file`` has the full report.
     """
     new = [finding for finding in report.findings if not report.is_known(finding)]
     known = len(report.findings) - len(new)
@@ -62,7 +62,7 @@ def _finding(
 
 
 def _evidence(finding: Finding) -> Iterator[str]:
-    """The least that shows it; the rest is for the report."""
+    """The minimal evidence; the report has the rest."""
     lines = least(finding.first.evidence)
     yield from lines[:EVIDENCE]
     if len(lines) > EVIDENCE:

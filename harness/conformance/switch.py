@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Switch tracers of a guest under test as its kernel would: with the port's own functions."""
+"""Switch tracers of a guest under test as its kernel would, with the port's own functions."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ POINTERS = {
 
 
 class Switch:
-    """The switches of one guest.  GuestError when the port refuses what it has to do."""
+    """The switches of one guest.  GuestError if the port refuses a valid request."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -24,7 +24,7 @@ class Switch:
         self._by_port = bench.by_port
 
     def sites(self, on: bool, sites: Sequence[CallSite] | None = None) -> None:
-        """Switch call sites, by default all; a static port has none to switch."""
+        """Switch call sites, all by default; a static port has none to switch."""
         if not self.dynamic:
             return
         port = self._bench.port
@@ -52,7 +52,7 @@ class Switch:
             self.pointer("ftrace_trace_function", function)
 
     def graph(self, on: bool, entry: str | None = None, leave: str | None = None) -> None:
-        """The graph tracer: its slot and both pointers, which may be given other functions."""
+        """The graph tracer: its slot and both pointers, also with other functions."""
         for pointer, functions in POINTERS.items():
             own = entry if pointer == "ftrace_graph_entry" else leave
             self.pointer(pointer, own or functions[0 if on else 1])
@@ -78,7 +78,7 @@ class Switch:
         self._bench.write_memory(image.address_of(name), data)
 
     def _write_slots(self, tracer: bool | None = None, graph: bool | None = None) -> None:
-        """The same for the slots of the tracers; None leaves one as it is."""
+        """Write the slots by the debugger; None leaves one unchanged."""
         image, bench = self._bench.image, self._bench
         if tracer is not None:
             bench.slots["function"] = tracer

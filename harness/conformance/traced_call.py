@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""One traced call with every register known, through whatever the port has on its way.
+"""One traced call with every register known, through the stubs and the port's C code.
 
-The guest comes to a call site of its workload by itself.  There all registers that the site does
-not use get patterns.  Every C function that the port then calls is let run to its end, and there
-all that the ABI allows a function to leave changed is changed: registers, the callee's area in its
-caller's frame, and the stack below.  So what the port does not save is lost for certain.
+The guest runs to a call site of its workload.  There all registers that the site does not use get
+patterns.  At the end of every C function that the port calls, all that a function may change by the
+ABI is overwritten: registers, the callee's area in its caller's frame, and the stack below.  So a
+register that the port does not save is certainly lost.
 """
 
 from collections.abc import Sequence
@@ -22,50 +22,50 @@ HANDLER = "ftrace_return_to_handler"
 LANDING = "return_to_handler"
 CALLED = (TRACER, PREPARE, GRAPH_ENTER, HANDLER)
 RESULTS = {GRAPH_ENTER, HANDLER}
-"""Those of them whose result the port uses."""
+"""The C functions whose result the port uses."""
 
 ABOVE = 512
-"""Bytes of the stack that have to stay what they are: the function's frame, and its caller's."""
+"""Bytes of the stack that must stay unchanged: the frames of the function and its caller."""
 BELOW = 1024
-"""Bytes below the stack pointer that are nobody's, filled so that nothing can be found there."""
+"""Bytes below the stack pointer, which are unused; they are overwritten."""
 
 MOST_STOPS = 16
-"""Entries and ends of C functions on one way; a sound port has six."""
+"""The most entries and ends of C functions on one path; a correct port has six."""
 
 AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
-"""Numbers of sets of patterns."""
+"""The numbers of the sets of patterns."""
 
 Registers = dict[str, int]
 
 
 class NotReached(GuestDied):
-    """The guest did not come to the call that was to be looked at."""
+    """The guest did not reach the call under test."""
 
 
 @dataclass(slots=True)
 class TracedCall:
-    """What was seen.  Places that were not come to are not there."""
+    """What was observed.  Places that were not reached are missing."""
 
     site: CallSite
     caller: int
-    """Where the function was called from: what its return address was when it was entered."""
+    """The return address of the function at its entry."""
     before: Registers = field(default_factory=dict)
-    """In front of the site."""
+    """Before the site."""
     above: bytes = b""
     called: dict[str, list[Registers]] = field(default_factory=dict)
     """At the entry of each C function that the port called."""
     place: int | None = None
-    """What lies where function_graph_enter is told that the return address does, at that time."""
+    """The word at retp, at the entry of function_graph_enter."""
     returns: dict[str, list[int]] = field(default_factory=dict)
-    """The innermost return addresses that an unwinder finds at the first entry of each of those."""
+    """The innermost return addresses that an unwinder finds at the first entry of each of these."""
     behind: Registers = field(default_factory=dict)
-    """Where the traced function goes on."""
+    """After the site."""
     above_behind: bytes = b""
     landing: Registers = field(default_factory=dict)
-    """At return_to_handler, after results have been made up."""
+    """At return_to_handler, after patterns have been written to the result registers."""
     above_landing: bytes = b""
     back: Registers = field(default_factory=dict)
-    """Where the caller goes on."""
+    """Where the caller continues."""
     above_back: bytes = b""
 
     def first(self, function: str) -> Registers:
@@ -74,9 +74,9 @@ class TracedCall:
 
 
 def step_through(bench: Bench, site: CallSite, *, home: bool) -> TracedCall:
-    """Go through a site that is switched as the check wants it.
+    """Step through a site that the check has switched.
 
-    ``home``: go on until the function has returned to its caller.
+    ``home``: continue until the function has returned to its caller.
     """
     call = TracedCall(*come_to(bench, site))
     lay_out(bench, call)
@@ -84,16 +84,16 @@ def step_through(bench: Bench, site: CallSite, *, home: bool) -> TracedCall:
     switch = Switch(bench)
     if home:
         if not switch.dynamic and LANDING in bench.image.symbols:
-            # What the function calls would be hijacked too.
+            # Functions that it calls would be hijacked too.
             switch.graph(False)
         _go_home(bench, call)
     return call
 
 
 def come_to(bench: Bench, site: CallSite) -> tuple[CallSite, int]:
-    """Bring the guest to a call site; that, and where the function will return to.
+    """Run the guest to a call site; returns the site, and the function's return address.
 
-    `NotReached` if it dies or hangs on the way.
+    `NotReached` if it dies or hangs before.
     """
     isa, debugger = bench.isa, bench.guest.debugger
     try:
@@ -108,9 +108,9 @@ def come_to(bench: Bench, site: CallSite) -> tuple[CallSite, int]:
 
 
 def free_registers(bench: Bench, site: CallSite) -> list[str]:
-    """General registers that may hold anything in front of a site that the guest stands at.
+    """General registers that may have any value at the site where the guest is stopped.
 
-    A frame pointer that the function has set up already is as dear to it as its stack pointer.
+    Not the frame pointer, if the function has set it already.
     """
     isa, values = bench.isa, bench.registers.read()
     pinned, stack = isa.abi.at_site(site.form).pinned, values[isa.abi.stack_register]
@@ -119,7 +119,7 @@ def free_registers(bench: Bench, site: CallSite) -> list[str]:
 
 
 def lay_out(bench: Bench, call: TracedCall) -> None:
-    """Put patterns into the registers and below the stack, and note down what is there."""
+    """Write patterns to the registers and below the stack pointer, and record the state."""
     isa, abi = bench.isa, bench.isa.abi
     general = free_registers(bench, call.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
@@ -130,7 +130,7 @@ def lay_out(bench: Bench, call: TracedCall) -> None:
 
 
 def _cross(bench: Bench, call: TracedCall) -> None:
-    """From the site to the instruction behind it."""
+    """From the site to the instruction after it."""
     behind = bench.sites.resumes(call.site)
     _run(bench, call, behind, CALLED)
     call.behind = bench.registers.read()
@@ -139,7 +139,7 @@ def _cross(bench: Bench, call: TracedCall) -> None:
 
 
 def _go_home(bench: Bench, call: TracedCall) -> None:
-    """From behind the site to where the function was called from."""
+    """From there to the return address of the function."""
     isa, abi, debugger = bench.isa, bench.isa.abi, bench.guest.debugger
     symbols = bench.image.symbols
     landing = symbols.get(LANDING)
@@ -158,7 +158,7 @@ def _go_home(bench: Bench, call: TracedCall) -> None:
 
 
 def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) -> None:
-    """Run to ``goal``; at the end of each C function on the way do what functions may do."""
+    """Run to ``goal``; at the end of each C function before it change all that it may change."""
     symbols, isa = bench.image.symbols, bench.isa
     entries = {symbols[name]: name for name in functions if name in symbols}
     returns: dict[int, str] = {}
@@ -190,7 +190,7 @@ def _word_at_place(bench: Bench, registers: Registers) -> int | None:
 
 
 def _frame_records(bench: Bench, registers: Registers) -> list[int]:
-    """Return addresses from frame records, where the ABI has such; as many as can be read."""
+    """Return addresses from frame records, if the ABI has them; as many as can be read."""
     isa, order = bench.isa, bench.image.byteorder
     found: list[int] = []
     head = isa.abi.frame_record
@@ -207,10 +207,10 @@ def _frame_records(bench: Bench, registers: Registers) -> list[int]:
 
 
 def clobber(bench: Bench, function: str) -> None:
-    """A C function is just back: change what it was allowed to change."""
+    """A C function has just returned: overwrite all that it may change."""
     isa, abi = bench.isa, bench.isa.abi
     kept = abi.results[:1] if function in RESULTS else ()
-    # The kernel's C code has no floating point; what is called on the way out is not the kernel's.
+    # Only a return handler may use floating point: the other C functions are the kernel's.
     floating_point = bench.kernel.floating_point and function == HANDLER
     floats = abi.float_scratch if floating_point else ()
     bench.registers.fill([name for name in abi.scratch if name not in kept], floats, IN_CALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The builds of a port that are judged, also with some of its files changed."""
+"""The builds of a port that are judged, also with changed files."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from harness.kbuild import MUTANTS, GuestSpec, build_guest, find_modules, plan_b
 WORKLOAD = "returns"
 
 LOADED = ("callbacks", "numbers")
-"""The modules of the variants that have some."""
+"""The modules of the variants that have modules."""
 
 WITH_MODULES = (MODULES, STATIC_MODULES)
 
@@ -34,12 +34,12 @@ Edits = Mapping[str, str]
 def suite_spec(
     config: str | MachineConfig, port: str | Port | None = None, cflags: Sequence[str] = ()
 ) -> GuestSpec:
-    """What the suite builds around a port: the guest that all variants are made from."""
+    """The guest that the suite builds around a port, from which all variants are made."""
     return GuestSpec.of(config, WORKLOAD, port=port, cflags=cflags)
 
 
 def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, ...] | None:
-    """What a port is built with in a variant; None where it cannot be built so."""
+    """The features of a port in a variant; None if it cannot be built so."""
     features = [feature for feature in port.features if feature != "FUNCTION_TRACE_MCOUNT_TEST"]
     if variant in (DYNAMIC, MODULES):
         return tuple(features) if "DYNAMIC_FTRACE" in features else None
@@ -57,7 +57,7 @@ def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, .
 
 
 def variant_of(spec: GuestSpec, variant: str) -> GuestSpec | None:
-    """The guest as one variant has it built; None where its port cannot be built so."""
+    """The guest of one variant; None if its port cannot be built so."""
     features = features_of(spec.config, spec.port, variant)
     if features is None:
         return None
@@ -66,10 +66,10 @@ def variant_of(spec: GuestSpec, variant: str) -> GuestSpec | None:
 
 
 def build_variant(spec: GuestSpec, name: str, edits: Edits | None = None) -> Variant:
-    """Build a guest as `variant_of` gives it, with some files of its port changed.
+    """Build the guest of `variant_of`, with some files of its port changed.
 
     Raises:
-        UsageError: it does not build, or not with what the port claims.
+        UsageError: it does not build, or not with the features that the port claims.
     """
     if not edits:
         return Variant(name, spec, build_guest(spec))
@@ -79,9 +79,9 @@ def build_variant(spec: GuestSpec, name: str, edits: Edits | None = None) -> Var
 
 @contextmanager
 def _edited(spec: GuestSpec, edits: Edits) -> Iterator[GuestSpec]:
-    """The guest around a copy of its port in which some files are others.
+    """The guest with a copy of its port in which some files are replaced.
 
-    The copy goes with the block; an error in it speaks of the port's own files.
+    The copy is removed at the end of the block; errors name the port's own files.
     """
     with ScratchDirectory() as private:
         own, copy = spec.port.directory, private.path / "port"
@@ -96,7 +96,7 @@ def _edited(spec: GuestSpec, edits: Edits) -> Iterator[GuestSpec]:
 
 
 def check_claims(port: Port) -> None:
-    """UsageError for a port that there is nothing to judge of."""
+    """UsageError for a port that claims nothing that can be judged."""
     if not port.features:
         raise UsageError(
             f"the port {port.name} claims nothing: port.toml lists no features",

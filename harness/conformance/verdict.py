@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What is known of a clause after the checks have run, and what it rests on."""
+"""Verdicts, failures and findings: the results of the checks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 Evidence = Mapping[str, object]
-"""What was seen, by a title: a text, a list of lines, or a table of names and values."""
+"""Evidence by title: a text, a list of lines, or a table of names and values."""
 
 
 class Verdict(StrEnum):
-    """The answer to whether a port keeps a clause on a config."""
+    """Whether a port passes a clause on a config."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -20,21 +20,21 @@ class Verdict(StrEnum):
 
 
 class Layer(IntEnum):
-    """What a check rests on besides what it is about: on all that the layers before look at."""
+    """What a check depends on: it depends on all that the layers before it check."""
 
     IMAGE = 0
     """The image as built."""
     PATCHING = 1
-    """The port's patching functions, one called at a time."""
+    """The port's patching functions, one call at a time."""
     CALL = 2
     """One traced call, with its call site and the tracer's slot switched."""
     WORKLOAD = 3
-    """Everything together, over a whole workload."""
+    """A whole workload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An instruction of the port that a failure comes from, and ``how`` that was told.
+    """The instruction of the port that a failure comes from, and ``how`` it is related to it.
 
     ``file`` is relative to the port's directory; ``line`` is 0 where there is no debug information.
     """
@@ -49,9 +49,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """An instruction, and the line that it comes from; the file's name is empty if unknown.
+    """An instruction and its line; the file's name is empty if unknown.
 
-    Files of the port are named relative to it, others as the debug information has them.
+    Files of the port are named relative to it, others as in the debug information.
     """
 
     address: int
@@ -70,26 +70,26 @@ class Listing:
 
 CALLED = "was called"
 WROTE = "wrote the code last"
-"""How places in patching functions are told that faults of several of them may have in common: the
-function alone, or the store that all of them use.
+"""Relations of places that faults of several patching functions may share: the function alone, or
+the store that all of them use.
 """
 
 BOOT = "boot"
-"""What the failures of a guest are about that does not come to its workload."""
+"""Subject of failures: the guest does not reach its workload."""
 REFUSAL = "refusal"
-"""What the failures of a patching function are about that does what it has to refuse."""
+"""Subject of failures: a patching function accepts what it must refuse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One requirement that was not met: in which check and build, what happened, what was seen.
+    """One requirement that is not met, with check, build, message and evidence.
 
-    ``expected`` is why the port is known to fail so, where its file of expected failures says it.
-    ``died``: the guest did, or the debugger lost it, so that nothing else could be seen.  ``used``
-    are the tracers that were switched on until then.  ``about`` names what is wrong, for failures
-    of several ways through the port that are of one cause.  ``patching`` is the port's patching
-    function that was called, where the failure is of one.  ``cause`` is another failure, and its
-    clause, that this one goes away with, as an experiment has shown.
+    ``expected`` is the reason in the port's file of expected failures, if it is known.  ``died``:
+    the guest died, or the debugger lost it, so nothing else could be observed.  ``used`` are the
+    tracers that had been switched on.  ``about`` names the subject, for failures on several paths
+    through the port that have one cause.  ``patching`` is the patching function that was called, if
+    the failure is of one.  ``cause`` is another failure and its clause: an experiment has shown
+    that this one goes away with it.
     """
 
     check: str
@@ -110,9 +110,9 @@ class Failure:
 class Finding:
     """One cause of failure.
 
-    ``clause`` is what it breaks by itself, ``failures`` are all that were grouped under it with the
-    clauses that they are of, and ``blocks`` the other clauses that fail because of it.  ``listing``
-    is the code around the place, for reports that show it.
+    ``clause`` is the clause that it breaks itself, ``failures`` are all failures of this cause with
+    their clauses, and ``blocks`` the other clauses that fail because of it.  ``listing`` is the
+    code around the place, for reports that show it.
     """
 
     clause: str
@@ -124,11 +124,11 @@ class Finding:
 
     @property
     def first(self) -> Failure:
-        """The failure that shows it."""
+        """The failure that shows it best."""
         return next(failure for clause, failure in self.failures if clause == self.clause)
 
     def blocks_alone(self, clause: str) -> bool:
-        """Whether a clause failed under it only in what follows from its own clause's failure."""
+        """Whether all failures of a clause in it follow from the failure of its own clause."""
         return (
             clause != self.clause
             and all(
@@ -149,8 +149,8 @@ class Finding:
 class ClauseResult:
     """The verdict of one clause on one config.
 
-    ``checks`` names what has judged it, as ``check (variant)``; ``reason`` says why it is neither
-    passed nor failed.
+    ``checks`` are the checks that judged it, as ``check (variant)``; ``reason`` says why it has
+    neither passed nor failed.
     """
 
     clause: str
@@ -163,7 +163,7 @@ class ClauseResult:
 
     @property
     def expected(self) -> bool:
-        """Whether it fails, and only as it is known to."""
+        """Whether it fails, and all its failures are expected."""
         return bool(self.failures) and all(failure.expected for failure in self.failures)
 
 
@@ -171,7 +171,7 @@ class ClauseResult:
 class Report:
     """All clauses of one port on one config.
 
-    ``fails_no_more`` are expected failures that there are not, a line each.
+    ``fails_no_more`` are expected failures that did not occur, a line each.
     """
 
     config: str
@@ -183,7 +183,7 @@ class Report:
 
     @property
     def failed(self) -> list[ClauseResult]:
-        """The clauses that the port does not keep and has to, and that it is not known not to."""
+        """The required clauses that fail unexpectedly."""
         return [
             result
             for result in self.results
@@ -191,16 +191,16 @@ class Report:
         ]
 
     def is_known(self, finding: Finding) -> bool:
-        """Whether all that shows a finding is expected of the port."""
+        """Whether all failures that show a finding are expected."""
         return all(failure.expected for failure in self._shown_by(finding))
 
     def why_expected(self, finding: Finding) -> str:
-        """The reason in the port's file of expected failures; nothing where it is not known."""
+        """The reason in the port's file of expected failures; empty if it is not known."""
         reasons = dict.fromkeys(failure.expected for failure in self._shown_by(finding))
         return "; ".join(reasons) if all(reasons) else ""
 
     def _shown_by(self, finding: Finding) -> list[Failure]:
-        """What shows a finding, as the report has it."""
+        """The failures of the report that show a finding."""
         own = [failure for clause, failure in finding.failures if clause == finding.clause]
         said = {(one.check, one.variant, one.message) for one in own}
         return [
@@ -217,7 +217,7 @@ class Report:
 
 
 def summary(reports: Sequence[Report]) -> str:
-    """One line: how many clauses have which verdict."""
+    """One line with the number of clauses for each verdict."""
     counts = {str(verdict): sum(r.count(verdict) for r in reports) for verdict in Verdict}
     expected = sum(
         result.verdict is Verdict.FAIL and result.expected
