@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks of the suite.  A module of this package is a group of them; there is no other list."""
+"""The checks of the suite: every module of this package has some; there is no other list."""
 
 import pkgutil
 from functools import cache
@@ -12,7 +12,7 @@ __all__ = ["Check", "all_checks", "check"]
 
 @cache
 def all_checks() -> tuple[Check, ...]:
-    """Every check, quickest kinds first: by module name, then in the order of the file."""
+    """Every check, in the order of the module names, then of the file: quick ones first."""
     for module in sorted(found.name for found in pkgutil.iter_modules(__path__)):
         import_module(f"{__name__}.{module}")
     return tuple(registered)

@@ -25,15 +25,15 @@ PATCHING = (
 )
 
 STUB_INSTRUCTIONS = 4
-"""Those, but for nops, within which ftrace_stub returns, before its end if that is known."""
+"""ftrace_stub must return within this many instructions, not counting nops."""
 
 FARTHEST = 4096
-"""Bytes from a function's start within which its call site lies: prologues are short."""
+"""The most bytes from the start of a function to its call site: prologues are short."""
 
 
 @check("C3f", "C4l", "C8c", variants=BOTH, layer=Layer.IMAGE)
 def names(bench: Bench) -> None:
-    """The image has been linked, with the names that compilers and other ports use."""
+    """The image is linked, with the names that compilers and other ports use."""
     symbols = bench.image.symbols
     if bench.form in MCOUNT_FORMS:
         bench.require("C3f", MCOUNT in symbols, f"there is no symbol {MCOUNT}")
@@ -48,7 +48,7 @@ def names(bench: Bench) -> None:
 
 @check("C1i", "C4n", "C9m", variants=BOTH, layer=Layer.IMAGE)
 def stubs_have_no_call_sites(bench: Bench) -> None:
-    """Nothing that runs on the way to a tracer, or while text is patched, is traced."""
+    """No function on the path to a tracer, or of the patching code, is traced."""
     traced = {site.function_address: site for site in bench.image.sites}
     for clause, functions in (("C1i", STUBS[:3]), ("C4n", STUBS[3:]), ("C9m", PATCHING)):
         for name in functions:
@@ -71,7 +71,8 @@ def the_table_of_call_sites(bench: Bench) -> None:
         int.from_bytes(raw[at : at + word], image.byteorder) for at in range(0, len(raw), word)
     ]
     bench.require("C7d", start % word == 0, f"the table at {start:#x} is not aligned to words")
-    # Linkers put the tables of compilers together as files come; the kernel's build sorts its own.
+    # Linkers keep the order of files in the compiler's table; only the kernel's own table is
+    # sorted.
     if bench.form in MCOUNT_FORMS:
         bench.require("C7d", table == sorted(table), "the table is not sorted")
     bench.require("C7d", len(set(table)) == len(table), "the table names a site twice")
@@ -80,7 +81,7 @@ def the_table_of_call_sites(bench: Bench) -> None:
         records, what = bench.sites.records, "records of the guest"
     else:
         records, what = table, "entries of the table"
-    # Entries in no function are those of weak functions that were not taken.
+    # Entries outside functions are those of overridden weak functions.
     records = [address for address in records if image.function_at(address) is not None]
     sites = find_sites(image)
     missing, extra = set(sites) - set(records), set(records) - set(sites)
@@ -133,7 +134,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
 
 @check("C8a", "C8g", "C9a", "C9d", "C8b", "M4a", "M4d", "M5a", "M5b", "C11a", layer=Layer.PATCHING)
 def text_after_boot(bench: Bench) -> None:
-    """Every site is off, the stubs are as built, and nothing else has changed."""
+    """Every site is off, and no other text has changed since the build."""
     bench.fresh()
     isa, image = bench.isa, bench.image
     built, now = image.read(image.text.start, len(image.text)), bench.code.text()
@@ -183,10 +184,9 @@ def text_after_boot(bench: Bench) -> None:
 
 
 def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
-    """_mcount and ftrace_caller are one address, at which stands a jump to ftrace_stub.
+    """_mcount and ftrace_caller are one address, with a jump to ftrace_stub.
 
-    Since 2013 it is a branch, which gives back o32's bytes of stack and is a nop once the guest has
-    booted.
+    Since 2013 it is a branch, which releases o32's stack space and becomes a nop at boot.
     """
     image, isa = bench.image, bench.isa
     mcount, caller = (image.address_of(name) for name in (MCOUNT, "ftrace_caller"))
@@ -215,7 +215,7 @@ def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
 
 @check("C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
 def switching_off_at_boot(bench: Bench) -> None:
-    """Where the guest does not come to its workload: each call of ftrace_make_nop() until then."""
+    """If the guest does not reach its workload: each call of ftrace_make_nop() before."""
     if bench.never_boots is None:
         return
     bench.boot()
@@ -262,7 +262,7 @@ def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:
 
 @check("C3e", variants=BOTH, layer=Layer.CALL)
 def the_stub_that_does_nothing(bench: Bench) -> None:
-    """A few words, no store and no call among them, and then the return."""
+    """ftrace_stub has a few instructions without stores and calls, and then the return."""
     isa, start = bench.isa, bench.image.address_of(NO_TRACER)
     function, most = bench.image.function_at(start), 4 * STUB_INSTRUCTIONS * isa.longest
     size = min(most, function.address + function.size - start) if function else most
@@ -277,7 +277,7 @@ def the_stub_that_does_nothing(bench: Bench) -> None:
     calls = bench.code.calls(start, b"".join(body))
     bench.require("C3e", not stores and not calls, "ftrace_stub does more", found=shown)
     if isa.sites.has_gate:
-        # There it is the end of _mcount, and no function: M5d.
+        # There it is the end of _mcount and not a function: M5d.
         return
     bench.fresh()
     bench.registers.fill([*isa.abi.scratch, *isa.abi.saved], (), 1)

@@ -13,10 +13,10 @@ from harness.isa import CallSite, Form, Isa
 SITE = "leaf"
 JUNK = 0xDEADBEEF
 FLIPPED = (1 << 2, 1 << 15)
-"""Bits of an instruction that is replaced by another one."""
+"""Bits that are inverted to make another instruction."""
 
 MARGIN = 0x100
-"""Bytes between the end of what reaches something and the call site that is put there."""
+"""Bytes between the end of the reachable range and the call site placed there."""
 
 
 @check("C9a", "C9b", "C9c", "C9d", "C10b", "M4a", "M4b", "M4c", "M4d", layer=Layer.PATCHING)
@@ -64,12 +64,12 @@ def switching_every_site(bench: Bench) -> None:
 
 
 def behind_the_gate(bench: Bench) -> int:
-    """How far behind ftrace_caller the place is that sites call: the words there may be skipped."""
+    """The offset from ftrace_caller that sites call: the words before it may be skipped."""
     return 2 * len(bench.isa.sites.nop) if since_2013(bench.kernel) else 0
 
 
 def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
-    """One call of ftrace_caller, and what goes with it as the compiler wrote it."""
+    """One call of ftrace_caller, with the compiler's other instructions unchanged."""
     caller += behind_the_gate(bench)
     targets = [target for _, target in bench.code.calls(site.address, code)]
     bench.require(
@@ -97,7 +97,7 @@ def _judge_on(bench: Bench, site: CallSite, code: bytes, caller: int) -> None:
 
 @check("C9b", "C9c", "C9f", "C9g", layer=Layer.PATCHING)
 def targets_everywhere(bench: Bench) -> None:
-    """Calls of awkward addresses, to the very limits and one beyond."""
+    """Calls of difficult addresses, up to the limits and one beyond."""
     if bench.kernel.call_target == "ftrace_caller":
         return
     bench.fresh()
@@ -108,7 +108,7 @@ def targets_everywhere(bench: Bench) -> None:
 
 @check("C9f", "C9g", layer=Layer.PATCHING)
 def targets_from_the_edge_of_a_region(bench: Bench) -> None:
-    """The same from sites at the end of what one jump can reach, where the next region begins."""
+    """The same from sites at the end of a region of jumps, where the next one begins."""
     if bench.kernel.call_target == "ftrace_caller":
         return
     size = bench.sites.size(bench.sites.of(SITE))
@@ -180,7 +180,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
 
 
 def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
-    """The port says no, and all text is what it was, the site's too."""
+    """The port returns an error and all text, also the site's, is unchanged."""
     before, code = bench.code.text(), bench.code.of(site)
     with bench.stakes(clause):
         status = bench.call(*call)
@@ -203,7 +203,9 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
 
 @check("C9n", "M1d", layer=Layer.PATCHING)
 def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
-    """A site of the kernel's form behind the kernel, within reach: its words say what it is."""
+    """A site of the kernel's form after the kernel's text, within reach: its words show its
+    form.
+    """
     if bench.kernel.sites_told_by == "address":
         return
     bench.fresh()
@@ -211,7 +213,7 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     caller = bench.image.address_of("ftrace_caller")
     address = bench.image.address_of("__modules_start") + MARGIN
     if not sites.reach(address)[0] <= caller <= sites.reach(address)[1]:
-        # Modules are too far away; it is memory of the heap that is just in reach.
+        # Modules are too far away; memory of the heap is within reach.
         address = sites.reach(caller)[1] - MARGIN
     address &= bench.isa.mask
     site = CallSite(address, real.form, "behind the kernel", address, real.as_built)
@@ -221,7 +223,9 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
 
 
 def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence[str]) -> None:
-    """Write a site's code to where no such site lies, and have the port switch it on and off."""
+    """Write a site's code to an address without such a site, and have the port switch it on and
+    off.
+    """
     image, caller = bench.image, bench.image.address_of("ftrace_caller")
     debugger = bench.guest.debugger
     bench.write_memory(site.address, off)
@@ -253,7 +257,9 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
 
 @check("C9e", "C9b", layer=Layer.PATCHING)
 def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
-    """Foreign words in each place of a site, and sites that are in the state asked for already."""
+    """Unexpected words in each place of a site, and sites that are already in the requested
+    state.
+    """
     bench.fresh()
     isa, image = bench.isa, bench.image
     site, port = bench.sites.of(SITE), bench.port
@@ -278,7 +284,7 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
 
 
 def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
-    """Code with one of its instructions replaced by others, and what each of them is."""
+    """Copies of the code with one instruction replaced, and a description of each."""
     instructions = isa.split(code)
     old = instructions[place]
     value, size = isa.value(old), len(old)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the port writes into its slots to switch tracers: all text before and after, decoded."""
+"""What the port writes to its slots to switch tracers: all text before and after, decoded."""
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
@@ -10,7 +10,7 @@ from harness.errors import GuestError
 
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
 OTHER_TRACER = "panic"
-"""Any function will do where nobody comes to call it."""
+"""Any function is suitable, as it is never called."""
 
 
 @check("C10a", "C10b", "C10d", "M5b", "M5c", layer=Layer.PATCHING)
@@ -23,7 +23,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     update = image.address_of("ftrace_update_ftrace_func")
     with bench.stakes("C10a"):
         bench.call(update, image.address_of(NO_TRACER))
-    # As built there is a nop; what stands for no tracer afterwards may be a call of ftrace_stub.
+    # As built it is a nop; without a tracer it may later be a call of ftrace_stub.
     idle = bench.code.text()
     bench.require(
         "C10b",
@@ -75,7 +75,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
 
 
 def asks_of_the_gate(bench: Bench) -> bool:
-    """Whether the jump at ftrace_caller goes and comes back with the tracers."""
+    """Whether the jump at ftrace_caller is removed and restored with the tracers."""
     return bench.applies("M5c") and not excused(bench.kernel, "M5c")
 
 
@@ -99,13 +99,13 @@ def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
 
 @check("C11c", "C11d", "C11e", "M5c", features=GRAPH, layer=Layer.PATCHING)
 def both_slots_in_every_order(bench: Bench) -> None:
-    """Each slot is switched with the other in either state: the text depends on the state alone."""
+    """Each slot is switched in either state of the other: the text depends on the state alone."""
     bench.fresh()
     switch, image = Switch(bench), bench.image
     switch.tracer(False)
     texts = {(False, False): bench.code.text()}
     state = (False, False)
-    # Every edge between the four states in both directions, and each switch twice in a row.
+    # Every change between the four states in both directions, and each switch twice in a row.
     for step in "gGtTtgTGgttTgGtGggTG":
         tracer, graph = state
         clause = "C11e" if step in "tT" else "C11c" if step == "g" else "C11d"
@@ -117,7 +117,7 @@ def both_slots_in_every_order(bench: Bench) -> None:
                 else:
                     switch.graph(step == "g")
             except GuestError as error:
-                # To be asked for what is there already may be an error, which changes nothing.
+                # A request for the current state may be an error, which changes nothing.
                 bench.require(clause, want == state, error.message)
         text = bench.code.text()
         known = texts.setdefault(want, text)
@@ -140,7 +140,7 @@ def both_slots_in_every_order(bench: Bench) -> None:
 
 
 def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes], text: bytes) -> None:
-    """The text with the graph tracer on for the first time, with or without the other tracer."""
+    """The text with the graph tracer on for the first time, with or without the function tracer."""
     image, isa = bench.image, bench.isa
     slot, caller = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_graph_caller"))
     on = text[slot - image.text.start :][: isa.longest]
@@ -163,7 +163,7 @@ def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes], text:
 
 
 def _patched(bench: Bench, place: int) -> range:
-    """The addresses of an instruction that a port writes at a place in its stub."""
+    """The addresses of an instruction that a port writes to a place in its stub."""
     return range(place, place + len(bench.isa.sites.nop))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Registers and stack over a traced call, for each way through the stubs."""
+"""Registers and stack before and after a traced call, for each path through the stubs."""
 
 from functools import partial
 
@@ -23,8 +23,7 @@ GRAPH = ("FUNCTION_GRAPH_TRACER",)
 MCOUNT_FORMS = (Form.MCOUNT, Form.MCOUNT_RA_ADDRESS)
 
 LEAF, OTHER = "leaf", "check_nested_calls"
-"""Functions of the workload that run whatever their registers hold: one that calls nothing, and one
-that does."""
+"""Functions of the workload that accept any register values: a leaf, and one that calls others."""
 
 C1 = ("C1a", "C1b", "C1c", "C1d", "C1e", "C1f", "C1g", "C1h")
 C2 = ("C2a", "C2b", "C2c", "C2d")
@@ -32,7 +31,7 @@ C2 = ("C2a", "C2b", "C2c", "C2d")
 
 @check("C8d", "C8f", "C3c", "C9a", "M5d", "C16a", variants=(*BOTH, STATIC_STOP), layer=Layer.CALL)
 def a_site_without_a_tracer(bench: Bench) -> None:
-    """The site calls the stub, or mcount as built, and nobody traces."""
+    """The site calls the stub, or mcount as built, without a tracer."""
     for name in (LEAF, OTHER):
         for state in _idle_states(bench):
             clauses = _idle_clauses(bench, state)
@@ -62,7 +61,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
 
 @check("C8d", "C3c", "M5d", variants=BOTH, forms=MCOUNT_FORMS, layer=Layer.CALL)
 def the_first_call_at_boot(bench: Bench) -> None:
-    """Where the guest does not come to its workload: the first call of a stub that it makes."""
+    """If the guest does not reach its workload: its first call of a stub."""
     if bench.never_boots is None:
         return
     bench.boot()
@@ -108,7 +107,7 @@ def _idle(bench: Bench, state: str, name: str) -> CallSite:
     if state == "the site as built":
         bench.guest.debugger.restore_memory(site.address, site.as_built)
         if not bench.isa.sites.has_gate:
-            # It is ftrace_caller that has a tracer now; mcount is another function.
+            # The tracer is called by ftrace_caller; mcount is another function.
             switch.tracer(True)
     if state == "the site on":
         switch.sites(True, [site])
@@ -130,7 +129,7 @@ def _traced(bench: Bench, name: str) -> CallSite:
 
 @check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=BOTH, layer=Layer.CALL)
 def a_call_of_the_tracer(bench: Bench) -> None:
-    """Everything that the function needs is there again behind a hostile tracer."""
+    """All that the function needs is restored after a tracer that overwrites what it may."""
     for name in (LEAF, OTHER):
         retrace = Retrace(bench, partial(_traced, bench, name))
         bench.locate = retrace.lost
@@ -159,12 +158,12 @@ def a_call_of_the_tracer(bench: Bench) -> None:
 def judge_first(
     retrace: Retrace, clauses: dict[str, str], call: TracedCall, *, hijacked: bool = False
 ) -> None:
-    """The first call of the workload, in place of one that the guest does not come to."""
+    """Judge the first call of the workload instead of one that the guest does not reach."""
     compare(retrace, call, "the first call of the workload", clauses, hijacked=hijacked)
 
 
 def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
-    """What the tracer is told, and what it finds."""
+    """The arguments of the tracer, and registers and stack at its entry."""
     bench = retrace.bench
     isa, seen, site = bench.isa, call.first(TRACER), call.site
     ip, parent = (seen[name] & isa.mask for name in isa.abi.argument_registers[:2])
@@ -189,7 +188,7 @@ def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
 
 
 def judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> None:
-    """The innermost return addresses in the frame records, where the ABI has such."""
+    """The innermost return addresses in the frame records, if the ABI has them."""
     if not bench.isa.abi.frame_record or function not in call.returns:
         return
     expected = [bench.sites.resumes(call.site), call.caller]
@@ -234,7 +233,7 @@ def judge_entry(
 
 @check("C9p", variants=(DYNAMIC,), layer=Layer.CALL)
 def the_landing_pad_of_the_stub(bench: Bench) -> None:
-    """Where indirect branches must land on pads a veneer can reach ftrace_caller."""
+    """Where indirect branches must land on pads, a veneer can reach ftrace_caller."""
     if not bench.applies("C5f"):
         return
     bench.fresh()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The same for the ways through the graph tracer: in, and home through return_to_handler."""
+"""The same for the graph tracer: at entry, and at the return through return_to_handler."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ BOTH = (DYNAMIC, STATIC)
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
 
 DEEP, CALLS = "recurse", 6
-"""A function of the workload that calls itself, and how many calls are looked at."""
+"""A recursive function of the workload, and the number of calls that are checked."""
 
 C4 = ("C4c", "C4d", "C4e", "C4h", "C4j", "C6a", "C12a")
 C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
@@ -41,7 +41,7 @@ ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack",
 def _hijacked(
     bench: Bench, name: str, both: bool | None = None, entry: str | None = None
 ) -> CallSite:
-    """With the graph tracer, and the function tracer switched on or off behind it."""
+    """Stop at a site with the graph tracer on, and the function tracer on or off."""
     bench.fresh()
     switch, site = Switch(bench), bench.sites.of(name)
     switch.graph(True, entry=entry)
@@ -55,7 +55,7 @@ def _hijacked(
     *C4, "C1e", "C1f", "C11b", "C14b", "C3b", "C8e", variants=BOTH, features=GRAPH, layer=Layer.CALL
 )
 def a_call_that_is_hijacked(bench: Bench) -> None:
-    """The same through ftrace_graph_caller, and the way home."""
+    """The same through ftrace_graph_caller, and the return."""
     for name in (LEAF, OTHER):
         for both in (False, True):
             prepare = partial(_hijacked, bench, name, both)
@@ -80,7 +80,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
 
 
 def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: bool) -> bool:
-    """What prepare_ftrace_return passes on."""
+    """The arguments that prepare_ftrace_return passes on."""
     bench = retrace.bench
     isa, site = bench.isa, call.site
     count = len(call.called.get(GRAPH_ENTER, ()))
@@ -108,7 +108,7 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
         message = f"{what}: there is no frame pointer"
         bench.require("C6a", pointer != 0, message, of_pointer, **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
-        # A patchable entry comes before the function has stored it anywhere.
+        # At a patchable entry the function has not stored it yet.
         at_place = call.place == isa.machine.plain_address(ret)
         any_value = site.form is Form.PATCHABLE_ENTRY or bench.kernel.retp == "cookie"
         bench.require(
@@ -127,7 +127,7 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
 
 @check("C12a", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
 def a_cookie_that_no_other_call_has(bench: Bench) -> None:
-    """An unwinder tells hijacked calls apart by retp: calls within calls have one each."""
+    """An unwinder distinguishes hijacked calls by retp: nested calls have different ones."""
     bench.fresh()
     switch, site, isa = Switch(bench), bench.sites.of(DEEP), bench.isa
     switch.graph(True)
@@ -203,7 +203,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
 
 @check("C4f", variants=BOTH, features=GRAPH, layer=Layer.CALL)
 def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
-    """The entry handler says no: the function returns as if nobody had asked."""
+    """The entry handler returns 0: the function returns as if it were not traced."""
     for name in (LEAF, OTHER):
         prepare = partial(_hijacked, bench, name, entry="ftrace_graph_entry_stub")
         retrace = Retrace(bench, prepare)

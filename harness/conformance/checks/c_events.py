@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events of a whole workload against what QEMU saw executed, and the answers of the workload."""
+"""Events of a whole workload against QEMU's execution record, and the workload's results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ SHOWN = 6
 
 @dataclass
 class Watched:
-    """A guest in whose QEMU the oracle is."""
+    """A guest whose QEMU has the oracle's plugin."""
 
     bench: Bench
     oracle: Oracle
@@ -39,9 +39,9 @@ class Watched:
     off: set[int] = field(default_factory=set)
 
     def on(self) -> None:
-        """Switch every site on, but those of nested functions where that can be chosen.
+        """Switch every site on, except those of nested functions if sites can be chosen.
 
-        They write through a register that C1d is about; whoever loses it would fail everything.
+        These write through a register of C1d; a port that loses it would fail every clause.
         """
         self.switch.sites(True)
         if self.switch.dynamic:
@@ -56,25 +56,27 @@ class Watched:
         self.switch.sites(False)
 
     def run(self, place: str = DONE) -> None:
-        """Run on, with the oracle recording."""
+        """Continue with the oracle recording."""
         self.oracle.window(True)
         self.bench.run_to(place)
         self.oracle.window(False)
 
     @property
     def events(self) -> list[TraceEvent]:
-        """What any tracer recorded."""
+        """All events of the ring buffer."""
         return list(self.bench.guest.tracer.events())
 
     @property
     def calls(self) -> list[FunctionEvent]:
-        """What the function tracer recorded."""
+        """The events of the function tracer."""
         return [event for event in self.events if isinstance(event, FunctionEvent)]
 
     def compare(
         self, *, graph: bool = False, on: Callable[[int], bool] | None = None
     ) -> tuple[Expectation, EventComparison]:
-        """The events of a tracer against the calls of the sites that are on: all but `off`."""
+        """Compare the events of a tracer with the calls of the sites that are on: all except
+        `off`.
+        """
         chosen = on or (lambda site: site not in self.off)
         flow = [record for record in self.oracle.flow() if chosen(record.site)]
         expected = expect(flow, Settings(graph_tracer=graph), marked=False)
@@ -82,7 +84,7 @@ class Watched:
 
     @property
     def graph(self) -> list[tuple[bool, int, int]]:
-        """What the graph tracer recorded: whether it is an exit, the site, and how deep."""
+        """The events of the graph tracer: whether each is an exit, its site, and its depth."""
         kinds = (FuncgraphEntryEvent, FuncgraphExitEvent)
         return [
             (isinstance(event, FuncgraphExitEvent), event.func, event.depth)
@@ -103,7 +105,7 @@ def watch(bench: Bench) -> Iterator[Watched]:
 
 @check("C3a", "C4b", "C8d", "C9a", "C3d", variants=BOTH)
 def nothing_is_recorded_while_nothing_traces(bench: Bench) -> None:
-    """The workload is right, and no event is there."""
+    """The results of the workload are right, and there is no event."""
     clauses = ("C3a", "C4b") if bench.variant.name == STATIC else ("C8d", "C9a")
     with watch(bench) as watched:
         with bench.stakes(*clauses):
@@ -115,7 +117,7 @@ def nothing_is_recorded_while_nothing_traces(bench: Bench) -> None:
 
 @check("C2a", "C2b", "C2c", "C2d", "C3b", "C8e", "C1i", variants=BOTH)
 def every_call_makes_one_event(bench: Bench) -> None:
-    """The function tracer on, every site on: entries in order, with caller, and no others."""
+    """With the function tracer and every site on: events in order, with callers, and no others."""
     reached = "C3b" if bench.variant.name == STATIC else "C8e"
     with watch(bench) as watched:
         watched.switch.tracer(True)
@@ -150,7 +152,7 @@ def every_call_makes_one_event(bench: Bench) -> None:
 
 @check("C9h")
 def only_sites_that_are_on_make_events(bench: Bench) -> None:
-    """With some sites on there are the events of those."""
+    """With some sites on, there are only events of these."""
     with watch(bench) as watched:
         chosen = [site for site in bench.image.sites if site.function.startswith(("take_", "leaf"))]
         watched.switch.tracer(True)
@@ -183,7 +185,7 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
     features=GRAPH,
 )
 def every_entry_has_its_exit(bench: Bench) -> None:
-    """The graph tracer on, every site on: calls and returns in order, as deep as they were."""
+    """With the graph tracer and every site on: calls and returns in order, with their depth."""
     clauses = ("C4d", "C4g", "C4n", "C5c", *(c for c in ("C4i", "C4j", "C5f") if bench.applies(c)))
     if bench.variant.name == DYNAMIC:
         clauses = (*clauses, "C11b")
@@ -212,7 +214,7 @@ def every_entry_has_its_exit(bench: Bench) -> None:
 
 @check("C5g", "C4b", "C11b", variants=BOTH, features=GRAPH)
 def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
-    """The graph tracer is switched off while functions run whose return addresses it has."""
+    """The graph tracer is switched off while hijacked functions run."""
     with watch(bench) as watched:
         watched.switch.graph(True)
         watched.on()
@@ -232,8 +234,8 @@ def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
 
 @check("C4a", "C4b", variants=(STATIC,), features=GRAPH)
 def either_pointer_is_enough(bench: Bench) -> None:
-    """ftrace_graph_caller is reached if one of the two pointers is not its stub, with a function
-    tracer and without.
+    """ftrace_graph_caller is called if one of the pointers is not its stub, with and without a
+    tracer.
     """
     stubs = ("ftrace_graph_entry_stub", "ftrace_stub")
     own = ("trace_graph_entry", "trace_graph_return")
@@ -270,7 +272,9 @@ def _with_pointers(bench: Bench, traced: bool, entry: str, leave: str) -> CallSi
 
 @check("C16a", "C16b", variants=(STATIC_STOP,))
 def function_trace_stop_stops(bench: Bench) -> None:
-    """While it is not zero nothing is recorded, whatever the pointers say; at zero all is."""
+    """While it is not zero nothing is recorded, whatever the pointers are; at zero all calls
+    are.
+    """
     for value in (1, 0):
         bench.fresh()
         switch = Switch(bench)
@@ -288,7 +292,7 @@ def function_trace_stop_stops(bench: Bench) -> None:
 
 @check("C9m")
 def patching_makes_no_events(bench: Bench) -> None:
-    """Every site on and the tracer on, and then the port's functions are called."""
+    """With every site and the tracer on, the port's patching functions are called."""
     bench.fresh()
     switch = Switch(bench)
     switch.tracer(True)
@@ -324,7 +328,7 @@ def told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]
 
 @check("C3d", variants=(STATIC,), forms=(Form.MCOUNT, Form.MCOUNT_RA_ADDRESS), layer=Layer.CALL)
 def the_way_without_a_tracer(bench: Bench) -> None:
-    """Counted in single steps: comparisons and the return, and nothing stored."""
+    """In single steps: only comparisons and the return, and no store."""
     limit = 32
     bench.fresh()
     isa = bench.isa

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens while text is patched: store by store, and under a CPU that stands there."""
+"""Patching in single steps, and patching of text that a CPU is executing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
 
 MOST_STEPS = 4000
-"""Instructions that one call of a patching function may take."""
+"""The most instructions of one call of a patching function."""
 
 SITE = "leaf"
 
 LINE = 64
-"""Bytes; a multiple of the cache lines of all CPUs here."""
+"""Bytes; a multiple of the cache line size of all CPUs here."""
 
 
 @dataclass
@@ -26,14 +26,14 @@ class Log:
     """Writes to text and maintenance of fetched instructions, in the order of execution."""
 
     values: dict[int, list[bytes]]
-    """What each unit of instructions that changed was, one value after the other."""
+    """The successive values of each instruction unit that changed."""
     flushed: dict[int, int] = field(default_factory=dict)
-    """Which of them have been made visible: how many values each had by then."""
+    """The units that were flushed, with the number of values that each had had by then."""
 
 
 @check("C9j", "C9k", "C10c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
-    """Each patching function in single steps: one store a word, and then maintenance over it."""
+    """Each patching function in single steps: one store a word, then cache maintenance for it."""
     for name, prepare, call in _operations(bench):
         function = bench.image.symbolize(call[0])
         with bench.stakes("C9k"):
@@ -61,10 +61,10 @@ Call = tuple[int, ...]
 
 
 def _operations(bench: Bench) -> list[tuple[str, list[Call], Call]]:
-    """A name, the calls that come first, and the call that is looked at."""
+    """A name, the calls before it, and the call to judge."""
     bench.fresh()
     image = bench.image
-    # As near as can be to the end of a cache line, where it shows which one is asked for.
+    # As near as possible to the end of a cache line, where a wrong line shows.
     site = max(image.sites, key=lambda site: site.address % LINE)
     record = bench.port.record_of(site)
     caller = image.address_of("ftrace_caller")
@@ -89,7 +89,7 @@ def _operations(bench: Bench) -> list[tuple[str, list[Call], Call]]:
 
 
 def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
-    """Run one call in single steps, after it has been seen which words it changes."""
+    """Find which words a call changes, then run it in single steps."""
     before, after = b"", b""
     for seen in (False, True):
         bench.fresh()
@@ -120,7 +120,7 @@ def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
                 if address in visible:
                     log.flushed[address] = len(values)
         elif machine.is_store(instruction) or machine.delay_slot:
-            # A step may take a branch's delay slot along, with a store in it.
+            # A step may include the delay slot of a branch, with a store in it.
             _note(bench, log)
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
 
@@ -134,7 +134,9 @@ def _note(bench: Bench, log: Log) -> None:
 
 @check("C9i")
 def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
-    """Where a kernel lets a CPU stand in a site, it may be switched: the function goes on well."""
+    """A site may be switched wherever a CPU can be stopped in it: the function continues
+    correctly.
+    """
     site = bench.sites.of(SITE)
     for on in (True, False):
         for number, place in enumerate(bench.sites.places(site)):
@@ -169,8 +171,8 @@ def _run_into(bench: Bench, site: CallSite, place: int) -> None:
 
 @check("C10c", "C8f", "C11e", features=("FUNCTION_GRAPH_TRACER",))
 def a_cpu_parked_in_the_stub(bench: Bench) -> None:
-    """At each instruction of the stub the tracers are switched off; the call goes on as one that
-    had or had not been traced, and the workload's answers are right.
+    """The tracers are switched off at each instruction of the stub: the call continues, traced or
+    not, and the workload's results are right.
     """
     stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
     entered = False
@@ -186,7 +188,7 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
             delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
             here = bench.guest.debugger.step_instruction().address & isa.mask
         if delayed:
-            # No CPU is ever found in a delay slot.
+            # No CPU is ever stopped in a delay slot.
             continue
         inside = bench.image.function_at(here) == stub
         if entered and not inside:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an interrupt could do at each instruction of the stubs."""
+"""Interrupts at each instruction of the stubs."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import DYNAMIC, STATIC, check, interrupts, nmis
@@ -19,22 +19,22 @@ from harness.conformance.verdict import Layer
 
 BOTH = (DYNAMIC, STATIC)
 SITE, LEAF = "check_nested_calls", "leaf"
-"""Functions of the workload: one that calls, and one that does not."""
+"""Functions of the workload: one that calls others, and a leaf."""
 
 HANDLER_WORK, NMI_WORK = "injected_work", "nmi_work"
 """Traced functions that the handlers of injected interrupts and NMIs call."""
 
 MOST_STEPS = 400
-"""Instructions of stubs between a site and the place behind it."""
+"""The most instructions of the stubs at one site."""
 
 BELOW = 512
-"""Bytes below the stack pointer that an interrupt's handler certainly takes."""
+"""Bytes below the stack pointer that every interrupt handler uses."""
 
 
 @check("C1j", variants=BOTH, layer=Layer.CALL)
 def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
-    """At each instruction of the stubs the stack below its pointer is overwritten, as it would be
-    by the frame of an interrupt; on the way in through both tracers, and on the way out.
+    """The stack below its pointer is overwritten at each instruction of the stubs, as by the frame
+    of an interrupt: at entry with both tracers, and at the return.
     """
     bench.fresh()
     switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
@@ -84,7 +84,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
 
 
 def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
-    """Go on in single steps; C functions run to their end at once."""
+    """Continue in single steps; C functions run to their end at once."""
     isa, debugger = bench.isa, bench.guest.debugger
     functions = _c_functions(bench)
     noise = bytes(range(1, 129)) * (BELOW // 128)
@@ -118,8 +118,8 @@ def _same(
 
 @check("C1j", variants=BOTH, lacks=interrupts)
 def an_interrupt_at_each_instruction(bench: Bench) -> None:
-    """A real one, whose handler is traced too: on the way in through each tracer, and on the way
-    out.  The interrupted stub never notices.
+    """A real interrupt with a traced handler: at entry with each tracer, and at the return.  The
+    interrupted stub is unaffected.
     """
     for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
         bench.fresh()
@@ -157,7 +157,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
 
 
 def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
-    """Go on to ``goal`` in single steps, with an interrupt behind each; where there were some."""
+    """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
     isa, debugger, functions = bench.isa, bench.guest.debugger, _c_functions(bench)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     met: list[int] = []
@@ -176,14 +176,14 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
 
 
 def _interrupt(bench: Bench, here: int, tracer: str) -> None:
-    """Raise one, and let its handler run to the end; what it interrupted is as it was."""
+    """Raise an interrupt, and let its handler run to the end; the registers must be unchanged."""
     isa, before = bench.isa, bench.registers.read()
     stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
     bench.guest.inject_interrupt(bench.cpu)
     bench.run_to(HANDLER_WORK)
     for _ in range(MOST_STEPS):
-        # What the handler calls comes through here too.
+        # Functions that the handler calls reach this address too.
         bench.run_to(here)
         after = bench.registers.read()
         if after[isa.abi.stack_register] == stack:
@@ -202,8 +202,8 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
 
 @check("C17b", features=("FTRACE_NMI_ENTER",), lacks=nmis)
 def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
-    """At each instruction of ftrace_make_call and ftrace_make_nop an NMI, whose handler's function
-    is the one that is switched: it finds the old site or the new one.
+    """An NMI at each instruction of ftrace_make_call and ftrace_make_nop, whose handler calls the
+    function that is switched: it executes the old site or the new one.
     """
     isa, image = bench.isa, bench.image
     caller = image.address_of("ftrace_caller")
@@ -246,6 +246,6 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
 
 
 def _c_functions(bench: Bench) -> set[int]:
-    """What the stubs call: it is the kernel's business, or the compiler's."""
+    """The C functions that the stubs call: of the kernel or compiled."""
     names = (*CALLED, "ftrace_return_to_handler")
     return {bench.image.symbols[name] for name in names if name in bench.image.symbols}

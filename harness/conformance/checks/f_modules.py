@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Call sites of modules: what loading, switching and unloading make of them."""
+"""Call sites of modules: loading, switching and unloading."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
@@ -15,16 +15,16 @@ from harness.trace import FunctionEvent
 
 RUN = "run_modules"
 RIGHT = 7 + 8
-"""What it returns when every function of both modules has given the right result."""
+"""The result of RUN if every function of both modules has the right result."""
 
 STEPS_TO_STUB = 8
-"""Instructions from a call in a module to the stub, whatever lies in between."""
+"""The most instructions from a call in a module to the stub, veneers included."""
 
 PATTERN = b"\xa5\x5a\xc3\x3c"
 
 
 def load(bench: Bench) -> list[ModuleImage]:
-    """All modules, loaded into a fresh guest."""
+    """Load all modules into a fresh guest."""
     bench.fresh()
     with bench.stakes("C7f", "C9a", "M1b"):
         return [load_module(bench, name) for name in LOADED]
@@ -36,7 +36,7 @@ def sites_of(modules: list[ModuleImage]) -> list[CallSite]:
 
 
 def texts(bench: Bench, modules: list[ModuleImage]) -> list[bytes]:
-    """Their texts as they are now."""
+    """Their current text."""
     return [bench.guest.debugger.dump_memory(one.text.start, len(one.text)) for one in modules]
 
 
@@ -45,13 +45,13 @@ def _listed(bench: Bench, site: CallSite) -> list[str]:
 
 
 def both(bench: Bench, *clauses: str) -> list[str]:
-    """Those of the clauses that are for this config."""
+    """The clauses that apply to this config."""
     return [clause for clause in clauses if bench.applies(clause)]
 
 
 @check("C7f", "M3a", "C8b", variants=(MODULES,), layer=Layer.PATCHING)
 def records_of_modules(bench: Bench) -> None:
-    """The records that a module brings against a disassembly of it."""
+    """The records of a module against a disassembly."""
     modules = load(bench)
     for module in modules:
         found = sorted(bench.port.records(module.address_of(THIS_MODULE))[1])
@@ -68,7 +68,9 @@ def records_of_modules(bench: Bench) -> None:
 
 @check("C7f", "C9a", "C9d", "M1a", "M1b", variants=(MODULES,), layer=Layer.PATCHING)
 def module_sites_are_off(bench: Bench) -> None:
-    """After loading no site calls, nothing else has changed, and a CPU passes each kind of site."""
+    """After loading all sites are off, nothing else has changed, and a CPU passes each kind of
+    site.
+    """
     modules = load(bench)
     inside = bench.sites.addresses_of(sites_of(modules))
     for module, now in zip(modules, texts(bench, modules), strict=True):
@@ -98,7 +100,7 @@ def module_sites_are_off(bench: Bench) -> None:
 
 
 def _pass(bench: Bench, site: CallSite) -> None:
-    """From a site that is off a CPU comes to the first word behind it, with its stack pointer."""
+    """From a site that is off a CPU gets to the first word after it, with its stack pointer."""
     isa, debugger = bench.isa, bench.guest.debugger
     end = site.address + bench.sites.size(site)
     before = bench.registers.read()
@@ -164,7 +166,7 @@ def switching_module_sites(bench: Bench) -> None:
 
 
 def _follow(bench: Bench, site: CallSite) -> None:
-    """A CPU at a site that is on comes to ftrace_caller, by whatever lies in between."""
+    """From a site that is on a CPU gets to ftrace_caller, also through veneers."""
     isa, debugger = bench.isa, bench.guest.debugger
     before = bench.registers.read()
     bench.registers.write({isa.abi.pc_register: site.address})
@@ -173,7 +175,7 @@ def _follow(bench: Bench, site: CallSite) -> None:
     while here != goal and len(way) < bench.sites.size(site) // isa.unit + STEPS_TO_STUB:
         way += bench.code.listing(here, bench.code.instruction(here))
         here = debugger.step_instruction().address & isa.mask
-    # With what a branch leaves behind for the next instruction: a landing pad may be asked for.
+    # A branch may require that the next instruction is a landing pad.
     kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
     bench.registers.write({name: before[name] for name in kept if name in before})
     for clause in ("C7f", "C9b", *both(bench, "C9p", "M2b")):
@@ -187,7 +189,7 @@ def _follow(bench: Bench, site: CallSite) -> None:
 
 @check("C9n", "M1d", variants=(MODULES,), layer=Layer.PATCHING)
 def a_module_site_in_the_kernels_text(bench: Bench) -> None:
-    """A long call where only short ones have been: its words say what it is."""
+    """A long call in the kernel's text, where calls are short: its words show its form."""
     if bench.kernel.sites_told_by == "address":
         return
     modules = load(bench)
@@ -195,7 +197,7 @@ def a_module_site_in_the_kernels_text(bench: Bench) -> None:
     if real.form is not Form.LONG_CALL:
         return
     off = bench.code.of(real)
-    # A function that nothing here calls.
+    # A function that is not called here.
     address = bench.image.address_of("run_user_program")
     site = CallSite(address, real.form, "run_user_program", address, real.as_built)
     switch_elsewhere(bench, site, off, ("C9n", "M1d"))
@@ -203,9 +205,7 @@ def a_module_site_in_the_kernels_text(bench: Bench) -> None:
 
 @check("C9e", "C9f", "M1d", variants=(MODULES,), layer=Layer.PATCHING)
 def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
-    """Foreign words in each place of a module's site, states asked for twice, targets that its call
-    does not have.
-    """
+    """Unexpected words in each place of a module's site, repeated requests, and wrong targets."""
     modules = load(bench)
     site = sites_of(modules)[0]
     caller, port = bench.image.address_of("ftrace_caller"), bench.port
@@ -235,15 +235,15 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
 
 @check("C9i", "C2a", "M2c", variants=(MODULES,))
 def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
-    """Where a kernel lets a CPU stand in a module's site, it may be switched; a call that goes on
-    from a site that is off meanwhile is reported with that site.
+    """A module's site may be switched wherever a CPU can be stopped in it; a call that continues
+    from there is reported with that site.
     """
     isa = bench.isa
     for on in (False, True):
         place = 0
         while True:
             modules = load(bench)
-            # Words that are no nops stand in front of its site: a search does not end there.
+            # The words before its site are not nops: a search must not stop there.
             site = next(one for one in sites_of(modules) if one.function == "num_large")
             if place == len(isa.split(site.as_built)):
                 break
@@ -287,7 +287,9 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
 
 @check("C7e", variants=(MODULES,))
 def nothing_is_written_where_a_module_was(bench: Bench) -> None:
-    """A module goes while its sites are on; its memory is another's when every site is switched."""
+    """A module is unloaded with its sites on; its memory has other contents when all sites are
+    switched.
+    """
     modules = load(bench)
     switch = Switch(bench)
     switch.tracer(True)

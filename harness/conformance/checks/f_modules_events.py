@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is traced of the calls of modules, against the oracle's record of them."""
+"""Events of modules against the oracle's record."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from harness.oracle import Call
 
 @contextmanager
 def _loaded_and_watched(bench: Bench) -> Iterator[tuple[Watched, list[ModuleImage]]]:
-    """A guest with modules and the oracle, which knows their sites."""
+    """A guest with loaded modules and the oracle, which knows their sites."""
     with watch(bench) as watched:
         modules = []
         for name in LOADED:
@@ -42,14 +42,14 @@ def _run(bench: Bench, clauses: list[str], watched: Watched, what: str) -> None:
 
 
 def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
-    """Where tracing is on when sites have been switched: in a static guest everywhere."""
+    """The sites that are traced after switching: in a static guest all of them."""
     static = bench.variant.name == STATIC_MODULES
     return {site.address for site in (*sites, *(bench.image.sites if static else ()))}
 
 
 @check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
 def events_of_modules(bench: Bench) -> None:
-    """The function tracer on every site of the modules: ip, caller, and every answer right."""
+    """The function tracer on every site of the modules: ip, caller, and the workload's results."""
     reached = "C8e" if bench.variant.name == MODULES else "C3b"
     clauses = ["C7f", reached, *both(bench, "M2a", "M2c")]
     with _loaded_and_watched(bench) as (watched, modules):
@@ -68,7 +68,7 @@ def events_of_modules(bench: Bench) -> None:
         wrong = [(call, event) for call, event in pairs if event.ip != call.site]
         for clause in ("C2a", *both(bench, "M2c")):
             bench.require(clause, not wrong, "ip is not the site", events=told(bench, wrong))
-        # RUN was called by the debugger, which QEMU's record knows nothing of.
+        # RUN was called by the debugger, which is not in QEMU's record.
         wrong = [
             (call, event)
             for call, event in pairs
@@ -83,7 +83,7 @@ def events_of_modules(bench: Bench) -> None:
     features=("FUNCTION_GRAPH_TRACER",),
 )
 def graph_events_of_modules(bench: Bench) -> None:
-    """The graph tracer on every site of the modules: each entry has its exit, and the answers."""
+    """The graph tracer on every site of the modules: entries, exits, and the workload's results."""
     with _loaded_and_watched(bench) as (watched, modules):
         sites = sites_of(modules)
         watched.switch.graph(True)
@@ -94,11 +94,11 @@ def graph_events_of_modules(bench: Bench) -> None:
         flow = [record for record in watched.oracle.flow() if record.site in own]
         expected = [(not isinstance(record, Call), record.site) for record in flow]
         every = [(leaves, site) for leaves, site, _ in watched.graph]
-        # In a static guest the kernel is traced, too, on its way to the modules and back.
+        # In a static guest the kernel's calls before and after the modules are traced too.
         static = bench.variant.name == STATIC_MODULES
         found = [one for one in every if one[1] in own] if static else every
-        # A function whose prologue cannot be read may be left alone, with both its events; but not
-        # all that have a call of the same length, whose sites the port may have got wrong.
+        # A function whose prologue cannot be decoded may lack its events; but if all with a call of
+        # the same length lack them, the port does not handle such sites.
         sizes = {site.address: bench.sites.size(site) for site in sites}
         missing = {sizes[at] for _, at in expected} - {sizes.get(at) for _, at in found}
         bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events")
@@ -122,7 +122,7 @@ def graph_events_of_modules(bench: Bench) -> None:
 
 @check("C4a", "C4e", variants=(STATIC_MODULES,), features=("FUNCTION_GRAPH_TRACER",))
 def either_pointer_is_enough_for_modules(bench: Bench) -> None:
-    """The call of a module is told as its site on both ways to ftrace_graph_caller."""
+    """With either pointer set, ftrace_graph_caller reports a module's call with its site."""
     isa = bench.isa
     for way in ({"entry": "ftrace_graph_entry_stub"}, {"leave": "ftrace_stub"}):
         site = next(one for one in sites_of(load(bench)) if one.function == "mod_leaf")

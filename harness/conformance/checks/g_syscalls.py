@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""System calls of a program in user mode: guests/user/calls.c says what it calls."""
+"""System calls of a program in user mode, guests/user/calls.c."""
 
 from dataclasses import dataclass
 
@@ -13,46 +13,46 @@ BOTH = (DYNAMIC, STATIC)
 TRACED = ("SYSCALL_TRACEPOINTS",)
 
 PROGRAM, STATUS = "calls", 42
-"""The program, and what it returns when every system call has done what it should."""
+"""The program, and its exit status if every system call has had the right result."""
 
 CALLS = (
     *(["write"] * 5),
     *("sched_yield", "clock_gettime", "nanosleep", "clock_gettime", "clock_gettime", "nanosleep"),
     *(["mmap"] * 3),
 )
-"""Its system calls but for the first three, which the compiler may order, and for those behind,
-which are none; then it ends."""
+"""Its system calls except the first three, which the compiler may reorder, and except the invalid
+ones; then it ends."""
 
 FIRST, UNKNOWN = 3, 4
 
 WRITTEN = (28, 0, -9, -14, -14)
 MAPPED = (-12, -22, -9)
-"""What write and mmap return, call by call: numbers of bytes and errors."""
+"""The results of write and mmap, call by call: numbers of bytes, and errors."""
 
 NAME, SYMBOL, NUMBER, FUNCTION = slice(0, 32), slice(32, 72), slice(232, 236), 240
-"""Places in the guest's struct syscall_metadata."""
+"""Members of the guest's struct syscall_metadata."""
 
 ALIGNMENT = 8
 
 OTHER_WORK = 0x200
-"""A flag of threads that the guest's kernel has no use for: another reason for the slow path."""
+"""A thread flag that the guest's kernel does not use: another reason for the slow path."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyscallMetadata:
-    """A system call as the guest's kernel describes it."""
+    """A system call, from the guest's metadata."""
 
     name: str
     symbol: str
     number: int
     function: int
     index: int
-    """Its place in sys_call_table."""
+    """Its index in sys_call_table."""
     described_at: int
 
 
 def calls_of(bench: Bench) -> list[SyscallMetadata]:
-    """All that have a description, by a look at the table of functions."""
+    """The system calls with metadata, and their functions from the table."""
     image, word = bench.image, bench.isa.word_size
     start, stop = (image.address_of(f"__{end}_syscalls_metadata") for end in ("start", "stop"))
     size = -(-(FUNCTION + word) // ALIGNMENT) * ALIGNMENT
@@ -82,7 +82,7 @@ def table_size(bench: Bench) -> int:
 
 
 def _strings(bench: Bench, *texts: str) -> list[int]:
-    """Texts in the guest, far down its stack; where each is."""
+    """Write texts far down the guest's stack; the address of each."""
     start = (bench.registers.read()[bench.isa.abi.stack_register] - 0x4000) & -16
     data = [text.encode() + b"\0" for text in texts]
     bench.guest.debugger.restore_memory(start, b"".join(data))
@@ -90,13 +90,13 @@ def _strings(bench: Bench, *texts: str) -> list[int]:
 
 
 def _run(bench: Bench, *until: str) -> int:
-    """Start the program, and let it come to its end or to one of these functions; where it is."""
+    """Start the program, and run it to its end or to one of these functions; returns which."""
     bench.enter(bench.image.address_of("run_user_program"), *_strings(bench, PROGRAM))
     return bench.run_to(*(until or (CALL_RETURNS,)))
 
 
 def _events(bench: Bench, clauses: tuple[str, ...]) -> list[TraceEvent]:
-    """Let the program end, and see whether it found every system call right."""
+    """Run the program to its end, and check its exit status."""
     if bench.guest.debugger.read_register(bench.isa.abi.pc_register) != _end(bench):
         bench.run_to(CALL_RETURNS)
     status = bench.registers.read()[bench.isa.abi.results[0]] & 0xFF
@@ -111,7 +111,7 @@ def _end(bench: Bench) -> int:
 
 @check("C13d", "C13e", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def every_system_call_is_entered_and_left(bench: Bench) -> None:
-    """The events of all system calls of a program: numbers, arguments and results."""
+    """The events of a program's system calls: numbers, arguments and results."""
     bench.fresh()
     numbers = {call.name.removeprefix("sys_"): call.index for call in calls_of(bench)}
     bench.guest.tracer.set_event("raw_syscalls")
@@ -176,9 +176,9 @@ def _is(event: TraceEvent, names: dict[int, str], base: int, name: str) -> bool:
 
 @check("C13c", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def the_flag_of_the_thread_decides(bench: Bench) -> None:
-    """No event without TIF_SYSCALL_TRACEPOINT, which goes at three places on the slow path.
+    """No event without TIF_SYSCALL_TRACEPOINT, which is cleared at three places on the slow path.
 
-    Another flag takes its place: that there is some does not mean that there is this one.
+    Another flag is set instead: the slow path must test this flag.
     """
     for place, expected in (
         ("syscall_trace_enter", []),
@@ -205,7 +205,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
 
 @check("C13c", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
-    """While nobody wants the events, nothing of the slow path runs."""
+    """Without the flag the slow path is not executed."""
     slow = [n for n in ("syscall_trace_enter", "syscall_trace_leave") if n in bench.image.symbols]
     bench.fresh()
     with bench.stakes("C13c"):
@@ -238,7 +238,7 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
         )
     match = bench.image.symbols.get("arch_syscall_match_sym_name")
     if match is None:
-        # The kernel's own comparison, which the port has not replaced.
+        # The kernel's own comparison, if the port does not replace it.
         return
     pairs = [
         (symbol.symbol, name.name, symbol is name)
@@ -246,7 +246,7 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
         for symbol, name in ((call, call), (call, other))
     ]
     own, called = calls[0].symbol, calls[0].name
-    # Names that no system call has: with more behind, or too little; and with another prefix.
+    # Names of no system call: too long, too short, or with another prefix.
     pairs += [(own + "2", called, False), (own[:-1], called, False), (own, called + "2", False)]
     if own != called:
         pairs += [("x" + own[1:], called, False), (called, called, False)]

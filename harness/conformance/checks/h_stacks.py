@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stack traces that the kernel takes in the tracer, through the port's stubs."""
+"""Stack traces taken in the tracer, through the port's stubs."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,21 +14,21 @@ from harness.trace.kernel_events import KernelStackEvent
 
 BOTH = (DYNAMIC, STATIC)
 TRACER = "function_stack_trace_call"
-"""Records an entry as the function tracer does, and a stack trace behind it."""
+"""The tracer that records a function entry, and a stack trace after it."""
 
 EVERY = 12
-"""Of so many sites one is on."""
+"""One of this many sites is on."""
 
 DEEP = 8
-"""Callers that are looked at."""
+"""The number of callers that are compared."""
 
 JUMPS = "longjmp"
-"""In the name of a function that leaves frames behind which nobody returns from."""
+"""Part of the names of functions that discard frames without returning."""
 
 
 @check("C14b", variants=BOTH)
 def stack_traces_from_the_tracer(bench: Bench) -> None:
-    """The traced function and its callers, as QEMU saw them call, from sites all over."""
+    """The traced function and its callers, against QEMU's record, at sites of all kinds."""
     with watch(bench) as watched:
         _trace(watched, TRACER)
         _judge(watched, ("C14b",), "in the tracer")
@@ -36,7 +36,7 @@ def stack_traces_from_the_tracer(bench: Bench) -> None:
 
 @check("C12b", "C14b", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
 def stack_traces_of_hijacked_functions(bench: Bench) -> None:
-    """The same while the graph tracer has the return addresses of some of those functions."""
+    """The same while some of these functions are hijacked."""
     if bench.kernel.retp == "cookie":
         return
     with watch(bench) as watched:
@@ -60,7 +60,7 @@ def _trace(watched: Watched, tracer: str) -> None:
 
 
 def _chosen(bench: Bench) -> list[CallSite]:
-    """Some of the sites; a static port has all of them on."""
+    """Some of the sites; all of them for a static port."""
     sites = [site for site in bench.image.sites if "." not in site.function]
     return sites[::EVERY]
 
@@ -68,7 +68,7 @@ def _chosen(bench: Bench) -> list[CallSite]:
 def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
     bench = watched.bench
     events = [e for e in watched.events if isinstance(e, FunctionEvent | KernelStackEvent)]
-    # By their functions: whether an event's ip is the very site is another clause's.
+    # Compared by function: the exact ip is the subject of another clause.
     function_at = bench.image.function_at
     on = {function_at(event.ip) for event in events if isinstance(event, FunctionEvent)}
     flow = watched.oracle.flow()
@@ -107,7 +107,7 @@ def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
 
 
 def _with_stacks(events: Sequence[TraceEvent]) -> Iterator[tuple[FunctionEvent, list[int]]]:
-    """Each entry of a function with the stack trace that is behind it."""
+    """Each function entry with the stack trace after it."""
     for event, following in pairwise((*events, None)):
         if isinstance(event, FunctionEvent):
             stack = following.callers if isinstance(following, KernelStackEvent) else ()
@@ -115,8 +115,8 @@ def _with_stacks(events: Sequence[TraceEvent]) -> Iterator[tuple[FunctionEvent, 
 
 
 def _chains(flow: Sequence[Call | Return]) -> Iterator[tuple[Call, list[int] | None]]:
-    """Each call with the return addresses on the stack, innermost first; None where frames have
-    been jumped over.
+    """Each call with the return addresses on the stack, innermost first; None if frames were
+    discarded.
     """
     open_calls: list[Call] = []
     for record in flow:
@@ -130,7 +130,7 @@ def _chains(flow: Sequence[Call | Return]) -> Iterator[tuple[Call, list[int] | N
 
 
 def _parents(open_calls: Sequence[Call]) -> list[int]:
-    """A function whose tail was a call is on the stack no more."""
+    """The callers on the stack: a function that made a tail call is not on it any more."""
     found: list[int] = []
     inner: Call | None = None
     for call in reversed(open_calls):
@@ -143,7 +143,7 @@ def _parents(open_calls: Sequence[Call]) -> list[int]:
 
 
 def _same(bench: Bench, call: Call, chain: Sequence[int], callers: Sequence[int]) -> bool:
-    """The traced function first, and then those return addresses."""
+    """Whether a trace has the traced function first, and then these return addresses."""
     if not callers:
         return False
     first, own = bench.image.function_at(callers[0]), bench.image.function_at(call.site)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Call sites that one CPU switches under another."""
+"""Call sites that one CPU switches while another executes them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +11,17 @@ from harness.conformance.switch import Switch
 
 SITE = "leaf"
 OTHER = 1
-"""The CPU under which text changes; CPU 0 changes it."""
+"""The CPU that executes changing text; CPU 0 changes it."""
 
 ROUNDS = 8
-"""Times that the other CPU runs the workload."""
+"""How often the other CPU runs the workload."""
 
 RIGHT = 0
-"""What the workload returns."""
+"""The result of the workload."""
 
 
 def _start_on_other(bench: Bench) -> int:
-    """The workload once more, as a thread of the other CPU; its thread."""
+    """Start the workload again in a thread on the other CPU; returns the thread."""
     stack = bench.registers.read()[bench.isa.abi.stack_register]
     name = (stack - 0x4000) & -16
     bench.guest.debugger.restore_memory(name, b"other\0")
@@ -35,8 +35,8 @@ def _join(bench: Bench, thread: int) -> int:
 
 @check("C9i", "C9l", "C10c", lacks=several_cpus)
 def text_changes_while_another_cpu_runs(bench: Bench) -> None:
-    """One CPU runs the workload while the other switches every site and both slots, again and
-    again: nobody waits for ever, and all answers are right.
+    """One CPU runs the workload while the other repeatedly switches every site and both slots: no
+    deadlock, and the workload's results are right.
     """
     bench.fresh()
     switch = Switch(bench)
@@ -62,7 +62,7 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
 
 @check("C9i", "C9l", lacks=several_cpus)
 def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
-    """One CPU stands at a word of a site while the other switches it, and then goes on."""
+    """One CPU is stopped at a word of a site while the other switches it, and then continues."""
     site = bench.sites.of(SITE)
     make_call, make_nop = (bench.image.address_of(f"ftrace_make_{n}") for n in ("call", "nop"))
     for on in (True, False):
@@ -93,9 +93,9 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
 
 
 def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
-    """Have CPU 0 call a function while the other stands; what it returns.
+    """Call a function on CPU 0 while the other one is stopped; returns its result.
 
-    A port that waits for the other CPU gets it, as soon as it waits.
+    If the port waits for the other CPU, that one continues.
     """
     with _alone(bench, 0):
         before = bench.enter(*call)
@@ -114,7 +114,7 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
 
 @contextmanager
 def _alone(bench: Bench, cpu: int) -> Iterator[None]:
-    """Only this CPU runs when the guest goes on; the debugger looks at it."""
+    """Only this CPU runs when the guest continues; the debugger selects it."""
     debugger = bench.guest.debugger
     debugger.select_thread(cpu + 1)
     debugger.cli("set scheduler-locking on")

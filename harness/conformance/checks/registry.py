@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a check is, and the decorator that makes a function one."""
+"""The class of a check, and the decorator that registers one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from harness.isa import Form, Property
 
 DYNAMIC, STATIC, STATIC_STOP = "dynamic", "static", "static-stop"
 MODULES, STATIC_MODULES = "modules", "static-modules"
-"""The ways in which a port is built for the checks: static-stop is static with function_trace_stop,
-those with modules are dynamic or static with modules to load."""
+"""The builds of a port for the checks: static-stop is static with function_trace_stop; those with
+modules are dynamic or static, with modules to load."""
 
 Lacks = Callable[[MachineConfig], str]
-"""Why a check says nothing on a machine; nothing where it does."""
+"""Why a check does not apply to a machine; empty if it does."""
 
 
 def interrupts(config: MachineConfig) -> str:
@@ -31,7 +31,7 @@ def nmis(config: MachineConfig) -> str:
 
 
 def several_cpus(config: MachineConfig) -> str:
-    """For checks of what one CPU does to another."""
+    """For checks with two CPUs."""
     return "" if config.qemu.smp > 1 else "the machine has one CPU"
 
 
@@ -40,10 +40,10 @@ VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, STATIC_MODULES, MODULES)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A function that finds out about some clauses on a booted guest of some build.
+    """A function that judges some clauses on a booted guest of some builds.
 
-    ``features`` are what it needs of the port beyond what its clauses need; ``forms`` the forms of
-    call sites that it knows; ``lacks`` says what a machine does not have that it needs.
+    ``features`` are features of the port that it needs besides those of its clauses; ``forms`` the
+    forms of call sites that it supports; ``lacks`` says why a machine is not suitable.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Check:
     def applies(
         self, config: MachineConfig, variant: str, features: Sequence[str], wanted: Sequence[Clause]
     ) -> bool:
-        """Whether it can say anything of the clauses wanted, on this config and build."""
+        """Whether it can judge any of the clauses wanted, on this config and build."""
         return (
             variant in self.variants
             and config.build.form in self.forms
@@ -79,7 +79,7 @@ def check(
     lacks: Lacks = lambda _config: "",
     layer: Layer = Layer.WORKLOAD,
 ) -> Callable[[Callable[[Bench], None]], Callable[[Bench], None]]:
-    """Make a function a check of these clauses, named as the function is."""
+    """Register a function as a check of these clauses, with the function's name."""
 
     def register(run: Callable[[Bench], None]) -> Callable[[Bench], None]:
         name = run.__name__.replace("_", "-")
