@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Machine configs and ports: TOML files, read and checked.
 
-The models need pydantic, whose import takes longer than most commands; they are imported when a
-file is read, so that listing names stays quick.
+The models need pydantic, whose import takes longer than most commands; it is imported only when a
+file is read, so that names are listed quickly.
 """
 
 from pathlib import Path
@@ -40,9 +40,9 @@ __all__ = [
 def load_config(name_or_path: str | Path) -> "MachineConfig":
     """The machine config of a name in ``qemu-configs/``, or of a path.
 
-    A text that ends in ``.toml`` or holds a slash is a path.  Raises UsageError, naming the file,
-    the key, what was found and what is allowed; also for the config of a Linux kernel, which
-    has no guest to build.
+    A text that ends in ``.toml`` or has a slash is a path.  Raises UsageError with the file, the
+    key, the value found and the values allowed; also for the config of a Linux kernel, which has no
+    guest to build.
     """
     from harness.config.loading import load_config as load
 
@@ -50,9 +50,9 @@ def load_config(name_or_path: str | Path) -> "MachineConfig":
 
 
 def load_any_config(name_or_path: str | Path) -> "MachineConfig | LinuxConfig":
-    """As `load_config`, and a file with a table ``[linux]`` is a LinuxConfig.
+    """As `load_config`; a file with a table ``[linux]`` gives a LinuxConfig.
 
-    Its files are found from the directory of the config; UsageError if one does not exist.
+    Its paths are relative to the directory of the config; UsageError if a file does not exist.
     """
     from harness.config.loading import load_any_config as load
 
@@ -60,9 +60,9 @@ def load_any_config(name_or_path: str | Path) -> "MachineConfig | LinuxConfig":
 
 
 def load_port(name_or_directory: str | Path) -> "Port":
-    """The port of a name in ``guests/ports/``, or of a directory (a text that holds a slash).
+    """The port of a name in ``guests/ports/``, or of a directory (a text with a slash).
 
-    Raises UsageError when a file that every port has is missing, or ``port.toml`` is wrong.
+    Raises UsageError if a required file is missing or ``port.toml`` is wrong.
     """
     from harness.config.loading import load_port as load
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TOML files to models, and pydantic's complaints to sentences."""
+"""Reads TOML files into models, and turns pydantic's errors into sentences."""
 
 import difflib
 import json
@@ -28,7 +28,7 @@ from harness.errors import UsageError
 from harness.isa import machine_of
 from harness.units import KIB, escape
 
-FILE_LIMIT = 64 * KIB  # a config is a page of text; anything longer is not one
+FILE_LIMIT = 64 * KIB  # a config is a page of text
 DOTS_LIMIT = 200  # in one line
 CONFIG_ADVICE = "docs/configs.rst describes every key."
 PORT_FILES = ("port.toml", "mcount.S", "ftrace.c", "include/asm/ftrace.h")
@@ -75,7 +75,7 @@ def load_any_config(name_or_path: str | Path) -> MachineConfig | LinuxConfig:
         fields["linux"] = _with_files(checked.linux, file)
         return LinuxConfig(name=file.stem, **fields)
     if "/" in checked.port:
-        # Meant from where the file lies, so that a config works from any directory.
+        # Relative to the file, so that a config works from any directory.
         fields["port"] = os.path.realpath(file.parent / user_path(checked.port))
     return MachineConfig(name=file.stem, **fields)
 
@@ -139,7 +139,7 @@ def read_toml(file: Path, limit: int = FILE_LIMIT) -> dict[str, Any]:
     """The content of a TOML file of at most ``limit`` bytes; UsageError for any other."""
     shown = escape(str(file), 500)
     try:
-        # Without O_NONBLOCK the open of a FIFO would wait for a writer for ever.
+        # Without O_NONBLOCK, opening a FIFO would wait for a writer.
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise UsageError(f"{shown} is not a regular file.", "Give the path of a TOML file.")
@@ -185,7 +185,7 @@ def validated(
 
 
 def _problem(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    """One complaint of pydantic as ``KEY: found VALUE; allowed: ...``."""
+    """One error of pydantic as ``KEY: found VALUE; allowed: ...``."""
     key = ""
     allowed = ""
     keys: list[str] = []
@@ -201,7 +201,7 @@ def _problem(detail: ErrorDetails, model: type[BaseModel]) -> str:
         field = table.model_fields.get(part)
         allowed = (field.description or "") if field else ""
         inner = field.annotation if field else None
-        # Tables of a list are what the list is of.
+        # The tables of a list have the model of its items.
         inner = get_args(inner)[0] if get_origin(inner) is tuple else inner
         table = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
     key = escape(json.dumps(key, ensure_ascii=False)[1:-1], 100)

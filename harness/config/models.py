@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a machine config and a port may say.
+"""The models of machine configs and ports.
 
-Each field's description is the text that an error shows after "allowed:", so it says what may be
-written, not what the field is for; docs/configs.rst says that.
+Each field's description is the text after "allowed:" in an error, so it says what may be written;
+docs/configs.rst says what the field is for.
 """
 
 import re
@@ -21,13 +21,13 @@ from pydantic import (
 from harness.config import resources
 from harness.isa import Form, Injection, Property, machine_of
 
-# make and its shell see these words without quotes, so nothing that either would act upon.
+# make and its shell see these words without quotes, so special characters are not allowed.
 FLAG = re.compile(r"-[\w./=,+:@-]+", re.ASCII)
 PROGRAM = re.compile(r"[\w./+-]+", re.ASCII)
 
 COMPILER = "(gcc|clang)(-[1-9][0-9]{0,2})?"
 
-# Word of a QEMU command line.  There is no shell in between; a leading dash would be an option.
+# A word of QEMU's command line, without a shell; a leading dash would be an option.
 _QEMU_WORD = r"^[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*$"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"
 
@@ -44,17 +44,17 @@ Feature = Literal[
 ]
 
 MAX_CPUS = 8
-"""What every interrupt controller here can tell apart; a guest needs memory for each CPU."""
+"""What every interrupt controller here supports; a guest needs memory for each CPU."""
 
 SMALLEST_FRAME = 512
-"""Bytes; the functions of the guests' own kernel take as much."""
+"""Bytes; functions of the guests' own kernel need as much."""
 
-# A guest's code passes through these; the long call is a form of modules, not of a whole guest.
+# The forms of a kernel; the long call is a form of modules only.
 ConfigForm = Literal[Form.MCOUNT, Form.MCOUNT_RA_ADDRESS, Form.PATCHABLE_ENTRY]
 
 
 def one_of(choices: object) -> str:
-    """The choices of an enumeration as a TOML file would write them."""
+    """The values of an enumeration as in a TOML file."""
     return ", ".join(f'"{choice!s}"' for choice in get_args(choices))
 
 
@@ -74,7 +74,7 @@ def _flag(text: str) -> str:
 
 
 def _argument(text: str) -> str:
-    # It would leave a QEMU behind that nobody ends.
+    # QEMU would go to the background and outlive the harness.
     if text.lstrip("-") == "daemonize":
         raise ValueError("arguments of QEMU that leave it in the foreground")
     return text
@@ -103,13 +103,13 @@ Flag = Annotated[str, AfterValidator(_flag)]
 
 
 class Model(BaseModel):
-    """Frozen, and closed to keys that it does not name."""
+    """Frozen; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class QemuConfig(Model):
-    """The machine as QEMU knows it."""
+    """The machine of QEMU."""
 
     binary: Program = Field(description='a program, such as "qemu-system-mips"')
     package: Package = Field(default="", description="the Debian package that has the program")
@@ -148,13 +148,13 @@ class BuildConfig(Model):
 
     @property
     def compiler_program(self) -> str:
-        """What is called: gcc has the prefix, clang is one program for every target."""
+        """The program: gcc has the prefix, clang is one program for all targets."""
         prefix = "" if self.compiler.startswith("clang") else self.cross_compile
         return f"{prefix}{self.compiler}"
 
     @property
     def compiler_package(self) -> str:
-        """The Debian package of that; gcc-13-mips-linux-gnu has another than the default."""
+        """Its Debian package; a version such as gcc-13-mips-linux-gnu has its own."""
         if self.compiler.startswith("clang"):
             return self.compiler
         return self.package.replace("gcc", self.compiler, 1)
@@ -180,7 +180,7 @@ class LinuxTable(Model):
 
 
 class MachineFile(Model):
-    """The keys that all machine configs have."""
+    """The keys of all machine configs."""
 
     description: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$")] = Field(
         description="one line of text"
@@ -190,7 +190,7 @@ class MachineFile(Model):
 
     @property
     def injection(self) -> Injection | None:
-        """How the host raises an interrupt, if the config says so."""
+        """How the host raises an interrupt, if the config says how."""
         name = self.qemu.inject
         return None if name is None else machine_of(self.architecture).injections[name]
 
@@ -217,7 +217,7 @@ class MachineConfig(ConfigFile):
 
     @property
     def properties(self) -> frozenset[Property]:
-        """What its guests have, for clauses to be about."""
+        """The properties of its guests that clauses depend on."""
         nmi = self.injection is not None and self.injection.nmi
         of_machine = machine_of(self.architecture).properties(self.build.cflags)
         return of_machine if nmi else of_machine | {Property.NO_NMI}
@@ -230,9 +230,9 @@ class LinuxConfig(LinuxFile):
 
 
 class KernelFile(Model):
-    """The table ``[kernel]`` of ``port.toml``: what the kernel rules out that it is written for.
+    """The table ``[kernel]`` of ``port.toml``: what the port's own kernel rules out.
 
-    Without the table nothing is ruled out.  docs/kernel-words.rst says what each word means.
+    Without the table nothing is ruled out.  docs/kernel-words.rst describes each word.
     """
 
     nested_functions: bool = Field(
@@ -287,10 +287,10 @@ class PortFile(Model):
 
 
 class Port(PortFile):
-    """A port directory: what ``port.toml`` says, and where it lies."""
+    """A port: the contents of ``port.toml``, and its directory."""
 
     directory: Path
 
     def fits(self, config: MachineConfig) -> bool:
-        """Whether it is for the config's architecture and call sites."""
+        """Whether it supports the config's architecture and form of call sites."""
         return config.architecture == self.architecture and config.build.form in self.forms

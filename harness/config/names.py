@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of configs, ports, workloads and modules: which there are, and which was meant."""
+"""Names of configs, ports, workloads and modules, and errors for unknown ones."""
 
 import difflib
 import os
@@ -34,26 +34,26 @@ def list_modules() -> list[str]:
 
 
 def is_path(config: str) -> bool:
-    """Whether it is the path of a config, and not the name of one in ``qemu-configs/``."""
+    """Whether it is the path of a config and not a name in ``qemu-configs/``."""
     return "/" in config or config.endswith(".toml")
 
 
 def user_path(text: str | Path) -> Path:
-    """The path that a user means: a tilde stands for a home only where the text begins with it.
+    """The path of a user's text, with a tilde at its beginning expanded.
 
-    The tilde of a user that there is not stays a tilde, as in a shell.
+    The tilde of an unknown user stays, as in a shell.
     """
     return Path(os.path.expanduser(text))  # noqa: PTH111 (Path forgets a "./" in front)
 
 
 def as_path(directory: Path) -> str:
-    """A directory as a text that is taken for a path and not for a name: with a slash in it."""
+    """A directory as a text with a slash, so that it is not taken for a name."""
     text = str(directory)
     return text if "/" in text else f"./{text}"
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """``Did you mean 'a' or 'b'? `` for the names that resemble the word, or nothing."""
+    """``Did you mean 'a' or 'b'? `` with the names similar to the word; empty if none is."""
     names = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
     if not close:
@@ -67,10 +67,10 @@ def unknown_name(
     """The error for a name that is not among ``known``.
 
     ``path_hint`` says how to give a file instead; ``here`` is a file or directory of that name in
-    the current directory, which the user may have meant.
+    the current directory, which may be meant.
     """
     meant = ""
-    # A name that no file can have is none.
+    # The text may be no valid file name.
     with suppress(OSError):
         if here and here.name and here.exists():
             meant = f"Write ./{here} for the one in this directory. "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the files lie that are not Python: the guests' sources, the machine configs, the cache.
+"""Directories: the guests' sources, the machine configs, the cache.
 
-In a source tree the first two lie next to the package; a wheel carries a copy inside it.
+In a source tree the first two lie next to the package; a wheel has a copy in the package.
 """
 
 import os
@@ -13,9 +13,9 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def root() -> Path:
-    """The directory that holds ``guests`` and ``qemu-configs``."""
+    """The directory with ``guests`` and ``qemu-configs``."""
     source = PACKAGE.parent
-    # Site-packages may hold somebody else's "guests"; only a source tree has a pyproject.toml too.
+    # site-packages may have another project's "guests"; only a source tree has a pyproject.toml.
     if (source / "pyproject.toml").is_file() and (source / "guests").is_dir():
         return source
     return PACKAGE / "data"
@@ -32,19 +32,19 @@ def configs_directory() -> Path:
 
 
 def cache_directory() -> Path:
-    """Where what was built is kept, ``$XDG_CACHE_HOME/ftrace-harness``; perhaps not there yet."""
+    """The directory of built files, ``$XDG_CACHE_HOME/ftrace-harness``; it may not exist yet."""
     return _base_directory("XDG_CACHE_HOME", "~/.cache", "a cache")
 
 
 def state_directory() -> Path:
-    """Where histories and last reports are kept, ``$XDG_STATE_HOME/ftrace-harness``; perhaps not
-    there yet.
+    """The directory of histories and reports, ``$XDG_STATE_HOME/ftrace-harness``; it may be
+    missing.
     """
     return _base_directory("XDG_STATE_HOME", "~/.local/state", "a history")
 
 
 def _base_directory(variable: str, default: str, what: str) -> Path:
-    """Our own in one of the XDG base directory specification, which has relative paths ignored."""
+    """Our directory below an XDG base directory; relative base directories are ignored."""
     base = os.environ.get(variable, "")
     try:
         root = Path(base) if Path(base).is_absolute() else Path(default).expanduser()
@@ -57,7 +57,7 @@ def _base_directory(variable: str, default: str, what: str) -> Path:
 
 
 def architectures() -> list[str]:
-    """The architectures that both the guests and the harness know, sorted."""
+    """The architectures that both the guests and the harness support, sorted."""
     return sorted(
         directory.name
         for directory in (guests_directory() / "arch").glob("*/")

@@ -24,8 +24,9 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
 @dataclass(frozen=True, slots=True)
 class BuildFindings:
-    """The results of one build: the checks that judged each clause, and the failures; or why there
-    is no such build.  ``lost`` has the clauses of checks in which the guest died, and their names.
+    """The checks that judged each clause on one build, and the failures; or why there is no build.
+
+    ``lost`` has the clauses of checks in which the guest died, and the names of these checks.
     """
 
     variant: str
@@ -97,8 +98,7 @@ def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | 
 def explain_by_patching(
     variant: Variant, checks: Sequence[Check], found: BuildFindings, cause: tuple[str, Failure]
 ) -> BuildFindings:
-    """Repeat the failed checks of other layers, with the debugger instead of the patching
-    functions.
+    """Repeat failed checks of other layers, with the debugger in place of the patching functions.
 
     Failures that go away are reported as caused by a failure of those functions.
     """

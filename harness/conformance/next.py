@@ -172,9 +172,7 @@ def _is_early(failure: Failure, step: Step) -> bool:
 
 
 def next_lines(found: Next, command: Sequence[str]) -> Iterator[str]:
-    """The text of the output; ``command`` judges the port, and ``-c`` and ``--clause`` are
-    appended.
-    """
+    """The output; ``command`` judges the port, and ``-c`` and ``--clause`` are appended."""
     config, port = found.spec.config.name, found.spec.port.name
     yield f"{config}, port {port}: {_names(found.done) or 'nothing'} done"
     if found.step is None:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repeat a call of a patching function in single steps, to find the line that a failure comes
-from.
-"""
+"""Single steps of a call of a patching function, to find the line that a failure comes from."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

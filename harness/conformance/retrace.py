@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repeat a traced call in single steps, to find the port's instruction that a failure comes
-from.
-"""
+"""Single steps of a traced call, to find the port's instruction that a failure comes from."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -139,9 +137,7 @@ class Retrace:
         return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
 
     def decision(self, function: str) -> Place | None:
-        """The stub's last conditional branch on the path to a C function that it should not
-        call.
-        """
+        """The stub's last conditional branch before a C function that it should not call."""
         _, _, steps = self._way(home=False, values=False)
         image, entry = self.bench.image, self.bench.image.symbols.get(function)
         ends = (at for at, step in enumerate(steps) if entry == step.address)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guest kernels: built by make, kept by content, so that nothing is built twice."""
+"""Guest kernels, built by make and cached by content, so that nothing is built twice."""
 
 from harness.kbuild.build import Build, build_guest, module_beside, plan_build
 from harness.kbuild.cache import MUTANTS

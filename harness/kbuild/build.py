@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a guest that is meant to its image: make's variables, and what the cache has of it."""
+"""From a GuestSpec to its image: the variables of make, and the cache."""
 
 import os
 import shlex
@@ -20,44 +20,44 @@ _NOT_OF_KERNEL = ("WORKLOAD", "MODULES", "WITHOUT", "FRAME_WARN")
 """Variables that ``kernel.a`` does not depend on."""
 
 _WITHOUT = ("nested_functions", "floating_point")
-"""What a port's kernel may rule out that the sources of workloads and modules can leave out."""
+"""Words of ``[kernel]`` that the sources of workloads and modules honour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A guest that can be built: every decision made, nothing run yet."""
+    """A guest that can be built, with all decisions made and nothing run yet."""
 
     spec: GuestSpec
     key: str
     variables: Mapping[str, str]
-    """make's, but for where the output goes."""
+    """make's variables, except the output directory."""
     directory: Path
-    """Where make runs: the guests' sources."""
+    """The directory where make runs: the guests' sources."""
     links: tuple[tuple[Path, Path], ...]
     """(link, target): plain names for paths that make cannot take."""
     cache: Cache
-    """Where the image goes."""
+    """The cache of the image."""
     tools: tuple[str, ...]
-    """What the toolchain says of itself."""
+    """The versions of the toolchain."""
     unique: bytes
 
     def current_key(self) -> str:
-        """The key that the sources have now."""
+        """The key of the current sources."""
         return guest_key(self.spec, self.tools, self.unique)
 
     def current_kernel_key(self) -> str:
-        """The same, of what it shares with other guests."""
+        """The key of the part that it shares with other guests."""
         return kernel_key(self.spec, self.tools, self.unique)
 
     def command(self, output: Path, *targets: str, **more: str) -> tuple[str, ...]:
-        """The run of make that builds it in a directory, or only some of make's targets there.
+        """The make command that builds it in a directory, or only some of make's targets.
 
         ``more`` are further variables, such as ``KERNEL``.
         """
         return self._make_command({**self.variables, **more, "O": str(output)}, targets)
 
     def kernel_command(self, output: Path) -> tuple[str, ...]:
-        """The run of make for ``kernel.a``, which it shares with other guests."""
+        """The make command for ``kernel.a``, which it shares with other guests."""
         variables = {n: value for n, value in self.variables.items() if n not in _NOT_OF_KERNEL}
         return self._make_command({**variables, "O": str(output)}, ["kernel"])
 
@@ -71,7 +71,7 @@ class Build:
 
     @property
     def command_line(self) -> str:
-        """The shell line that builds the same image by hand, from any directory."""
+        """The shell command that builds the same image by hand, from any directory."""
         steps: list[Sequence[str]] = [self.command(self._work / "out")]
         if self.links:
             steps = [
@@ -87,16 +87,16 @@ class Build:
 
     @property
     def cached(self) -> bool:
-        """Whether the image is there already."""
+        """Whether the image is in the cache."""
         return self.cache.find(self.key) is not None
 
     def run(self, progress: Progress | None = None) -> Path:
-        """The image, built if it is not there yet.  Modules lie beside it: `module_beside`.
+        """The image, built if it is not in the cache.  Modules lie next to it: `module_beside`.
 
-        ``progress`` gets the command line, each step of make (indented), and at the end, if all
-        went well, what the compiler had to say; nothing when there is nothing to do.  Raises
-        UsageError when what the user brought does not compile, and HostError when the toolchain,
-        the disk or the harness's own sources fail.
+        ``progress`` gets the command line, each step of make (indented), and after success the
+        warnings of the compiler; nothing if nothing is built.  Raises UsageError if the user's
+        files do not compile, and HostError if the toolchain, the disk or the harness's own sources
+        fail.
         """
         report = progress or _silent
         return self.cache.obtain(
@@ -107,9 +107,9 @@ class Build:
         )
 
     def preprocess(self) -> dict[str, str]:
-        """The port's assembly files as the preprocessor leaves them, by their paths in the port.
+        """The port's preprocessed assembly files, by their paths in the port.
 
-        Those in directories below it are of modules.  Errors are those of `run`.
+        Those in subdirectories are of modules.  Errors are those of `run`.
         """
         port = self.spec.port.directory
         pattern = "**/*.S" if self.spec.module_sources else "*.S"
@@ -155,7 +155,7 @@ class Build:
         locks: Sequence[int],
         report: Progress,
     ) -> Sequence[Path]:
-        """Run make, which holds the locks too; gives the files that it has to make."""
+        """Run make, which inherits the locks; returns the files that it made."""
         warnings: list[str] = []
         result = run_make(
             command, lambda line: _sort(line, report, warnings.append), pass_fds=locks
@@ -171,7 +171,7 @@ class Build:
 
 
 def plan_build(spec: GuestSpec, cache: Cache = GUESTS) -> Build:
-    """Decide how to build a guest; UsageError for a path or a file that make cannot take."""
+    """Plan the build of a guest; UsageError for a path or a file that make cannot take."""
     tools, unique = tuple(toolchain_identity(spec.config)), os.urandom(16)
     key = guest_key(spec, tools, unique)
     paths = PlainPaths(cache.work_directory(key))
@@ -202,7 +202,7 @@ def plan_build(spec: GuestSpec, cache: Cache = GUESTS) -> Build:
 
 
 def build_guest(spec: GuestSpec, progress: Progress | None = None) -> Path:
-    """The image (``vmlinux``, an ELF file) of a guest, built if it is not in the cache yet.
+    """The image (``vmlinux``, an ELF file) of a guest, built if it is not in the cache.
 
     See :meth:`Build.run` for errors and ``progress``.
     """
@@ -210,12 +210,12 @@ def build_guest(spec: GuestSpec, progress: Progress | None = None) -> Path:
 
 
 def module_beside(image: Path, name: str) -> Path:
-    """Where the module of that name lies that was built with an image."""
+    """The path of the module of that name that was built with an image."""
     return image.with_name(f"{name}.ko")
 
 
 def _sort(line: str, step: Progress, other: Progress) -> None:
-    """The makefile indents its steps.  What else is said is the error's to say, if there is one."""
+    """Steps are indented by the makefile; other output is shown by the error, if there is one."""
     (step if line.startswith("  ") else other)(line)
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What was built, by key: published whole, checked when used, one builder a key, so many at most.
+"""The cache of built files, by key: published atomically, checked when used, limited in number.
 
 ``$XDG_CACHE_HOME/ftrace-harness/guests/<key>/`` holds ``vmlinux``, its modules (``<name>.ko``),
 and ``vmlinux.sha256`` with the digests of them all; so do ``mutants/<key>/``, and
-``kernels/<key>/`` holds ``kernel.a``.  ``<key>.lock`` is locked by a builder and all that it runs,
-and ``<key>.build`` is where it works; what a killed builder has left of these goes when something
-is asked for next.  The directory's time of change is when it was last used: beyond ``most`` of them
-the least recently used are evicted.  Everything may be deleted at any time when nothing builds.
+``kernels/<key>/`` holds ``kernel.a``.  ``<key>.lock`` is locked by a builder and its child
+processes, and ``<key>.build`` is its work directory; leftovers of killed builders are removed at
+the next use.  The mtime of an entry is its last use: beyond ``most`` entries the least recently
+used are evicted.  Everything may be deleted at any time when nothing builds.
 """
 
 import hashlib
@@ -28,20 +28,20 @@ from harness.units import escape
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """What is built of one kind, each with a key of its own."""
+    """The cache of one kind of files."""
 
     name: str
     """The directory's."""
     result: str
-    """The file that each entry has, whatever lies beside it."""
+    """The file that each entry has; others may lie next to it."""
     most: int
-    """Entries beyond which the least recently used are evicted."""
+    """The number of entries beyond which the least recently used are evicted."""
     in_use: float = 24 * 3600.0
-    """Seconds that an entry stays at least after its last use: it may be in use all that time."""
+    """The minimum seconds from the last use of an entry to its eviction: it may be in use."""
 
     @property
     def directory(self) -> Path:
-        """Of all entries; not necessarily there yet."""
+        """The directory of all entries; it may not exist yet."""
         return resources.cache_directory() / self.name
 
     @property
@@ -49,13 +49,13 @@ class Cache:
         return f"{self.result}.sha256"
 
     def work_directory(self, key: str) -> Path:
-        """Where what has that key is built."""
+        """The work directory of a key."""
         return self.directory / f"{key}.build"
 
     def find(self, key: str) -> Path | None:
-        """The result of that key, when it is there and is, byte by byte, what was published."""
+        """The result of a key, if it exists and its digest is that of the published file."""
         entry = self.directory / key
-        with suppress(OSError):  # it may be another user's, or not there
+        with suppress(OSError):  # it may be another user's, or missing
             os.utime(entry)
         try:
             lines = (entry / self._digests).read_text(errors="replace").splitlines()
@@ -74,10 +74,10 @@ class Cache:
         waiting: Callable[[], None],
         build: Callable[[Path, int], Sequence[Path]],
     ) -> Path:
-        """The result of that key; when it is not there, what ``build`` makes of it.
+        """The result of a key; if it does not exist, ``build`` makes it.
 
-        ``build`` gets a directory to work in and the lock, for what it runs, and gives the files
-        to publish; ``current_key``, the key that the sources have when it is done.  See `locked`
+        ``build`` gets a work directory and the lock, for its child processes, and returns the files
+        to publish; ``current_key`` returns the key of the sources when it is done.  See `locked`
         for ``waiting``.
         """
         _sweep_once(self)
@@ -93,13 +93,13 @@ class Cache:
 
     @contextmanager
     def locked(self, key: str, waiting: Callable[[], None]) -> Iterator[tuple[Path, int]]:
-        """Be the only builder of a key; gives an empty work directory, which is removed at the end.
+        """Lock a key; yields an empty work directory, which is removed at the end, and the lock.
 
-        The second of the pair is the lock.  What is run in the directory is to inherit it: it then
-        stays locked until nobody writes there any more.
+        Processes that work in the directory must inherit the lock, so that it is held until the
+        last of them ends.
 
-        ``waiting`` is called when another builder has to be waited for.  That wait needs no
-        deadline of its own: a build has one, and a builder that dies leaves the lock.
+        ``waiting`` is called if another builder holds the lock.  The wait needs no deadline: a
+        build has one, and a dead builder releases the lock.
         """
         work = self.work_directory(key)
         with host_errors(self.directory):
@@ -107,7 +107,7 @@ class Cache:
             lock = hold(self.directory / f"{key}.lock", waiting)
         try:
             with host_errors(self.directory):
-                # A builder that was killed leaves its work behind.
+                # A killed builder leaves its work directory.
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir()
@@ -117,9 +117,9 @@ class Cache:
             os.close(lock)
 
     def publish(self, key: str, files: Sequence[Path]) -> Path:
-        """Move finished files, the result among them, into the cache, under the lock of the key.
+        """Move finished files, the result among them, into the cache; the key must be locked.
 
-        Gives the result's path there; the others lie beside it.
+        Returns the path of the result; the other files lie next to it.
         """
         entry = self.directory / key
         with host_errors(self.directory):
@@ -127,11 +127,11 @@ class Cache:
             staged.mkdir()
             published = [file.rename(staged / file.name) for file in files]
             for file in published:
-                file.chmod(0o444)  # gdb and users open it; nobody edits it by accident
+                file.chmod(0o444)  # gdb and users open it; it must not be edited by accident
             lines = "".join(f"{_digest_line(file)}\n" for file in published)
             (staged / self._digests).write_text(lines)
             if entry.exists():
-                shutil.rmtree(entry)  # damaged, or it would have been found
+                shutil.rmtree(entry)  # damaged, or `find` would have found it
             staged.rename(entry)
         self.prune(key)
         return entry / self.result
@@ -152,16 +152,16 @@ class Cache:
                     self.remove(key, used[key])
 
     def remove(self, key: str, used: float) -> None:
-        """Remove an entry, unless it is being built or was asked for since ``used``.
+        """Remove an entry, unless it is being built or was used since ``used``.
 
-        OSError says so.
+        OSError if so.
         """
         path = self.directory / f"{key}.lock"
         lock = hold(path, busy)
         try:
             entry, going = self.directory / key, self.work_directory(key)
             entry.rename(going)
-            # Who asks for it touches it first: from here on it is not found.
+            # `find` touches it first; from here on it is not found.
             if going.stat().st_mtime == used:
                 shutil.rmtree(going)
                 path.unlink()
@@ -173,7 +173,7 @@ class Cache:
 
 @cache
 def _sweep_once(swept: Cache) -> None:
-    """Remove where killed builders worked, and their locks where there is nothing to lock."""
+    """Remove the work directories of killed builders, and locks without an entry."""
 
     def remove(lock: Path) -> None:
         key = lock.stem
@@ -196,20 +196,20 @@ GUESTS = Cache("guests", "vmlinux", 2000)
 """A guest takes some 150 KB."""
 
 MUTANTS = Cache("mutants", "vmlinux", 200, in_use=3600.0)
-"""Guests around ports with a planted fault: thousands, and few are asked for twice."""
+"""Mutants: there are thousands, and few are used twice."""
 
 KERNELS = Cache("kernels", "kernel.a", 300)
-"""What guests with one config, one choice of features and one of flags share; some 1 MB each."""
+"""The part that guests of one config, with the same features and flags, share; about 1 MB each."""
 
 
 def _digest_line(file: Path) -> str:
-    """As sha256sum writes it."""
+    """A line in the format of sha256sum."""
     return f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}"
 
 
 @contextmanager
 def host_errors(directory: Path) -> Iterator[None]:
-    """Turn what the file system refuses in the cache into a HostError."""
+    """Turn an OSError in the cache into a HostError."""
     try:
         yield
     except OSError as error:

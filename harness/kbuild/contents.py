@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The keys of guests and of kernels: digests of everything that can change their bytes."""
+"""The keys of guests and kernels: digests of everything that can change their bytes."""
 
 import hashlib
 import os
@@ -15,42 +15,41 @@ from harness.kbuild.includes import included
 from harness.kbuild.spec import GuestSpec
 from harness.units import escape
 
-# Directories of guests/ of which a build uses some entries, which are digested by themselves, or
-# none.
+# Directories of guests/ of which a build uses some entries or none; these are added by name.
 _CHOICES = ("arch", "ports", "workloads", "modules", "linux")
 
-# In a port, what says how to break it; it is in no guest.
+# The mutants of a port are in no guest.
 _MUTANTS = "mutants"
 
-# Python that has a part in a build: it finds the call sites.
+# Python that runs in a build: it finds the call sites.
 _PYTHON_INPUTS = ("image/**/*.py", "isa/**/*.py", "errors.py", "units.py")
 
 _SEARCH_FLAG = re.compile(r"-(?:I|iquote|isystem|idirafter|include|imacros)(.+)")
 
 
 class Digest:
-    """SHA-256 over labelled parts: each is framed, so that no two lists of parts collide."""
+    """SHA-256 over labelled parts, each framed by its length."""
 
     def __init__(self) -> None:
         self._sha = hashlib.sha256()
 
     def add(self, label: str, content: bytes | str) -> None:
-        """One part; text is taken as UTF-8."""
+        """Add a part; text is encoded in UTF-8."""
         data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
         self._sha.update(f"{label}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         self._sha.update(data)
 
     def hex(self) -> str:
-        """32 digits; half of SHA-256 is more than no accident meets, and paths stay readable."""
+        """The first 32 digits: enough against accidental collisions, and paths stay readable."""
         return self._sha.hexdigest()[:32]
 
 
 def guest_key(spec: GuestSpec, tools: Sequence[str], unique: bytes) -> str:
     """The key of a build.
 
-    ``tools`` is what the toolchain says of itself.  Files enter with their content, not with their
-    path, so that a moved source finds its guest again.  ``unique`` makes a key like no other; it
-    enters when a source cannot be followed to all that it includes.
+    ``tools`` are the versions of the toolchain.  Files count with their content, not with their
+    path, so that a moved source finds its guest again.  ``unique`` makes the key unique; it is used
+    if the includes of a source cannot be followed.
     """
     digest = _of_kernel(spec, tools)
     guests, port = resources.guests_directory(), spec.port.directory
@@ -59,7 +58,7 @@ def guest_key(spec: GuestSpec, tools: Sequence[str], unique: bytes) -> str:
         for path in sorted(resources.PACKAGE.glob(pattern)):
             digest.add(f"python/{path.relative_to(resources.PACKAGE)}", _read(path))
     digest.add("pyelftools", elftools.__version__)
-    # The file's name reaches the image through debug information and __FILE__.
+    # The file's name is in the image, by debug information and __FILE__.
     digest.add(f"workload/{spec.workload.name}", _read(spec.workload))
     modules = spec.module_sources
     if modules:
@@ -72,9 +71,9 @@ def guest_key(spec: GuestSpec, tools: Sequence[str], unique: bytes) -> str:
 
 
 def kernel_key(spec: GuestSpec, tools: Sequence[str], unique: bytes) -> str:
-    """The key of what guests have in common that differ in workload, modules and port.
+    """The key of the part that guests with other workloads, modules and ports share.
 
-    Of the port, the kernel includes headers and no more.  See `guest_key` for the arguments.
+    Of the port the kernel includes only headers.  See `guest_key` for the arguments.
     """
     digest = _of_kernel(spec, tools)
     headers = spec.port.directory / "include"
@@ -102,7 +101,7 @@ def _of_kernel(spec: GuestSpec, tools: Sequence[str]) -> Digest:
 
 
 def _flags(spec: GuestSpec) -> list[str]:
-    """All compiler flags; which of them are the config's matters to where they stand."""
+    """All compiler flags; the config's come first on the command line."""
     return [*spec.config.build.cflags, "", *spec.cflags]
 
 
@@ -117,12 +116,12 @@ def _add_tree(digest: Digest, label: str, base: Path, path: Path) -> None:
 
 
 def _add_included(digest: Digest, sources: Iterable[Path], flags: Sequence[str]) -> bool:
-    """Add what the files include, and what that includes, beyond the guests' own headers.
+    """Add all files that these include, directly or not, except the guests' own headers.
 
-    ``flags`` tell where else to look, and may include files themselves.
+    ``flags`` name further directories, and may include files themselves.
 
-    This takes more than the preprocessor would (both sides of every ``#if``), which costs a build
-    too many at worst.  An include whose name is a macro cannot be followed: gives False then.
+    It takes both sides of every ``#if``, which at worst causes a superfluous build.  Returns False
+    if the name of an include is a macro, which cannot be followed.
     """
     guests = resources.guests_directory()
     search = [guests / told[1] for flag in flags if (told := _SEARCH_FLAG.fullmatch(flag))]

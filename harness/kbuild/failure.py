@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What to say of a run of make that brought no guest: whose fault it is, and why."""
+"""The error for a failed run of make: whose fault it is, and why."""
 
 import re
 
@@ -19,15 +19,15 @@ GIVEN_BY_PORTS = {
         *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
     ),
 }
-"""What the kernel calls of a port, by the feature that brings it."""
+"""The functions of a port that the kernel calls, by feature."""
 
 _UNDEFINED = re.compile(r"undefined reference to `(\w+)'")
 
 
 def failure(spec: GuestSpec, text: str, command_line: str) -> HarnessError:
-    """The error for a guest whose build ended with ``text``, and could be repeated by hand.
+    """The error for a guest whose build failed with the output ``text``.
 
-    UsageError for what the user brought or chose, HostError for the host and the harness's own.
+    UsageError for the user's files and choices, HostError for the host and the harness's own files.
     """
     name = spec.config.name
     if "No space left on device" in text:
@@ -46,7 +46,7 @@ def failure(spec: GuestSpec, text: str, command_line: str) -> HarnessError:
             f"{port} claims {lacking[0]} and does not define {', '.join(lacking[1:])}",
             "Define it, or take the feature out of port.toml.",
         )
-    # (what, where, how the linker calls it: the guests' Makefile maps paths)
+    # (what, where, the prefix in the linker's messages: the guests' Makefile maps paths)
     brought = [
         (what, path, mapped)
         for what, path, mapped in (
@@ -71,7 +71,7 @@ def failure(spec: GuestSpec, text: str, command_line: str) -> HarnessError:
 
 
 def _lacking(port: Port, text: str) -> list[str]:
-    """A feature that the port claims, then what it does not define of it; empty if all is there."""
+    """A feature that the port claims, and its functions that are not defined; empty if all are."""
     missing = set(_UNDEFINED.findall(text))
     for feature, functions in GIVEN_BY_PORTS.items():
         lacking = [function for function in functions if function in missing]

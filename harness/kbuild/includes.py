@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a source includes, without the preprocessor.
+"""The includes of a source, without the preprocessor.
 
-The dependency files of the compiler (``-MMD``) would say it exactly, but only when it has compiled:
-the key of a guest has to be known before, at each start of one, and a header that comes to be where
-another one was found is in no such file.  make, which compiles, goes by them.
+The dependency files of the compiler (``-MMD``) are exact, but exist only after it has compiled; the
+key of a guest is needed before, at each start, and a new header that hides another one is in no
+such file.  make itself uses them.
 """
 
 import re
@@ -17,9 +17,9 @@ _INCLUDE = re.compile(
 
 
 def included(source: bytes) -> Iterator[bytes | None]:
-    """The names that C or assembly includes, as they are written; None where one is a macro.
+    """The names that C or assembly includes, as written; None if one is a macro.
 
-    Those on both sides of an ``#if`` are among them, and those in comments.
+    Those on both sides of an ``#if``, and in comments, are included.
     """
     for match in _INCLUDE.finditer(source):
         if match[1]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A port directory made out of a Linux tree: its files as they are, and what the tree says of them.
+"""A port directory from a Linux tree: unchanged files, and a port.toml of what the tree says.
 
-Nothing is concluded from a version number.  A feature is what the architecture's Kconfig selects, a
-word of ``[kernel]`` is written where the line was found that it rests on, and that line is named.
+Version numbers are not used.  Features are those that the architecture's Kconfig selects; a word of
+``[kernel]`` is written with the line of the tree that it is derived from.
 """
 
 import re
@@ -24,16 +24,17 @@ SELECTED = (
 """Features for which there is a ``HAVE_`` symbol that an architecture selects."""
 
 DEFINED = ("FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")
-"""Features for which its asm/ftrace.h defines one."""
+"""Features for which its asm/ftrace.h defines a macro."""
 
 GENERIC = "kernel/trace/ftrace.c"
 
 
 def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
-    """Make a port directory of a Linux tree's files; the tree, for its version.
+    """Make a port directory from a Linux tree; returns the tree, for its version.
 
-    ``arch`` is its name in Linux.  UsageError for another one, for a tree that is none, has no
-    such architecture or has call sites that no check judges, and for a directory that is not empty.
+    ``arch`` is its name in Linux.  UsageError for an unknown one, for a directory without a Linux
+    tree or without that architecture, for call sites that no check judges, and for an output
+    directory that is not empty.
     """
     linux = LinuxTree(tree)
     architecture, known = _known(arch)
@@ -66,7 +67,7 @@ def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
 
 
 def _known(arch: str) -> tuple[str, LinuxFiles]:
-    """Linux's name of an architecture to our own, and its files there."""
+    """Our name of an architecture of Linux, and its files in a tree."""
     known = [(name, machine_of(name).linux) for name in architectures()]
     files = {linux.directory: (name, linux) for name, linux in known if linux}
     if arch not in files:
@@ -82,7 +83,7 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterat
     arch = known.directory
     kconfig = f"arch/{arch}/Kconfig"
     yield f"# Made by harness port import from Linux {linux.version}, arch/{arch}."
-    yield "# What is said below is followed by the place in that tree where it was read."
+    yield "# Each line is followed by its source in that tree."
     yield f'name = "linux-{linux.version}-{arch}"'
     yield f'architecture = "{architecture}"'
     yield from _forms(linux, known)
@@ -103,7 +104,7 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterat
             "HAVE_FUNCTION_TRACER.",
             "Give a tree that has it, or another --arch.",
         )
-    yield "# SYSCALL_TRACEPOINTS is not here: the way into a system call lies in other files."
+    yield "# SYSCALL_TRACEPOINTS is missing: the entry code of system calls is in other files."
     yield "features = ["
     yield from (f'    "{feature}",  # {place}' for feature, place in features)
     yield "]"
@@ -113,7 +114,7 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterat
 
 
 def _forms(linux: LinuxTree, known: LinuxFiles) -> Iterator[str]:
-    """The forms of call sites that the tree's compiler flags ask for; UsageError for others."""
+    """The forms of call sites from the tree's compiler flags; UsageError for unsupported ones."""
     arch = known.directory
     patchable = _selects(linux, known, r"FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY\b")
     if patchable and _always_dynamic(linux, known):
@@ -145,13 +146,13 @@ def _always_dynamic(linux: LinuxTree, known: LinuxFiles) -> list[SourcePlace]:
 
 
 def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, SourcePlace]]:
-    """The words of [kernel], each with the line that it rests on; docs/kernel-words.rst."""
+    """The words of [kernel], each with the line that it is derived from; docs/kernel-words.rst."""
     found: list[tuple[str, SourcePlace | None]] = [
-        # It is built with clang too, which has none.
+        # It is built with clang too, which has no nested functions.
         ("nested_functions = false", linux.find("Makefile", r"^\s*CC\s*=.*clang")),
         *_largest_frame(linux),
         *(("DYNAMIC_FTRACE = true", place) for place in _always_dynamic(linux, known)),
-        # What ftrace_get_addr_new and ftrace_get_addr_curr give without saved registers.
+        # The result of ftrace_get_addr_new and ftrace_get_addr_curr without saved registers.
         (
             'call_target = "ftrace_caller"',
             linux.find(GENERIC, r"return \(unsigned long\)\s?FTRACE_ADDR;"),
@@ -165,7 +166,7 @@ def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, SourcePla
 
 
 def _largest_frame(linux: LinuxTree) -> Iterator[tuple[str, SourcePlace]]:
-    """The largest of the defaults, which depend on what else is configured."""
+    """The largest of the defaults, which depend on other options."""
     places = linux.find_in_entry("lib/Kconfig.debug", "FRAME_WARN", r"^\s*default [1-9]\d{0,3}\b")
     sizes = [(int(re.findall(r"\d+", place.text)[0]), place) for place in places]
     if sizes:

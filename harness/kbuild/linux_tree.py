@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Linux source tree, read as text: where a thing is said, by file and line."""
+"""A Linux source tree, searched as text, with results by file and line."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from harness.errors import UsageError
 from harness.units import KIB, escape
 
 LARGEST = 1024 * KIB
-"""Bytes; kernel/trace/ftrace.c, the longest file that is read, has 200 KB."""
+"""Bytes; the longest file that is read, kernel/trace/ftrace.c, has 200 KB."""
 
 _VERSION = r"^VERSION = (\d{1,3})\nPATCHLEVEL = (\d{1,3})$"
 
@@ -27,7 +27,7 @@ class SourcePlace:
 
 
 class LinuxTree:
-    """A directory with a Linux tree, or with the parts of one that are asked for."""
+    """A directory with a Linux tree, or with the needed parts of one."""
 
     def __init__(self, directory: Path) -> None:
         """UsageError for a directory that is no Linux tree."""
@@ -42,7 +42,7 @@ class LinuxTree:
         self.version = f"{version[1]}.{version[2]}"
 
     def read(self, file: str) -> str:
-        """The text of a file; empty where there is none that can be read."""
+        """The text of a file; empty if it cannot be read."""
         path = self.directory / file
         try:
             if not path.is_file() or path.stat().st_size > LARGEST:
@@ -52,7 +52,7 @@ class LinuxTree:
             return ""
 
     def find(self, file: str, pattern: str) -> SourcePlace | None:
-        """The first line of a file with something that a regular expression matches."""
+        """The first line of a file that matches a regular expression."""
         for number, line in enumerate(self.read(file).splitlines(), 1):
             if re.search(pattern, line):
                 return SourcePlace(file, number, line.strip())

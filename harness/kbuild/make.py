@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run of make: bounded in time and output, and what to say when it fails."""
+"""One run of make, limited in time and output, and the message when it fails."""
 
 import os
 import re
@@ -13,9 +13,9 @@ from harness.units import escape
 
 Progress = Callable[[str], None]
 
-DEADLINE = 600.0  # seconds; a guest takes some ten
+DEADLINE = 600.0  # seconds; a guest takes about ten
 
-# What the result depends on is in the key; a variable that gcc or make reads is not.
+# Variables that gcc and make read are not passed on: they are not part of the key.
 _ENVIRONMENT = ("PATH", "HOME", "TMPDIR")
 
 _COMPLAINT = re.compile(
@@ -26,7 +26,7 @@ _COMPLAINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MakeResult:
-    """The exit status and the lines worth showing: the first complaints, else the last lines."""
+    """The exit status and the lines to show: the first errors, else the last lines."""
 
     status: int
     complaints: list[str]
@@ -39,10 +39,10 @@ def run_make(
     *,
     pass_fds: Sequence[int] = (),
 ) -> MakeResult:
-    """Run make to its end; HostError when it cannot run or misses the deadline (seconds).
+    """Run make to its end; HostError if it cannot run or misses the deadline (seconds).
 
-    Each line of output goes, escaped and bounded, to ``progress``.  Make and everything that it
-    started end with this call, however it ends; all of them have ``pass_fds``.
+    Each line of output goes, escaped and limited, to ``progress``.  make and its child processes
+    have ended when this returns or raises; all of them inherit ``pass_fds``.
     """
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     first: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Paths as make and the shell below it can take them."""
+"""Paths that make and its shell can take."""
 
 import re
 import sys
@@ -9,14 +9,14 @@ from harness.config import resources
 from harness.errors import UsageError
 from harness.units import escape
 
-# What make and its shell take as one plain word.
+# What make and its shell take as one word.
 _PLAIN = re.compile(r"[\w./+,@-]+")
 
 
 class PlainPaths:
-    """Paths with blanks and the like are reached by symbolic links without, below ``work``.
+    """Symbolic links below ``work`` for paths with blanks and other special characters.
 
-    UsageError where ``work`` itself has no plain path.
+    UsageError if the path of ``work`` itself has such characters.
     """
 
     def __init__(self, work: Path) -> None:
@@ -31,7 +31,7 @@ class PlainPaths:
 
     @property
     def links(self) -> tuple[tuple[Path, Path], ...]:
-        """The links that have to be made, each with its target."""
+        """The links to make, each with its target."""
         return tuple(self._links.items())
 
     def _link(self, link: Path, target: Path) -> Path:
@@ -39,7 +39,7 @@ class PlainPaths:
         return link
 
     def directory(self, path: Path, name: str) -> Path:
-        """A directory; its link, where it needs one, has that name."""
+        """The path of a directory, or of a link with that name to it."""
         if _PLAIN.fullmatch(str(path)):
             return path
         guests = resources.guests_directory()
@@ -48,7 +48,7 @@ class PlainPaths:
         return self._link(self.work / name, path)
 
     def file(self, path: Path, name: str) -> Path:
-        """A file; the link is its directory's, so that it finds what it includes."""
+        """The path of a file; a link is to its directory, so that includes are found."""
         if not _PLAIN.fullmatch(path.name):
             raise UsageError(
                 f"make cannot take a file called {escape(repr(path.name), 300)}.",
@@ -61,16 +61,16 @@ class PlainPaths:
         guests = resources.guests_directory()
         if _PLAIN.fullmatch(str(guests)):
             return guests
-        # make finds the true path of its directory out, so that must be plain itself.
+        # make resolves the path of its directory, so that must be plain itself.
         plain = self.work / "guests"
         for path in sorted(guests.iterdir()):
             self._link(plain / path.name, path)
-        # The guests' Makefile looks for a source tree's package beside them.
+        # The guests' Makefile looks for the package of the source tree next to them.
         self._link(self.work / "harness", resources.PACKAGE)
         return plain
 
     def python(self) -> Path:
-        """The Python that runs here."""
+        """The path of the running Python."""
         python = Path(sys.executable or "/usr/bin/python3")
         # Python knows its virtual environment by the directory above the program's.
         return self.directory(python.parent.parent, "python") / python.parent.name / python.name

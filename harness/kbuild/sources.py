@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The C files that are meant by the names of a workload and of modules, or by paths."""
+"""The C files of a workload and of modules, by name or path."""
 
 import re
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from harness.errors import UsageError
 from harness.units import escape
 
 MAX_MODULES = 8
-"""Modules that there is room for in a guest's memory."""
+"""The most modules that a guest has room for."""
 
 BUILT = ".ko"
-"""How the file of a module ends that has been built."""
+"""The suffix of a built module."""
 
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a C file is for: where the harness has those, and what each of them is."""
+    """A kind of C file: its directory, and a sentence for errors."""
 
     word: str
     directory: str
@@ -38,8 +38,8 @@ _A_MODULE = _Kind("module", "modules", "A module is one C file (docs/modules.rst
 def find_workload(name_or_file: str | Path) -> Path:
     """The absolute path of the workload: a name in ``guests/workloads/``, or a C file anywhere.
 
-    A text that ends in ``.c`` or holds a slash is a path.  Raises UsageError for a name that is
-    not there and for a path that is no readable C file.
+    A text that ends in ``.c`` or has a slash is a path.  Raises UsageError for an unknown name and
+    for a path without a readable C file.
     """
     return _find(_WORKLOAD, name_or_file, list_workloads())
 
@@ -47,8 +47,8 @@ def find_workload(name_or_file: str | Path) -> Path:
 def find_modules(names_or_files: Sequence[str | Path]) -> tuple[Path, ...]:
     """The absolute paths of modules: names in ``guests/modules/``, C or ELF files, in this order.
 
-    An ELF file (``.ko``) is not looked at.  Raises UsageError as `find_workload` does, for a name
-    that is no word of C, and for two modules of one name.
+    ELF files (``.ko``) are not read.  Raises UsageError as `find_workload`, for a name that is no
+    identifier of C, and for two modules with one name.
     """
     found = tuple(_find_module(one) for one in names_or_files)
     sources = [path for path in found if path.suffix != BUILT]

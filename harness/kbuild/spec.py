@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is to be built and booted: one value, made once and handed on whole."""
+"""GuestSpec: what is built and booted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ from harness.errors import UsageError
 from harness.kbuild.sources import find_modules, find_workload
 from harness.units import escape
 
-# Features of the older specification; they contradict what replaced them.
+# Features of the older specification, which contradict their replacements.
 OLDER = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
 
 @dataclass(frozen=True, slots=True)
 class GuestSpec:
-    """A guest that can be built and booted: every name is looked up, every file is read.
+    """A guest to build and boot; all names are resolved and all files are read.
 
-    `of` makes one from names and paths; ``dataclasses.replace`` makes one that differs from it.
+    `of` makes one from names and paths, ``dataclasses.replace`` a variant of it.
     """
 
     config: MachineConfig
-    """With the compiler that is to be used."""
+    """With the chosen compiler."""
     port: Port
     workload: Path
     """A C file, absolute."""
     modules: tuple[Path, ...]
-    """C files, absolute, which are built with the guest in this order, and finished ELF files."""
+    """C files, absolute, which are built with the guest in this order, and built ELF files."""
     features: tuple[str, ...]
-    """What of the port is built in, in Kconfig's words and the port's order."""
+    """The features of the port that are built in, in Kconfig's words and the port's order."""
     cflags: tuple[str, ...]
-    """Compiler flags that come behind the config's."""
+    """Compiler flags after those of the config."""
 
     @classmethod
     def of(
@@ -46,7 +46,7 @@ class GuestSpec:
         cflags: Sequence[str] = (),
         compiler: str | None = None,
     ) -> "GuestSpec":
-        """The guest that is meant; UsageError for a bad config, workload, port, module or flag.
+        """Make a spec; UsageError for a bad config, workload, port, module or flag.
 
         Args:
             config: the name of a machine config, a path to one, or one already loaded.
@@ -55,10 +55,10 @@ class GuestSpec:
                 config's.
             modules: names in ``guests/modules/``, C files, or ELF files (``.ko``) that were built
                 for the same guest.  The place of a C file in memory depends on its place here.
-            features: those of the port that are built in; by default all that it has, but for
-                those of the older specification, which are asked for by name.
-            cflags: a relative path in a flag is relative to the guests' sources, where make runs.
-            compiler: ``gcc``, ``clang``, or a version such as ``gcc-13``; by default the config's.
+            features: those of the port to build in; by default all except those of the older
+            specification. cflags: relative paths in flags are relative to the guests' sources,
+            where make runs. compiler: ``gcc``, ``clang``, or a version such as ``gcc-13``; by
+            default the config's.
         """
         if not isinstance(config, MachineConfig):
             config = load_config(config)
@@ -83,7 +83,7 @@ class GuestSpec:
 
     @property
     def compiler(self) -> str:
-        """``gcc``, ``clang``, or a version of one."""
+        """``gcc``, ``clang``, or one with its version."""
         return self.config.build.compiler
 
     @property
@@ -93,14 +93,14 @@ class GuestSpec:
 
     @property
     def effective_config(self) -> MachineConfig:
-        """The config with all flags in it: what a clause that is about flags has to look at."""
+        """The config with all flags, for clauses about flags."""
         build = self.config.build
         build = build.model_copy(update={"cflags": (*build.cflags, *self.cflags)})
         return self.config.model_copy(update={"build": build})
 
 
 def default_features(port: Port) -> tuple[str, ...]:
-    """What is built in of a port when nothing else is asked for."""
+    """The features of a port that are built in by default."""
     return tuple(feature for feature in port.features if feature not in OLDER)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools that a build needs: there, able to run, and known by their versions."""
+"""The toolchain of a build: its presence and its versions."""
 
 import os
 
@@ -8,11 +8,11 @@ from harness.errors import HostError
 from harness.process import NotRun, find_program, run
 from harness.units import escape
 
-ANSWER_DEADLINE = 30.0  # seconds for a tool to say its version
+ANSWER_DEADLINE = 30.0  # seconds for a tool to print its version
 
 
 def toolchain_identity(config: MachineConfig) -> list[str]:
-    """What compiler, assembler and linker say of themselves; HostError when one is missing."""
+    """The versions of compiler, assembler and linker; HostError if one is missing."""
     build = config.build
     return tools_identity(
         build.cross_compile, build.package, build.compiler_program, build.compiler_package
@@ -20,7 +20,7 @@ def toolchain_identity(config: MachineConfig) -> list[str]:
 
 
 def tools_identity(prefix: str, package: str, compiler: str, compiler_package: str) -> list[str]:
-    """The same for a prefix of as and ld, and a compiler; the packages are for the errors."""
+    """The same for a prefix of as and ld, and a compiler; packages are named in errors."""
     find_program("make", "make")
     answers = []
     find_program(compiler, compiler_package)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Linux kernels to trace: built out of sources, or fetched from Debian."""
+"""Linux kernels to trace: built from sources, or fetched from Debian."""

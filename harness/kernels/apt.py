@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Debian's packages, downloaded as any user: nothing is installed.
+"""Download Debian packages without root; nothing is installed.
 
-For a foreign architecture apt works with a state of its own, below the cache, so that dpkg's
-architectures and the system's lists stay as they are.
+For a foreign architecture apt uses its own state directory below the cache, so that dpkg's
+architectures and the system's lists stay unchanged.
 """
 
 import os
@@ -23,7 +23,7 @@ _UPDATE_DEADLINE = 600.0
 _DOWNLOAD_DEADLINE = 3600.0
 _QUERY_DEADLINE = 60.0
 _UNPACKED = 6
-"""The largest factor between a package and what is unpacked of it."""
+"""The largest factor between the size of a package and of its unpacked files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +37,23 @@ class DebianPackage:
     depends: str
 
     def dependency(self, pattern: str) -> str | None:
-        """The first package that it depends on whose whole name matches."""
+        """The first dependency whose whole name matches."""
         names = (one.split("(")[0].split("|")[0].strip() for one in self.depends.split(","))
         return next((name for name in names if re.fullmatch(pattern, name)), None)
 
 
 class Apt:
-    """apt, for the system's own architecture or a foreign one."""
+    """apt for the system's own architecture or a foreign one."""
 
     def __init__(self, foreign: str | None = None) -> None:
-        """``foreign`` is Debian's name of an architecture.  HostError where there is no apt."""
+        """``foreign`` is Debian's name of an architecture.  HostError if apt is missing."""
         for program, package in (("apt-get", "apt"), ("apt-cache", "apt"), ("dpkg-deb", "dpkg")):
             find_program(program, package)
         self.foreign = foreign
         self._environment = {**os.environ, "LC_ALL": "C"}
 
     def update(self, report: Progress) -> None:
-        """Get the lists of a foreign architecture; the system's own are left to the system."""
+        """Download the lists of a foreign architecture; the system's own are not updated."""
         if self.foreign is None:
             return
         state = resources.cache_directory() / "apt" / self.foreign
@@ -68,7 +68,7 @@ class Apt:
         self._run(["apt-get", "-q", "update"], _UPDATE_DEADLINE, state, report)
 
     def show(self, name: str) -> DebianPackage:
-        """The newest version of a package; HostError where the lists have none."""
+        """The newest version of a package; HostError if the lists have none."""
         command = ["apt-cache", "show", "--no-all-versions", name]
         try:
             result = run(command, _QUERY_DEADLINE, environment=self._environment)
@@ -91,7 +91,7 @@ class Apt:
     ) -> list[Path]:
         """Download packages into a directory; their files, in the order given.
 
-        HostError where there is no room for them and for what is in them, or apt fails.
+        HostError if there is no room for them and their contents, or if apt fails.
         """
         size = sum(package.size for package in packages)
         free = shutil.disk_usage(directory).free
@@ -122,7 +122,7 @@ class Apt:
             del lines[:-10]
             report(f"  {escape(line)}")
 
-        # apt-get writes what it downloads where it runs.
+        # apt-get download writes to the current directory.
         moved = ["env", "-C", str(directory), *command]
         try:
             status = stream(moved, deadline, tell, environment=self._environment)
@@ -137,7 +137,7 @@ class Apt:
 
 
 def extract(package: Path, pattern: str, directory: Path, report: Progress) -> Path:
-    """Unpack the one file of a package that a wildcard of tar matches; the path where it is."""
+    """Unpack the one file of a package that matches a wildcard of tar; returns its path."""
     report(f"unpacking {package.name}")
     script = 'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards --no-anchored "$3"'
     directory.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small Linux kernels for tracing, built out of sources and kept in the cache."""
+"""Small Linux kernels for tracing, built from sources and kept in the cache."""
 
 import os
 import re
@@ -20,16 +20,16 @@ from harness.process import find_program
 from harness.units import MIB, escape
 
 KERNELS = Cache("linux-kernels", VMLINUX, 12)
-"""A small kernel takes some 60 MB, most of it DWARF."""
+"""A small kernel takes about 60 MB, most of it DWARF."""
 
 DEADLINE = 4 * 3600.0
-"""Seconds; a kernel takes two and a half minutes of two idle CPUs."""
+"""Seconds; a kernel takes two and a half minutes on two idle CPUs."""
 
 ROOM = 3000 * MIB
-"""For the unpacked sources and what is compiled of them."""
+"""Bytes for the unpacked sources and the object files."""
 
 REQUIRED = "tracing"
-"""The options without which a kernel is not to be traced."""
+"""The options that tracing needs."""
 
 _HOST_TOOLS = (("flex", "flex"), ("bison", "bison"), ("bc", "bc"), ("gcc", "gcc"))
 _REPRODUCIBLE = {
@@ -44,7 +44,7 @@ _SHOWN = 20
 def build_kernel(name: str, kernel: LinuxKernel, source: Source, report: Progress) -> KernelFiles:
     """A kernel with its initial root file system, built unless it is in the cache.
 
-    ``report`` gets lines about what is done; those of make are indented.
+    ``report`` gets a line for each step; those of make are indented.
 
     Raises:
         UsageError: the sources do not compile, or lack an option that tracing needs.
@@ -105,7 +105,7 @@ class _Build:
         self.lock = lock
         self.report = report
         self.log = KERNELS.directory / f"{name}.log"
-        """What make says; kept after a build that fails."""
+        """The output of make; kept after a failed build."""
 
     def run(self) -> list[Path]:
         self.log.unlink(missing_ok=True)
@@ -128,7 +128,7 @@ class _Build:
         wanted = self.output / "harness.config"
         files = [_options_file(one) for one in self.build.options]
         wanted.write_text("".join(file.read_text() for file in files))
-        # allnoconfig takes the options of this file, and says no to all others.
+        # allnoconfig takes the options of this file, and sets all others to n.
         self._make(f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig")
         made = options((self.output / ".config").read_text())
         for file in files:
@@ -179,7 +179,7 @@ def options(text: str) -> dict[str, str]:
 
 
 def differing(wanted: dict[str, str], made: dict[str, str]) -> list[str]:
-    """The options that are not as wanted; one that does not exist is not set."""
+    """The options that differ from the wanted ones; one that does not exist is not set."""
     return [name for name, value in wanted.items() if made.get(name, "n") != value]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Linux kernels that can be made: which there are, and what each file of them says."""
+"""The Linux kernels that can be built or fetched, from the files of ``guests/linux/kernels``."""
 
 import tomllib
 from pathlib import Path
@@ -16,7 +16,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 
 
 class Toolchain(Model):
-    """What compiles the kernel and its first process."""
+    """The compiler of the kernel and of its first process."""
 
     cross_compile: Program = Field(description='what stands before "gcc"')
     package: Package = Field(description="the Debian package that has the compiler")
@@ -24,7 +24,7 @@ class Toolchain(Model):
 
 
 class LinuxBuild(Model):
-    """How a small kernel is built out of a source tree."""
+    """How a small kernel is built from a source tree."""
 
     arch: Name = Field(description="ARCH of Linux's Makefile")
     options: tuple[Name, ...] = Field(description="names of files in guests/linux/options")
@@ -51,7 +51,7 @@ class LinuxKernel(Model):
 
 
 def linux_directory() -> Path:
-    """What of the guests' sources is for Linux."""
+    """The directory of the guests' sources for Linux."""
     return resources.guests_directory() / "linux"
 
 
@@ -62,7 +62,7 @@ def list_kernels(table: str) -> list[str]:
 
 
 def load_kernel(name: str, table: str) -> LinuxKernel:
-    """The kernel of a name, which has that table; UsageError for a name that there is not."""
+    """The kernel of a name, which has that table; UsageError for an unknown name."""
     known = list_kernels(table)
     if name not in known:
         raise unknown_name("kernel", name, known, path_hint="docs/linux.rst describes them.")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Ports with one planted fault each, and which check of the suite finds which of them."""
+"""Mutants: ports with one planted fault each, and the checks that kill them."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Assembly text as a list of statements, with macros expanded: what faults are planted into.
+"""Assembly text as a list of statements, with macros expanded; faults are planted into it.
 
-Enough of the GNU assembler's syntax for stubs: labels, directives, instructions, ``.macro`` with
-plain arguments.  Conditionals are the preprocessor's, which has run.
+As much of the GNU assembler's syntax as stubs need: labels, directives, instructions, ``.macro``
+with plain arguments.  The text is preprocessed, so it has no conditionals.
 """
 
 import re
@@ -20,7 +20,7 @@ _DEPTH = 8
 class Statement:
     """A label, a directive or an instruction.
 
-    ``function`` is the last label that is not local, ``label`` the last one with a name.
+    ``function`` is the last label that is not local, ``label`` the last named one.
     """
 
     text: str
@@ -29,17 +29,17 @@ class Statement:
 
     @property
     def is_label(self) -> bool:
-        """Whether something can come here from elsewhere."""
+        """Whether it is a label, so that a branch may lead here."""
         return self.text.endswith(":")
 
     @property
     def is_instruction(self) -> bool:
-        """Whether the assembler makes a word of it, or some."""
+        """Whether the assembler makes one or more instructions of it."""
         return not self.is_label and not self.text.startswith((".", "#"))
 
     @property
     def is_unwind(self) -> bool:
-        """Whether it only says where registers are, to those who read stacks."""
+        """Whether it is a .cfi directive, which only unwinders use."""
         return self.text.startswith(".cfi_")
 
 

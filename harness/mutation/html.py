@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kill table as a static page: what is not as it should be first, then all of it."""
+"""The kill table as a static page: first the mutants with a wrong outcome, then all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from harness.pages import Write
 
 @dataclass(frozen=True, slots=True)
 class MutantGroup:
-    """Mutants of one config: those that are written, or those generated in one stub of a build."""
+    """Mutants of one config: the written ones, or those generated in one stub of a build."""
 
     name: str
     outcomes: list[MutantOutcome]
 
     @property
     def wrong(self) -> int:
-        """How many are not as they should be."""
+        """The number of wrong outcomes."""
         return sum(not one.right for one in self.outcomes)
 
     @property
     def caught(self) -> int:
-        """How many are caught for a clause that they break."""
+        """The number of those caught for a clause that they break."""
         return sum(one.killed and one.right for one in self.outcomes)
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Of the mutants that are to be caught for a clause on a config, how many are, of how many."""
+    """The mutants of a clause on a config: how many are caught for it, of how many."""
 
     caught: int
     every: int
@@ -41,7 +41,7 @@ def write_pages(
 ) -> None:
     """Write ``index.html``; ``written`` is the time in seconds since 1970."""
     configs = list(dict.fromkeys(one.config for one in outcomes))
-    # A fault that does not assemble is none.
+    # A fault that does not assemble does not count.
     built = [one for one in outcomes if one.built or not one.right]
     text = (
         page_environment("harness.mutation")
@@ -89,7 +89,7 @@ def _tiles(outcomes: Sequence[MutantOutcome]) -> list[tuple[str, int, str]]:
 def _rows(
     outcomes: Sequence[MutantOutcome], configs: Sequence[str]
 ) -> list[tuple[str, list[Count | None]]]:
-    """For each clause that mutants break, what has become of them on each config."""
+    """For each clause that mutants break, their outcomes on each config."""
     counts: dict[tuple[str, str], list[bool]] = {}
     for one in outcomes:
         if one.equivalent and one.right:

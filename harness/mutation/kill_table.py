@@ -30,22 +30,22 @@ from harness.process import workers
 Tell = Callable[[str], None]
 
 OF_MODULES = {DYNAMIC: MODULES, STATIC: STATIC_MODULES}
-"""Where the calls of modules come to what a build has for them."""
+"""The build in which modules call the stubs of another one."""
 
 FIRST = {
     "return_to_handler": "the-way-home-of-a-hijacked-call",
     "graph": "a-call-that-is-hijacked",
     "": "a-call-of-the-tracer",
 }
-"""The checks that find most faults in stubs, by a part of a stub's name."""
+"""The checks that find most faults, by a part of the stub's name."""
 
 OF_CALLS = frozenset({*FIRST.values(), "events-of-modules"})
-"""They come before all that do not look at calls."""
+"""They run before the checks of other layers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One mutant on one config; without ``clauses`` it may be caught for any."""
+    """One mutant on one config; without ``clauses`` any clause may catch it."""
 
     spec: GuestSpec
     name: str
@@ -58,9 +58,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class MutantOutcome:
-    """What became of a mutant: the clause, check and build that caught it, and with what words.
+    """The outcome of a mutant: the clause, check, build and message that caught it.
 
-    ``built`` is false where a generated fault is none, because it does not assemble.
+    ``built`` is false for a generated fault that does not assemble.
     """
 
     config: str
@@ -76,7 +76,7 @@ class MutantOutcome:
 
     @property
     def generated(self) -> bool:
-        """Whether it was generated, and not written."""
+        """Whether it was generated and not written by hand."""
         return "/" in self.name
 
     @property
@@ -86,7 +86,7 @@ class MutantOutcome:
 
     @property
     def right(self) -> bool:
-        """Whether it was caught for the clause that it breaks, or cannot be caught as recorded."""
+        """Whether it was caught for its clauses, or is equivalent and was not caught."""
         if not self.built:
             return self.generated
         if self.killed:
@@ -97,7 +97,7 @@ class MutantOutcome:
 def kill_table(
     specs: Sequence[GuestSpec], names: Sequence[str], tell: Tell = lambda _line: None
 ) -> list[MutantOutcome]:
-    """Judge mutants, ``all`` or those that match globs, of guests with reference ports."""
+    """Judge the mutants of guests with reference ports: ``all``, or those that match globs."""
     tasks = [task for spec in specs for task in _tasks(spec, names, tell)]
     if not tasks:
         configs = ", ".join(spec.config.name for spec in specs)
@@ -134,7 +134,7 @@ def _tasks(spec: GuestSpec, names: Sequence[str], tell: Tell) -> Iterator[Task]:
 
 
 def _generated(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
-    """Every instruction of every stub; what two builds have in common is planted in one."""
+    """Faults in every instruction of every stub; those that two builds share are planted in one."""
     config = spec.effective_config
     known: dict[str, dict[str, list[list[str]]]] = {}
     stale = [one for one in collection.equivalents if one.applies_to(config)]
@@ -161,18 +161,18 @@ def _generated(spec: GuestSpec, names: Sequence[str], collection: Collection) ->
     if "all" in names and stale:
         raise UsageError(
             f"{config.name}: no fault is equivalent because of: {stale[0].reason.strip()}",
-            f"Take it out of equivalent.toml, or mend it: {', '.join(stale[0].faults)}",
+            f"Remove it from equivalent.toml, or fix it: {', '.join(stale[0].faults)}",
         )
 
 
 def syntax_of(spec: GuestSpec) -> AsmSyntax:
-    """The assembler's syntax for what a guest is made of."""
+    """The assembler's syntax of a guest's port."""
     kernel = build_guest(spec)
     return Image(kernel.read_bytes(), str(kernel)).isa.asm_syntax
 
 
 def _builds(spec: GuestSpec, variant: str, stub: Stub | None) -> tuple[str, ...]:
-    """Where a fault of a build can be seen: there, and where the calls of modules come to it."""
+    """The builds that show a fault of a build: itself, and that with modules that call it."""
     with_modules = OF_MODULES.get(variant, "")
     if not with_modules or variant_of(spec, with_modules) is None:
         return (variant,)
@@ -180,7 +180,7 @@ def _builds(spec: GuestSpec, variant: str, stub: Stub | None) -> tuple[str, ...]
 
 
 def _new_statements(found: Sequence[Statement], known: dict[str, list[list[str]]]) -> set[int]:
-    """Numbers of the statements that no build before had in that function; makes them known."""
+    """The numbers of the statements in no earlier build; adds them to ``known``."""
     functions: dict[str, list[int]] = {}
     for at, one in enumerate(found):
         if one.is_instruction:
@@ -199,9 +199,9 @@ def _new_statements(found: Sequence[Statement], known: dict[str, list[list[str]]
 
 
 def judge_mutant(task: Task) -> MutantOutcome:
-    """Build it and run checks until a clause that it breaks fails: its own checks, then all others.
+    """Build a mutant and run checks until a clause that it breaks fails.
 
-    What has been proved to change nothing has no edits and is not run.
+    A mutant with a proof that it changes nothing has no edits and is not run.
     """
     outcome = MutantOutcome(
         task.spec.config.name, task.name, task.about, task.clauses, equivalent=task.equivalent
@@ -221,7 +221,7 @@ def judge_mutant(task: Task) -> MutantOutcome:
             )
         return outcome
     other = None
-    # What is recorded as equivalent is not asked what other stubs are for.
+    # A mutant recorded as equivalent is not run against the clauses of other stubs.
     for own in (True,) if task.equivalent and task.clauses else (True, False):
         for variant in task.variants:
             spec = variant_of(task.spec, variant)
@@ -243,9 +243,9 @@ def judge_mutant(task: Task) -> MutantOutcome:
 
 
 def _checks(task: Task, variant: str, features: Sequence[str], own: bool) -> list[Check]:
-    """The checks that may say something of the task's ``own`` clauses, or all others.
+    """The checks of the task's ``own`` clauses, or all others.
 
-    Those of the stub with the fault come first, then those that find most.
+    Checks of the faulty stub come first, then those that find most.
     """
     stub = next(part for part in FIRST if part in task.name)
     config = task.spec.effective_config
@@ -262,7 +262,7 @@ def _checks(task: Task, variant: str, features: Sequence[str], own: bool) -> lis
 def _failure(
     task: Task, variant: str, spec: GuestSpec, checks: Sequence[Check]
 ) -> tuple[str, str, str] | None:
-    """Clause, check and message of the first failure of a clause of the task's, else of another."""
+    """Clause, check and message of the first failure of a clause of the task, else of another."""
 
     def enough(clause: str) -> bool:
         return not task.clauses or clause in task.clauses
@@ -275,7 +275,7 @@ def _failure(
 
 
 def line(outcome: MutantOutcome) -> str:
-    """What became of one mutant; with a mark in front where that is not as it should be."""
+    """The outcome of one mutant, with a mark before it if it is wrong."""
     mark = "  " if outcome.right else "! "
     if outcome.killed:
         end = f"{outcome.clause} {outcome.check} ({outcome.variant}): {outcome.message}"
@@ -291,7 +291,7 @@ def line(outcome: MutantOutcome) -> str:
 
 
 def table_lines(outcomes: Sequence[MutantOutcome]) -> Iterator[str]:
-    """A line for each mutant; then one for each config: how many were caught."""
+    """A line for each mutant, then one for each config with the number caught."""
     yield from (line(outcome) for outcome in outcomes if outcome.built or not outcome.right)
     for config in dict.fromkeys(outcome.config for outcome in outcomes):
         yield _summary(config, [outcome for outcome in outcomes if outcome.config == config])

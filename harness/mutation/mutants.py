@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Ports with one planted fault each: ``guests/ports/<port>/mutants/*.toml``, and what they make.
+"""Mutants: ports with one planted fault each, from ``guests/ports/<port>/mutants/*.toml``.
 
-A mutant is a few replacements in files of a reference port, and the clauses that it breaks.  The
-generated ones (`harness.mutation.operators`) have no files; ``equivalent.toml`` says of some
-of them why they change nothing that can be seen.
+A mutant is a few replacements in files of a reference port, and the clauses that it breaks.
+Generated mutants (`harness.mutation.operators`) have no files; ``equivalent.toml`` says why some of
+them change nothing observable.
 """
 
 import tomllib
@@ -26,13 +26,13 @@ from harness.errors import UsageError
 from harness.mutation.assembly import Statement
 
 DIRECTORY = "mutants"
-"""In the directory of a port."""
+"""Its name in the directory of a port."""
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.+-]*$", max_length=80)]
 
 
 class Edit(Model):
-    """One replacement in a file of the port; ``old`` stands there ``times`` times."""
+    """One replacement in a file of the port, which has ``old`` exactly ``times`` times."""
 
     file: str
     old: str = Field(min_length=1)
@@ -41,7 +41,7 @@ class Edit(Model):
 
 
 class Mutant(Model):
-    """A fault.  ``bugs`` are those of real ports that it is like; see docs/mutants.rst."""
+    """A fault.  ``bugs`` are similar bugs of real ports; see docs/mutants.rst."""
 
     id: Id
     about: Line
@@ -59,11 +59,11 @@ class Mutant(Model):
         return self
 
     def applies_to(self, config: MachineConfig) -> bool:
-        """Whether the fault is in a guest of this config at all."""
+        """Whether a guest of this config has the fault."""
         return any(fnmatchcase(config.name, glob) for glob in self.configs)
 
     def edits(self, port: Port) -> Edits:
-        """The port's files with the fault in; UsageError where the port is not as expected."""
+        """The port's files with the fault; UsageError if the port is not as expected."""
         texts: dict[str, str] = {}
         for edit in self.edit:
             text = texts.get(edit.file)
@@ -79,7 +79,7 @@ class Mutant(Model):
 
 
 class Equivalent(Model):
-    """Why generated faults whose names match, in statements that match, cannot be seen."""
+    """Why the generated faults that match, by name and statement, are not observable."""
 
     faults: tuple[str, ...] = Field(min_length=1)
     statement: str = "*"
@@ -87,11 +87,11 @@ class Equivalent(Model):
     reason: Text
 
     def applies_to(self, config: MachineConfig) -> bool:
-        """Whether there are such faults in guests of this config."""
+        """Whether guests of this config have such faults."""
         return any(fnmatchcase(config.name, glob) for glob in self.configs)
 
     def covers(self, config: MachineConfig, name: str, statement: str) -> bool:
-        """Whether this is about that fault."""
+        """Whether this entry is about that fault."""
         return (
             self.applies_to(config)
             and any(fnmatchcase(name, glob) for glob in self.faults)
@@ -100,10 +100,10 @@ class Equivalent(Model):
 
 
 class Stub(Model):
-    """What a piece of assembly is for: generated faults in it are caught for these clauses.
+    """A part of the assembly: generated faults in it are caught for these clauses.
 
-    ``labels`` and ``statements`` are globs over the last label and over the text of an instruction;
-    with ``modules`` only their call sites come there.
+    ``labels`` and ``statements`` are globs for the last label and for the text of an instruction;
+    with ``modules`` only call sites of modules lead there.
     """
 
     labels: tuple[str, ...] = Field(min_length=1)
@@ -119,13 +119,13 @@ class Stub(Model):
         return self
 
     def covers(self, statement: Statement) -> bool:
-        """Whether an instruction belongs to it."""
+        """Whether it has this instruction."""
         return any(fnmatchcase(statement.label, glob) for glob in self.labels) and any(
             fnmatchcase(statement.text, glob) for glob in self.statements
         )
 
     def clauses_on(self, config: MachineConfig) -> tuple[str, ...]:
-        """Ids of its clauses, as far as they are for a config."""
+        """The ids of its clauses that apply to a config."""
         return tuple(clause.id for clause in select(config, self.clauses))
 
 
@@ -137,25 +137,25 @@ class _File(Model):
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What there is for one port."""
+    """The mutants of one port."""
 
     mutants: tuple[Mutant, ...]
     stubs: tuple[Stub, ...]
     equivalents: tuple[Equivalent, ...]
 
     def stub(self, statement: Statement) -> Stub | None:
-        """What an instruction is for: the first entry that covers it."""
+        """The first entry that covers an instruction."""
         return next((one for one in self.stubs if one.covers(statement)), None)
 
     def equivalent(self, config: MachineConfig, name: str, statement: str) -> Equivalent | None:
-        """The record that says of a generated fault that it cannot be seen."""
+        """The entry for a generated fault that is not observable, if any."""
         records = (one for one in self.equivalents if one.covers(config, name, statement))
         return next(records, None)
 
 
 @cache
 def load(port: str) -> Collection:
-    """The mutants of a reference port; UsageError where a file is wrong."""
+    """The mutants of a reference port; UsageError if a file is wrong."""
     mutants: list[Mutant] = []
     stubs: list[Stub] = []
     equivalents: list[Equivalent] = []
@@ -179,5 +179,5 @@ def _files(port: str) -> Iterator[Path]:
 
 
 def matching(names: Sequence[str], name: str) -> bool:
-    """Whether a mutant is one of those asked for."""
+    """Whether a mutant is selected."""
     return any(wanted == "all" or fnmatchcase(name, wanted) for wanted in names)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Faults planted without knowing anything: each instruction of each stub in turn.
+"""Generated faults: each operation on each instruction of each stub.
 
-``drop``: a nop in its place; a nop goes altogether.  ``double``: it stands twice.  ``swap``: it and
-the next one change places.  ``register``: another register of its kind in place of its first one,
-``last``: of its last one.  ``offset``: a word further in memory.  ``target``: to another place.
+``drop``: replaced by a nop; a nop is removed.  ``double``: repeated.  ``swap``: exchanged with the
+next one.  ``register``: its first register replaced by another of its kind, ``last``: its last one.
+``offset``: a word further in memory.  ``target``: to another label.
 """
 
 import re
@@ -60,19 +60,19 @@ def faults(found: Sequence[Statement], syntax: AsmSyntax) -> Iterator[Fault]:
 
 
 def _proof(found: Sequence[Statement], at: int, operation: str, syntax: AsmSyntax) -> str:
-    """Why a fault cannot change anything; empty where that is not obvious from the statements."""
+    """Why a fault cannot change anything; empty if the statements do not show it."""
     if _is_slot(found, at):
         return IDEMPOTENT if operation == "double" and not syntax.jumps_delay else ""
     ahead = next((n for n in range(at - 1, -1, -1) if found[n].is_instruction), None)
     before = None if ahead is None else found[ahead]
     delayed = before is not None and syntax.delays(before.text)
     if ahead is not None and _is_slot(found, ahead):
-        # Behind what is written there.
+        # After what is written there.
         delayed = syntax.jumps_delay
     if operation == "double":
         if found[at].text == "nop":
             return IDEMPOTENT
-        # Of what goes elsewhere, and has no delay slot, or is in one.
+        # After an unconditional branch without a delay slot, or after its delay slot.
         last = before.text if before is not None and delayed else found[at].text
         if syntax.ends(last) and delayed == syntax.delays(last):
             return UNREACHABLE
@@ -91,7 +91,7 @@ def _proof(found: Sequence[Statement], at: int, operation: str, syntax: AsmSynta
 
 
 def _is_slot(found: Sequence[Statement], at: int) -> bool:
-    """Whether it is a nop that has a name, so that a port writes a call or a jump there."""
+    """Whether it is a nop with a label, where a port writes a call or a jump."""
     return found[at].text == "nop" and at > 0 and found[at - 1].is_label
 
 
@@ -110,7 +110,7 @@ def _independent(one: Effect, other: Effect) -> bool:
 
 
 def _overlap(one: tuple[str, str, int] | None, other: tuple[str, str, int] | None) -> bool:
-    """Whether two places in memory may have a byte in common."""
+    """Whether two memory operands may overlap."""
     if one is None or other is None:
         return False
     first, second = (_value(place[1]) for place in (one, other))
@@ -120,7 +120,7 @@ def _overlap(one: tuple[str, str, int] | None, other: tuple[str, str, int] | Non
 
 
 def _value(offset: str) -> int | None:
-    """An offset as a number; None for anything but sums and products of numbers."""
+    """An offset as a number; None if it is not a sum or product of numbers."""
     text = offset.strip() or "0"
     if not _NUMBER.fullmatch(text):
         return None
@@ -139,7 +139,7 @@ def _value(offset: str) -> int | None:
 def _mutated(
     found: Sequence[Statement], at: int, operation: str, syntax: AsmSyntax, labels: Sequence[str]
 ) -> list[Statement] | None:
-    """The statements from ``at`` on with the fault in; None where there is nothing to do."""
+    """The statements from ``at`` on with the fault; None if the operation does not apply."""
     one, rest = found[at], list(found[at + 1 :])
     mnemonic, _, operands = one.text.partition(" ")
     if operation == "drop":

@@ -203,9 +203,7 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
 
 @check("C9n", "M1d", layer=Layer.PATCHING)
 def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
-    """A site of the kernel's form after the kernel's text, within reach: its words show its
-    form.
-    """
+    """A site of the kernel's form beyond the kernel's text: its words show its form."""
     if bench.kernel.sites_told_by == "address":
         return
     bench.fresh()
@@ -223,9 +221,7 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
 
 
 def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence[str]) -> None:
-    """Write a site's code to an address without such a site, and have the port switch it on and
-    off.
-    """
+    """Write a site's code to another address, and have the port switch it on and off."""
     image, caller = bench.image, bench.image.address_of("ftrace_caller")
     debugger = bench.guest.debugger
     bench.write_memory(site.address, off)
@@ -257,9 +253,7 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
 
 @check("C9e", "C9b", layer=Layer.PATCHING)
 def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
-    """Unexpected words in each place of a site, and sites that are already in the requested
-    state.
-    """
+    """Unexpected words in each place of a site, and sites already in the requested state."""
     bench.fresh()
     isa, image = bench.isa, bench.image
     site, port = bench.sites.of(SITE), bench.port

@@ -74,9 +74,7 @@ class Watched:
     def compare(
         self, *, graph: bool = False, on: Callable[[int], bool] | None = None
     ) -> tuple[Expectation, EventComparison]:
-        """Compare the events of a tracer with the calls of the sites that are on: all except
-        `off`.
-        """
+        """Compare the events of a tracer with the calls of the sites that are on."""
         chosen = on or (lambda site: site not in self.off)
         flow = [record for record in self.oracle.flow() if chosen(record.site)]
         expected = expect(flow, Settings(graph_tracer=graph), marked=False)
@@ -234,9 +232,7 @@ def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
 
 @check("C4a", "C4b", variants=(STATIC,), features=GRAPH)
 def either_pointer_is_enough(bench: Bench) -> None:
-    """ftrace_graph_caller is called if one of the pointers is not its stub, with and without a
-    tracer.
-    """
+    """One pointer that is not its stub is enough to call ftrace_graph_caller."""
     stubs = ("ftrace_graph_entry_stub", "ftrace_stub")
     own = ("trace_graph_entry", "trace_graph_return")
     where = bench.image.address_of(PREPARE)
@@ -272,9 +268,7 @@ def _with_pointers(bench: Bench, traced: bool, entry: str, leave: str) -> CallSi
 
 @check("C16a", "C16b", variants=(STATIC_STOP,))
 def function_trace_stop_stops(bench: Bench) -> None:
-    """While it is not zero nothing is recorded, whatever the pointers are; at zero all calls
-    are.
-    """
+    """While it is not zero nothing is recorded; at zero all calls are."""
     for value in (1, 0):
         bench.fresh()
         switch = Switch(bench)

@@ -134,9 +134,7 @@ def _note(bench: Bench, log: Log) -> None:
 
 @check("C9i")
 def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
-    """A site may be switched wherever a CPU can be stopped in it: the function continues
-    correctly.
-    """
+    """A site is switched while a CPU is stopped at each of its words, which then continues."""
     site = bench.sites.of(SITE)
     for on in (True, False):
         for number, place in enumerate(bench.sites.places(site)):
@@ -171,9 +169,7 @@ def _run_into(bench: Bench, site: CallSite, place: int) -> None:
 
 @check("C10c", "C8f", "C11e", features=("FUNCTION_GRAPH_TRACER",))
 def a_cpu_parked_in_the_stub(bench: Bench) -> None:
-    """The tracers are switched off at each instruction of the stub: the call continues, traced or
-    not, and the workload's results are right.
-    """
+    """The tracers are switched off while a CPU is stopped at each instruction of the stub."""
     stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
     entered = False
     for number in range(1, 64):

@@ -33,9 +33,7 @@ BELOW = 512
 
 @check("C1j", variants=BOTH, layer=Layer.CALL)
 def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
-    """The stack below its pointer is overwritten at each instruction of the stubs, as by the frame
-    of an interrupt: at entry with both tracers, and at the return.
-    """
+    """At each instruction the stack below its pointer is overwritten, as by an interrupt."""
     bench.fresh()
     switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
     graph = "ftrace_graph_caller" in bench.image.symbols
@@ -118,9 +116,7 @@ def _same(
 
 @check("C1j", variants=BOTH, lacks=interrupts)
 def an_interrupt_at_each_instruction(bench: Bench) -> None:
-    """A real interrupt with a traced handler: at entry with each tracer, and at the return.  The
-    interrupted stub is unaffected.
-    """
+    """A real interrupt with a traced handler, at entry with each tracer and at the return."""
     for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
         bench.fresh()
         switch, site = Switch(bench), bench.sites.of(LEAF)
@@ -202,9 +198,7 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
 
 @check("C17b", features=("FTRACE_NMI_ENTER",), lacks=nmis)
 def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
-    """An NMI at each instruction of ftrace_make_call and ftrace_make_nop, whose handler calls the
-    function that is switched: it executes the old site or the new one.
-    """
+    """An NMI at each instruction of a patch, whose handler executes the site that is patched."""
     isa, image = bench.isa, bench.image
     caller = image.address_of("ftrace_caller")
     for on in (True, False):

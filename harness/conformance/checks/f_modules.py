@@ -68,9 +68,7 @@ def records_of_modules(bench: Bench) -> None:
 
 @check("C7f", "C9a", "C9d", "M1a", "M1b", variants=(MODULES,), layer=Layer.PATCHING)
 def module_sites_are_off(bench: Bench) -> None:
-    """After loading all sites are off, nothing else has changed, and a CPU passes each kind of
-    site.
-    """
+    """After loading all sites are off, no other text has changed, and a CPU passes the sites."""
     modules = load(bench)
     inside = bench.sites.addresses_of(sites_of(modules))
     for module, now in zip(modules, texts(bench, modules), strict=True):
@@ -235,8 +233,8 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
 
 @check("C9i", "C2a", "M2c", variants=(MODULES,))
 def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
-    """A module's site may be switched wherever a CPU can be stopped in it; a call that continues
-    from there is reported with that site.
+    """A module's site is switched while a CPU is stopped at each of its words, which then
+    continues.
     """
     isa = bench.isa
     for on in (False, True):
@@ -287,9 +285,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
 
 @check("C7e", variants=(MODULES,))
 def nothing_is_written_where_a_module_was(bench: Bench) -> None:
-    """A module is unloaded with its sites on; its memory has other contents when all sites are
-    switched.
-    """
+    """A module is unloaded with its sites on, and then all sites are switched."""
     modules = load(bench)
     switch = Switch(bench)
     switch.tracer(True)

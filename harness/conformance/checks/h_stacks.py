@@ -115,9 +115,7 @@ def _with_stacks(events: Sequence[TraceEvent]) -> Iterator[tuple[FunctionEvent, 
 
 
 def _chains(flow: Sequence[Call | Return]) -> Iterator[tuple[Call, list[int] | None]]:
-    """Each call with the return addresses on the stack, innermost first; None if frames were
-    discarded.
-    """
+    """Each call with its return addresses, innermost first; None if frames were discarded."""
     open_calls: list[Call] = []
     for record in flow:
         if isinstance(record, Return):

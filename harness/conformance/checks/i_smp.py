@@ -35,9 +35,7 @@ def _join(bench: Bench, thread: int) -> int:
 
 @check("C9i", "C9l", "C10c", lacks=several_cpus)
 def text_changes_while_another_cpu_runs(bench: Bench) -> None:
-    """One CPU runs the workload while the other repeatedly switches every site and both slots: no
-    deadlock, and the workload's results are right.
-    """
+    """One CPU runs the workload while the other repeatedly switches every site and both slots."""
     bench.fresh()
     switch = Switch(bench)
     clauses = ("C9i", "C9l", "C10c")
