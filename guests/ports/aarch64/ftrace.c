@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rewriting call sites and the tracers' slots while the kernel runs. Every change is one aligned
- * store of one instruction between nop and b or bl, pairs that the architecture allows to be
- * changed under a CPU that executes them (Arm ARM, "Concurrent modification and execution of
- * instructions").
- * The words of a site are checked before the first is written: a refused site stays as it was.
+ * Patching of call sites and of the tracers' slots while the kernel runs. Every change is one
+ * aligned store of one instruction, between nop and b or bl, which the architecture allows while
+ * another CPU executes it (Arm ARM, "Concurrent modification and execution of instructions"). The
+ * words of a site are checked before the first is written: a refused site is unchanged.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>
@@ -25,8 +24,8 @@
 #define BRANCH_RANGE		0x08000000l	/* 128 MiB back, and forward one word less */
 
 /*
- * The b or bl (opcode) to target for address pc; -EINVAL for a target that is no instruction,
- * -ERANGE.
+ * The b or bl (opcode) from pc to target; -EINVAL for an unaligned target, -ERANGE for one out of
+ * reach.
  */
 static int encode_branch(u32 opcode, unsigned long pc, unsigned long target, u32 *insn)
 {
@@ -40,7 +39,7 @@ static int encode_branch(u32 opcode, unsigned long pc, unsigned long target, u32
 	return 0;
 }
 
-/* C9: flush exactly the word that was written, after the store and before anyone runs it. */
+/* C9: flush the word that was written, after the store and before it is executed. */
 static void write_insn(u32 *insn, u32 word)
 {
 	WRITE_ONCE(*insn, word);
@@ -56,9 +55,9 @@ static int modify_insn(u32 *insn, u32 old, u32 new)
 }
 
 /*
- * The word of a site that changes between nop and bl, or NULL when this is no site: not aligned,
- * or, for a patchable entry, not prepared by ftrace_init_nop(). Without the return address in x9 a
- * bl there would lose it.
+ * The word of a site that changes between nop and bl. NULL if this is no site: not aligned or, for
+ * a patchable entry, not prepared by ftrace_init_nop(). Without the return address in x9 a bl there
+ * would lose it.
  */
 static u32 *call_insn(const struct dyn_ftrace *rec)
 {
@@ -75,8 +74,7 @@ static u32 *call_insn(const struct dyn_ftrace *rec)
 }
 
 /*
- * C9p: the bl at pc to addr. Where bl does not reach, which is from a module, it goes to the
- * module's trampoline for addr.
+ * C9p: the bl at pc to addr, or to the module's trampoline for addr, if addr is out of reach.
  */
 static int encode_call(const struct module *mod, unsigned long pc, unsigned long addr, u32 *insn)
 {
@@ -101,7 +99,7 @@ int ftrace_dyn_arch_init(void)
 }
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-/* The compiler left two nops; the first one becomes the half of the call that stays. */
+/* The compiler emits two nops; the first becomes `mov x9, x30`, which stays. */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
@@ -112,7 +110,7 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 }
 #endif
 
-/* Switch a site off that calls addr. */
+/* Switch off a site that calls addr. */
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
 {
 	u32 *insn = call_insn(rec);
@@ -127,7 +125,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long ad
 	return modify_insn(insn, old, INSN_NOP);
 }
 
-/* Let a site that is switched off call addr. */
+/* Let a site that is off call addr. */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
 	u32 *insn = call_insn(rec);
@@ -142,7 +140,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 	return modify_insn(insn, INSN_NOP, new);
 }
 
-/* C10: what ftrace_caller calls. ftrace_stub stands for nothing, which takes no call. */
+/* C10: the tracer that ftrace_caller calls; a nop for ftrace_stub. */
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
 	u32 *insn = (u32 *)ftrace_call;
@@ -163,7 +161,7 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* C11: nop for off, `b ftrace_graph_caller` for on. Switching on what is on is an error. */
+/* C11: nop for off, `b ftrace_graph_caller` for on. A slot that is on cannot be switched on. */
 static int modify_graph_call(bool enable)
 {
 	u32 *insn = (u32 *)ftrace_graph_call;

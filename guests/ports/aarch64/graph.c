@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Taking the return address of a function that the graph tracer wants to see return. */
+/* The replacement of return addresses, for the graph tracer. */
 #include <asm/ftrace.h>
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
@@ -8,7 +8,7 @@
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
-/* C12: what asm/ftrace.h says stands for a frame. */
+/* C12: see HAVE_FUNCTION_GRAPH_RET_ADDR_PTR in asm/ftrace.h. */
 static __always_inline unsigned long *return_address_pointer(unsigned long *parent)
 {
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
@@ -20,9 +20,9 @@ static __always_inline unsigned long *return_address_pointer(unsigned long *pare
 
 /**
  * prepare_ftrace_return - make a function return to return_to_handler (C4)
- * @parent: where its return address is
+ * @parent: address of its return address
  * @self_addr: its call site, rec->ip
- * @frame_pointer: x29 as it will be when it has returned (C6)
+ * @frame_pointer: x29 after its return (C6)
  */
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 			   unsigned long frame_pointer);

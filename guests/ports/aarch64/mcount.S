@@ -2,17 +2,17 @@
 /*
  * The AArch64 stubs of the function tracers, for both forms of call site (see asm/ftrace.h).
  *
- * AAPCS64: x0..x7 are arguments, x8 is the address for a structure result, x29 the frame pointer,
- * x30 the return address; sp stays a multiple of 16.
+ * AAPCS64: x0..x7 are arguments, x8 is the address of a structure result, x29 the frame pointer,
+ * x30 the return address; sp is always a multiple of 16.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
 
 /*
- * The frame of the stubs, from sp up. It begins with a frame record, so that an unwinder finds
- * the stub, then the traced function. Patchable entries come before the prologue: there the
- * record that the traced function has not made yet stands at the end of ours, so that the unwinder
- * finds its caller too.
+ * The frame of the stubs, from sp up. It begins with a frame record, so that an unwinder finds the
+ * stub, then the traced function. Patchable entries come before the prologue: there the end of the
+ * frame has the record that the traced function has not made yet, so that the unwinder finds its
+ * caller too.
  */
 #define FRAME_FP	0
 #define FRAME_PC	8		/* return address into the traced function */
@@ -26,7 +26,7 @@
 #define FRAME_SIZE	16
 #endif
 
-/* What a frame record holds. */
+/* A frame record. */
 #define RECORD_FP	0
 #define RECORD_PC	8
 
@@ -34,9 +34,9 @@
 	.text
 
 /*
- * Unwind information. At a patchable entry a stub has two return addresses: its own, and in x9 the
- * traced function's, which will be in x30 when the stub returns. So its own one is in the column
- * that stands for pc (DWARF for the Arm 64-bit Architecture, AADWARF64).
+ * Unwind information. At a patchable entry a stub has two return addresses: its own in x30, and the
+ * traced function's in x9, which will be in x30 when the stub returns. So its own is in the column
+ * for pc (DWARF for the Arm 64-bit Architecture, AADWARF64).
  */
 #define COLUMN_PC	32
 
@@ -49,7 +49,7 @@
 #endif
 	.endm
 
-	/* With the frame that save_state makes. */
+	/* With the frame of save_state. */
 	.macro	unwind_frame
 	.cfi_def_cfa_offset FRAME_SIZE
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
@@ -63,17 +63,17 @@
 	.endm
 
 /*
- * Saves what the ABI asks for (C1). A call of _mcount is a call like any other to the compiler: it
- * expects x0..x18 changed and has put x0..x8 away. Of a patchable entry it knows nothing: x0..x8
- * and x30 are live. x9..x18 carry nothing into a function, and a caller keeps nothing there: gcc
- * does not apply -fipa-ra to functions that have a call site (B105). Floating point and SIMD
- * registers do carry arguments; they survive because everything called from here is built with
- * -mgeneral-regs-only.
+ * Saves the registers that the ABI requires (C1). The compiler treats a call of _mcount like any
+ * other: it expects that x0..x18 change and has saved x0..x8. At a patchable entry there is no call
+ * for the compiler: x0..x8 and x30 are live. x9..x18 are not live at a function's entry, and
+ * callers keep nothing there: gcc does not apply -fipa-ra to functions with a call site (B105).
+ * Floating-point and SIMD registers can be arguments; they survive because all code called from
+ * here is built with -mgeneral-regs-only.
  *
  * In, form mcount: x30 = rec->ip + 4, x29 = the traced function's frame record, whose second word
  * is its return address. Patchable entry: x30 = rec->ip + 8, x9 = the traced function's return
  * address, x29 = its caller's frame record.
- * Out, both forms: x29 = the traced function's record, x30 as it was.
+ * Out, both forms: x29 = the traced function's record, x30 unchanged.
  */
 	.macro	save_state
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
@@ -97,8 +97,8 @@
 	.endm
 
 /*
- * Undoes save_state and goes on in the traced function. At a patchable entry x30 gets the value
- * that x9 had, or what the graph tracer put in its place (B41).
+ * Reverses save_state and returns to the traced function. At a patchable entry x30 gets the value
+ * of x9 at entry, or its replacement by the graph tracer (B41).
  */
 	.macro	restore_state_and_return
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
@@ -125,8 +125,8 @@
 	.endm
 
 /*
- * The tracer's x0 = ip = rec->ip and x1 = parent_ip = where the traced function returns to, without
- * a signature (C2, B33, Linux's order). In: as save_state leaves it. Out: x29 = our record.
+ * The tracer's x0 = ip = rec->ip and x1 = parent_ip = the traced function's return address without
+ * its signature (C2, B33, Linux's order). In: the state after save_state. Out: x29 = our record.
  */
 	.macro	trace_arguments
 	sub	x0, x30, #MCOUNT_INSN_SIZE
@@ -134,15 +134,15 @@
 	mov	x1, x9
 #else
 	ldr	x30, [x29, #RECORD_PC]
-	hint	#7				/* xpaclri; a nop where no CPU signs */
+	hint	#7				/* xpaclri; a nop on CPUs without PAC */
 	mov	x1, x30
 #endif
 	mov	x29, sp
 	.endm
 
 /*
- * x0 = where the traced function's return address is, x1 = ip, x2 = the frame pointer that it
- * returns with: its caller's (C4, C6). In: the frame that save_state made.
+ * x0 = the address of the traced function's return address, x1 = ip, x2 = its caller's frame
+ * pointer (C4, C6). In: the frame of save_state.
  */
 	.macro	graph_arguments
 	ldp	x3, x1, [sp, #FRAME_FP]
@@ -154,10 +154,10 @@
 #ifdef CONFIG_DYNAMIC_FTRACE
 
 /*
- * _mcount - what the sites of form mcount call before ftrace_init() has made them nops (C8)
+ * _mcount - called by sites of form mcount until ftrace_init() makes them nops (C8)
  *
- * x30 = return address. gcc treats the call like any other and expects x30 changed. The landing
- * pad, here and below, is for a linker's veneer, which comes by `br x16`.
+ * x30 = return address. gcc treats the call like any other and expects that x30 changes. The
+ * landing pad, here and below, is for a linker's veneer, which uses `br x16`.
  */
 SYM_FUNC_START(_mcount)
 	hint	#34				/* bti c */
@@ -165,7 +165,7 @@ SYM_FUNC_START(_mcount)
 SYM_FUNC_END(_mcount)
 
 /*
- * ftrace_caller - what a site calls that is switched on
+ * ftrace_caller - called by a site that is on
  *
  * Registers: see save_state. Both slots are one word (C10, C11).
  */
@@ -207,7 +207,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #else /* !CONFIG_DYNAMIC_FTRACE */
 
-	/* Go to \target with x9 = the pointer \name, unless that is \stub. Uses x10. */
+	/* Branch to \target with x9 = the pointer \name, unless that is \stub. Uses x10. */
 	.macro	branch_unless_stub name, stub, target
 	adrp	x9, \name
 	ldr	x9, [x9, #:lo12:\name]
@@ -218,10 +218,10 @@ SYM_FUNC_END(ftrace_graph_caller)
 	.endm
 
 /*
- * _mcount - the static tracer: every site calls it, always
+ * _mcount - static: every site always calls it
  *
- * In: x30 = rec->ip + 4, x29 = the traced function's frame record. With nothing to do no branch is
- * taken (C3) and nothing is saved: gcc expects no more of x9 and x10 than any function has to keep.
+ * In: x30 = rec->ip + 4, x29 = the traced function's frame record. Without a tracer no branch is
+ * taken (C3) and nothing is saved: x9 and x10 may be changed by every call.
  */
 SYM_FUNC_START(_mcount)
 	.cfi_startproc
@@ -253,7 +253,7 @@ SYM_FUNC_START(ftrace_trace_caller)
 	.cfi_restore x29
 	.cfi_restore x30
 	.cfi_def_cfa_offset 0
-	b	.Lmcount_graph			/* both tracers at once is allowed */
+	b	.Lmcount_graph			/* both tracers may be on */
 #else
 	restore_state_and_return
 #endif
@@ -275,8 +275,8 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* ftrace_stub - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub - the tracer that does nothing; its address means "no tracer". */
 SYM_FUNC_START(ftrace_stub)
-	hint	#34				/* bti c: it is called through pointers */
+	hint	#34				/* bti c: called through pointers */
 	ret
 SYM_FUNC_END(ftrace_stub)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * C17. An NMI that comes while the port changes a call site meets the old instruction or the new
- * one: a change is one aligned store of one word, and the architecture allows it under a CPU that
- * executes the word. So there is nothing to finish before the handler's functions run, and nothing
- * to make good after them.
+ * C17. An NMI while the port changes a call site executes the old instruction or the new one: a
+ * change is one aligned store of one word, which the architecture allows while a CPU executes it.
+ * So nothing must be done before or after the handler.
  */
 #include <linux/nmi.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a function returns to whose return address the graph tracer has taken. */
+/* Hijacked functions return here. */
 #include <linux/linkage.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -14,9 +14,9 @@
 	.text
 
 /*
- * An unwinder looks a return address up by the byte before it, where the call should be. So the
- * unwind information begins before the function. It says that the way ends here, until the true
- * return address, which is in the thread's ret_stack, comes back from there.
+ * An unwinder looks up a return address by the byte before it, in the call instruction. So the
+ * unwind information begins before the function. It marks the outermost frame, until the original
+ * return address has been read from the thread's ret_stack.
  */
 	.type	return_to_handler_landing, @function
 return_to_handler_landing:
@@ -26,14 +26,14 @@ return_to_handler_landing:
 	.size	return_to_handler_landing, . - return_to_handler_landing
 
 /*
- * return_to_handler - report the return, then return to where the function was called from (C5)
+ * return_to_handler - report the return, then return to the caller (C5)
  *
- * In: x0..x7, x8 and q0..q7 = the function's result as AAPCS64 passes it, which all survive, in
- * full width (B23); x19..x29 and sp as its caller left them; x30 = this address, so that our record
- * tells an unwinder of a taken return address. Arrived at by `ret`, and left by `ret` (B35): no
- * landing pad is needed here, nor behind the caller's call.
+ * In: x0..x7, x8 and q0..q7 = the function's result by AAPCS64, which all survive, in full width
+ * (B23); x19..x29 and sp = the caller's; x30 = this address, so that an unwinder finds it in our
+ * record and takes the original from the ret_stack. Reached by `ret` and left by `ret` (B35): no
+ * landing pad is needed here, nor after the caller's call.
  *
- * The frame pointer is the caller's again, as it was on entry (C6).
+ * The frame pointer is the caller's again, as at entry (C6).
  */
 SYM_FUNC_START(return_to_handler)
 	stp	x29, x30, [sp, #-FRAME_SIZE]!

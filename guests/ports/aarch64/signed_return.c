@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading prologues: how far below sp on entry a function has put its frame record. Encodings: Arm
- * ARM, C6.2 (ADD, MOVK, MOVZ, PACIASP, STP, SUB).
+ * Decoding of prologues: the distance from a function's frame record up to sp at its entry.
+ * Encodings: Arm ARM, C6.2 (ADD, MOVK, MOVZ, PACIASP, STP, SUB).
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -21,7 +21,7 @@
 #define INSN_SUB_SP		0xd10003ffu
 #define INSN_SUB_SP_MASK	0xff8003ffu
 #define INSN_SUB_SP_LSL12	0x00400000u
-/* sub sp, sp, xN, and how xN gets its value: movz or movk xN, #imm16, lsl #(16 * hw) */
+/* sub sp, sp, xN, with xN set by movz or movk xN, #imm16, lsl #(16 * hw) */
 #define INSN_SUB_SP_REG		0xcb2063ffu
 #define INSN_SUB_SP_REG_MASK	0xffe0ffffu
 #define INSN_MOV_WIDE		0xd2800000u
@@ -34,15 +34,15 @@
 #define RD(insn)		((insn) & 31u)
 #define IMM7_SIGNED(insn)	((s32)((insn) << 10) >> 25)
 
-/* What a prologue saves before it calls _mcount: 10 + 8 registers, 16 of varargs, and arguments. */
+/* The most that a prologue stores before it calls _mcount: 10 + 8 registers, varargs, arguments. */
 #define PROLOGUE_MAX		64
 
 u64 known_frames[KNOWN_FRAMES];
 
 /*
- * In bytes, or 0: backwards from the site to the instruction that sets x29, then to paciasp. A
- * large frame takes sp down by a register, whose parts are added up where they are met. One that
- * takes it down in a loop is not known here.
+ * In bytes, or 0 if unknown: backwards from the site to the instruction that sets x29, then to
+ * paciasp. For a large frame a register is subtracted from sp, whose parts are added up. Allocation
+ * in a loop is not supported.
  */
 static unsigned long prologue_distance(const u32 *site)
 {

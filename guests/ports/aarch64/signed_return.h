@@ -3,26 +3,25 @@
 #define _SIGNED_RETURN_H
 
 /*
- * Return addresses that the traced function has signed (B33).
+ * Return addresses signed by the traced function (B33).
  *
  * With -mbranch-protection=pac-ret a function begins with paciasp: x30 is signed with key A and, as
- * modifier, sp as it was on entry. At a site of form mcount the frame record holds the signed
- * value, and the function will authenticate whatever it finds there, with the same modifier. How
- * far from the record that sp was is in no register; it is read from the prologue, once for each
- * site. The signature that is found proves it: where it does not fit the function is left alone.
+ * modifier, sp at the entry. At a site of form mcount the frame record holds the signed value, and
+ * the function will authenticate the value there with the same modifier. No register holds the
+ * distance from the record to that sp; it is decoded from the prologue, once for each site. The
+ * signature found verifies it: if it does not match, the function is not hijacked.
  *
- * A patchable entry comes before paciasp, and there is nothing to do.
+ * A patchable entry comes before paciasp, so nothing is signed there.
  *
- * pacia1716 and xpaclri are hints. A CPU that does not sign takes them for nops, so everything
- * here is right for it too.
+ * pacia1716 and xpaclri are hints, and nops on a CPU without PAC.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
 
 /**
- * struct return_address - one as a program counter, and how it was signed
- * @pc: where the function returns to
- * @modifier: sp on entry of the function
+ * struct return_address - a return address without its signature, and the modifier
+ * @pc: the address without the signature
+ * @modifier: sp at the function's entry
  */
 struct return_address {
 	unsigned long pc;
@@ -36,9 +35,9 @@ struct return_address {
 #endif
 
 /*
- * What is known of a site is one word, so that nobody finds half of it: above FRAME_SHIFT the site,
- * below the distance from the frame record to sp on entry, in units of 16 bytes. No two sites share
- * 32 bytes of text.
+ * An entry of the cache is one word, so that it is read and written as a whole: above FRAME_SHIFT
+ * the site, below it the distance from the frame record to sp at the entry, in units of 16 bytes.
+ * No two sites share 32 bytes of text.
  */
 #define FRAME_SHIFT		20
 #define FRAME_UNIT		16
@@ -48,11 +47,11 @@ struct return_address {
 extern u64 known_frames[KNOWN_FRAMES];
 
 /**
- * find_frame - read the prologue and remember what it says
+ * find_frame - decode a prologue and cache the result
  * @ip: the site
  * @record: the function's frame record
  *
- * Return: the distance in units of 16 bytes, 0 if it does not fit the signature in the record.
+ * Return: the distance in units of 16 bytes, 0 if it does not match the signature in the record.
  */
 unsigned long find_frame(unsigned long ip, const unsigned long *record);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * C13: which function a system call is and how it is named, and the events on the slow path of
- * system calls: the entry comes here only for threads with _TIF_SYSCALL_WORK.
+ * C13: the functions of system calls and their names, and the events on the slow path of system
+ * calls, which the entry code takes only for threads with _TIF_SYSCALL_WORK.
  */
 #include <linux/ftrace.h>
 #include <linux/sched.h>
@@ -13,7 +13,7 @@
 
 #ifdef CONFIG_SYSCALL_TRACEPOINTS
 
-/* What asm/syscall_wrapper.h puts in front of sys_NAME. */
+/* The prefix of asm/syscall_wrapper.h before sys_NAME. */
 #define PREFIX	"__arm64_"
 
 unsigned long arch_syscall_addr(int nr)

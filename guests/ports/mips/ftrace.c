@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The port's half of ftrace in C: what stands at a call site and in the tracers' slots, and the
- * hijacking of return addresses.
+ * The C part of the port: patching of call sites and of the tracers' slots, and the replacement of
+ * return addresses.
  */
 #include <linux/errno.h>
 #include <linux/ftrace.h>
@@ -19,15 +19,15 @@
 #define INSN_ADDIU_SP_SP_8	0x27bdfff8u	/* addiu sp,sp,-8 */
 #define INSN_J			0x08000000u
 #define INSN_JAL		0x0c000000u
-#define JUMP_REGION		0x0fffffffu	/* what a j or jal can reach from behind itself */
+#define JUMP_REGION		0x0fffffffu	/* the reach of j and jal, from the next instruction */
 
 #ifdef CONFIG_64BIT
-/* Only the jal: whatever stands in the delay slot belongs to the function. */
+/* Only the jal: the instruction in its delay slot belongs to the function. */
 #define SITE_WORDS	1
 #define SITE_CALL(jal)	{ (jal) }
 #define SITE_NOP	{ INSN_NOP }
 #else
-/* The delay slot takes 8 from sp for _mcount to give back: without the call it has to go too. */
+/* The delay slot subtracts 8 from sp, which _mcount adds again: both words are switched. */
 #define SITE_WORDS	2
 #define SITE_CALL(jal)	{ (jal), INSN_ADDIU_SP_SP_8 }
 #define SITE_NOP	{ INSN_NOP, INSN_NOP }
@@ -43,7 +43,7 @@ static u32 jump(u32 opcode, unsigned long target)
 	return opcode | (target & JUMP_REGION) >> 2;
 }
 
-/* All or nothing: every word is compared before the first one is written. */
+/* All words are compared before the first one is written. */
 static int modify_code(unsigned long ip, const u32 *old, const u32 *new, int words)
 {
 	volatile u32 *code = (volatile u32 *)ip;
@@ -60,8 +60,8 @@ static int modify_code(unsigned long ip, const u32 *old, const u32 *new, int wor
 }
 
 /*
- * M1: one word goes between the lui and a branch over the whole long call. _mcount and
- * ftrace_caller are one address, so what else loads it stays as it is (M5).
+ * M1: one word changes between the lui and a branch over the whole long call. _mcount and
+ * ftrace_caller are one address, so the other words that load it are unchanged (M5).
  */
 static int modify_long_call(unsigned long ip, unsigned long address, bool enable)
 {
@@ -81,7 +81,7 @@ static int modify_long_call(unsigned long ip, unsigned long address, bool enable
 	return modify_code(ip, old, new, words);
 }
 
-/* The word says which form the site has; where it lies would not (M1d). */
+/* The form is recognised by the word, not by the address (M1d). */
 static bool has_long_call(const struct dyn_ftrace *rec)
 {
 	return is_long_call(*(volatile u32 *)rec->ip);
@@ -124,7 +124,7 @@ static bool is_nop(void (*place)(void))
 	return *(volatile u32 *)(unsigned long)place == INSN_NOP;
 }
 
-/* Nothing in the slots, nothing to go through the gate for. */
+/* Restore the jump at ftrace_caller if both slots are nops. */
 static void close_gate(void)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -135,7 +135,7 @@ static void close_gate(void)
 		write_code(ftrace_caller, jump(INSN_J, (unsigned long)ftrace_stub));
 }
 
-/* Fill a slot and open the gate, which opens last: behind it the tracer has to be in place. */
+/* Write a slot, then remove the jump at ftrace_caller: by then the tracer must be in place. */
 static int fill_slot(void (*slot)(void), u32 opcode, unsigned long target)
 {
 	if (!in_reach((unsigned long)slot, target))
@@ -149,7 +149,7 @@ int ftrace_update_ftrace_func(ftrace_func_t function)
 {
 	if (function != (ftrace_func_t)ftrace_stub)
 		return fill_slot(ftrace_call, INSN_JAL, (unsigned long)function);
-	/* Still through the slot while the gate closes: what is behind it finds a call or a nop. */
+	/* The slot first: a CPU beyond the jump executes the call or the nop. */
 	write_code(ftrace_call, INSN_NOP);
 	close_gate();
 	return 0;
@@ -180,7 +180,7 @@ int ftrace_disable_ftrace_graph_caller(void)
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
-/* Let the function return to return_to_handler, if that is where it is going to look. */
+/* Let the function return to return_to_handler, if @place holds its return address. */
 static __always_inline void hijack(unsigned long *place, unsigned long parent, unsigned long ip,
 				   unsigned long frame_pointer)
 {
@@ -202,20 +202,20 @@ static __always_inline void hijack_with_prologue(unsigned long *saved_at, unsign
 	if (prologue & PROLOGUE_STORED)
 		place = (unsigned long *)(frame_pointer - PROLOGUE_RA(prologue));
 #ifdef KBUILD_MCOUNT_RA_ADDRESS
-	/* The compiler says it; a prologue that says something else has been misread. */
+	/* The compiler passes the address; if the prologue differs, it was decoded wrongly. */
 	if (unlikely(place != (saved_ra ? saved_ra : saved_at)))
 		return;
 #endif
 	hijack(place, *saved_at, ip, frame_pointer);
 }
 
-/* A u32 for each instruction of the kernel. */
+/* One u32 for each instruction of the kernel. */
 extern u32 __prologues[];
 extern char _text[], _etext[];
 
 unsigned long prologue_map[PROLOGUE_MAP_SIZE];
 
-/* Look at all functions now, so that none of their calls has to wait for it. */
+/* Decode all prologues now and not at the first call of each function. */
 static void read_prologues(unsigned long start, unsigned long end, u32 *prologues,
 			   const unsigned long *location, const unsigned long *stop)
 {
@@ -233,7 +233,7 @@ void ftrace_graph_arch_init(void)
 		       __start_mcount_loc, __stop_mcount_loc);
 }
 
-/* The megabyte is the module's own. What is there of one that has gone does no harm. */
+/* The megabyte is the module's own; entries of unloaded modules are harmless. */
 int ftrace_graph_module_init(struct module *module)
 {
 	u32 *prologues = module_memory(module, module->text_end - module->text_start);
@@ -249,13 +249,13 @@ int ftrace_graph_module_init(struct module *module)
 
 /**
  * prepare_ftrace_return - let a function return to return_to_handler
- * @saved_at:	where the stub keeps $at: what a function that does not store ra returns to
+ * @saved_at:	address of $at in the stub's frame: the return address, if the function stores no ra
  * @ip:		the call site
  * @sp:		the function's stack pointer
- * @saved_ra:	where the function has stored ra, or NULL (-mmcount-ra-address only)
+ * @saved_ra:	address of the stored ra, or NULL (-mmcount-ra-address only)
  *
- * A function about which anything is uncertain is left alone. What comes back as frame pointer is
- * sp as it was when the function was entered, for so it is when the function has returned.
+ * A function is not hijacked if its return address is not found for certain. The frame pointer is
+ * sp at the function's entry, which is also its value after the return.
  */
 void prepare_ftrace_return(unsigned long *saved_at, unsigned long ip, unsigned long sp,
 			   unsigned long *saved_ra)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What gcc writes for -pg with -mlong-calls. */
+/* The code of gcc for -pg with -mlong-calls. */
 #include "long_call.h"
 
 #define MAX_LENGTH	16
@@ -15,14 +15,14 @@
 #define ADD_LOW_V1	0x24630000u		/* addiu v1, v1, */
 #endif
 
-/* `move` is or, addu or daddu with zero, as the assembler likes. */
+/* `move` is or, addu or daddu with zero, depending on the assembler. */
 #define IS_MOVE(word, rd, rs)	(((word) & ~0xcu) == ((rs) << 21 | (rd) << 11 | 0x21))
 #define REG_AT		1u
 #define REG_V0		2u
 #define REG_CHAIN	15u
 #define REG_RA		31u
 
-/* The instructions that load the address, by the second, which is never changed. */
+/* The form of the instructions that load the address, by the second one, which never changes. */
 static int load_length(const volatile u32 *code)
 {
 	return (code[1] & LUI_MASK) == LUI_AT ? 6 : 2;
@@ -37,11 +37,11 @@ int long_call_length(const volatile u32 *code)
 	while (code[i] != JALR_V1)
 		if (++i == MAX_LENGTH)
 			return 0;
-	/* Nobody can be expected to know the chain by v0 but the call that has got it there. */
+	/* A move of the static chain back from v0 belongs to the call, which has saved it there. */
 	return IS_MOVE(code[i + 2], REG_CHAIN, REG_V0) ? i + 3 : i + 2;
 }
 
-/* The low half is added with its sign: 0x8000 and above want one more in the upper half. */
+/* The low half is signed: from 0x8000 on the upper half is one more. */
 static u32 upper(unsigned long address)
 {
 	return (address + 0x8000) >> 16 & 0xffff;
@@ -63,7 +63,7 @@ int long_call_load(const volatile u32 *code, unsigned long address, u32 *load)
 		load[5] = DADDU_V1_V1_AT;
 		return 6;
 	}
-	/* lui extends the sign: what it cannot load is not the same when it has been shortened. */
+	/* lui sign-extends: an address that it cannot load differs after truncation. */
 	if ((long)(s32)(upper(address) << 16) + (s16)low != (long)address)
 		return 0;
 #endif

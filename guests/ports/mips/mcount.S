@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call site jumps to. gcc -pg writes, after a function's prologue,
+ * The stubs, which call sites call. gcc -pg emits, after a function's prologue,
  *
  *	o32	move $at, $ra; jal _mcount; addiu $sp, $sp, -8		(_mcount adds the 8 again)
  *	n64	move $at, $ra; jal _mcount; (any instruction)
  *
- * and with -mmcount-ra-address, before or in the delay slot, $12 = where $ra is stored, or 0.
- * Modules load _mcount's address into $v1 and use jalr (long_call.h). So on entry
+ * and with -mmcount-ra-address, before or in the delay slot, $12 = the address of the stored $ra,
+ * or 0. Modules load _mcount's address into $v1 and use jalr (long_call.h). So on entry
  *
- *	$at	the caller of the traced function: goes back into $ra		(frompc)
- *	$ra	behind the call site, MCOUNT_INSN_SIZE from the jal or jalr	(selfpc)
+ *	$at	the traced function's return address, to be restored to $ra	(frompc)
+ *	$ra	after the call site, MCOUNT_INSN_SIZE from the jal or jalr	(selfpc)
  *	$v0	the static chain of a nested function
  *	$a0-$a3 (o32), $a0-$a7 (n64), $f12 and up: arguments of the traced function
  *
- * and everything else that a call may destroy is free, except floating point, which the kernel
+ * and all other caller-saved registers are free, except floating-point registers, which the kernel
  * does not use (C1).
  *
- * Dynamic: _mcount and ftrace_caller are one address behind a gate of two words, `j ftrace_stub;
- * nop` (M5). Whoever switches tracing on first puts `jal tracer` into the slot at ftrace_call
- * (C10) or `j ftrace_graph_caller` into the one at ftrace_graph_call (C11), then a nop over the
- * gate's j. Call sites look the same whether the gate is open or closed (C8).
+ * Dynamic: _mcount and ftrace_caller are one address, which begins with a gate of two words,
+ * `j ftrace_stub; nop` (M5). To switch tracing on, the port first writes `jal tracer` into the slot
+ * at ftrace_call (C10) or `j ftrace_graph_caller` into the one at ftrace_graph_call (C11), then a
+ * nop over the gate's j. Call sites are the same with an open and a closed gate (C8).
  *
- * Static: _mcount looks at the pointers to the tracers instead (C3, C4).
+ * Static: _mcount tests the pointers to the tracers instead (C3, C4).
  *
  * $12 is $t4 on o32 and $t0 on n64; gcc's manual calls it $12.
  */
@@ -32,7 +32,7 @@
 	.set	noreorder
 	.set	noat
 
-/* Frame: $ra $at $v0, the arguments, $12, ip; on o32 above the 16 bytes that the tracer owns. */
+/* Frame: $ra $at $v0, the arguments, $12, ip; on o32 above the tracer's home area of 16 bytes. */
 #if _MIPS_SIM == _ABI64
 #define SAVED(n)	((n) * SZREG)
 #define SAVED_12	SAVED(11)
@@ -44,26 +44,26 @@
 #define SAVED_12	SAVED(7)
 #define SAVED_IP	SAVED(8)
 #define FRAME_SIZE	56			/* 9 registers, 8-byte aligned */
-#define SITE_STACK	8			/* what the site's delay slot took from $sp */
+#define SITE_STACK	8			/* subtracted from $sp in the site's delay slot */
 #endif
 #define SAVED_RA	SAVED(0)
 #define SAVED_AT	SAVED(1)
 
-/* What a long call has in front of its jalr at least; on n64 what sets $12 is in the delay slot. */
+/* The least bytes of a long call before its jalr; on n64 $12 is set in the delay slot. */
 #if defined(KBUILD_MCOUNT_RA_ADDRESS) && _MIPS_SIM == _ABIO32
 #define SHORTEST_LOAD	16			/* lui, addiu, move at,ra, move $12,zero */
 #else
 #define SHORTEST_LOAD	12			/* lui, addiu or daddiu, move at,ra */
 #endif
 
-/* From the return address to the byte with the call's opcode: 3 of a jal, 0 of the jalr $v1. */
+/* From the return address to the byte with the call's opcode: 3 for a jal, 0 for jalr $v1. */
 #ifdef __MIPSEB__
 #define CALL_OPCODE	-MCOUNT_INSN_SIZE
 #else
 #define CALL_OPCODE	(3 - MCOUNT_INSN_SIZE)
 #endif
 
-/* From an instruction to its upper half, and what a long call has there: lui v1, or off a branch. */
+/* From an instruction to its upper half, and its values in a long call: lui v1, or b when off. */
 #ifdef __MIPSEB__
 #define UPPER_HALF	0
 #else
@@ -95,11 +95,11 @@
 	.cfi_rel_offset $ra, SAVED_AT
 	for_each_saved LONG_S
 #if defined(KBUILD_MCOUNT_RA_ADDRESS) && defined(CONFIG_FUNCTION_GRAPH_TRACER)
-	LONG_S	$12, SAVED_12($sp)		/* the function tracer comes first and may use it */
+	LONG_S	$12, SAVED_12($sp)		/* the function tracer may change it before */
 #endif
 	.endm
 
-	/* In: $t9 = the saved $ra. C9: the 8 that the site's delay slot took go with the frame. */
+	/* In: $t9 = the saved $ra. C9: releases the 8 bytes of the site's delay slot too. */
 	.macro	restore_all_and_return
 	LONG_L	$ra, SAVED_AT($sp)
 	.cfi_same_value $ra
@@ -109,11 +109,11 @@
 	.endm
 
 /*
- * The site of a call (M2c): $a0 and SAVED_IP = the jal, or the first word of a long call. In: $ra, and
- * $v1 = the byte with the call's opcode. A jal is known by it. A long call may have instructions
- * between its first word and the jalr, so it is searched backwards, from the shortest one that there
- * is, for a word that it may begin with: `lui v1`, or the branch that switches it off. Nothing in
- * between looks like either. $v1 = the upper half of a word, less what it is compared with.
+ * The site of a call (M2c): $a0 and SAVED_IP = the jal, or the first word of a long call. In: $ra,
+ * and $v1 = the byte with the call's opcode, which is 3 for a jal. A long call may have other
+ * instructions between its first word and the jalr, so the first word is searched backwards,
+ * beginning with the shortest long call: `lui v1`, or the branch that switches it off. The words in
+ * between are neither. $v1 = the upper half of a word, xor the value it is compared with.
  */
 	.macro	find_site
 	bnez	$v1, 2f
@@ -132,7 +132,7 @@
 #endif
 	.endm
 
-	/* C4: go there if either pointer of the graph tracer is set. In: $t8 = ftrace_stub. */
+	/* C4: branch if either pointer of the graph tracer is set. In: $t8 = ftrace_stub. */
 	.macro	branch_if_graph there
 	LONG_L	$v1, ftrace_graph_return
 	bne	$v1, $t8, \there
@@ -144,10 +144,10 @@
 	.endm
 
 /*
- * Unwind information, for stack traces and for gdb. A stub has two return addresses: its own, which is
- * in $ra, and the traced function's, which is in $at and will be in $ra when the stub returns. So its
- * own is in the column that stands for the pc of an interrupt. The site's delay slot has taken its
- * part of the frame already.
+ * Unwind information, for stack traces and for gdb. A stub has two return addresses: its own in
+ * $ra, and the traced function's in $at, which will be in $ra when the stub returns. So its own is
+ * in the column for the pc of an interrupt. The site's delay slot has already allocated its part of
+ * the frame.
  */
 	.macro	unwind_entry
 	.cfi_startproc
@@ -157,7 +157,7 @@
 	.cfi_register $ra, $at
 	.endm
 
-	/* With the frame that save_all makes. */
+	/* With the frame of save_all. */
 	.macro	unwind_frame
 	.cfi_startproc
 	.cfi_return_column DWARF_PC
@@ -172,7 +172,7 @@ SYM_FUNC_START(_mcount)
 	unwind_entry
 #ifdef CONFIG_DYNAMIC_FTRACE
 SYM_INNER_LABEL(ftrace_caller)
-	j	ftrace_stub			/* C3: at once, if there is nothing to do */
+	j	ftrace_stub			/* C3: return at once without a tracer */
 	 nop
 
 	.cfi_remember_state
@@ -189,7 +189,7 @@ SYM_INNER_LABEL(ftrace_graph_call)
 	 LONG_L	$t9, SAVED_RA($sp)
 	restore_all_and_return
 #else
-	/* C3, C4: free are $v1, $t9 and the temporaries that neither ABI gives another meaning. */
+	/* C3, C4: $v1, $t9 and the temporaries without another use in either ABI are free. */
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
 	lw	$v1, function_trace_stop
 	bnez	$v1, ftrace_stub
@@ -214,7 +214,7 @@ function_trace:
 	 move	$a1, $at			/* C2: and parent_ip */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	la	$t8, ftrace_stub
-	branch_if_graph 3f			/* C4: both tracers at once is allowed */
+	branch_if_graph 3f			/* C4: both tracers may be on */
 #endif
 	LONG_L	$t9, SAVED_RA($sp)
 	restore_all_and_return
@@ -223,7 +223,7 @@ function_trace:
 	.cfi_restore_state
 SYM_INNER_LABEL(ftrace_stub)
 #if _MIPS_SIM == _ABIO32
-	addiu	$sp, $sp, SITE_STACK		/* C9: what the site's delay slot took */
+	addiu	$sp, $sp, SITE_STACK		/* C9: subtracted in the site's delay slot */
 	.cfi_def_cfa_offset 0
 #endif
 	jr	$ra
@@ -234,9 +234,8 @@ SYM_FUNC_END(_mcount)
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
 /*
- * C4: four arguments for prepare_ftrace_return(): where the caller's address is saved here, the
- * call site, the traced function's $sp, and $12. From the slot in ftrace_caller it comes with
- * everything saved.
+ * C4: four arguments for prepare_ftrace_return(): the address of the saved $at, the call site, the
+ * traced function's $sp, and $12. The slot in ftrace_caller jumps here with all registers saved.
  */
 SYM_FUNC_START(ftrace_graph_caller)
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -246,7 +245,7 @@ SYM_FUNC_START(ftrace_graph_caller)
 	lbu	$v1, CALL_OPCODE($ra)
 	save_all
 	find_site
-3:						/* from function_trace, with everything saved */
+3:						/* from function_trace, with all registers saved */
 #endif
 	LONG_ADDIU $a0, $sp, SAVED_AT
 	LONG_L	$a1, SAVED_IP($sp)
@@ -256,15 +255,15 @@ SYM_FUNC_START(ftrace_graph_caller)
 	jal	prepare_ftrace_return
 	 LONG_ADDIU $a2, $sp, FRAME_SIZE + SITE_STACK
 	LONG_L	$t9, SAVED_RA($sp)
-	restore_all_and_return			/* with $at as prepare_ftrace_return() left it */
+	restore_all_and_return			/* with $at as changed by prepare_ftrace_return() */
 	.cfi_endproc
 SYM_FUNC_END(ftrace_graph_caller)
 
 /*
- * C5: a hijacked function comes here with its frame gone and its result in $v0, $v1, $f0, $f2 (on
- * o32 sdc1 takes the odd halves along). $sp is what it was when the function was entered, and on
- * o32 the 16 bytes above it are the caller's: all that is stored lies below. The site's call of
- * _mcount does not count here: there is no 8 to give back.
+ * C5: a hijacked function returns here, with its frame released and its result in $v0, $v1, $f0,
+ * $f2 (on o32 sdc1 also stores the odd halves). $sp is its value at the function's entry, and on
+ * o32 the 16 bytes above it are the caller's: everything is stored below. No delay slot has
+ * subtracted 8 here.
  */
 #if _MIPS_SIM == _ABI64
 #define RETURN_SAVED(n)		((n) * 8)
@@ -275,7 +274,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 SYM_FUNC_START(return_to_handler)
 	.cfi_startproc
-	.cfi_undefined $ra			/* in the thread's ret_stack, until it comes back */
+	.cfi_undefined $ra			/* in the thread's ret_stack until the call below */
 	LONG_ADDIU $sp, $sp, -RETURN_FRAME_SIZE
 	.cfi_def_cfa_offset RETURN_FRAME_SIZE
 	LONG_S	$v0, RETURN_SAVED(0)($sp)
@@ -283,7 +282,7 @@ SYM_FUNC_START(return_to_handler)
 	sdc1	$f0, RETURN_SAVED(2)($sp)
 	sdc1	$f2, RETURN_SAVED(3)($sp)
 	jal	ftrace_return_to_handler
-	 LONG_ADDIU $a0, $sp, RETURN_FRAME_SIZE	/* C6: what prepare_ftrace_return() worked out */
+	 LONG_ADDIU $a0, $sp, RETURN_FRAME_SIZE	/* C6: the value from prepare_ftrace_return() */
 	.cfi_register $ra, $v0
 	move	$ra, $v0
 	.cfi_same_value $ra

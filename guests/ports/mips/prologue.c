@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where has a function stored its return address? Only its prologue knows (B20).
+ * Find where a function has stored its return address, from its prologue (B20).
  *
- * What makes this decidable: with -pg gcc keeps the prologue in one piece, from the function's
- * first instruction to the call of _mcount, without a jump, and moves nothing across the call. So
- * the code is read backwards from the site. Once ra's store and the allocation of the frame before
- * it have been found, that is all (gcc allocates up to 32 KiB, stores the registers and allocates
- * the rest). That a function does not store ra is known when the scan has come to its beginning:
- * to the unconditional jump or the trap that ends the code before it. Whatever else is met, the
- * answer is that nothing is known. The caller compares the place found with what has to be there.
+ * With -pg gcc keeps the prologue in one piece, from the function's first instruction to the call
+ * of _mcount, without a jump, and moves nothing across the call. So the code is decoded backwards
+ * from the site, up to the store of ra and the allocation of the frame before it (gcc allocates up
+ * to 32 KiB, stores the registers and allocates the rest). A function does not store ra if the scan
+ * reaches its start: the unconditional jump or the trap that ends the code before it. After any
+ * other instruction the result is unknown. The caller compares the word found with the expected
+ * return address.
  */
 #include "long_call.h"
 #include "prologue.h"
@@ -19,15 +19,15 @@
 #define REG_RA		31
 
 #define MAX_SITE_WORDS	6	/* move at,ra; v0 = static chain; $12 = address, up to three */
-#define MAX_FRAME	0x2000000	/* what 22 bits can count in 8 bytes */
-#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding in front */
+#define MAX_FRAME	0x2000000	/* 22 bits, in units of 8 bytes */
+#define MAX_WORDS	64	/* 9 + 12 stores, sp, fp, gp, constants, padding before */
 
 #define RS(word)	((word) >> 21 & 31)
 #define RT(word)	((word) >> 16 & 31)
 #define RD(word)	((word) >> 11 & 31)
 #define IMMEDIATE(word)	((long)(s16)(word))
 
-/* `or`, `addu` or `daddu` rd,rs,zero: the assembler's choice. */
+/* `or`, `addu` or `daddu` rd,rs,zero, depending on the assembler. */
 #define IS_MOVE(word, rd, rs)	\
 	(((word) & ~0xcu) == ((u32)(rs) << 21 | (rd) << 11 | 0x21))
 
@@ -58,7 +58,7 @@
 #define LOWER_SP		0x27bd8000u	/* addiu sp,sp,-32768 */
 #endif
 
-/* sw, sd, swc1 and sdc1 of whatever to sp + offset: these opcodes have three bits in common. */
+/* sw, sd, swc1 and sdc1 of any register to sp + offset: these opcodes share three bits. */
 static bool stores_to_frame(u32 word)
 {
 	return (word & 0xa7e00000) == 0xa7a00000;
@@ -74,7 +74,7 @@ static bool lowers_sp(u32 word)
 	return (word & 0xffff8000) == LOWER_SP;
 }
 
-/* Goes somewhere else in any case, after the instruction behind it. */
+/* An unconditional jump, with a delay slot. */
 static bool jumps(u32 word)
 {
 	if (OPCODE(word) == OP_SPECIAL)
@@ -84,7 +84,7 @@ static bool jumps(u32 word)
 	       word >> 16 == 0x0411;			/* bal: bgezal zero */
 }
 
-/* Goes nowhere: break, or teq with a register and itself. */
+/* A trap: break, or teq of a register with itself. */
 static bool traps(u32 word)
 {
 	return OPCODE(word) == OP_SPECIAL &&
@@ -93,10 +93,10 @@ static bool traps(u32 word)
 }
 
 /**
- * struct large_frame - the rest of a frame above 32 KiB, taken from sp through a register
- * @reg:	the register; 0 when there is none to look for
- * @size:	what is known of its value
- * @below_ra:	this is after ra's store, so that the store lies higher by as much
+ * struct large_frame - the rest of a frame above 32 KiB, subtracted from sp by a register
+ * @reg:	the register; 0 if there is none
+ * @size:	the known part of its value
+ * @below_ra:	it is subtracted after the store of ra, which lies higher by as much
  */
 struct large_frame {
 	u32 reg;
@@ -104,7 +104,7 @@ struct large_frame {
 	bool below_ra;
 };
 
-/* An instruction that gives a register other than sp and ra a value. False if it is another one. */
+/* Whether it only writes a register other than sp and ra. */
 static bool decode_value(u32 word, struct large_frame *rest)
 {
 	u32 target, source;
@@ -159,7 +159,7 @@ static bool lowers_sp_by_register(u32 word)
 	       RD(word) == REG_SP && RS(word) == REG_SP;
 }
 
-/* The three numbers in one word, if they fit. */
+/* The three values in one word, if they fit. */
 static u32 encode(bool stored, long frame_size, long ra_offset)
 {
 	long ra = frame_size - ra_offset;
@@ -181,7 +181,7 @@ u32 decode_prologue(unsigned long ip)
 	bool stored = false, allocated = false;
 	int i;
 
-	/* A long call is a site from its first word on. */
+	/* A long call begins with its first word. */
 	if (!is_long_call(*word)) {
 		for (i = 0; !IS_MOVE(word[-1], REG_AT, REG_RA); i++, word--)
 			if (i == MAX_SITE_WORDS)
@@ -213,7 +213,7 @@ u32 decode_prologue(unsigned long ip)
 			last = 0;
 			continue;
 		}
-		/* The word behind a jump belongs to the jump, even if it looks like one of ours. */
+		/* The word after a jump is its delay slot, even if it looks like a part of the prologue. */
 		if (jumps(insn)) {
 			if (stored || rest.reg)
 				return PROLOGUE_UNKNOWN;
@@ -237,7 +237,7 @@ u32 decode_prologue(unsigned long ip)
 		}
 		if (!decode_value(insn, &rest))
 			return PROLOGUE_UNKNOWN;
-		/* The constant may be loaded ahead of everything else. */
+		/* The constant may be loaded before everything else. */
 		if (allocated && !rest.reg)
 			break;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * C13: which function a system call is, and the events on the slow path of system calls: the entry
- * comes here only for threads with _TIF_SYSCALL_WORK.
+ * C13: the functions of system calls, and the events on the slow path of system calls, which the
+ * entry code takes only for threads with _TIF_SYSCALL_WORK.
  */
 #include <linux/ftrace.h>
 #include <linux/sched.h>
@@ -12,7 +12,7 @@
 
 #ifdef CONFIG_SYSCALL_TRACEPOINTS
 
-/* Each ABI's numbers begin somewhere else. */
+/* The numbers of each ABI begin at another base. */
 unsigned long arch_syscall_addr(int nr)
 {
 	if (nr < __NR_Linux || nr >= NR_syscalls)

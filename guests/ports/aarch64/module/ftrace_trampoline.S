@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module. Its bl does not reach the stubs, so its call sites go through here, one
- * trampoline for each target (C9p). In the module, _mcount is the name of the trampoline.
+ * Linked into every module. bl does not reach the stubs from there, so its call sites call these
+ * trampolines, one for each target (C9p). In the module, _mcount is the name of the trampoline.
  *
- * x16 is for that: no caller expects it to survive a call, and BTI lets a br through it land where
- * calls land. x30 and x9, in which the site left its addresses, stay.
+ * x16 may be changed by every call, and with BTI `br x16` may branch to a landing pad for calls.
+ * x30 and x9, with the site's addresses, are preserved.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
 
-	/* \target is the kernel's; the linker fills in its address. */
+	/* \target is in the kernel; the linker fills in its address. */
 	.macro	trampoline name, target
 	.balign	8
 SYM_FUNC_START(\name)
-	hint	#34				/* bti c, in case someone has its address */
+	hint	#34				/* bti c, for calls through pointers */
 	ldr	x16, 1f
 	br	x16
 	.balign	8
