@@ -75,20 +75,31 @@ def _judge(
     type=click.Path(path_type=Path),
     help="The guest's image, or a Linux kernel's vmlinux, with its debug information.",
 )
+@click.option("--gdb", "endpoint", metavar="SOCKET|HOST:PORT", help="QEMU's debug stub.")
 @click.option(
-    "--gdb", "endpoint", required=True, metavar="SOCKET|HOST:PORT", help="QEMU's debug stub."
+    "--core",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A memory dump of a Linux kernel: an ELF core of QEMU's dump-guest-memory.",
 )
 @script_option
-def attach(elf: Path, endpoint: str, script: Path | None) -> None:
-    """Work with a running guest: the same prompt on its debug stub.
+def attach(elf: Path, endpoint: str | None, core: Path | None, script: Path | None) -> None:
+    """Work with a running guest, or with a memory dump: the same prompt on it.
 
-    The guest is stopped meanwhile, and continues afterwards with its current tracing.
+    A guest is stopped meanwhile, and continues afterwards with its current tracing.  Of a dump
+    everything can be read, and the events in its ring buffer written to a file: record -o FILE.
 
     Example: harness attach --elf vmlinux --gdb localhost:1234
     """
     from harness.guest import attach as attach_to
+    from harness.guest import open_dump
 
-    _run(lambda: attach_to(elf, endpoint), script)
+    if core is not None and endpoint is None:
+        _run(lambda: open_dump(elf, core), script)
+    elif endpoint is not None and core is None:
+        _run(lambda: attach_to(elf, endpoint), script)
+    else:
+        raise UsageError("Attach to what?", "Give either --gdb or --core.")
 
 
 def _run(

@@ -3,6 +3,7 @@
 
 from harness.guest.attached import attach
 from harness.guest.control import TIMEOUT, Outcome
+from harness.guest.dump import open_dump
 from harness.guest.guest import Guest
 from harness.guest.linux import LinuxGuest
 from harness.guest.modules import Module, Modules
@@ -19,6 +20,7 @@ __all__ = [
     "attach",
     "boot",
     "check_build_id",
+    "open_dump",
     "run_kernel",
     "start",
 ]

@@ -31,6 +31,9 @@ DRAIN_ON = 5.0
 INTERRUPT = 10.0
 """Timeout in seconds of an interrupt."""
 
+AGAIN = 1.0
+"""Seconds until it is sent again: gdb loses one that comes while it passes a breakpoint."""
+
 PARTING = 1.0
 """Seconds from QEMU's first closed connection to its exit."""
 
@@ -101,10 +104,13 @@ class RunControl:
 
     def interrupt(self) -> Stop:
         """Stop the guest; HostError if QEMU does not."""
-        self._debugger.interrupt()
-        stop = self._debugger.wait_stop(INTERRUPT)
-        if stop is None:
-            raise HostError(f"QEMU did not stop the guest within {INTERRUPT:g} s")
+        end = time.monotonic() + INTERRUPT
+        stop = None
+        while stop is None:
+            if time.monotonic() >= end:
+                raise HostError(f"QEMU did not stop the guest within {INTERRUPT:g} s")
+            self._debugger.interrupt()
+            stop = self._debugger.wait_stop(AGAIN)
         self._machine.console.drain()
         return stop
 

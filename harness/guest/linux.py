@@ -14,6 +14,7 @@ from harness.image import GuestThread
 from harness.linux import Kernel, Layouts, LinuxImage
 from harness.linux.calls import KernelCalls
 from harness.machine import AttachedMachine, Machine
+from harness.patcher import Text
 from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
 from harness.tracer import LinuxTracer, Tracer
 
@@ -121,8 +122,11 @@ class LinuxGuest(Guest):
 
     def _make_tracer(self, collector: EventBuffer) -> Tracer:
         calls = KernelCalls(self.kernel, self.call, self.reach_process_context)
-        text = BulkText(self.debugger, self._lane)
-        return LinuxTracer(self.kernel, text, self.cpus, collector, calls)
+        return LinuxTracer(self.kernel, self._text, self.cpus, collector, calls)
+
+    @property
+    def _text(self) -> Text:
+        return BulkText(self.debugger, self._lane)
 
     @property
     def in_process_context(self) -> bool:

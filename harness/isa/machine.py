@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import ClassVar, NamedTuple, Protocol
 
+from harness.errors import UsageError
 from harness.isa.code import Code
 from harness.isa.linux import LinuxFiles
 
@@ -123,6 +124,30 @@ class Machine(ABC):
         its physical address.
         """
         return self.linear_address
+
+    def linux_tables(
+        self,
+        symbols: Mapping[str, int],
+        offset: int,
+        page_size: int,
+        word: Callable[[int], int],
+    ) -> Callable[[int], int | None]:
+        """The physical address of each mapped kernel address, by the page tables in memory.
+
+        ``offset`` is what the addresses of the kernel's image are above its physical ones;
+        ``word`` reads a table's entry at a physical address.
+        """
+        return self.linear_address
+
+    def dump_registers(self, status: bytes) -> bytes:
+        """The registers in gdb's order and format, out of the note NT_PRSTATUS of a memory dump.
+
+        UsageError where QEMU has no dumps.
+        """
+        raise UsageError(
+            "QEMU writes no memory dumps of this architecture",
+            "Attach to its debug stub instead: --gdb.",
+        )
 
     @abstractmethod
     def masks_interrupts(self, instruction: bytes) -> bool:

@@ -32,6 +32,7 @@ FLOORS = {
     "linux": 4,
     "kbuild": 4,
     "oracle": 4,
+    "dump": 5,
     "patcher": 5,
     "readout": 5,
     "kernels": 5,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
+from harness.errors import FormatError
 from harness.isa.aarch64.linux import AARCH64_LINUX
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
 
@@ -17,6 +18,12 @@ _PLAIN_BITS = 39
 
 _TABLE = (1 << 48) - 2
 """The address in TTBR1_EL1, between the address space's number and the bit CnP."""
+
+_OUTPUT = (1 << 48) - 1
+"""The address in a descriptor, with the attributes below it."""
+
+_STATUS_REGISTERS = 112
+"""Where NT_PRSTATUS has the registers (``struct aarch64_user_regs``)."""
 
 _MSI_SETSPI_NS = 0x08020040
 """A register of the GICv2m frame of QEMU's virt machine; a physical address."""
@@ -97,6 +104,51 @@ class AArch64Machine(Machine):
             return address - linear.start + first & mask if address in linear else None
 
         return translate
+
+    def linux_tables(
+        self,
+        symbols: Mapping[str, int],
+        offset: int,
+        page_size: int,
+        word: Callable[[int], int],
+    ) -> Callable[[int], int | None]:
+        """The kernel's image, and what ``swapper_pg_dir`` maps.
+
+        Arm Architecture Reference Manual, D8.3 (translation table descriptor formats).
+        """
+        mask, image = self.code.mask, range(symbols["_text"], symbols["_end"])
+        # The image lies in the upper half of the kernel's addresses, so its bits say how many
+        # are translated.
+        bits = (~symbols["_text"] & mask).bit_length() + 1
+        shift = page_size.bit_length() - 1
+        step = shift - 3
+        levels = range(shift, bits, step)
+        root = symbols["swapper_pg_dir"] - offset
+
+        def translate(address: int) -> int | None:
+            address &= mask
+            if address < mask & -(1 << bits):
+                return None
+            table, left = root, bits
+            for level in reversed(levels):
+                index = (address & (1 << left) - 1) >> level
+                entry = word(table + 8 * index)
+                if not entry & 1:
+                    break
+                found = entry & _OUTPUT & -page_size
+                if level == shift or not entry & 2:
+                    return found & -(1 << level) | address & (1 << level) - 1
+                table, left = found, level
+            # Before paging_init() the kernel runs on other tables.
+            return address - offset if address in image else None
+
+        return translate
+
+    def dump_registers(self, status: bytes) -> bytes:
+        """x0 to x30, sp, pc and the processor state, of QEMU's target/arm/arch_dump.c."""
+        if len(status) < _STATUS_REGISTERS + 8 * 34:
+            raise FormatError(f"a CPU of the memory dump has registers of {len(status)} bytes")
+        return status[_STATUS_REGISTERS : _STATUS_REGISTERS + 8 * 33 + 4]
 
     def masks_interrupts(self, instruction: bytes) -> bool:
         """``msr daifset, #imm``."""
