@@ -10,7 +10,7 @@ from harness.conformance.catalogue import BuildKind, Clause, load_catalogue, ord
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
-from harness.conformance.findings import find
+from harness.conformance.findings import find, shape
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import excused, narrowed
 from harness.conformance.patching import locate_patching
@@ -100,7 +100,8 @@ def explain_by_patching(
 ) -> BuildFindings:
     """Repeat failed checks of other layers, with the debugger in place of the patching functions.
 
-    Failures that go away are reported as caused by a failure of those functions.
+    Failures that go away are reported as caused by a failure of those functions.  A check that
+    fails in another way then says nothing: it may not have come to what failed before.
     """
     told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
     failed = {one.check for _, one in told if one.layer > Layer.PATCHING}
@@ -112,10 +113,21 @@ def explain_by_patching(
                 _run(bench, check)
     finally:
         bench.close()
-    again = {(clause, one.check) for clause, failures in bench.failures.items() for one in failures}
+    before = {(clause, one.check, shape(one.message)) for clause, one in told}
+    again = {
+        (clause, one.check, shape(one.message))
+        for clause, failures in bench.failures.items()
+        for one in failures
+    }
+    useless = {check for _, check, _ in again - before}
+    still = {(clause, check) for clause, check, _ in again}
     explained: dict[str, list[Failure]] = {}
     for clause, one in told:
-        follows = one.layer > Layer.PATCHING and (clause, one.check) not in again
+        follows = (
+            one.layer > Layer.PATCHING
+            and one.check not in useless
+            and (clause, one.check) not in still
+        )
         explained.setdefault(clause, []).append(replace(one, cause=cause) if follows else one)
     return replace(found, failures=explained)
 

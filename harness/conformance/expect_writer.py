@@ -22,6 +22,9 @@ NO_REASON = "TO BE REPLACED: why this fails, and whose fault it is"
 ALIKE = 8
 """This many messages that differ in one word become one entry, with a * for that word."""
 
+ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+"""An address in a message: it changes with every change of the port's code."""
+
 HEAD = """\
 # Failures that harness conform is to expect of this port: docs/conform.rst, Known failures.
 port = {port}
@@ -84,7 +87,7 @@ def patterns(messages: Sequence[str]) -> list[str]:
 
 def _pattern(message: str, shapes: Counter[str]) -> str:
     best = max(_shapes(message), key=shapes.__getitem__, default="")
-    return best if shapes[best] > ALIKE else escape_glob(message)
+    return ADDRESS.sub("0x*", best if shapes[best] > ALIKE else escape_glob(message))
 
 
 def _shapes(message: str) -> Iterator[str]:

@@ -7,8 +7,8 @@ from harness.image import THIS_MODULE, ModuleImage
 from harness.kbuild import module_beside
 
 
-def load_module(bench: Bench, name: str) -> ModuleImage:
-    """Load a module that was built with the kernel, and initialise it.
+def load_module(bench: Bench, name: str, *, init: bool = True) -> ModuleImage:
+    """Load a module that was built with the kernel, and with ``init`` initialise it.
 
     GuestError if the guest refuses it.
     """
@@ -18,7 +18,7 @@ def load_module(bench: Bench, name: str) -> ModuleImage:
         bench.write_memory(address, data)
     for image in (bench.image, bench.guest.image):
         image.add_module(name, module)
-    for function in ("load_module", "do_init_module"):
+    for function in ("load_module", "do_init_module")[: 1 + init]:
         status = bench.call(bench.image.address_of(function), module.this_module)
         if status:
             raise GuestError(f"{function}() of the module {name} returned {status}")

@@ -12,7 +12,7 @@ from harness.isa import CallSite, Form, Isa
 
 SITE = "leaf"
 JUNK = 0xDEADBEEF
-FLIPPED = (1 << 2, 1 << 15)
+FLIPPED = (2, 15)
 """Bits that are inverted to make another instruction."""
 
 MARGIN = 0x100
@@ -274,7 +274,7 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
         for place in range(len(isa.split(code))):
             for spoiled, what in spoilt(isa, code, place):
                 bench.write_memory(site.address, spoiled)
-                refused(bench, "C9e", site, call, f"{what} of a site that is {state}")
+                refused(bench, "C9e", site, call, f"{what} at a site that is {state}")
 
 
 def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
@@ -282,7 +282,9 @@ def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
     instructions = isa.split(code)
     old = instructions[place]
     value, size = isa.value(old), len(old)
-    for junk in (JUNK >> 8 * (4 - size), *(value ^ bit for bit in FLIPPED)):
-        new = isa.encode(junk, size=size)
-        spoiled = b"".join((*instructions[:place], new, *instructions[place + 1 :]))
-        yield spoiled, f"0x{junk:0{2 * size}x} as word {place}"
+    # Only the places and the bits are told: the words themselves move with the port's code.
+    words = {f"junk in word {place}": JUNK >> 8 * (4 - size)}
+    words |= {f"bit {bit} of word {place} inverted": value ^ 1 << bit for bit in FLIPPED}
+    for what, word in words.items():
+        new = isa.encode(word, size=size)
+        yield b"".join((*instructions[:place], new, *instructions[place + 1 :])), what
