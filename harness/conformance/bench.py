@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The guest of a check, of one build of a port, and the results of the check."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +26,9 @@ SLICE = 0.25
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START = "workload"
+
+EVERYWHERE: Mapping[str, Sequence[str]] = {}
+"""The same clauses are at stake in every function."""
 
 
 class Enough(Exception):
@@ -89,7 +92,8 @@ class Bench:
         """What the debugger has switched on."""
         self.locate: Callable[[], Place | None] | None = None
         """Finds the port's last instruction before the guest died, by repeating the actions."""
-        self.at_stake: tuple[str, ...] = ()
+        self.at_stake: Sequence[str] = ()
+        self.inside: Mapping[str, Sequence[str]] = EVERYWHERE
         self.judged: dict[str, set[str]] = {}
         self.failures: dict[str, list[Failure]] = {}
         self._asked: tuple[str, ...] = ()
@@ -102,6 +106,7 @@ class Bench:
         """The following results are those of this check."""
         self._check, self.at_stake, self._asked = check, clauses, clauses
         self._layer, self.locate, self._died = layer, None, False
+        self.inside = EVERYWHERE
         self.used.clear()
 
     def require(
@@ -161,7 +166,8 @@ class Bench:
             self._layer = Layer.PATCHING
             found = self._located(None)
         self._died = True
-        for clause in self._asked if boot else self.at_stake:
+        at_stake = self.inside.get(found.function, self.at_stake) if found else self.at_stake
+        for clause in self._asked if boot else at_stake:
             told = {"advice": advice, "guest": seen}
             self.require(clause, False, error.message, lambda: found, about, **told)
 
@@ -375,13 +381,19 @@ class Bench:
 
     @contextmanager
     def stakes(
-        self, *clauses: str, locate: Callable[[], Place | None] | None = None
+        self,
+        *clauses: str,
+        locate: Callable[[], Place | None] | None = None,
+        inside: Mapping[str, Sequence[str]] = EVERYWHERE,
     ) -> Iterator[None]:
-        """If the guest dies in this block, these clauses fail; ``locate`` finds the place."""
-        before = self.at_stake, self.locate
-        self.at_stake, self.locate = clauses, locate
+        """If the guest dies in this block, these clauses fail; ``locate`` finds the place.
+
+        ``inside`` has the clauses that fail in their stead if the place is in that function.
+        """
+        before = self.at_stake, self.locate, self.inside
+        self.at_stake, self.locate, self.inside = clauses, locate, inside
         yield
-        self.at_stake, self.locate = before
+        self.at_stake, self.locate, self.inside = before
 
     def _address(self, place: str | int) -> int:
         address = self.image.symbols[place] if isinstance(place, str) else place

@@ -7,7 +7,7 @@ from typing import Protocol
 from harness.conformance.registers import RegisterFile
 from harness.guest import Guest
 from harness.image import RunningImage
-from harness.isa import CallSite, Isa, SiteState
+from harness.isa import CallSite, Form, Isa, SiteState
 
 
 class UnderTest(Protocol):
@@ -107,6 +107,9 @@ class LiveSites:
         for site in sites:
             target = self._image.target_of(site, "ftrace_caller")
             code = self._isa.sites.code_for(site, state, target)
+            if site.form is Form.LONG_CALL:
+                # The port may have changed more of the sequence than its first word.
+                code += site.as_built[len(code) : self.size(site)]
             self._bench.write_memory(site.address, code)
 
     def fake_record(self, site: CallSite) -> int:

@@ -87,7 +87,7 @@ class Retrace:
         before = _failures(bench)
         self._site = bench.sites.of(START)
         self._prepare()
-        with bench.stakes(*bench.at_stake, locate=self.lost):
+        with bench.stakes(*bench.at_stake, locate=self.lost, inside=bench.inside):
             judge(step_through(bench, self._site, home=False))
         if _failures(bench) == before:
             raise error

@@ -38,6 +38,10 @@ C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
 ALL_C4C = dict.fromkeys(("args", "others", "return", "saved", "status", "stack", "fixed"), "C4c")
 
 
+IN_PREPARE = {PREPARE: ("C4d",)}
+"""A guest that dies in prepare_ftrace_return has come through the stub."""
+
+
 def _hijacked(
     bench: Bench, name: str, both: bool | None = None, entry: str | None = None
 ) -> CallSite:
@@ -60,7 +64,8 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
         for both in (False, True):
             prepare = partial(_hijacked, bench, name, both)
             retrace, dynamic = Retrace(bench, prepare), bench.variant.name == DYNAMIC
-            with bench.stakes("C4c", "C4d", "C11b" if dynamic else "C4c", locate=retrace.lost):
+            own = ("C4c", "C4d", "C11b" if dynamic else "C4c")
+            with bench.stakes(*own, locate=retrace.lost, inside=IN_PREPARE):
                 try:
                     call = retrace.go(home=False)
                 except NotReached as error:

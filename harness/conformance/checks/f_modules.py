@@ -87,14 +87,17 @@ def module_sites_are_off(bench: Bench) -> None:
     for site in sites_of(modules):
         kinds.setdefault(bench.sites.size(site), site)
         if bench.applies("M1a"):
-            end = site.address + bench.sites.size(site)
-            first = _listed(bench, site)[0]
+            end, found = site.address + bench.sites.size(site), _listed(bench, site)
+            branch = ": b 0x" in found[0]
+            told = {"expected": f"b {end:#x}", "found": found}
             bench.require(
-                "M1a",
-                first.endswith(f": b {end:#x}"),
-                f"{site.function}: the site does not begin with a branch behind it",
-                expected=f"b {end:#x}",
-                found=_listed(bench, site),
+                "M1a", branch, f"{site.function}: the site does not begin with a branch", **told
+            )
+            bench.require(
+                "M1b",
+                not branch or found[0].endswith(f": b {end:#x}"),
+                f"{site.function}: the branch does not end behind the site",
+                **told,
             )
     for site in kinds.values():
         _pass(bench, site)
