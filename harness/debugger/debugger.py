@@ -245,8 +245,10 @@ class Debugger:
         self.stop = Stop("step", None, number_, self._threads.step(number_, target_id), None)
         return self.stop
 
-    def call(self, function: int, *arguments: int, deadline: float = DEADLINE) -> int:
-        """Call a function of the target on the stopped CPU and return its ``int``.
+    def call(
+        self, function: int, *arguments: int, deadline: float = DEADLINE, returns: str = "int"
+    ) -> int:
+        """Call a function of the target on the stopped CPU; returns its ``int``, or other number.
 
         Registers are restored afterwards; other CPUs run meanwhile.  GdbError if the target stops
         inside the function; it stays there.
@@ -257,7 +259,7 @@ class Debugger:
         entry = f"0x{self._masked(function):x}"
         self.forget()
         answer = self.session.command(
-            f'-data-evaluate-expression "((int (*)({types})) {entry})({values})"', deadline
+            f'-data-evaluate-expression "(({returns} (*)({types})) {entry})({values})"', deadline
         )
         self.forget()
         return number(answer.get("value"))

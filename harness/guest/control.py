@@ -94,7 +94,7 @@ class RunControl:
         # By address: gdb places a breakpoint on a name behind the prologue.
         numbers = [self._debugger.breakpoints.insert(address) for address in addresses]
         try:
-            return self._run(numbers, deadline, wake, drained)
+            return self._run(numbers, addresses, deadline, wake, drained)
         except (DebuggerDied, GdbError) as error:
             raise self.cause(error) from error
         finally:
@@ -143,6 +143,10 @@ class RunControl:
         self._own[place] = number
         self._debugger.command(f"-break-after {number} {passes}")
 
+    def watches(self, place: str) -> bool:
+        """Whether the guest is stopped at a function, and `keep_breakpoints` keeps it so."""
+        return self._own.get(place) in self._debugger.breakpoints.enabled()
+
     def unwatch(self, place: str) -> None:
         """Undo `watch`."""
         number = self._own.pop(place, None)
@@ -182,7 +186,12 @@ class RunControl:
         return error
 
     def _run(
-        self, numbers: Sequence[int], deadline: float, wake: int | None, drained: Drained
+        self,
+        numbers: Sequence[int],
+        addresses: Sequence[int],
+        deadline: float,
+        wake: int | None,
+        drained: Drained,
     ) -> Outcome:
         late = deadline + DRAIN_ON
         while True:
@@ -194,6 +203,10 @@ class RunControl:
                     return Outcome.REACHED
                 if not self.is_own_stop(stop):
                     return Outcome.BREAKPOINT
+                # gdb names one of two breakpoints at an address.
+                if stop.address in addresses:
+                    drained(lambda: False)
+                    return Outcome.REACHED
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
             # Before the deadline is checked: the guest continues from a watermark only after a

@@ -67,8 +67,11 @@ class DumpedGuest(LinuxGuest):
         """As of `Guest`: a UsageError."""
         self.run()
 
-    def reach_process_context(self) -> Never:
+    def call_kernel(self, function: str, *arguments: int, returns: str = "int") -> Never:
         """As of `LinuxGuest`: a UsageError."""
+        self.run()
+
+    def _reach(self, places: list[str], seconds: float) -> Never:
         self.run()
 
     def settle(self) -> None:

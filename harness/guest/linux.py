@@ -9,6 +9,7 @@ from harness.debugger import Debugger
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.guest.control import DYING, OwnPlaces
 from harness.guest.guest import Guest
+from harness.guest.linux_calls import GuestCaller, GuestMeans
 from harness.guest.modules import Module
 from harness.image import GuestThread
 from harness.linux import Kernel, Layouts, LinuxImage
@@ -27,16 +28,16 @@ ENDS = ("kernel_power_off", "kernel_restart", "kernel_halt")
 FULL, PANIC = "rb_move_tail", "panic"
 """Called for each new sub-buffer, and where a panic begins."""
 
+SWITCHED = "tracing_set_tracer"
+"""Called when the kernel is about to switch tracers by itself."""
+
+RESETS = ("ring_buffer_reset", "ring_buffer_reset_cpu", "ring_buffer_reset_online_cpus")
+"""Called with recording disabled when the kernel is about to empty its buffer."""
+
 LAST_WORD = "console_flush_on_panic"
 """Called when a panic has printed everything."""
 
 BULK = 64 * 1024
-
-CALLABLE = ("vfs_read", "vfs_write", "do_sys_openat2", "process_one_work", "schedule_timeout")
-"""Functions that are called in process context, one of them soon."""
-
-REACHING, TRIES = 5.0, 10
-"""Seconds to reach one of them, and how often they may be called with preemption disabled."""
 
 CALLING = 120.0
 """Timeout in seconds of a call: it may change all call sites, and allocate for all tasks."""
@@ -89,10 +90,18 @@ class LinuxGuest(Guest):
 
     def call(self, function: str, *arguments: int) -> int:
         """Call a function of the stopped kernel, which must be in process context."""
+        return self.call_kernel(function, *arguments)
+
+    def call_kernel(self, function: str, *arguments: int, returns: str = "int") -> int:
+        """As `call`, for a function that returns a number of another type."""
+        self._leave_delay_slot()
         self._tracing.drain()
-        self.control.unwatch(FULL)
+        for place in self._watched:
+            self.control.unwatch(place)
         try:
-            return self.debugger.call(self.address_of(function), *arguments, deadline=CALLING)
+            return self.debugger.call(
+                self.address_of(function), *arguments, deadline=CALLING, returns=returns
+            )
         finally:
             self._watch()
 
@@ -102,15 +111,40 @@ class LinuxGuest(Guest):
             "modules of a Linux guest are loaded by the guest", "Their functions are traced then."
         )
 
+    @property
+    def _watched(self) -> list[str]:
+        """Where the kernel is stopped by the harness itself."""
+        return [one for one in (FULL, SWITCHED, *RESETS) if one in self.image.symbols]
+
     def _watch(self) -> None:
-        """Stop the kernel before an unread sub-buffer would be overwritten."""
-        if not self.has_watermark:
-            return
-        buffer = self._tracing.collector if self._tracing.in_use else None
-        if isinstance(buffer, LinuxCollector) and buffer.may_lose_nothing:
-            self.control.watch(FULL, buffer.room)
-        else:
-            self.control.unwatch(FULL)
+        """Stop the kernel before it loses an unread sub-buffer, and before it switches tracers.
+
+        Its own records of call sites know nothing of a tracer that was switched by memory writes.
+        """
+        in_use = self._tracing.in_use
+        buffer = self._tracing.collector if in_use else None
+        full = isinstance(buffer, LinuxCollector) and buffer.may_lose_nothing
+        tracer = self._tracing.tracer if in_use else None
+        ours = isinstance(tracer, LinuxTracer) and tracer.by_memory
+        for place in self._watched:
+            wanted = full if place == FULL else ours if place == SWITCHED else in_use
+            if not wanted:
+                self.control.unwatch(place)
+            elif place == FULL and isinstance(buffer, LinuxCollector):
+                self.control.watch(place, buffer.room)
+            elif not self.control.watches(place):
+                self.control.watch(place, 0)
+
+    def _drained(self, give_up: Callable[[], bool]) -> bool:
+        goes_on = super()._drained(give_up)
+        at = self.debugger.stop.address if self.debugger.stop else None
+        place = next((one for one in self._watched if self.image.symbols[one] == at), None)
+        if place in RESETS and isinstance(self.collector, LinuxCollector):
+            self.collector.expect_reset()
+        elif place == SWITCHED and isinstance(self.tracer, LinuxTracer):
+            self.tracer.give_way()
+            self._watch()
+        return goes_on
 
     @property
     def has_watermark(self) -> bool:
@@ -118,42 +152,22 @@ class LinuxGuest(Guest):
         return FULL in self.image.symbols
 
     def _make_collector(self) -> EventBuffer:
-        return LinuxCollector(self.kernel, self._lane, self.machine.directory, self._resize)
+        return LinuxCollector(self.kernel, self._lane, self.machine.directory, self._calls.resize)
 
     def _make_tracer(self, collector: EventBuffer) -> Tracer:
-        calls = KernelCalls(self.kernel, self.call, self.reach_process_context)
-        return LinuxTracer(self.kernel, self._text, self.cpus, collector, calls)
+        return LinuxTracer(self.kernel, self._text, self.cpus, collector, self._calls)
 
     @property
     def _text(self) -> Text:
         return BulkText(self.debugger, self._lane)
 
-    @property
-    def in_process_context(self) -> bool:
-        """Whether the stopped CPU can call functions of the kernel that wait."""
-        isa = self.image.isa
-        self.debugger.select_thread(self.debugger.stop.thread if self.debugger.stop else 1)
-        if not isa.machine.linux_runs_kernel(self.debugger.read_register):
-            return False
-        info = self.debugger.read_register(isa.abi.current_register)
-        count = self.kernel.layouts["thread_info"].first("preempt.count", "preempt_count")
-        return self.kernel.number(info + count.offset, 4) == 0
+    @cached_property
+    def _calls(self) -> KernelCalls:
+        means = GuestMeans(lambda: self.collector, self.call_kernel, self._reach, self.describe)
+        return KernelCalls(self.kernel, GuestCaller(self.kernel, self.debugger, means))
 
-    def reach_process_context(self) -> None:
-        """Let the kernel run to where it can be called, if it is not there.
-
-        GuestError if no process enters the kernel in time.
-        """
-        places = [name for name in CALLABLE if name in self.image.symbols]
-        for _ in range(TRIES):
-            if self.in_process_context:
-                return
-            super().run(places, seconds=REACHING / TRIES)
-        raise GuestError(
-            "no process is in the kernel, and none has entered it, so the kernel cannot be called",
-            "Let it run to a function that processes call, such as vfs_read.",
-            self.describe(),
-        )
+    def _reach(self, places: list[str], seconds: float) -> None:
+        super().run(places, seconds=seconds)
 
     @cached_property
     def _lane(self) -> Lane:
@@ -161,12 +175,6 @@ class LinuxGuest(Guest):
         if isinstance(self.machine, Machine) and self.lane != "stub":
             return MonitorLane(self.machine, stub, self._linear_address)
         return stub
-
-    def _resize(self, size: int) -> None:
-        raise UsageError(
-            "the buffer of a Linux guest gets its size at boot",
-            f"Give the kernel trace_buf_size={size} on its command line.",
-        )
 
     def _linear_address(self, address: int) -> int | None:
         """The physical address of a kernel address; None for any other."""

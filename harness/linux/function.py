@@ -16,6 +16,9 @@ from harness.linux.records import TRACED, SiteRecords
 ENABLED = 1
 """FTRACE_OPS_FL_ENABLED."""
 
+STACKS = 1
+"""TRACE_FUNC_OPT_STACK."""
+
 OPTION = "FUNCTION_TRACER"
 
 Writes = dict[int, tuple[int, int]]
@@ -69,6 +72,15 @@ class FunctionSwitch:
                 "Switch that off in the guest; give the kernel ftrace=nop on its command line.",
             )
 
+    def check_ours(self) -> None:
+        """GuestError if others than the function tracer have come to use the call sites."""
+        if not self.is_ours:
+            raise GuestError(
+                f"the kernel itself uses its call sites since the tracer was switched on: they "
+                f"have {self.users} users",
+                "Switch that off in the guest first: kprobes, live patches, other tracers.",
+            )
+
     @property
     def slot(self) -> int:
         """The address of the instruction in the stub that calls the tracer."""
@@ -76,15 +88,35 @@ class FunctionSwitch:
 
     def callee(self, on: bool) -> int:
         """What the stub calls."""
-        name = "function_trace_call" if self._direct else "arch_ftrace_ops_list_func"
+        name = self._called if self._direct else "arch_ftrace_ops_list_func"
         return self._kernel.symbol(name if on else "ftrace_stub", OPTION)
+
+    @property
+    def _tracer(self) -> str:
+        """The function that records a call."""
+        if not self._kernel.has("func_flags"):
+            return "function_trace_call"
+        place = self._kernel.layouts["tracer_flags"].place("val")
+        address = self._kernel.image.symbols["func_flags"] + place.offset
+        stacks = self._kernel.number(address, place.size) & STACKS
+        return "function_stack_trace_call" if stacks else "function_trace_call"
+
+    @property
+    def _called(self) -> str:
+        """The function that is called for each call: of chosen processes only, another one."""
+        if "function_pids" in self._kernel.layouts["trace_array"]:
+            place = self._kernel.layouts["trace_array"].place("function_pids")
+            if self._kernel.pointer(self._trace + place.offset):
+                return "ftrace_pid_func"
+        return self._tracer
 
     def writes(self, on: bool) -> Writes:
         """What the kernel's variables hold while the tracer is on, or after it was switched off."""
         kernel, word = self._kernel, self._kernel.word
         ops, trace = kernel.layouts["ftrace_ops"], kernel.layouts["trace_array"]
         end = kernel.symbol("ftrace_list_end", OPTION)
-        function = kernel.symbol("function_trace_call" if on else "ftrace_stub", OPTION)
+        tracer = kernel.symbol(self._tracer if on else "ftrace_stub", OPTION)
+        function = kernel.symbol(self._called if on else "ftrace_stub", OPTION)
         flags = ops.place("flags")
         before = kernel.number(self._ops + flags.offset, flags.size) & ~ENABLED
         start_up = kernel.symbol("ftrace_start_up", OPTION)
@@ -98,7 +130,7 @@ class FunctionSwitch:
             start_up: (self.users + (1 if on else -1), 4),
         }
         if "saved_func" in ops:
-            found[self._ops + ops.place("saved_func").offset] = (function, word)
+            found[self._ops + ops.place("saved_func").offset] = (tracer, word)
         for name, value in (
             ("saved_ftrace_func", self.callee(on)),
             ("function_trace_op", self._ops if on else end),
@@ -106,7 +138,7 @@ class FunctionSwitch:
             if kernel.has(name):
                 found[kernel.image.symbols[name]] = (value, word)
         enabled, current = trace.place("function_enabled"), trace.place("current_trace")
-        tracer = kernel.symbol("function_trace" if on else "nop_trace", OPTION)
+        switched = kernel.symbol("function_trace" if on else "nop_trace", OPTION)
         found[self._trace + enabled.offset] = (int(on), enabled.size)
         if "enabled" in kernel.layouts["tracer"]:
             counter = kernel.layouts["tracer"].place("enabled")
@@ -114,7 +146,7 @@ class FunctionSwitch:
                 at = kernel.symbol(name, OPTION) + counter.offset
                 value = kernel.number(at, counter.size) + (change if on else -change)
                 found[at] = (value, counter.size)
-        found[self._trace + current.offset] = (tracer, word)
+        found[self._trace + current.offset] = (switched, word)
         return found
 
     def store(self, writes: Writes) -> Writes:

@@ -21,9 +21,14 @@ MEMBERS: Mapping[str, WantedMembers] = {
         (
             *("array_buffer.buffer", "trace_buffer.buffer", "buffer_disabled", "stop_count"),
             *("clock_id", "current_trace", "function_enabled", "ops", "events", "trace_flags"),
+            *("array_buffer.data", "trace_buffer.data", "function_pids", "filtered_pids"),
         ),
     ),
-    "tracer": WantedMembers("TRACING", ("name", "next", "enabled")),
+    "trace_array_cpu": WantedMembers("TRACING", ("ignore_pid", "ftrace_ignore_pid")),
+    "tracer": WantedMembers("TRACING", ("name", "next", "enabled", "flags")),
+    "tracer_flags": WantedMembers("TRACING", ("val", "opts")),
+    "tracer_opt": WantedMembers("TRACING", ("name", "bit")),
+    "trace_bprintk_fmt": WantedMembers("TRACING", ("list.next", "fmt")),
     "trace_buffer": WantedMembers(
         "RING_BUFFER", ("flags", "cpus", "record_disabled", "buffers", "subbuf_size")
     ),
@@ -46,6 +51,9 @@ MEMBERS: Mapping[str, WantedMembers] = {
             *("func_hash", "saved_func"),
         ),
     ),
+    "ftrace_ops_hash": WantedMembers("DYNAMIC_FTRACE", ("filter_hash", "notrace_hash")),
+    "ftrace_hash": WantedMembers("FUNCTION_TRACER", ("size_bits", "buckets", "count")),
+    "ftrace_func_entry": WantedMembers("FUNCTION_TRACER", ("hlist.next", "ip")),
     "trace_event_call": WantedMembers(
         "EVENT_TRACING",
         ("list.next", "class", "name", "event.type", "print_fmt", "flags", "data"),
@@ -60,7 +68,8 @@ MEMBERS: Mapping[str, WantedMembers] = {
     "task_struct": WantedMembers(
         "FTRACE", ("tasks.next", "thread_group.next", "thread_node.next", "pid", "comm", "signal")
     ),
-    "thread_info": WantedMembers("FTRACE", ("preempt.count", "preempt_count")),
+    "signal_struct": WantedMembers("FTRACE", ("thread_head.next",)),
+    "thread_info": WantedMembers("FTRACE", ("preempt.count", "preempt_count", "task")),
     "saved_cmdlines_buffer": WantedMembers(
         "TRACING", ("map_cmdline_to_pid", "cmdline_num", "saved_cmdlines")
     ),
@@ -80,6 +89,7 @@ FILES = (
     "kernel/trace/ftrace.c",
     "kernel/trace/trace_events.c",
     "kernel/trace/trace.c",
+    "kernel/trace/trace_printk.c",
     "kernel/trace/trace_sched_switch.c",
     "kernel/module/main.c",
     "kernel/module.c",

@@ -97,9 +97,13 @@ class CpuRing:
         return self.entries - self.overrun - read & self._kernel.image.isa.mask
 
     def current(self) -> tuple[SubBuffer, int]:
-        """The sub-buffer that is being written, and how many bytes of it are used."""
-        page = self._page(self.commit)
-        return page, self._used(page.data)
+        """The last sub-buffer with events, and how many bytes of it are used."""
+        pages = [self.reader]
+        if self.reader != self.commit:
+            pages += [one.page for one in self._until_commit(self._ring())]
+        found = next((one for one in map(self._page, reversed(pages)) if one.stamp), None)
+        found = found or self._page(self.commit)
+        return found, self._used(found.data)
 
     def unread(
         self, last: SubBuffer | None, consumed: tuple[int, int, int] | None, overrun: int = 0

@@ -3,12 +3,15 @@
 
 from harness.errors import GuestError
 from harness.linux.kernel import Kernel
+from harness.linux.layouts import LayoutPlace
 from harness.units import one_line
 
 MAX_TASKS = 1 << 16
 MAX_SAVED = 1 << 16
 COMM = 16
 """TASK_COMM_LEN."""
+
+MAX_TASK = 1 << 16
 
 NO_PID = 0xFFFFFFFF
 """NO_CMDLINE_MAP: an entry that is not in use."""
@@ -20,18 +23,49 @@ def task_names(kernel: Kernel) -> dict[int, str]:
 
 
 def live_names(kernel: Kernel) -> dict[int, str]:
-    """The names of all processes, from the list at ``init_task``; threads are not in it."""
+    """The names of all tasks: of the processes at ``init_task``, and of their threads."""
     init = kernel.symbol("init_task", "FTRACE")
     layout = kernel.layouts["task_struct"]
-    pid, comm = layout.place("pid"), layout.place("comm")
-    found = {}
     head = init + layout.place("tasks.next").offset
-    for task in kernel.listed(head, "task_struct", "tasks.next", MAX_TASKS):
-        number = kernel.number(task + pid.offset, pid.size, signed=True)
-        text = kernel.read(task + comm.offset, min(comm.size, 64))
-        if number > 0:
-            found[number] = _shown(text)
+    found: dict[int, str] = {}
+    for process in kernel.listed(head, "task_struct", "tasks.next", MAX_TASKS):
+        name, threads = _task(kernel, process)
+        found |= name
+        if threads:
+            # The list begins in the process's struct signal_struct, and has the process itself.
+            for task in kernel.listed(threads, "task_struct", "thread_node.next", MAX_TASKS):
+                found |= _task(kernel, task)[0]
     return found
+
+
+def _task(kernel: Kernel, address: int) -> tuple[dict[int, str], int]:
+    """The name of a task by its number, and the list of its process's threads if it has others."""
+    layout, order, mask = (
+        kernel.layouts["task_struct"],
+        kernel.image.byteorder,
+        kernel.image.isa.mask,
+    )
+    pid, comm = layout.place("pid"), layout.place("comm")
+    places = [pid, comm]
+    node = layout.place("thread_node.next") if "thread_node.next" in layout else None
+    if node is not None:
+        places.append(LayoutPlace(node.offset, 2 * kernel.word, False))
+    start = min(place.offset for place in places)
+    end = max(place.offset + place.size for place in places)
+    if end - start > MAX_TASK:
+        raise GuestError(f"a struct task_struct of {end} bytes is not possible")
+    data = bytes(start) + kernel.read(address + start, end - start)
+    number = pid.number(data, order)
+    name = {number: _shown(data[comm.offset : comm.offset + COMM])} if number > 0 else {}
+    if node is None:
+        return name, 0
+    following = node.number(data, order)
+    before = node.number(data, order, kernel.word)
+    head = kernel.layouts["signal_struct"].place("thread_head.next").offset
+    if following == before:
+        return name, 0
+    signal = kernel.pointer(address + layout.place("signal").offset)
+    return name, (signal + head) & mask
 
 
 def saved_names(kernel: Kernel) -> dict[int, str]:

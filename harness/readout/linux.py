@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.errors import DeadlineMissed, FormatError, GuestError
 from harness.linux import Kernel
-from harness.linux.ring import CpuRing, LinuxRing, SubBuffer
+from harness.linux.ring import CpuRing, LinuxRing, SubBuffer, Unread
 from harness.readout.collector import DRAINING, PORTION
 from harness.readout.lanes import Lane
 from harness.readout.spools import EventBuffer, Spool, Totals
@@ -20,6 +20,7 @@ from harness.ring import (
     LOST_UNKNOWN,
     Cursor,
     PageFormat,
+    PageHeader,
     count_events,
     mark_lost,
     page_header,
@@ -60,6 +61,7 @@ class LinuxCollector(EventBuffer):
             self._ring.format, 1 + max((one.cpu for one in cpus), default=0), directory
         )
         self._seen: dict[int, Seen] = {}
+        self._reset: dict[int, int] = {}
         self.overwrites = True
         """Whether events may be lost, the oldest first; so it is until `configure` is called."""
 
@@ -80,6 +82,10 @@ class LinuxCollector(EventBuffer):
         for one in self._ring.cpus():
             last, used = one.current()
             self._seen[one.cpu] = Seen(last, one.consumed, one.entries, one.overrun, used)
+
+    def expect_reset(self) -> None:
+        """All has been read, and before the next drain the kernel may empty its buffer."""
+        self._reset = {cpu: seen.entries for cpu, seen in self._seen.items()}
 
     @property
     def recording(self) -> bool:
@@ -134,12 +140,11 @@ class LinuxCollector(EventBuffer):
         if seen is None:
             # The events before were not followed: begin with what the buffer holds.
             seen = Seen(None, cpu.consumed, cpu.entries - cpu.held, cpu.overrun, 0)
-        if cpu.entries < seen.entries:
+        unread, known = self._find_unread(cpu, seen)
+        if unread is None:
             # The kernel has emptied its buffer, as it does when it switches tracers.
             unread = replace(cpu.unread(None, None), gone=True)
             seen = Seen(None, cpu.consumed, 0, 0, 0)
-        else:
-            unread = cpu.unread(seen.last, seen.consumed, seen.overrun)
         skip = seen.skip if seen.last is not None else unread.skip
         if unread.gone:
             spool.finish()
@@ -147,26 +152,30 @@ class LinuxCollector(EventBuffer):
         portion = max(1, PORTION // self.format.page_size)
         entries = cpu.entries - seen.entries
         held = 0
+        place = cpu.current()
+        if not unread.pages:
+            self._seen[cpu.cpu] = Seen(place[0], cpu.consumed, cpu.entries, cpu.overrun, place[1])
         for first in range(0, len(unread.pages), portion):
             part = unread.pages[first : first + portion]
             pages = self._read(part)
-            last = pages[-1]
             is_last = first + portion >= len(unread.pages)
             if unread.gone:
                 held += sum(count_events(page, self.format) for page in pages)
+            whole = len(pages) - is_last
+            reached = self._reached(part, pages, whole, skip if first == 0 else 0)
             if first == 0 and skip:
                 pages[0] = _behind(pages[0], self.format, skip)
-            if first == 0 and unread.gone:
+            if first == 0 and unread.gone and not known:
                 pages[0] = mark_lost(pages[0], self.format, LOST_UNKNOWN)
-            whole = len(pages) - is_last
             spool.append(self._with_events(pages[:whole]), self._with_events(pages[whole:]))
-            header = page_header(last, self.format)
+            if reached is not None:
+                place = reached
             self._seen[cpu.cpu] = Seen(
-                replace(part[-1], stamp=header.stamp if header.used else 0),
+                place[0],
                 cpu.consumed,
                 cpu.entries if is_last else seen.entries,
                 cpu.overrun,
-                skip if len(unread.pages) == 1 else 0,
+                place[1],
             )
             if time.monotonic() > end:
                 raise DeadlineMissed(
@@ -181,12 +190,40 @@ class LinuxCollector(EventBuffer):
             spool.counts.overrun += max(0, entries - held)
         return True
 
-    def _with_events(self, pages: Sequence[bytes]) -> bytes:
-        """The pages that have any; FormatError becomes a GuestError."""
+    def _find_unread(self, cpu: CpuRing, seen: Seen) -> tuple[Unread | None, bool]:
+        """What is to be read; None if the buffer was emptied, and whether nothing was lost."""
+        expected = self._reset.pop(cpu.cpu, None) == seen.entries
+        if cpu.entries < seen.entries:
+            return None, expected
+        unread = cpu.unread(seen.last, seen.consumed, seen.overrun)
+        if unread.gone and expected:
+            return None, True
+        return unread, False
+
+    def _reached(
+        self, part: Sequence[SubBuffer], pages: Sequence[bytes], whole: int, skip: int
+    ) -> tuple[SubBuffer, int] | None:
+        """The last sub-buffer with events, and how many of its bytes need not be read again.
+
+        An empty one says nothing about whether the kernel has moved on.
+        """
+        for index in reversed(range(len(pages))):
+            header = self._header(pages[index])
+            if header.used:
+                done = header.used if index < whole else skip if index == 0 else 0
+                return replace(part[index], stamp=header.stamp), done
+        return None
+
+    def _header(self, page: bytes) -> PageHeader:
+        """FormatError becomes a GuestError."""
         try:
-            return b"".join(page for page in pages if page_header(page, self.format).used)
+            return page_header(page, self.format)
         except FormatError as error:
             raise GuestError(f"the kernel's ring buffer is damaged: {error.message}") from error
+
+    def _with_events(self, pages: Sequence[bytes]) -> bytes:
+        """The pages that have any."""
+        return b"".join(page for page in pages if self._header(page).used)
 
     def _read(self, pages: Sequence[SubBuffer]) -> list[bytes]:
         """The contents of sub-buffers; neighbours in memory are read together."""

@@ -64,6 +64,7 @@ class TraceDescription:
     """The contents of a trace.dat besides its pages.
 
     ``kallsyms`` is text in the format of /proc/kallsyms with a terminator as its last symbol.
+    ``printk_formats`` is text in the format of the file of that name, of a kernel with formats.
     ``cmdlines`` has task names by process id.  ``clock`` is the kernel's name of the trace clock.
     ``machine`` is like the output of ``uname``.  ``statistics`` has one entry for each CPU.
     """
@@ -71,6 +72,7 @@ class TraceDescription:
     page_format: PageFormat
     events: Sequence[EventFormat]
     kallsyms: str = ""
+    printk_formats: str = ""
     cmdlines: Mapping[int, str] = field(default_factory=dict)
     clock: str = "local"
     machine: str = ""
@@ -143,7 +145,7 @@ def _metadata(description: TraceDescription, cpus: int) -> bytes:
         parts += [long_block(event.text) for event in events]
     parts += [
         short_block(description.kallsyms),
-        short_block(""),  # printk_formats: our guests have no bprint events
+        short_block(description.printk_formats),
         long_block(_cmdlines_text(description.cmdlines)),
         u32(cpus),
         b"options  \0",

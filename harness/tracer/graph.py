@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The controls of function_graph, in the guest's ``struct ftrace_graph_control``.
+"""The controls of function_graph; of a guest of the harness in ``struct ftrace_graph_control``.
 
-The guest reads them at each traced call: two limits, and two sorted lists of function addresses.
+The guest reads them at each traced call: two limits, and two lists of function addresses.
 The guest must be stopped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from harness.errors import UsageError
 from harness.image import Image
@@ -22,20 +23,35 @@ _Names = tuple[str, str]
 """The members with a list and with its length."""
 
 
+class GraphMemory(Protocol):
+    """Where a guest keeps its limits and its lists; the members are those of `ControlBlock`."""
+
+    def read(self, name: str) -> int: ...
+    def numbers(self, name: str, count: int) -> list[int]: ...
+    def room(self, name: str) -> int: ...
+    def write(self, **changes: int | Sequence[int]) -> None: ...
+
+
+def graph_memory(image: Image, memory: Text) -> GraphMemory:
+    """The ``struct ftrace_graph_control`` of a guest; UsageError if it has none."""
+    if "ftrace_graph_control" not in image.symbols:
+        raise UsageError(
+            "this guest has no function_graph tracer",
+            "Build it with a port that has FUNCTION_GRAPH_TRACER.",
+        )
+    return ControlBlock(image, memory, "ftrace_graph_control")
+
+
 class GraphControl:
     """set_graph_function, set_graph_notrace, max_graph_depth and tracing_thresh of one guest."""
 
-    def __init__(self, image: Image, memory: Text, sites_of: Callable[..., list[CallSite]]) -> None:
-        if "ftrace_graph_control" not in image.symbols:
-            raise UsageError(
-                "this guest has no function_graph tracer",
-                "Build it with a port that has FUNCTION_GRAPH_TRACER.",
-            )
+    def __init__(
+        self, image: Image, memory: GraphMemory, sites_of: Callable[..., list[CallSite]]
+    ) -> None:
         self._image = image
-        self._memory = memory
         self._sites_of = sites_of
         self._thorough = False
-        self._control = ControlBlock(image, memory, "ftrace_graph_control")
+        self._control = memory
 
     @property
     def max_graph_depth(self) -> int:

@@ -13,13 +13,20 @@ from harness.linux import Kernel
 from harness.linux.calls import KernelCalls
 from harness.linux.formats import LinuxEvents
 from harness.linux.function import FunctionSwitch, write_flags
+from harness.linux.hashes import FunctionFilter
 from harness.linux.modules import loaded_modules
+from harness.linux.options import KernelOptions
+from harness.linux.pids import PidLists
+from harness.linux.printk import formats_text, printk_formats
 from harness.linux.records import DISABLED, SiteRecords, call_sites
 from harness.linux.tasks import task_names
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.readout import EventBuffer
 from harness.trace import CpuStatistics, EventFormat, TraceDescription, event_formats
 from harness.tracer.events import matches
+from harness.tracer.graph import GraphControl
+from harness.tracer.linux_graph import LinuxGraphMemory
+from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, RECORDED, SHOWN, STACKTRACE
 from harness.tracer.setup import Setup
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
@@ -51,6 +58,11 @@ class LinuxTracer(Tracer):
         self._kernel = kernel
         self._linux_events = LinuxEvents(kernel)
         self._formats: list[EventFormat] = []
+        self._filter = FunctionFilter(kernel, calls)
+        self._kernel_options = KernelOptions(kernel, calls)
+        self._pid_lists = PidLists(kernel, calls)
+        self._names_saved = False
+        self._printk: dict[int, str] = {}
         self.learn()
 
     def learn(self) -> None:
@@ -75,6 +87,21 @@ class LinuxTracer(Tracer):
     @cached_property
     def _function(self) -> FunctionSwitch:
         return FunctionSwitch(self._kernel)
+
+    @cached_property
+    def graph(self) -> GraphControl:
+        """As of `Tracer`; to set a list lets the kernel run for a moment."""
+        memory = LinuxGraphMemory(self._kernel, self._calls)
+        return GraphControl(self._image, memory, self.sites_of)
+
+    @property
+    def by_memory(self) -> bool:
+        """Whether the tracer was switched on by memory writes, so that the kernel knows little."""
+        return self.current not in ("nop", GRAPH)
+
+    def give_way(self) -> None:
+        """The kernel is about to switch tracers by itself: ours is switched off before that."""
+        self._switch(replace(self._setup, tracer="nop"))
 
     @property
     def available_tracers(self) -> list[str]:
@@ -133,8 +160,15 @@ class LinuxTracer(Tracer):
             self._switch_graph(setup)
             return
         before, on = self._setup.tracer != "nop", setup.tracer != "nop"
+        if before and on and self._calls.ready and self._filters(setup) != self._filters():
+            # The list of an enabled tracer is changed by the kernel, call site by call site.
+            self._switch(replace(self._setup, tracer="nop"))
+            before = False
         if on and not before:
             self._function.check_free()
+            self._put_filter(setup)
+        elif before and not on:
+            self._function.check_ours()
         enabled = self._wanted(setup) if on else frozenset()
         changed = {site: site in enabled for site in enabled ^ self._enabled}
         plan = PatchPlan([*self._site_changes(changed), *self._slot_changes(before, on)])
@@ -148,15 +182,34 @@ class LinuxTracer(Tracer):
             raise
         if before and not on:
             self._function.store(self._function.writes(False))
+            self._filter.restore()
         if changed:
             write_flags(self._records, changed)
         self._setup, self._enabled = setup, enabled
+        self._save_names(on)
+
+    def _filters(self, setup: Setup | None = None) -> tuple[object, object]:
+        setup = setup or self._setup
+        return setup.chosen, setup.notrace
+
+    def _put_filter(self, setup: Setup) -> None:
+        """Tell the kernel which call sites are traced, if it can be called where it stands."""
+        wanted = self._wanted(setup)
+        if setup.chosen is None and (not setup.notrace or self._calls.ready):
+            self._filter.put(None, [site.address for site in setup.notrace])
+        elif wanted and self._calls.ready:
+            self._filter.put([site.address for site in wanted])
+
+    def _save_names(self, on: bool) -> None:
+        """Let the kernel save the names of tasks, as its own tracers do."""
+        if on != self._names_saved and self._calls.ready:
+            self._names_saved = self._calls.record_names(on)
 
     def _switch_graph(self, setup: Setup) -> None:
         """To the graph tracer or away from it, by the kernel's own functions."""
         if self.current == GRAPH:
             self._calls.set_tracer("nop")
-            self._calls.set_filter(None)
+            self._filter.restore()
             self._setup, self._enabled = replace(self._setup, tracer="nop"), frozenset()
         if setup.tracer != GRAPH:
             self._switch(setup)
@@ -165,13 +218,14 @@ class LinuxTracer(Tracer):
             self._switch(replace(self._setup, tracer="nop"))
         self._function.check_free()
         wanted = self._wanted(setup)
-        chosen = setup.chosen is not None or bool(setup.notrace)
-        self._calls.set_filter([site.address for site in wanted] if chosen else None)
+        if not wanted:
+            raise UsageError("no function is left to trace", "Choose others, or all.")
+        self._calls.prepare()
+        self._put_filter(setup)
         try:
             self._calls.set_tracer(GRAPH)
         except HarnessError:
-            with suppress(HarnessError):
-                self._calls.set_filter(None)
+            self._filter.restore()
             raise
         self._setup, self._enabled = setup, wanted
 
@@ -204,10 +258,38 @@ class LinuxTracer(Tracer):
             )
         return [] if old == new else [self._patch(slot, old, new, "ftrace_call")]
 
+    @property
+    def trace_options(self) -> list[str]:
+        """The contents of ``trace_options``: also those that only the kernel has."""
+        own = self._options.words
+        names = {word.removeprefix("no") for word in own}
+        others = self._kernel_options.read()
+        return [
+            *own,
+            *(one if on else f"no{one}" for one, on in others.items() if one not in names),
+        ]
+
     def set_option(self, *words: str) -> None:
-        """``trace_options``: those that change what is recorded cannot be set from outside yet."""
-        if words:
-            raise UsageError(f"the option {words[0]!r} of a Linux guest cannot be set from outside")
+        """As of `Tracer`; further options are set by the kernel itself."""
+        own = [word for word in words if word.removeprefix("no") in {**RECORDED, **SHOWN}]
+        options = self._options.with_words(own)
+        for name in (STACKTRACE, FUNC_STACK_TRACE, GRAPH_IRQS):
+            if options[name] != self._options[name]:
+                self._set_recorded(name, options[name])
+        for word in words:
+            if word not in own:
+                self._kernel_options.set(word.removeprefix("no"), not word.startswith("no"))
+        self._options = options
+
+    def _set_recorded(self, name: str, on: bool) -> None:
+        again = self._setup if name == FUNC_STACK_TRACE and self.by_memory else None
+        if again is not None:
+            self._switch(replace(self._setup, tracer="nop"))
+        self._kernel_options.set(name, on)
+        if name == GRAPH_IRQS and "ftrace_graph_skip_irqs" in self._image.symbols:
+            self._kernel.store(self._image.symbols["ftrace_graph_skip_irqs"], not on, 4)
+        if again is not None:
+            self._switch(again)
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
         """As of `EventControl`, by the kernel's own functions."""
@@ -228,14 +310,17 @@ class LinuxTracer(Tracer):
                 self._calls.set_event(event, event.address in chosen)
 
     def set_ftrace_pid(self, *pids: int) -> None:
-        """``set_ftrace_pid``: not from outside yet."""
-        if pids:
-            raise UsageError("the functions of one process of a Linux guest cannot be chosen")
+        """As of `Tracer`, by the kernel's own functions."""
+        again = self._setup if self.by_memory else None
+        if again is not None:
+            self._switch(replace(self._setup, tracer="nop"))
+        self._pid_lists.set_functions(pids)
+        if again is not None:
+            self._switch(again)
 
     def set_event_pid(self, *pids: int) -> None:
-        """``set_event_pid``: not from outside yet."""
-        if pids:
-            raise UsageError("the events of one process of a Linux guest cannot be chosen")
+        """As of `Tracer`, by the kernel's own functions."""
+        self._pid_lists.set_events(pids)
 
     @property
     def available_events(self) -> list[str]:
@@ -262,6 +347,12 @@ class LinuxTracer(Tracer):
             self._cmdlines |= task_names(self._kernel)
         return self._cmdlines
 
+    def _printk_formats(self, ask: bool) -> str:
+        if ask:
+            with suppress(GuestError):
+                self._printk |= printk_formats(self._kernel)
+        return formats_text(self._printk)
+
     def description(self, *, ask: bool = True) -> TraceDescription:
         """As of `Tracer`, with the formats that the running kernel has."""
         form = self._collector.format
@@ -273,6 +364,7 @@ class LinuxTracer(Tracer):
             # Before trace_event_init() the kernel has no formats yet.
             events=self._formats or event_formats(form.long_size),
             kallsyms=self._image.kallsyms(),
+            printk_formats=self._printk_formats(ask),
             cmdlines=self.remember_names() if ask else self._cmdlines,
             machine=f"Linux, build id {self._image.build_id.hex()}",
             version=f"ftrace-harness {__version__}",

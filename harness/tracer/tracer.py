@@ -24,7 +24,7 @@ from harness.trace import (
 )
 from harness.tracer.control import TracerControl, TracerState
 from harness.tracer.events import EventControl, event_control
-from harness.tracer.graph import GraphControl
+from harness.tracer.graph import GraphControl, graph_memory
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
 from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, STACKTRACE, TraceOptions
 from harness.tracer.pids import PidControl
@@ -78,7 +78,7 @@ class Tracer(TracerControl):
     @cached_property
     def graph(self) -> GraphControl:
         """The controls of function_graph; `UsageError` for a guest without it."""
-        return GraphControl(self._image, self._text, self.sites_of)
+        return GraphControl(self._image, graph_memory(self._image, self._text), self.sites_of)
 
     @cached_property
     def event_control(self) -> EventControl:

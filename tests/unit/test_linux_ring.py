@@ -86,6 +86,52 @@ def test_drains_follow_the_writer_around_the_ring(memory: LinuxMemory, tmp_path:
     assert (buffer.counts.entries, buffer.counts.lost) == (74, 0)
 
 
+def test_an_empty_sub_buffer_at_the_end_is_no_loss(memory: LinuxMemory, tmp_path: Path) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    memory.fill(0, 1000, 4)
+    memory.fill(1, 1100, 5)
+    memory.cpu(commit_page=memory.page(2), entries=9)
+    buffer.drain()
+    memory.fill(2, 1200, 3)
+    # Meanwhile the kernel has overwritten what was read.
+    memory.cpu(entries=12, overrun=5)
+    buffer.drain()
+    assert stamps(buffer) == events(1000, 4) + events(1100, 5) + events(1200, 3)
+    assert (buffer.counts.entries, buffer.counts.lost) == (12, 0)
+
+
+def test_clear_with_an_empty_sub_buffer_at_the_end(memory: LinuxMemory, tmp_path: Path) -> None:
+    memory.fill(0, 1000, 4)
+    memory.fill(1, 1100, 5)
+    memory.cpu(commit_page=memory.page(2), entries=9)
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    memory.fill(2, 1200, 3)
+    memory.cpu(entries=12, overrun=5)
+    buffer.drain()
+    assert stamps(buffer) == events(1200, 3)
+    assert (buffer.counts.entries, buffer.counts.lost) == (3, 0)
+
+
+def test_a_drain_that_gives_up_goes_on_behind_what_it_read(
+    memory: LinuxMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.readout.linux.PORTION", 2 * PAGE)
+    memory.fill(0, 1000, 4)
+    for number in (1, 2, 3):
+        memory.fill(number, 1000 + 100 * number, 5)
+    memory.cpu(commit_page=memory.page(3), entries=19)
+    buffer = collector(memory, tmp_path)
+    assert not buffer.drain(give_up=lambda: True)
+    assert buffer.drain()
+    written = events(1000, 4) + [
+        one for number in (1, 2, 3) for one in events(1000 + 100 * number, 5)
+    ]
+    assert stamps(buffer) == written
+    assert (buffer.counts.entries, buffer.counts.lost) == (19, 0)
+
+
 def test_overwritten_events_are_counted_and_marked(memory: LinuxMemory, tmp_path: Path) -> None:
     buffer = collector(memory, tmp_path)
     buffer.configure(overwrite=True)
@@ -139,6 +185,29 @@ def test_a_kernel_may_empty_its_buffer(memory: LinuxMemory, tmp_path: Path) -> N
     buffer.drain()
     assert stamps(buffer) == events(100, 3) + events(500, 2)
     assert (buffer.counts.entries, buffer.counts.lost) == (5, 0)
+
+
+@pytest.mark.parametrize("after", [2, 3, 7])
+@pytest.mark.parametrize("read_before", [True, False])
+def test_only_what_was_not_read_before_a_reset_is_lost(
+    memory: LinuxMemory, tmp_path: Path, read_before: bool, after: int
+) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    memory.fill(0, 100, 3)
+    memory.cpu(entries=3)
+    buffer.drain()
+    if read_before:
+        buffer.expect_reset()
+    memory.fill(0, 500, after)
+    memory.cpu(entries=after)
+    buffer.drain()
+    if read_before:
+        assert (buffer.counts.entries, buffer.counts.overrun) == (3 + after, 0)
+    stream = buffer.spools[0].stream
+    stream.seek(PAGE)
+    lost = page_header(stream.read(PAGE), buffer.format).lost
+    assert lost == (0 if read_before else LOST_UNKNOWN)
 
 
 def test_clear_forgets_what_was_there(memory: LinuxMemory, tmp_path: Path) -> None:

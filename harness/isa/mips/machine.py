@@ -66,7 +66,7 @@ class MipsMachine(Machine):
 
     def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
         """Status.KSU, .ERL and .EXL are 0, and .IE is set (volume III, "Status Register")."""
-        return register("status") & 0x1F == 1
+        return register("sr") & 0x1F == 1
 
     def masks_interrupts(self, instruction: bytes) -> bool:
         """``di``."""

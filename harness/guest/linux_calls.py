@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Calls of a Linux kernel's own functions, in the process that runs in it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+from harness.debugger import Debugger
+from harness.errors import GuestError, UsageError
+from harness.linux import Kernel
+from harness.readout import EventBuffer, LinuxCollector
+
+CALLABLE = ("vfs_read", "vfs_write", "do_sys_openat2", "process_one_work", "schedule_timeout")
+"""Functions that are called in process context, one of them soon."""
+
+REACHING, TRIES = 5.0, 10
+"""Seconds to reach one of them, and how often they may be called with preemption disabled."""
+
+MAX_ROOM = 4096
+"""Bytes that are taken of a stack, which has at least 8 KB."""
+
+ALIGNMENT = 16
+
+
+class CallKernel(Protocol):
+    """Calls a function of the stopped kernel by its name."""
+
+    def __call__(self, function: str, *arguments: int, returns: str) -> int: ...
+
+
+class GuestMeans(NamedTuple):
+    """What a guest does for its `GuestCaller`.
+
+    ``run`` lets it run to one of some functions, or for some seconds.
+    """
+
+    buffer: Callable[[], EventBuffer]
+    call: CallKernel
+    run: Callable[[list[str], float], object]
+    describe: Callable[[], str]
+
+
+class GuestCaller:
+    """The way to call functions of a stopped kernel.
+
+    Nothing is recorded meanwhile: a full buffer cannot be drained during a call.
+    """
+
+    def __init__(self, kernel: Kernel, debugger: Debugger, means: GuestMeans) -> None:
+        self._kernel = kernel
+        self._debugger = debugger
+        self._means = means
+
+    @property
+    def ready(self) -> bool:
+        """Whether a process runs in the kernel, with interrupts and preemption enabled."""
+        debugger, isa = self._debugger, self._kernel.image.isa
+        debugger.select_thread(debugger.stop.thread if debugger.stop else 1)
+        if not isa.machine.linux_runs_kernel(debugger.read_register):
+            return False
+        info = debugger.read_register(isa.abi.current_register)
+        count = self._kernel.layouts["thread_info"].first("preempt.count", "preempt_count")
+        return self._kernel.number(info + count.offset, 4) == 0
+
+    def prepare(self) -> None:
+        """Let the kernel run to where it can be called, if it is not there.
+
+        GuestError if no process enters the kernel in time.
+        """
+        places = [name for name in CALLABLE if self._kernel.has(name)]
+        for _ in range(TRIES):
+            if self.ready:
+                return
+            self._means.run(places, REACHING / TRIES)
+        raise GuestError(
+            "no process is in the kernel, and none has entered it, so the kernel cannot be called",
+            "Let it run to a function that processes call, such as vfs_read.",
+            self._means.describe(),
+        )
+
+    @property
+    def task(self) -> int:
+        """The address of the ``struct task_struct`` of the stopped CPU."""
+        kernel = self._kernel
+        info = self._debugger.read_register(kernel.image.isa.abi.current_register)
+        layout = kernel.layouts["thread_info"]
+        # Without such a member it is the beginning of the task.
+        if "task" not in layout:
+            return info
+        return kernel.pointer(info + layout.place("task").offset)
+
+    @property
+    def cpu(self) -> int:
+        """The number of the stopped CPU; gdb counts from 1."""
+        return (self._debugger.selected_thread or 1) - 1
+
+    def call(self, function: str, *arguments: int, returns: str = "int") -> int:
+        """Call a function; the kernel may empty its buffer in it without a loss."""
+        buffer = self._means.buffer()
+        assert isinstance(buffer, LinuxCollector)
+        was = buffer.recording
+        buffer.recording = False
+        try:
+            return self._means.call(function, *arguments, returns=returns)
+        finally:
+            buffer.expect_reset()
+            buffer.recording = was
+
+    @contextmanager
+    def room(self, size: int) -> Iterator[int]:
+        """Bytes below the stack of the stopped process, for the calls in the block."""
+        if size > MAX_ROOM:
+            raise UsageError(f"{size} bytes are too many for the stack of the kernel")
+        debugger, register = self._debugger, self._kernel.image.isa.abi.stack_register
+        stack = debugger.read_register(register)
+        below = (stack - size) & -ALIGNMENT & self._kernel.image.isa.mask
+        debugger.write_register(register, below)
+        try:
+            yield below
+        finally:
+            debugger.write_register(register, stack)
