@@ -31,8 +31,10 @@ DRAIN_ON = 5.0
 INTERRUPT = 10.0
 """Timeout in seconds of an interrupt."""
 
-AGAIN = 1.0
-"""Seconds until it is sent again: gdb loses one that comes while it passes a breakpoint."""
+AGAIN = 0.05
+"""Seconds until it is sent again: gdb loses one that comes while it passes a breakpoint, which it
+may do most of the time.
+"""
 
 PARTING = 1.0
 """Seconds from QEMU's first closed connection to its exit."""
