@@ -4,7 +4,7 @@
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
+from harness.conformance.checks.registry import DYNAMIC, EVERY_KERNEL, STATIC, STATIC_STOP, check
 from harness.conformance.comparison import compare
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
@@ -29,7 +29,7 @@ C1 = ("C1a", "C1b", "C1c", "C1d", "C1e", "C1f", "C1g", "C1h")
 C2 = ("C2a", "C2b", "C2c", "C2d")
 
 
-@check("C8d", "C8f", "C3c", "C9a", "M5d", "C16a", variants=(*BOTH, STATIC_STOP), layer=Layer.CALL)
+@check("C8d", "C8f", "C3c", "C9a", "M5d", "C16a", variants=EVERY_KERNEL, layer=Layer.CALL)
 def a_site_without_a_tracer(bench: Bench) -> None:
     """The site calls the stub, or mcount as built, without a tracer."""
     for name in (LEAF, OTHER):
@@ -127,7 +127,7 @@ def _traced(bench: Bench, name: str) -> CallSite:
     return site
 
 
-@check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=BOTH, layer=Layer.CALL)
+@check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=EVERY_KERNEL, layer=Layer.CALL)
 def a_call_of_the_tracer(bench: Bench) -> None:
     """All that the function needs is restored after a tracer that overwrites what it may."""
     for name in (LEAF, OTHER):

@@ -12,7 +12,7 @@ from harness.conformance.checks.b_crossing import (
     judge_records,
     judge_tracer,
 )
-from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.checks.registry import DYNAMIC, EVERY_KERNEL, STATIC, check
 from harness.conformance.comparison import compare, same, same_stack
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
@@ -56,7 +56,16 @@ def _hijacked(
 
 
 @check(
-    *C4, "C1e", "C1f", "C11b", "C14b", "C3b", "C8e", variants=BOTH, features=GRAPH, layer=Layer.CALL
+    *C4,
+    "C1e",
+    "C1f",
+    "C11b",
+    "C14b",
+    "C3b",
+    "C8e",
+    variants=EVERY_KERNEL,
+    features=GRAPH,
+    layer=Layer.CALL,
 )
 def a_call_that_is_hijacked(bench: Bench) -> None:
     """The same through ftrace_graph_caller, and the return."""
@@ -151,7 +160,7 @@ def a_cookie_that_no_other_call_has(bench: Bench) -> None:
     )
 
 
-@check(*C5, "C4d", "C4h", "C4j", variants=BOTH, features=GRAPH, layer=Layer.CALL)
+@check(*C5, "C4d", "C4h", "C4j", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)
 def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
     """A hijacked function returns to its caller through return_to_handler, with its results."""
     isa, abi = bench.isa, bench.isa.abi

@@ -9,7 +9,13 @@ from itertools import product
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF
-from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP, check
+from harness.conformance.checks.registry import (
+    DYNAMIC,
+    EVERY_KERNEL,
+    STATIC,
+    STATIC_STOP,
+    check,
+)
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE
@@ -22,6 +28,9 @@ from harness.oracle.compare import EventComparison, Expectation, Settings, compa
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 
 BOTH = (DYNAMIC, STATIC)
+
+STOPS = (1, 2, 0x100, 0x80000000)
+"""Values of function_trace_stop: one in each byte at an end, and bits that are not the lowest."""
 GRAPH = ("FUNCTION_GRAPH_TRACER",)
 
 DONE = "workload_done"
@@ -113,10 +122,10 @@ def nothing_is_recorded_while_nothing_traces(bench: Bench) -> None:
             bench.require(clause, not watched.events, "events without a tracer")
 
 
-@check("C2a", "C2b", "C2c", "C2d", "C3b", "C8e", "C1i", variants=BOTH)
+@check("C2a", "C2b", "C2c", "C2d", "C3b", "C8e", "C1i", "C16b", variants=EVERY_KERNEL)
 def every_call_makes_one_event(bench: Bench) -> None:
     """With the function tracer and every site on: events in order, with callers, and no others."""
-    reached = "C3b" if bench.variant.name == STATIC else "C8e"
+    reached = "C8e" if bench.variant.name == DYNAMIC else "C3b"
     with watch(bench) as watched:
         watched.switch.tracer(True)
         watched.on()
@@ -146,6 +155,8 @@ def every_call_makes_one_event(bench: Bench) -> None:
         wrong = [(c, e) for c, e in pairs if e.parent_ip in sites]
         bench.require("C2c", not wrong, "ip and parent_ip are exchanged", events=told(bench, wrong))
         bench.require("C1i", bool(events), "there are no events")
+        if bench.variant.name == STATIC_STOP:
+            bench.require("C16b", compared.same, "the events are not those of the calls")
 
 
 @check("C9h")
@@ -179,7 +190,7 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
     "C5f",
     "C6b",
     "C11b",
-    variants=BOTH,
+    variants=EVERY_KERNEL,
     features=GRAPH,
 )
 def every_entry_has_its_exit(bench: Bench) -> None:
@@ -269,7 +280,7 @@ def _with_pointers(bench: Bench, traced: bool, entry: str, leave: str) -> CallSi
 @check("C16a", "C16b", variants=(STATIC_STOP,))
 def function_trace_stop_stops(bench: Bench) -> None:
     """While it is not zero nothing is recorded; at zero all calls are."""
-    for value in (1, 0):
+    for value in (*STOPS, 0):
         bench.fresh()
         switch = Switch(bench)
         switch.tracer(True)
@@ -278,9 +289,11 @@ def function_trace_stop_stops(bench: Bench) -> None:
         with bench.stakes(clause):
             bench.run_to(DONE)
         count = len(list(bench.guest.tracer.events()))
-        _answers(bench, (clause,), f"with function_trace_stop {value}")
+        _answers(bench, (clause,), f"with function_trace_stop {value:#x}")
         bench.require(
-            clause, bool(count) != bool(value), f"{count} events with function_trace_stop {value}"
+            clause,
+            bool(count) != bool(value),
+            f"{count} events with function_trace_stop {value:#x}",
         )
 
 

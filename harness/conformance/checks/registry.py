@@ -35,6 +35,9 @@ def several_cpus(config: MachineConfig) -> str:
     return "" if config.qemu.smp > 1 else "the machine has one CPU"
 
 
+EVERY_KERNEL = (DYNAMIC, STATIC, STATIC_STOP)
+"""All kernels without modules: also one that looks at function_trace_stop first."""
+
 VARIANTS = (DYNAMIC, STATIC, STATIC_STOP, STATIC_MODULES, MODULES)
 
 
