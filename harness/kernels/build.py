@@ -116,7 +116,8 @@ class _Build:
         modules = sorted(self.output.rglob("*.ko"))
         files = [
             self.output / VMLINUX,
-            make_initrd(self.kernel.toolchain, self.output / INITRD, modules),
+            # Not in the output, where Linux has a directory init.
+            make_initrd(self.kernel.toolchain, self.work / INITRD, modules),
         ]
         if self.build.image:
             files.append((self.output / self.build.image).rename(self.output / IMAGE))

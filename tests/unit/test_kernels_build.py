@@ -27,7 +27,7 @@ modules:
 	mkdir -p $(O)/samples && echo module >$(O)/samples/one.ko
 """
 CONFIG = "cp $(KCONFIG_ALLCONFIG) $(O)/.config"
-IMAGE = "mkdir -p $(O)/arch/$(ARCH)/boot && echo $(CROSS_COMPILE) >$(O)/vmlinux && "
+IMAGE = "mkdir -p $(O)/init $(O)/arch/$(ARCH)/boot && echo $(CROSS_COMPILE) >$(O)/vmlinux && "
 IMAGE += "echo image >$(O)/arch/$(ARCH)/boot/Image && echo run >>$(CURDIR)/../runs"
 
 
