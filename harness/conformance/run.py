@@ -4,7 +4,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.conformance.catalogue import Clause
 from harness.conformance.checks import Check
@@ -49,10 +49,10 @@ class Job:
     spec: GuestSpec
     variant: str
     clauses: tuple[Clause, ...]
-    edits: Edits
+    edits: Edits = field(default_factory=dict)
 
 
-def jobs_for(spec: GuestSpec, wanted: Sequence[str], edits: Edits | None = None) -> list[Job]:
+def jobs_for(spec: GuestSpec, wanted: Sequence[str]) -> list[Job]:
     """The builds on which the wanted clauses are judged; UsageError if there are none."""
     config, port = spec.effective_config, spec.port
     check_claims(port)
@@ -72,10 +72,10 @@ def jobs_for(spec: GuestSpec, wanted: Sequence[str], edits: Edits | None = None)
         )
     for variant, built in builds.items():
         if built is not None and checks_for(config, variant, built.features, clauses):
-            jobs.append(Job(built, variant, clauses, edits or {}))
+            jobs.append(Job(built, variant, clauses))
     if any(clause.id == CLAUSE for clause in clauses) and any(combinations(spec)):
         # After all checks of the first build: nothing takes longer, if all is compiled.
-        jobs.insert(1, Job(spec, BUILDS, clauses, edits or {}))
+        jobs.insert(1, Job(spec, BUILDS, clauses))
     return jobs
 
 

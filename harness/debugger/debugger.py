@@ -43,8 +43,6 @@ class Debugger:
         self.running = False
         self.connected = False
         self.stop: Stop | None = None
-        self.generation = 0
-        """Counts stops and changes of the target; earlier values are stale."""
         self.resumptions = 0
         """Counts continues and steps."""
         self.interrupted = True
@@ -79,15 +77,15 @@ class Debugger:
         self._touched()
         return self.session.command(mi, deadline)
 
-    def commands(self, mi: Iterable[str], *, deadline: float = DEADLINE) -> list[dict[str, Any]]:
+    def commands(self, mi: Iterable[str]) -> list[dict[str, Any]]:
         """Run many MI commands without waiting in between; the first error is raised at the end."""
         self._touched()
-        return [results for results, _ in self.session.exchange(list(mi), deadline)]
+        return [results for results, _ in self.session.exchange(list(mi), DEADLINE)]
 
-    def cli(self, text: str, *, deadline: float = DEADLINE) -> str:
+    def cli(self, text: str) -> str:
         """Run a CLI command of gdb and return its output."""
         self._touched()
-        return self.session.console(text, deadline)
+        return self.session.console(text, DEADLINE)
 
     # Connecting
 
@@ -295,7 +293,6 @@ class Debugger:
 
     def forget(self) -> None:
         """Drop cached values: the target was changed from elsewhere."""
-        self.generation += 1
         self.memory.forget()
         self._registers.forget()
         self._threads.forget()

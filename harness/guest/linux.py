@@ -58,7 +58,6 @@ class LinuxGuest(Guest):
         lane: str = "auto",
     ) -> None:
         self._name = name
-        self._linux_image = image
         self.kernel = Kernel(image, layouts, debugger)
         self._linear: Callable[[int], int | None] | None = None
         super().__init__(None, image, machine, debugger, lane)

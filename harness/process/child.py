@@ -116,13 +116,13 @@ class Child:
             self._process_fd = -1
         self._stderr.close()
 
-    def stderr_tail(self, size: int = STDERR_TAIL) -> str:
-        """The last ``size`` bytes of standard error, escaped."""
+    def stderr_tail(self) -> str:
+        """The last `STDERR_TAIL` bytes of standard error, escaped."""
         if self._stderr.closed:
             return ""
         descriptor = self._stderr.fileno()
         length = os.fstat(descriptor).st_size
-        data = os.pread(descriptor, size, max(0, length - size))
+        data = os.pread(descriptor, STDERR_TAIL, max(0, length - STDERR_TAIL))
         return escape(data.decode(errors="replace").strip())
 
     def ending(self) -> str:

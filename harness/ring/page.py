@@ -242,6 +242,6 @@ def decode_page(page: Buffer, form: PageFormat, *, start: Cursor | None = None) 
         yield Record(stamp, offset, bytes(page[offset : offset + size]))
 
 
-def count_events(page: Buffer, form: PageFormat, *, start: Cursor | None = None) -> int:
+def count_events(page: Buffer, form: PageFormat) -> int:
     """The number of events in ``page``; errors as of `scan_page`."""
-    return sum(1 for _ in scan_page(page, form, start=start))
+    return sum(1 for _ in scan_page(page, form))

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The tracer of a Linux guest, by the same controls as that of a guest of the harness."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from harness import __version__
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.isa import CallSite, SiteState
 from harness.linux import Kernel
@@ -22,7 +21,7 @@ from harness.linux.records import DISABLED, SiteRecords, call_sites
 from harness.linux.tasks import task_names
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.readout import EventBuffer
-from harness.trace import CpuStatistics, EventFormat, TraceDescription, event_formats
+from harness.trace import EventFormat, event_formats
 from harness.tracer.events import matches
 from harness.tracer.graph import GraphControl
 from harness.tracer.linux_graph import LinuxGraphMemory
@@ -353,28 +352,13 @@ class LinuxTracer(Tracer):
                 self._printk |= printk_formats(self._kernel)
         return formats_text(self._printk)
 
-    def description(self, *, ask: bool = True) -> TraceDescription:
-        """As of `Tracer`, with the formats that the running kernel has."""
-        form = self._collector.format
+    @property
+    def _machine(self) -> str:
+        return "Linux"
+
+    def _event_formats(self, long_size: int, ask: bool) -> Sequence[EventFormat]:
+        """The formats of the running kernel; it has none before trace_event_init()."""
         if ask and not self._formats:
             with suppress(GuestError):
                 self._formats = self._linux_events.formats()
-        return TraceDescription(
-            page_format=form,
-            # Before trace_event_init() the kernel has no formats yet.
-            events=self._formats or event_formats(form.long_size),
-            kallsyms=self._image.kallsyms(),
-            printk_formats=self._printk_formats(ask),
-            cmdlines=self.remember_names() if ask else self._cmdlines,
-            machine=f"Linux, build id {self._image.build_id.hex()}",
-            version=f"ftrace-harness {__version__}",
-            statistics=[
-                CpuStatistics(
-                    read=counts.entries - counts.overrun,
-                    overrun=counts.overrun,
-                    dropped=counts.dropped,
-                    disabled=self._collector.disabled,
-                )
-                for counts in (spool.counts for spool in self._collector.spools)
-            ],
-        )
+        return self._formats or event_formats(long_size)

@@ -2,7 +2,7 @@
 """The tracer of a live guest: its controls and its recorded events."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,6 +15,7 @@ from harness.readout import Collector, EventBuffer
 from harness.trace import (
     LATENCY,
     CpuStatistics,
+    EventFormat,
     TraceDatReader,
     TraceDescription,
     TraceEvent,
@@ -225,19 +226,30 @@ class Tracer(TracerControl):
         self._cmdlines |= self._threads.names()
         return self._cmdlines
 
+    @property
+    def _machine(self) -> str:
+        return f"{self._image.isa.name} guest"
+
+    def _printk_formats(self, _ask: bool) -> str:
+        return ""
+
+    def _event_formats(self, long_size: int, _ask: bool) -> Sequence[EventFormat]:
+        return [
+            *event_formats(long_size),
+            *([LATENCY.layout(long_size)] if self._latency_trace else []),
+            *self.event_control.formats,
+        ]
+
     def description(self, *, ask: bool = True) -> TraceDescription:
         """The description of this guest in a trace.dat; ``ask``: read names from the guest."""
         form = self._collector.format
         return TraceDescription(
             page_format=form,
-            events=[
-                *event_formats(form.long_size),
-                *([LATENCY.layout(form.long_size)] if self._latency_trace else []),
-                *self.event_control.formats,
-            ],
+            events=self._event_formats(form.long_size, ask),
             kallsyms=self._image.kallsyms(),
+            printk_formats=self._printk_formats(ask),
             cmdlines=self.remember_names() if ask else self._cmdlines,
-            machine=f"{self._image.isa.name} guest, build id {self._image.build_id.hex()}",
+            machine=f"{self._machine}, build id {self._image.build_id.hex()}",
             version=f"ftrace-harness {__version__}",
             statistics=[
                 CpuStatistics(

@@ -4,16 +4,12 @@
 from collections.abc import Iterable
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import Layer
-from harness.isa import MCOUNT, CallSite, Form
+from harness.isa import MCOUNT, CallSite
 from harness.oracle import find_sites
-
-BOTH = (DYNAMIC, STATIC)
-MCOUNT_FORMS = (Form.MCOUNT, Form.MCOUNT_RA_ADDRESS)
-GRAPH = ("FUNCTION_GRAPH_TRACER",)
 
 STUBS = (
     *("_mcount", "ftrace_caller", "ftrace_stub", "ftrace_graph_caller", "return_to_handler"),

@@ -2,13 +2,12 @@
 """What the port writes to its slots to switch tracers: all text before and after, decoded."""
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.registry import check
+from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.kernel_words import excused
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import REFUSAL, Layer
 from harness.errors import GuestError
 
-GRAPH = ("FUNCTION_GRAPH_TRACER",)
 OTHER_TRACER = "panic"
 """Any function is suitable, as it is never called."""
 

@@ -4,7 +4,15 @@
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.registry import DYNAMIC, EVERY_KERNEL, STATIC, STATIC_STOP, check
+from harness.conformance.checks.registry import (
+    BOTH,
+    DYNAMIC,
+    EVERY_KERNEL,
+    MCOUNT_FORMS,
+    STATIC,
+    STATIC_STOP,
+    check,
+)
 from harness.conformance.comparison import compare
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
@@ -16,11 +24,7 @@ from harness.conformance.traced_call import (
     TracedCall,
 )
 from harness.conformance.verdict import Layer
-from harness.isa import MCOUNT, CallSite, Form
-
-BOTH = (DYNAMIC, STATIC)
-GRAPH = ("FUNCTION_GRAPH_TRACER",)
-MCOUNT_FORMS = (Form.MCOUNT, Form.MCOUNT_RA_ADDRESS)
+from harness.isa import MCOUNT, CallSite
 
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that accept any register values: a leaf, and one that calls others."""

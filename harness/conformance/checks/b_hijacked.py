@@ -12,7 +12,7 @@ from harness.conformance.checks.b_crossing import (
     judge_records,
     judge_tracer,
 )
-from harness.conformance.checks.registry import DYNAMIC, EVERY_KERNEL, STATIC, check
+from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import compare, same, same_stack
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
@@ -26,9 +26,6 @@ from harness.conformance.traced_call import (
 )
 from harness.conformance.verdict import Layer
 from harness.isa import CallSite, Form
-
-BOTH = (DYNAMIC, STATIC)
-GRAPH = ("FUNCTION_GRAPH_TRACER",)
 
 DEEP, CALLS = "recurse", 6
 """A recursive function of the workload, and the number of calls that are checked."""

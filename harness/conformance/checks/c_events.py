@@ -10,8 +10,11 @@ from itertools import product
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.registry import (
+    BOTH,
     DYNAMIC,
     EVERY_KERNEL,
+    GRAPH,
+    MCOUNT_FORMS,
     STATIC,
     STATIC_STOP,
     check,
@@ -22,16 +25,13 @@ from harness.conformance.traced_call import PREPARE
 from harness.conformance.verdict import Layer
 from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
-from harness.isa import MCOUNT, CallSite, Form
+from harness.isa import MCOUNT, CallSite
 from harness.oracle import Call, Oracle
 from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 
-BOTH = (DYNAMIC, STATIC)
-
 STOPS = (1, 2, 0x100, 0x80000000)
 """Values of function_trace_stop: one in each byte at an end, and bits that are not the lowest."""
-GRAPH = ("FUNCTION_GRAPH_TRACER",)
 
 DONE = "workload_done"
 SHOWN = 6
@@ -333,7 +333,7 @@ def told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]
     ]
 
 
-@check("C3d", variants=(STATIC,), forms=(Form.MCOUNT, Form.MCOUNT_RA_ADDRESS), layer=Layer.CALL)
+@check("C3d", variants=(STATIC,), forms=MCOUNT_FORMS, layer=Layer.CALL)
 def the_way_without_a_tracer(bench: Bench) -> None:
     """In single steps: only comparisons and the return, and no store."""
     limit = 32

@@ -2,7 +2,7 @@
 """Interrupts at each instruction of the stubs."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import DYNAMIC, STATIC, check, interrupts, nmis
+from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
@@ -17,7 +17,6 @@ from harness.conformance.traced_call import (
 )
 from harness.conformance.verdict import Layer
 
-BOTH = (DYNAMIC, STATIC)
 SITE, LEAF = "check_nested_calls", "leaf"
 """Functions of the workload: one that calls others, and a leaf."""
 

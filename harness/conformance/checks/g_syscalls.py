@@ -4,12 +4,11 @@
 from dataclasses import dataclass
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.checks.registry import BOTH, check
 from harness.conformance.verdict import Layer
 from harness.trace import TraceEvent
 from harness.tracer.threads import SYSCALL_TRACEPOINT, ThreadControl
 
-BOTH = (DYNAMIC, STATIC)
 TRACED = ("SYSCALL_TRACEPOINTS",)
 
 PROGRAM, STATUS = "calls", 42
@@ -29,11 +28,6 @@ WRITTEN = (28, 0, -9, -14, -14)
 MAPPED = (-12, -22, -9)
 """The results of write and mmap, call by call: numbers of bytes, and errors."""
 
-NAME, SYMBOL, NUMBER, FUNCTION = slice(0, 32), slice(32, 72), slice(232, 236), 240
-"""Members of the guest's struct syscall_metadata."""
-
-ALIGNMENT = 8
-
 OTHER_WORK = 0x200
 """A thread flag that the guest's kernel does not use: another reason for the slow path."""
 
@@ -48,14 +42,13 @@ class SyscallMetadata:
     function: int
     index: int
     """Its index in sys_call_table."""
-    described_at: int
 
 
 def calls_of(bench: Bench) -> list[SyscallMetadata]:
     """The system calls with metadata, and their functions from the table."""
     image, word = bench.image, bench.isa.word_size
     start, stop = (image.address_of(f"__{end}_syscalls_metadata") for end in ("start", "stop"))
-    size = -(-(FUNCTION + word) // ALIGNMENT) * ALIGNMENT
+    layout = image.structures.struct("syscall_metadata")
     raw = bench.guest.debugger.dump_memory(start, stop - start)
     at = image.address_of("sys_call_table")
     table = image.read(at, table_size(bench))
@@ -64,14 +57,10 @@ def calls_of(bench: Bench) -> list[SyscallMetadata]:
         function = int.from_bytes(table[place * word : (place + 1) * word], image.byteorder)
         places.setdefault(function, place)
     found = []
-    for offset in range(0, len(raw) - size + 1, size):
-        one = raw[offset : offset + size]
-        number = int.from_bytes(one[NUMBER], image.byteorder, signed=True)
-        function = int.from_bytes(one[FUNCTION : FUNCTION + word], image.byteorder)
-        name, symbol = (one[part].split(b"\0")[0].decode("ascii") for part in (NAME, SYMBOL))
-        found.append(
-            SyscallMetadata(name, symbol, number, function, places[function], start + offset)
-        )
+    for one in range(0, len(raw), layout.size):
+        name, symbol = (layout.member(key).text(raw, one).decode() for key in ("name", "symbol"))
+        number, function = (layout.member(key).number(raw, one) for key in ("nr", "function"))
+        found.append(SyscallMetadata(name, symbol, number, function, places[function]))
     return found
 
 

@@ -6,13 +6,12 @@ from itertools import pairwise
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import Watched, watch
-from harness.conformance.checks.registry import DYNAMIC, STATIC, check
+from harness.conformance.checks.registry import BOTH, check
 from harness.isa import CallSite
 from harness.oracle import Call, Return
 from harness.trace import FunctionEvent, TraceEvent
 from harness.trace.kernel_events import KernelStackEvent
 
-BOTH = (DYNAMIC, STATIC)
 TRACER = "function_stack_trace_call"
 """The tracer that records a function entry, and a stack trace after it."""
 

@@ -15,6 +15,14 @@ MODULES, STATIC_MODULES = "modules", "static-modules"
 """The builds of a port for the checks: static-stop is static with function_trace_stop; those with
 modules are dynamic or static, with modules to load."""
 
+BOTH = (DYNAMIC, STATIC)
+
+GRAPH = ("FUNCTION_GRAPH_TRACER",)
+"""The feature of checks of the graph tracer."""
+
+MCOUNT_FORMS = (Form.MCOUNT, Form.MCOUNT_RA_ADDRESS)
+"""The forms of kernels whose call sites call _mcount."""
+
 Lacks = Callable[[MachineConfig], str]
 """Why a check does not apply to a machine; empty if it does."""
 
