@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which machine configs the live tests run on: a slice of them, or with ``--all-configs`` all."""
+"""The machine configs of live tests: a slice of them, or all with ``--all-configs``."""
 
 from collections import defaultdict
 
@@ -40,7 +40,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the other configs of a test that runs on one of the slice."""
+    """Deselect the other configs of tests that run on a config of the slice."""
     if config.getoption("--all-configs"):
         return
     known = {name: load_config(name) for name in list_configs()}
@@ -77,9 +77,9 @@ def machine_of(item, known):
 
 
 def slice_of(configs):
-    """Of each architecture as few machine configs as show all of its kinds.
+    """For each architecture as few machine configs as cover all of its kinds.
 
-    The plainest comes first, and then what shows most that those before did not.
+    The simplest comes first, then always the one with most new kinds.
     """
     of = defaultdict(list)
     for config in sorted(configs, key=lambda one: (one.qemu.smp, len(one.name), one.name)):
@@ -96,7 +96,7 @@ def slice_of(configs):
 
 
 def kinds_of(config):
-    """What a config is one of: word size and byte order by QEMU's name, form of sites, CPUs."""
+    """The kinds of a config: word size and byte order by QEMU's name, form of sites, CPUs."""
     program = config.qemu.binary
     return {
         ("64 bits", "64" in program),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suite on live guests: sound ports pass, faulty ones are caught, bad ones are told why.
+"""The suite on live guests: correct ports pass, faulty ones fail, invalid ones are refused.
 
 A slice of it.  The full tables are commands: ``harness conform --mutant all`` (docs/mutants.rst).
 """
@@ -35,7 +35,7 @@ def test_the_reference_port_passes_every_clause(config):
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_a_port_whose_stubs_are_written_otherwise_passes_too(config):
-    """What the clauses ask for is what stubs do, and not what they look like."""
+    """Clauses are about the effect of stubs, not about their instructions."""
     for job in jobs_for(suite_spec(config), ()):
         if job.variant in VARIANTS:
             edits = rewritten(job.spec)

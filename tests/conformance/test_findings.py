@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Findings on live guests: one fault is one finding, at its place in the port; two are two."""
+"""Findings on live guests: each fault is one finding, with its place in the port."""
 
 import shutil
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ports whose kernel rules things out: sound ones still pass, and Linux's keep their defects.
+"""Ports with words of [kernel]: correct ones still pass, and the defects of Linux's are found.
 
 FTRACE_LINUX_TREES names trees of Linux 6.1, with colons between them.
 """

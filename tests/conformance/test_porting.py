@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""docs/porting.rst, done: a port that grows, and what harness conform --next says meanwhile.
+"""The steps of docs/porting.rst: a growing port, and the output of harness conform --next.
 
-Its parts are the reference port's, put in one after the other.  Behind the first steps only the
-clauses of the step are looked at, which keeps it short.
+Its parts are copied from the reference port one after the other.  After the first steps only the
+clauses of the step are judged, which keeps it short.
 """
 
 import re
@@ -25,7 +25,7 @@ class Growing:
         assert done.returncode == 0, done.stderr
 
     def claim(self, *features):
-        """Take the # away from words of port.toml."""
+        """Uncomment words of port.toml."""
         file = self.directory / "port.toml"
         text = file.read_text()
         for feature in features:
@@ -34,12 +34,12 @@ class Growing:
         file.write_text(text)
 
     def take(self, *names):
-        """Files of the reference port."""
+        """Copy files of the reference port."""
         for name in names:
             (self.directory / name).write_text((REFERENCE / name).read_text())
 
     def ftrace(self, *missing):
-        """The reference port's ftrace.c, in which these functions do nothing."""
+        """Copy the reference port's ftrace.c, with these functions empty."""
         text = (REFERENCE / "ftrace.c").read_text()
         for name in missing:
             text, count = re.subn(
@@ -52,7 +52,7 @@ class Growing:
         (self.directory / "ftrace.c").write_text(text)
 
     def next(self, *subjects):
-        """What --next says: the clause or the feature, the step, and the exit status."""
+        """The output of --next: the clause or the feature, the step, and the exit status."""
         chosen = [word for subject in subjects for word in ("--clause", subject)]
         done = harness(
             "conform", "-c", CONFIG, "--port", self.directory, *chosen, "--next", timeout=600

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ready files for CI systems: they are YAML, and what they run exists and fits together."""
+"""The example files for CI systems: they are YAML, and their commands are valid."""
 
 import re
 import shlex
@@ -30,7 +30,7 @@ def jobs(name):
 
 
 def words(script):
-    """A command of the shell as words: an expression of the CI system is a number."""
+    """A shell command as words, with 1 for expressions of the CI system."""
     return shlex.split(re.split(r" (?:\|\||[<>]) ", EXPRESSION.sub("1", script))[0])
 
 

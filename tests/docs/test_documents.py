@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The documents parse, and what they name exists."""
+"""The documents parse, and the files and commands in them exist."""
 
 import re
 import tomllib

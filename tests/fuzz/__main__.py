@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Have everything that reads a stranger's words read damaged ones (docs/hostile-input.rst)."""
+"""Fuzz everything that reads untrusted input (docs/hostile-input.rst)."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ ROUND = 2000
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status 0 if every input ended in a result or in an error of ours, else 1."""
+    """Exit status 0 if every input gave a result or one of our errors, else 1."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="all, unless given")
     parser.add_argument("--inputs", type=int, default=1000, help="inputs of each target")
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _with_corpus(target: Target, corpus: Path | None) -> Target:
-    """The target with those files of a corpus that begin as its inputs do."""
+    """The target with the files of a corpus that begin like its inputs."""
     if corpus is None or not target.begins:
         return target
     files = [path.read_bytes() for path in sorted(corpus.iterdir()) if path.is_file()]

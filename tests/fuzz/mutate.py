@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Damage to bytes, always the same for the same source of chance."""
+"""Damage to bytes, reproducible from the random generator."""
 
 import random
 import re
@@ -19,7 +19,7 @@ MOST = 1 << 20
 
 
 def mutated(data: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
-    """``data`` with one to eight changes; a piece of ``others`` may be one."""
+    """``data`` with one to eight changes, one of which may be a piece of ``others``."""
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 3, 8))):
         chance.choice(_CHANGES)(changed, others, chance)
@@ -27,7 +27,7 @@ def mutated(data: bytes, others: Sequence[bytes], chance: random.Random) -> byte
 
 
 def _place(data: bytearray, chance: random.Random) -> int:
-    """Often in a header, which may lie at the end, or in the last page: there are the counts."""
+    """Often in a header, which may be at the end, or in the last page, where the counts are."""
     length = len(data)
     reach = chance.choice((64, 1024, 4096, length))
     at = chance.randrange(min(length, reach) + 1)
@@ -76,7 +76,7 @@ def _word(data: bytearray, others: Sequence[bytes], chance: random.Random) -> No
 
 
 def _number(data: bytearray, others: Sequence[bytes], chance: random.Random) -> None:
-    """Another number where one stands in a text."""
+    """Another number in place of one in a text."""
     start = _place(data, chance)
     found = re.compile(rb"\d+").search(data, start, start + 4096)
     if found:

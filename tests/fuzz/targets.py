@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Everything that reads what a stranger wrote, each with inputs that are right to begin with."""
+"""All readers of untrusted data, each with valid inputs."""
 
 import io
 import random
@@ -59,7 +59,7 @@ Look = Callable[[bytes, random.Random, Path], object]
 
 @dataclass(frozen=True)
 class Target:
-    """A reader and inputs that it reads; ``begins`` tells files of a corpus that are for it."""
+    """A reader and valid inputs; ``begins`` recognises files of a corpus for it."""
 
     name: str
     seeds: tuple[bytes, ...]
@@ -85,7 +85,7 @@ EVENTS_OF_FILTERS = list(READER.events())
 
 
 def look_at_trace(data: bytes, chance: random.Random, directory: Path) -> None:
-    """One view of a trace.dat, or its statistics, or what a filter lets through."""
+    """One view of a trace.dat, or its statistics, or the result of a filter."""
     reader = TraceDatReader(io.BytesIO(data))
     view = chance.choice((*VIEWS, "stat"))
     if view == "stat":
@@ -111,7 +111,7 @@ def look_at_format(data: bytes, chance: random.Random, directory: Path) -> None:
 
 
 def look_at_page(data: bytes, chance: random.Random, directory: Path) -> None:
-    """All that is done with the pages of a guest before they are a file."""
+    """All reads of a guest's pages before they are written to a file."""
     form = PageFormat(*chance.choice(FORMATS))
     page = data[:4096].ljust(4096, b"\xa5")
     for change in (lambda: mark_lost(page, form, 3), lambda: rest_of_page(page, form, 0)):
@@ -144,7 +144,7 @@ def look_at_image(data: bytes, chance: random.Random, directory: Path) -> None:
 
 
 def look_at_structures(data: bytes, chance: random.Random, directory: Path) -> None:
-    """Sections in a row; where one ends the input says."""
+    """Sections one after the other; the input has their lengths."""
     first, second = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
     rest = data[4:]
     sections = {
@@ -253,7 +253,7 @@ def _answers() -> tuple[bytes, ...]:
 
 
 def targets(directory: Path) -> list[Target]:
-    """All of them; ``directory`` is for making inputs."""
+    """All targets; inputs are made in ``directory``."""
     drafts = []
     for kind in KINDS:
         draft = Draft(kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes that read damaged inputs, within bounds of time and memory."""
+"""Processes that read damaged inputs, with limits of time and memory."""
 
 import multiprocessing
 import os
@@ -26,9 +26,8 @@ _fork = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that ended in something else than a result or an error of ours.
-
-    ``what`` is the same for all that look alike.
+    """An input with another outcome than a result or one of our errors.  ``what`` is equal for
+    similar ones.
     """
 
     target: str
@@ -38,20 +37,20 @@ class Finding:
 
 @dataclass
 class Sums:
-    """What became of the inputs: a result, or an error of ours."""
+    """The outcomes of the inputs: results, and our errors."""
 
     results: int = 0
     errors: int = 0
 
 
 def make_input(target: Target, seed: int, number: int) -> tuple[bytes, random.Random]:
-    """The input of that number, and the chance that goes on from there."""
+    """The input with that number, and the random generator after it."""
     chance = random.Random(f"{seed}/{target.name}/{number}")
     return mutated(chance.choice(target.seeds), target.seeds, chance), chance
 
 
 def fuzz(target: Target, seed: int, first: int, count: int, sums: Sums) -> Iterator[Finding]:
-    """Have the target read inputs of these numbers; what it ends in that it must not."""
+    """Let the target read the inputs with these numbers; returns the findings."""
     end = first + count
     with TemporaryDirectory(prefix="fuzz-") as directory:
         while first < end:
@@ -72,7 +71,7 @@ def fuzz(target: Target, seed: int, first: int, count: int, sums: Sums) -> Itera
 
 
 def _reports(reader: Connection, sums: Sums) -> Iterator[Finding]:
-    """What a process says until it ends.  What it has counted by then goes with it if it dies."""
+    """The messages of a process until it ends.  If it dies, its counts are lost."""
     with suppress(EOFError):
         while True:
             said = reader.recv()
@@ -91,7 +90,7 @@ def _read_inputs(
     out: Connection,
     directory: Path,
 ) -> None:
-    """In a process of its own.  The alarm ends it wherever it is, its parent when that ends."""
+    """In a child process, which ends by an alarm, or with its parent."""
     parent = os.getppid()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -119,7 +118,7 @@ def _read_inputs(
 
 
 def _signature(error: Exception) -> str:
-    """Which error, and the innermost line of ours that it came through."""
+    """The error, and the innermost line of our code in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [one for one in frames if f"{os.sep}harness{os.sep}" in one.filename] or frames
     place = Path(ours[-1].filename)

@@ -93,7 +93,7 @@ def test_the_port_hears_of_an_nmi_first_and_last(name):
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_an_nmi_at_each_instruction_of_a_patch_meets_old_or_new_text(name):
-    """Its handler calls the function that is being patched: traced from some instruction on."""
+    """Its handler calls the function that is patched, which is traced from some instruction on."""
     # The NMI comes a number of instructions after the patch began: a tick's would be among them.
     with boot(name, workload=str(PATCH), features=FEATURES, deterministic=True, tick=0) as guest:
         guest.tracer.set_filter("strlen")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stack traces on AArch64, begun anywhere in traced calls, stubs and tracers included."""
+"""Stack traces on AArch64 from any instruction of traced calls, in stubs and tracers too."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def is_return(word):
 
 
 class Walker:
-    """Steps a guest and asks it for its stack, which it also follows by the instructions."""
+    """Steps a guest, follows its stack by the instructions, and compares its own stack traces."""
 
     def __init__(self, guest):
         self.guest = guest
@@ -49,7 +49,7 @@ class Walker:
         self.callers = []
 
     def walk(self):
-        """What the guest's own unwinder makes of the registers as they are now."""
+        """The stack trace of the guest's own unwinder from the current registers."""
         debugger = self.guest.debugger
         registers = debugger.registers()
         data = b"".join(registers[name].to_bytes(8, "little") for name in REGISTERS)
@@ -79,7 +79,7 @@ class Walker:
                 pass
 
     def in_doubt(self, found):
-        """It ends with return_to_handler, for which the address has been taken off already."""
+        """Whether it ends with return_to_handler, whose original address is already popped."""
         expected = [self.pc, *reversed(self.callers)]
         last = self.guest.image.function_at(found[-1])
         return found == expected[: len(found)] and last.name == "return_to_handler"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stack traces on MIPS, begun at any instruction of traced calls, stubs and tracers included."""
+"""Stack traces on MIPS from any instruction of traced calls, in stubs and tracers too."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ MAX_CUT = 24
 
 
 class Walker:
-    """Steps a guest and asks it for its stack, which it also follows by the instructions."""
+    """Steps a guest, follows its stack by the instructions, and compares its own stack traces."""
 
     def __init__(self, guest):
         self.guest = guest
@@ -42,7 +42,7 @@ class Walker:
         self.callers = []
 
     def walk(self):
-        """What the guest's own unwinder makes of the registers as they are now."""
+        """The stack trace of the guest's own unwinder from the current registers."""
         debugger, image = self.guest.debugger, self.guest.image
         registers = debugger.registers()
         words = [registers.get(name, 0) % (1 << 8 * self.size) for name in self.names]
@@ -55,7 +55,9 @@ class Walker:
         return [int.from_bytes(piece, image.byteorder) for piece in pieces]
 
     def is_cut(self, found, expected):
-        """It ends at return_to_handler: whose address is off its stack and not yet in ra."""
+        """Whether it ends at return_to_handler, whose original address is popped and not yet in
+        ra.
+        """
         return 0 <= found[-1] - self.handler < 64 and found == expected[: len(found)]
 
     def number(self, symbol, size):

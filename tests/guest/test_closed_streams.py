@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Live commands where standard input or output is closed, or loses its reader."""
+"""Live commands with closed standard input or output, or output without a reader."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``harness record`` where something of the host is missing, and where it is disturbed."""
+"""``harness record`` when programs of the host are missing, and when it is interrupted."""
 
 import os
 import re
@@ -72,7 +72,7 @@ def built():
 
 
 def path_without(program, directory):
-    """A search path with all the programs there are, but for one."""
+    """A search path with all programs except one."""
     directory.mkdir()
     for place in map(Path, reversed(os.get_exec_path())):
         for entry in place.iterdir() if place.is_dir() else ():
@@ -190,7 +190,7 @@ def test_a_signal_closes_the_trace(tmp_path, workload, number):
 
 
 def test_a_recording_does_not_need_its_standard_error(tmp_path, workload):
-    """Not even when that goes away in the middle."""
+    """Also if it is closed meanwhile."""
     file = tmp_path / "x.dat"
     cache = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     process = start("record", "-c", CONFIG, "-o", file, env=cache)

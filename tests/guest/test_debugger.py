@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gdb on live guests: memory, registers, breakpoints, steps and the end of things."""
+"""gdb on live guests: memory, registers, breakpoints, steps, and ends."""
 
 import os
 import re
@@ -117,7 +117,7 @@ INTERRUPT_CONTROLLER, COHERENCE_MANAGER = 0x1BDC0000, 0x1FBF8000
 
 @pytest.mark.parametrize("name", ["mips-malta-smp", "mips64-malta-smp"])
 def test_memory_that_must_not_be_read(name, live):
-    """Neither gdb nor QEMU dies of it: address 0 in front of such a range, and the range itself."""
+    """Neither gdb nor QEMU dies: address 0 before such a range, and the range itself."""
     guest = live(name)
     debugger, text = guest.debugger, guest.image.text.start
     debugger.memory.linear = guest.image.isa.machine.linear_address
@@ -177,7 +177,7 @@ def test_where_it_is(config, live):
 
 
 def test_breakpoint_on_text_that_changes(config, live):
-    """QEMU keeps breakpoints outside of the guest's memory: neither may undo the other."""
+    """QEMU keeps breakpoints outside of the guest's memory: neither change may undo the other."""
     guest = live(config)
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]
@@ -200,7 +200,7 @@ def test_breakpoint_on_text_that_changes(config, live):
 
 
 def test_changed_text_runs(config, live):
-    """A function that becomes a jump to itself stays there, until it is put back as it was."""
+    """A function that is replaced by a jump to itself loops until it is restored."""
     guest = live(config)
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events that are no function calls, in live guests with several threads."""
+"""Events other than function calls, in live guests with several threads."""
 
 from pathlib import Path
 

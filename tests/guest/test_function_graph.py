@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""function_graph in live guests: what survives a return, what stops the guest, what is refused."""
+"""function_graph in live guests: registers at returns, errors of the port, refused requests."""
 
 import re
 
@@ -41,7 +41,7 @@ def test_what_is_hijacked_when_the_tracer_goes_returns(config, guest):
 
 @pytest.mark.guest(workload="returns")
 def test_results_survive_a_handler_that_uses_every_register(config, guest):
-    """The guest's own handler has no use for floating point; another one may."""
+    """The guest's own handler does not use floating point; another one may."""
     guest.tracer.set_filter("return_*")
     guest.tracer.current = "function_graph"
     handler = guest.address_of("ftrace_return_to_handler")

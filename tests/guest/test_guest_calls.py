@@ -16,7 +16,7 @@ def jump(guest):
 
 @pytest.mark.guest(config=ONE, workload="modules")
 def test_a_delay_slot_is_left_before_anything_is_called(guest, jump):
-    """The CPU would execute one instruction of the function and then go where its jump goes."""
+    """The CPU would execute one instruction of the function and then take the jump."""
     guest.run(until=jump)
     guest.debugger.step_instruction()
     assert guest.debugger.read_register("pc") == jump + 4
@@ -28,7 +28,7 @@ def test_a_delay_slot_is_left_before_anything_is_called(guest, jump):
 
 @pytest.mark.guest(config=ONE, workload="modules")
 def test_a_breakpoint_in_a_delay_slot_stops_at_the_jump(guest, jump):
-    """Where anything can be called: QEMU executes the jump again."""
+    """There functions can be called: QEMU executes the jump again."""
     guest.run(until=jump + 4)
     assert guest.debugger.read_register("pc") == jump
     assert guest.call("rand") >= 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest that says of itself what cannot be: it is at fault, at once, and little is read of it."""
+"""A guest with impossible data: an error at once, and little of it is read."""
 
 import resource
 import shutil

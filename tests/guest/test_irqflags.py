@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""trace_hardirqs_off() and trace_hardirqs_on() against what the CPU says at every instruction."""
+"""trace_hardirqs_off() and trace_hardirqs_on() against the CPU's state at every instruction."""
 
 from itertools import groupby
 from pathlib import Path
@@ -37,7 +37,7 @@ def follow(guest, end):
 
 
 def stretches(steps):
-    """What begins in each stretch without a change of the CPU's state: (masked, names)."""
+    """The names in each sequence without a change of the CPU's state: (masked, names)."""
     return [
         (state, [name for _, name in stretch if name])
         for state, stretch in groupby(steps, lambda step: step[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is seen of a guest while it runs: ``record --live`` and ``harness top``."""
+"""Output while a guest runs: ``record --live`` and ``harness top``."""
 
 import re
 
@@ -83,7 +83,7 @@ def test_what_is_too_much_to_print_is_counted(config, busy, tmp_path):
 
 
 def test_the_pipe_gives_each_event_once(config):
-    """However often it is looked into, and where its reader stops: what comes is the whole."""
+    """However often it is read, and wherever the reader stops."""
     with boot(config) as guest:
         guest.tracer.current = "function"
         pipe = guest.tracer.pipe()

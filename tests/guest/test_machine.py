@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One QEMU: how it starts, what it says, and that nothing of it is left."""
+"""One QEMU: its start, its errors, and that it leaves nothing behind."""
 
 import os
 import select
@@ -80,7 +80,7 @@ def test_life(config):
 
 
 def test_a_plugin_that_qemu_refuses_is_named(tmp_path):
-    """As that of the oracle, by a QEMU with an interface that came later."""
+    """As the oracle's, by a QEMU with a later interface."""
     plugin = tmp_path / "later.so"
     source = "int qemu_plugin_version = 1000000; int qemu_plugin_install(void) { return 0; }"
     compiler = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", plugin]
@@ -165,7 +165,7 @@ with Machine(config, kernel) as machine, Debugger() as debugger:
 @pytest.mark.parametrize("name", ONE_PER_ARCHITECTURE)
 @pytest.mark.parametrize("step", ["connect", "write_memory"])
 def test_qemu_that_dies_at_its_start_is_said_to_be_dead(name, step, monkeypatch):
-    """Before gdb is connected, and behind that: no memory and no stub is none of the guest's."""
+    """Before gdb is connected, and after: the guest is not at fault."""
     started = []
     start, do = Machine.start, getattr(Debugger, step)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cells of the matrix on live guests: right ones pass and repeat, a planted fault is found."""
+"""Cells of the matrix on live guests: correct ones pass and repeat, a planted fault is found."""
 
 import os
 import re
@@ -56,7 +56,7 @@ def test_a_cell_passes_and_takes_the_same_instructions_again(tmp_path, name):
 
 
 def test_a_cell_of_another_version(tmp_path):
-    """The one that is installed, by its full name and from its own directory."""
+    """The installed one, by its full name and from its own directory."""
     machine = cell(NAMES[0]).machine
     qemu = Path(shutil.which(machine.qemu.binary)).parent
     prefix = machine.build.cross_compile
@@ -72,7 +72,7 @@ def test_a_cell_of_another_version(tmp_path):
 
 
 def test_instructions_that_do_not_repeat_are_not_told(tmp_path):
-    """How long one CPU waits for another depends on the host."""
+    """The time that one CPU waits for another depends on the host."""
     for work, counted in (("sort", True), ("smp", False)):
         assert do_cell(cell(f"aarch64-virt-smp/dynamic/gcc-O2-auto/{work}"), tmp_path)
         assert (read_findings(tmp_path).instructions is not None) == counted
@@ -89,7 +89,7 @@ def test_a_wrong_answer_fails_its_cell(tmp_path):
 
 @pytest.fixture
 def project(tmp_path):
-    """A small repository with the sources that guests are built from, and how it is used."""
+    """A small repository with the sources of the guests, and a function that runs in it."""
     clone = tmp_path / "clone"
     for name in ("harness", "guests", "qemu-configs"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -106,7 +106,7 @@ def git(clone, *arguments):
 
 
 def matrix(clone, *arguments):
-    """What ``harness matrix`` says there, and its status."""
+    """The output of ``harness matrix`` there, and its status."""
     path = os.pathsep.join([str(clone), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", "from harness.cli import main; main()", "matrix", *arguments],
@@ -168,7 +168,7 @@ returns = {{ kind = "workload", workload = "returns" }}
 
 
 def test_a_port_with_a_repository_of_its_own_has_nights_of_its_own(tmp_path):
-    """The fault is in a stub there, and the nights are those of its revisions."""
+    """The fault is in a stub there, and its revisions make the history."""
     mine = tmp_path / "mine"
     shutil.copytree(ROOT / "guests" / "ports" / "mips", mine / "port")
     (mine / "matrix.toml").write_text(OWN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modules in a live guest: what comes with them, what goes with them, and what is refused."""
+"""Modules in a live guest: loading, unloading, and refused requests."""
 
 import json
 
@@ -229,7 +229,7 @@ module_run(run);
 @pytest.mark.parametrize("tracer", ["nop", "function_graph"])
 @pytest.mark.guest(workload="modules")
 def test_a_module_that_a_sleeping_thread_returns_to_stays(config, guest, source, tracer):
-    """Not the thread that the debugger has stopped, nor one that any CPU runs."""
+    """Neither the thread that the debugger has stopped, nor one that runs on a CPU."""
     guest.load_module(source("sleeps", SLEEPS))
     guest.tracer.set_filter("nap")
     guest.tracer.current = tracer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stack traces through the functions of modules, and through the kernel's that they call."""
+"""Stack traces through functions of modules, and through kernel functions that they call."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -25,7 +25,7 @@ BELOW = ["callbacks_run [callbacks]", "run_modules", "workload"]
 
 
 def stacks(guest):
-    """Each event and the functions of the kernel_stack event behind it, on the same CPU."""
+    """Each event and the functions of the kernel_stack event after it, on the same CPU."""
     guest.run(until="workload_done")
     assert guest.workload_status == 0
     per_cpu = defaultdict(list)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a port does to call sites of modules, which lie where no call of the kernel reaches."""
+"""Patching of call sites of modules, which are out of reach of the kernel's calls."""
 
 import subprocess
 
@@ -68,7 +68,7 @@ def records(guest):
 
 
 def patch(guest, function, address=None):
-    """The port's own function, called for each site of the modules; what it returned."""
+    """Call the port's own function for each site of the modules; its results."""
     target = guest.address_of("ftrace_caller") if address is None else address
     with_module = function == "ftrace_make_nop"
     return [
@@ -78,7 +78,7 @@ def patch(guest, function, address=None):
 
 
 def functions(events):
-    """Of each event, without the name of the module behind it."""
+    """The function of each event, without the name of its module."""
     return [event.function.split()[0] for event in events]
 
 
@@ -139,7 +139,7 @@ def test_a_target_that_the_site_cannot_call_is_refused(config, guest):
 
 
 def test_a_module_whose_sites_are_not_what_they_must_be_is_not_loaded(config):
-    """One bad word in the last of its sites, before the guest sees it."""
+    """With one bad word in the last of its sites."""
     with boot(config, "modules") as guest:
         module = guest.modules.find("callbacks")[0]
         put(guest, module.image)
@@ -164,7 +164,7 @@ def put(guest, image):
 
 
 def test_switched_off_a_site_goes_on_behind_itself(config, guest):
-    """Each site that the workload comes to, step by step; sp must not move (B06)."""
+    """Each site that the workload reaches, in single steps; sp must not change (B06)."""
     stack = guest.image.isa.abi.stack_register
     left = {site.address: site for site in sites_of(guest)}
     for name in ("callbacks_init", "callbacks_exit"):
@@ -192,7 +192,7 @@ def test_switched_off_a_site_goes_on_behind_itself(config, guest):
 
 
 def test_a_site_may_change_under_a_cpu_at_any_of_its_words(config, guest):
-    """A site of several words, and a function that is called often enough."""
+    """A site of several words, in a function that is called often."""
     (site,) = sites_of(guest, "mod_compare")
     guest.tracer.set_filter("mod_compare")
     for word_number in range(len(guest.image.isa.split(site.as_built))):
@@ -253,7 +253,7 @@ def check_events(guest):
 
 @pytest.mark.parametrize("machine", N64)
 def test_long_calls_with_addresses_of_64_bits(machine, tmp_path):
-    """-mno-sym32: eight words in front of the delay slot, and a module where only they reach."""
+    """-mno-sym32: eight words before the delay slot, and a module that needs them."""
     kernel = make(machine, tmp_path, "CFLAGS_MODULE=-mno-sym32")
     with run_kernel(GuestSpec.of(machine), kernel) as guest:
         guest.run(until="workload")
@@ -275,14 +275,14 @@ def test_long_calls_with_addresses_of_64_bits(machine, tmp_path):
 
 @pytest.mark.parametrize("machine", MIPS[:1])
 def test_a_module_without_long_calls_does_not_link(machine, tmp_path):
-    """B14: better no module than one whose calls go astray."""
+    """B14: a call out of reach must be an error of the linker."""
     with pytest.raises(subprocess.CalledProcessError) as failure:
         make(machine, tmp_path, "CFLAGS_MODULE=-mno-long-calls")
     assert "relocation truncated to fit" in failure.value.stderr
 
 
 def make(config, directory, *variables):
-    """Build by hand what the harness would, but for some variables of make; gives the kernel."""
+    """Build a kernel by hand, with some other variables of make."""
     plan = plan_build(GuestSpec.of(config, "modules", modules=MODULES))
     command = [*plan.command(directory), *variables]
     subprocess.run(command, check=True, capture_output=True, text=True)

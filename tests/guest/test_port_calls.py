@@ -53,7 +53,7 @@ def bytes_of(guest, sites):
 
 
 def test_only_the_words_of_the_site_change(config, guest):
-    """Each call is followed by a look at all text, at the sites of the workload's functions."""
+    """All text is compared after each call, for the sites of the workload's functions."""
     off = text(guest)
     for site in guest.tracer.sites_of("do_*", "leaf", "tail_*"):
         assert guest.port.make_call(site) == 0
@@ -72,7 +72,7 @@ def test_after_boot_all_text_but_the_sites_is_as_built(config, guest):
 
 
 def ignored(guest):
-    """Patchable entries of weak functions that others stand in for: records like any other."""
+    """Patchable entries of overridden weak functions: records like any other."""
     start = guest.image.text.start
     return {at - start for entry in guest.image.ignored_sites for at in entry}
 

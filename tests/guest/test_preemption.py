@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""No site changes under a CPU, an interrupted frame or a preempted thread that is inside of it.
-
-A site of two words that is switched on between them costs o32 eight bytes of stack: the workload
-would return to nowhere.
+"""No site changes under a CPU, an interrupted frame or a preempted thread that is inside of it.  On
+o32 a site that is switched on between its words loses eight bytes of stack, and the workload would
+return to a wrong address.
 """
 
 from pathlib import Path
@@ -65,7 +64,7 @@ int workload(void)
 
 
 def words_of(guest, function):
-    """The addresses of a site's words, and the one behind."""
+    """The addresses of a site's words, and the next one."""
     (site,) = guest.tracer.sites_of(function)
     isa = guest.image.isa
     size = len(isa.sites.code_for(site, SiteState.NOP, 0))
@@ -80,7 +79,7 @@ def finish(guest):
 
 
 def changed_words(guest, function):
-    """The inside of what a switch changes at a site."""
+    """The words inside of the change at a site."""
     (site,) = guest.tracer.sites_of(function)
     isa, target = guest.image.isa, guest.address_of("ftrace_caller")
     off, on = (
@@ -92,7 +91,7 @@ def changed_words(guest, function):
 
 
 def stop_at(guest, address):
-    """Stop one CPU in front of an instruction."""
+    """Stop one CPU before an instruction."""
     guest.run(until=address)
     if guest.debugger.stop.address != address:
         # gdb moves a breakpoint from a delay slot to its branch.
@@ -122,7 +121,7 @@ def test_a_cpu_at_every_word(name):
 
 @pytest.mark.parametrize("name", SEVERAL)
 def test_a_cpu_at_every_word_while_others_run(name, tmp_path):
-    """One is parked there, the others go on for a while, then the tracer is switched."""
+    """One CPU is stopped there, the others continue for a while, then the tracer is switched."""
     workload = tmp_path / "two.c"
     # The second thread on the second CPU.
     workload.write_text(TWO_THREADS.replace("_on(0, worker, (void", "_on(1, worker, (void"))
@@ -174,7 +173,7 @@ def test_a_preempted_thread_at_every_word(name, tmp_path):
 
 
 def preempt_at(guest, address):
-    """Have the first thread lose its CPU in front of an instruction."""
+    """Preempt the first thread before an instruction."""
     stop_at(guest, address)
     one = guest.cpus.current()[0]
     assert one.comm == "one", "only it comes there"

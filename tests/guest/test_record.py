@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``harness record`` and ``report``: what they leave behind, whatever happens in between."""
+"""``harness record`` and ``report``: their files, also after errors and signals."""
 
 import os
 import re

@@ -18,9 +18,8 @@ SUMMARY = re.compile(r"(\d+) events, 0 lost, ended by workload_done")
 
 @pytest.fixture
 def recorded(config, tmp_path):
-    """A trace of the workload ``calls``, and how many events it has.
-
-    Without ticks: the views are looked at line by line, and interrupts have marks of their own.
+    """A trace of the workload ``calls``, and the number of its events.  Without ticks: the views
+    are compared line by line, and interrupts have marks of their own.
     """
     file = tmp_path / "graph.dat"
     done = harness("record", "-c", config, "-p", "function_graph", "--tick", "0", "-o", file)

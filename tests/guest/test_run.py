@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Running to a place, whatever else stops the guest on the way."""
+"""Running to an address, with other stops before it."""
 
 from harness import boot
 from harness.guest import Outcome, control
@@ -8,7 +8,7 @@ CONFIGS = ["mips-malta", "aarch64-virt"]
 
 
 def test_an_interrupt_right_in_front_of_the_place_is_an_arrival(config, monkeypatch):
-    """gdb would step over the breakpoint that it has been stopped at by something else."""
+    """gdb would step over the breakpoint if something else has stopped it there."""
     monkeypatch.setattr(control, "DRAIN_EVERY", 0.0)
     with boot(config, until="do_loop") as guest:
         place = guest.address_of("do_pointer")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The session at a real terminal: typing, completion, Ctrl-C, gdb, and everything that can die."""
+"""The session on a real terminal: typing, completion, Ctrl-C, gdb, and processes that die."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ int workload(void) { once(); for (;;) __asm__ volatile("" ::: "memory"); }
 
 @pytest.fixture
 def terminal(config, tmp_path):
-    """A session with a guest of each config, stopped in front of its workload."""
+    """A session with a guest of each config, stopped before its workload."""
     with Terminal("shell", "-c", config, state_home=tmp_path) as opened:
         opened.wait(READY, "stopped at workload", "tracer nop")
         yield opened
@@ -84,7 +84,7 @@ def test_completion_of_every_kind(terminal, tmp_path):
 
 
 def test_gdb_says_all_that_it_says_elsewhere(terminal, tmp_path):
-    """Warnings, the monitor, what is printed while the guest runs; and Ctrl-C ends a command."""
+    """Warnings, the monitor, output while the guest runs; and Ctrl-C ends a command."""
     terminal.do("monitor info status", "VM status: paused")
     terminal.do("b nosuch", 'Function "nosuch" not defined.')
     terminal.do('dprintf leaf,"in leaf\\n"', "Dprintf")
@@ -164,7 +164,9 @@ def test_errors_are_sentences_with_advice(terminal):
 
 
 def test_breakpoints_and_patches_share_a_word(terminal):
-    """A breakpoint on a call site, patched under it and patched back, stops and changes nothing."""
+    """A breakpoint on a call site that is patched and restored stops the guest and changes
+    nothing.
+    """
     terminal.do("disasm leaf", "leaf")
     before = terminal.do("gdb x/3xw leaf", "leaf")
     site = re.search(r"(?:0x)?([0-9a-f]+) +nop", terminal.do("sites leaf", "leaf"))[1]
@@ -199,7 +201,7 @@ def test_the_history_outlives_the_session(config, tmp_path):
 
 
 class TestDeath:
-    """Whatever dies, the session lives and says what can still be seen."""
+    """Whatever dies, the session survives and says what is still available."""
 
     def test_of_the_guest(self, config, tmp_path):
         source = tmp_path / "dies.c"
@@ -261,7 +263,7 @@ def test_passes():
 
 
 def test_a_failing_test_opens_the_prompt_where_it_failed(tmp_path):
-    """The rest of the run goes on when the prompt is left."""
+    """The rest of the run continues after the prompt."""
     (tmp_path / "test_port.py").write_text(FAILS.format(config="mips-malta"))
     command = ("-m", "pytest", "-p", "no:cacheprovider", "--harness-shell", str(tmp_path))
     with Terminal(*command, state_home=tmp_path, program=sys.executable) as terminal:
@@ -274,7 +276,7 @@ def test_a_failing_test_opens_the_prompt_where_it_failed(tmp_path):
 
 
 class TestScript:
-    """The same verbs out of a file."""
+    """The same verbs from a file."""
 
     def test_ends_at_the_first_error_and_says_its_line(self, config, tmp_path):
         script = tmp_path / "script"
@@ -304,7 +306,7 @@ class TestScript:
 
 
 class TestAttach:
-    """On the stub of a QEMU that somebody else started."""
+    """On the stub of a QEMU started by another process."""
 
     @pytest.fixture
     def machine(self, config):
@@ -319,7 +321,7 @@ class TestAttach:
         assert done.returncode == 0, done.stderr
 
     def test_triggers_and_events_are_taken_over(self, machine):
-        """What a session has armed, the next one sees, can change, and can take away."""
+        """The next session sees, changes and removes what a session has set."""
         arguments = ("attach", "--elf", machine.kernel, "--gdb", machine.gdb_socket)
         armed = "set_ftrace_filter do_* leaf:traceoff do_loop:stacktrace\n"
         begin = f"run workload\n{armed}set_event sched_switch\ncurrent_tracer function\n"
@@ -353,27 +355,27 @@ class TestAttach:
 
 
 def silent(peer):
-    """Says nothing for as long as it is listened to."""
+    """A stub that sends nothing."""
     while peer.recv(4096):
         pass
 
 
 def garbage(peer):
-    """Says what no stub says, again and again."""
+    """A stub that repeatedly sends garbage."""
     with contextlib.suppress(OSError):
         while True:
             peer.sendall(b"\xff\x00HTTP/1.1 400 Bad Request$#zz+++$E01" * 100)
 
 
 def polite(peer):
-    """Answers every packet with one that says nothing."""
+    """A stub that answers every packet with an empty one."""
     with contextlib.suppress(OSError):
         while data := peer.recv(4096):
             peer.sendall(b"+$#00" * data.count(b"#"))
 
 
 def absent(peer):
-    """Hangs up."""
+    """A stub that closes the connection."""
 
 
 @pytest.mark.parametrize("behaviour", [silent, garbage, polite, absent])

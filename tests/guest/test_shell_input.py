@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bad input at the prompt: every verb says in one line what is wrong, and changes nothing."""
+"""Bad input at the prompt: every verb prints one line of error, and changes nothing."""
 
 import hashlib
 import os
@@ -83,7 +83,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def session(request, tmp_path_factory):
-    """One guest for all lines: none of them is to change it."""
+    """One guest for all lines: none of them may change it."""
     place = tmp_path_factory.mktemp("files")
     os.mkfifo(place / "fifo")
     (place / "text").write_text("not a trace\n" * 1000)
@@ -102,7 +102,7 @@ def session(request, tmp_path_factory):
 
 
 def judge(spec, clauses, show):
-    """As the command's own session judges."""
+    """As the judge of the command's own session."""
     list(conform([suite_spec(spec.config)], clauses))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The call sites of a live guest: what they are now, and what the command says of them."""
+"""The call sites of a live guest: their state, and the output of the command."""
 
 import json
 

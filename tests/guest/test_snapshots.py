@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Snapshots: guest, debugger, tracer and events go back together."""
+"""Snapshots: guest, debugger, tracer and events are restored together."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guests without DYNAMIC_FTRACE: every function calls _mcount, and pointers say what that does."""
+"""Guests without DYNAMIC_FTRACE: every function calls _mcount, which tests the pointers."""
 
 from itertools import combinations
 

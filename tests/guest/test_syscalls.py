@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events of system calls of a program in user mode: guests/user/calls.c says what it calls."""
+"""Events of the system calls of a program in user mode, guests/user/calls.c."""
 
 from pathlib import Path
 

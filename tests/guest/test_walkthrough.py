@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every line of the walk in docs/shell.rst, typed, and what the document says it prints."""
+"""Every line of the walk in docs/shell.rst prints what the document shows."""
 
 import doctest
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No C of the guests, of the tests or of the documents makes an installed compiler warn."""
+"""No installed compiler warns about the C files of the guests, the tests and the documents."""
 
 import ast
 import os
