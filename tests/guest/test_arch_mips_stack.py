@@ -55,9 +55,7 @@ class Walker:
         return [int.from_bytes(piece, image.byteorder) for piece in pieces]
 
     def is_cut(self, found, expected):
-        """Whether it ends at return_to_handler, whose original address is popped and not yet in
-        ra.
-        """
+        """Whether it ends at return_to_handler, with the original address popped but not in ra."""
         return 0 <= found[-1] - self.handler < 64 and found == expected[: len(found)]
 
     def number(self, symbol, size):

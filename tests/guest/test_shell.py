@@ -164,9 +164,7 @@ def test_errors_are_sentences_with_advice(terminal):
 
 
 def test_breakpoints_and_patches_share_a_word(terminal):
-    """A breakpoint on a call site that is patched and restored stops the guest and changes
-    nothing.
-    """
+    """A breakpoint on a call site works while the site is patched and restored."""
     terminal.do("disasm leaf", "leaf")
     before = terminal.do("gdb x/3xw leaf", "leaf")
     site = re.search(r"(?:0x)?([0-9a-f]+) +nop", terminal.do("sites leaf", "leaf"))[1]

@@ -62,7 +62,7 @@ GRAPH_LINE = re.compile(r" *(?P<cpu>\d+)\) .\s+(?:(?P<duration>[\d.]+) us)?\s+\|
 
 
 def graph_lines(pattern, text):
-    """CPU, duration and the text of the call, as either program prints them."""
+    """CPU, duration and text of each call, from the output of either program."""
     matches = [match for match in map(pattern.match, text.splitlines()) if match]
     return [(int(m["cpu"]), m["duration"], m["call"]) for m in matches]
 
@@ -149,7 +149,9 @@ def test_short_and_long_event_headers(form, tmp_path):
     ("flags", "preempt_count"), [(0, 0), (1, 1), (0x24, 0), (8, 2), (16, 0), (24, 15), (2, 0)]
 )
 def test_latency_flags_mean_the_same(form, tmp_path, flags, preempt_count):
-    """Those that trace-cmd knows: it shows any need to reschedule as N, and no migrate-disable."""
+    """The flags that trace-cmd knows: it shows any need to reschedule as N, and no
+    migrate-disable.
+    """
     encoder = PageEncoder(*form, stamp=1)
     payload = function_payload(*form, 16, 32, flags=flags, preempt_count=preempt_count)
     encoder.event(1, payload, long_form=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Linux kernels to trace: small ones, built out of Debian's sources and kept in the cache.
+"""Linux kernels to trace: small ones, built from Debian's sources and kept in the cache.
 
-With FTRACE_LINUX_KERNELS those of a directory instead: in each of its directories a config
-``linux.toml``.
+With FTRACE_LINUX_KERNELS those of a directory instead, with a config ``linux.toml`` in each
+subdirectory.
 """
 
 import os

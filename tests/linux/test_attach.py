@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Linux kernel that runs already, stopped at any moment; and buffers smaller than the trace."""
+"""A running Linux kernel, stopped at any moment; and buffers smaller than the trace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ MOMENTS = 40
 
 @contextmanager
 def running(config: Path, do: str) -> Iterator[tuple[Path, Machine]]:
-    """The vmlinux, and a machine whose init has begun to do what it was told."""
+    """The vmlinux, and a machine whose init has begun its work."""
     loaded = load_any_config(config)
     assert isinstance(loaded, LinuxConfig)
     table = loaded.linux

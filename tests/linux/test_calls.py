@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernel is asked to do by calls of its own functions: the graph tracer, and events."""
+"""Calls of the kernel's own functions: the graph tracer, and events."""
 
 import re
 import shutil

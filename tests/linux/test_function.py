@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The function tracer of a Linux kernel, from outside; the kernel's own dump is the judge."""
+"""The function tracer of a Linux kernel, from outside, compared with the kernel's own dump."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ WARNINGS = ("cut here", "WARNING", "BUG:", "ftrace failed", "Oops")
 
 @contextmanager
 def booted(config: Path, do: str, buffer_size: int = 1 << 20) -> Iterator[Guest]:
-    """The kernel, stopped before its init, which does ``do`` and powers off."""
+    """The kernel, stopped before its init, which runs ``do`` and powers off."""
     loaded = load_any_config(config)
     assert isinstance(loaded, LinuxConfig)
     words = [word for word in loaded.linux.append.split() if not word.startswith("do=")]
@@ -36,7 +36,7 @@ def console(guest: Guest) -> str:
 
 
 def rows(events: list[TraceEvent]) -> list[tuple[int, int, str, str]]:
-    """As the kernel's dump has them: CPU, microseconds, function, caller."""
+    """The rows of the kernel's dump: CPU, microseconds, function, caller."""
     found = []
     for event in events:
         function, _, caller = event.message.partition(" <-")

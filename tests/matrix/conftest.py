@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A browser without a network, as a desk has it and as a telephone."""
+"""A browser without a network, with the window of a desktop and of a phone."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report's pages in a browser: on a desk and on a phone, by day and by night, offline.
+"""The report's pages in a browser: on a desktop and a phone, in light and dark mode, offline.
 
 ``HARNESS_SCREENSHOTS=DIR`` keeps pictures of all of it.
 """
@@ -48,7 +48,7 @@ PRINTED = "<b>a guest</b> says \x1b[31mred\n" * 3
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The whole matrix over some nights, with something of everything in the last."""
+    """The whole matrix over some nights, with every kind of change in the last."""
     root = tmp_path_factory.mktemp("report")
     # In the order in which they begin.
     cells = sorted(expand(load_matrix()).cells, key=lambda cell: COST[cell.kind])
@@ -164,7 +164,7 @@ def test_links_lead_to_the_cell_its_evidence_and_back(browser, pages):
 
 
 def follow(browser, link):
-    """Press a link from the keyboard, so that it works without a mouse too."""
+    """Follow a link by the keyboard, which must work without a mouse too."""
     link.send_keys(Keys.ENTER)
     check(browser)
 

@@ -56,7 +56,7 @@ DEADLINE = 240.0
 
 
 class Log:
-    """What a process prints, as it comes: one end of a named pipe."""
+    """The output of a process: one end of a named pipe."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -66,7 +66,7 @@ class Log:
         self.at = 0
 
     def until(self, pattern):
-        """Read on to a line that matches, and give the match."""
+        """Read up to a line that matches, and return the match."""
         end = time.monotonic() + DEADLINE
         while True:
             for line in self.text[self.at :].splitlines(keepends=True):
@@ -142,21 +142,21 @@ class Site:
             return json.load(answer)
 
     def force(self, builder):
-        """Press the button that starts a build."""
+        """Start a build by the button."""
         found = [b for b in self.ask("builders")["builders"] if b["name"] == builder]
         call = {"builderid": found[0]["builderid"], "owner": "test"}
         data = {"jsonrpc": "2.0", "method": "force", "params": call, "id": 1}
         assert "error" not in self.ask("forceschedulers/force", data)
 
     def night(self):
-        """All attempts in the one directory of a run that there is, by cell."""
+        """All attempts in the only run directory, by cell."""
         (run,) = (self.master / "runs").iterdir()
         return run, results(run)
 
 
 @pytest.fixture
 def site(tmp_path, request):
-    """A master; the parameter says how many workers a cell may have, two unless given."""
+    """A master; the parameter is the number of workers of a cell, two by default."""
     with ExitStack() as stack:
         before = set(family(os.getpid()))
         yield Site(tmp_path, stack, getattr(request, "param", 2))
@@ -164,7 +164,7 @@ def site(tmp_path, request):
 
 
 def judged(site):
-    """Every cell has its verdict, in the directory of the run and in the history, once."""
+    """Every cell has one verdict, in the run directory and in the history."""
     run, done = site.night()
     assert {name: [str(r.outcome) for r in attempts] for name, attempts in done.items()} == {
         name: [verdict] for name, verdict in CELLS.items()

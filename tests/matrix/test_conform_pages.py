@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages of harness conform in a browser: on a desk and on a phone, by day and by night."""
+"""The pages of harness conform in a browser: on a desktop and a phone, in light and dark mode."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ LONG = "<i>w" * 80
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """All clauses on ten configs, with two findings of which one has very long words."""
+    """All clauses on ten configs, with two findings, one of which has very long words."""
     lost = finding("C1a", LOST, CLAUSES[1:40], listing=CODE)
     long = replace(EVENTS, message=LONG, evidence={LONG: [LONG] * 20, "guest": f"{LONG}\n" * 9})
     events = finding(CLAUSES[-1], long)

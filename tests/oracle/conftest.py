@@ -24,7 +24,7 @@ GRAPH = Settings()
 
 
 def pytest_generate_tests(metafunc):
-    """``config`` takes the name of every machine config in turn, unless the module has its say."""
+    """``config`` is each machine config in turn, unless the module has its own hook."""
     if "config" in metafunc.fixturenames and not hasattr(metafunc.module, "pytest_generate_tests"):
         metafunc.parametrize("config", list_configs())
 
@@ -47,25 +47,25 @@ def pytest_addoption(parser):
 
 @dataclass
 class Watched:
-    """A guest, stopped in front of its workload, and the oracle in its QEMU."""
+    """A guest, stopped before its workload, and the oracle in its QEMU."""
 
     guest: Guest
     oracle: Oracle
 
     @property
     def executed(self):
-        """What the oracle saw: (site, caller) in order."""
+        """The oracle's record: (site, caller) in order."""
         return [(call.site, call.parent) for call in self.oracle.records()]
 
     @property
     def running(self):
-        """The CPUs that did not stop by themselves: their last event may be half written."""
+        """The CPUs that were stopped anywhere: their last event may be incomplete."""
         return {thread.id - 1 for thread in self.guest.debugger.threads()} - {
             self.guest.debugger.stop.thread - 1
         }
 
     def check_function(self, wanted=None, traced=lambda call: True):
-        """The ``function`` events are those of the executed call sites; gives them, CPU by CPU.
+        """The ``function`` events are those of the executed call sites; returns them by CPU.
 
         ``wanted`` has the names of traced functions, None for all; ``traced`` says it of a call.
         """
@@ -84,7 +84,7 @@ class Watched:
     def check_graph(self, settings=GRAPH):
         """The graph events are those of the executed calls and returns.
 
-        Gives all events by time, and the model (`harness.oracle.compare.Expectation`).
+        Returns all events by time, and the model (`harness.oracle.compare.Expectation`).
         """
         model = expect(self.oracle.everything(), settings)
         _, events = self._check(model)
@@ -104,9 +104,8 @@ class Watched:
         return compared, events
 
     def switch(self, tracer, *globs):
-        """The tracer and the window together; what a filter leaves out is the caller's to know.
-
-        A CPU that is in the way of a change runs on before it: it is still as it was for both.
+        """Switch the tracer and the window together; the caller knows about filters.  A CPU inside
+        of a site is moved out before the change, so both agree on it.
         """
         if globs:
             self.guest.tracer.set_filter(*globs)
@@ -114,9 +113,9 @@ class Watched:
         self.oracle.window(tracer != "nop")
 
     def go_on(self, function, most=150):
-        """Run to a function, and some instructions more: a moment that nobody chose.
+        """Run to a function, and some instructions further: an arbitrary moment.
 
-        By what the guest has done: a host may be busy for longer than a workload takes.
+        Counted by instructions of the guest: the host may be busy for longer than a workload takes.
         """
         self.guest.run(until=function)
         steps = random.randrange(most)
@@ -129,7 +128,7 @@ class Watched:
             self.guest.debugger.step_instruction()
 
     def load(self, *modules):
-        """Load modules, whose sites the oracle watches from then on; gives their images."""
+        """Load modules, whose sites the oracle watches from then on; returns their images."""
         images = []
         for module in self.guest.modules.find(*modules):
             self.oracle.add_module(module.image)
@@ -139,7 +138,7 @@ class Watched:
 
     @property
     def traced(self):
-        """What the tracer recorded: (site, caller) in order."""
+        """The tracer's events: (site, caller) in order."""
         return [(event.ip, event.parent_ip) for event in self.guest.tracer.events()]
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What tracing may cost, in guest instructions, as benchmarks/instructions.py counts them."""
+"""Limits for the cost of tracing, in guest instructions as counted by
+benchmarks/instructions.py.
+"""
 
 import importlib.util
 from pathlib import Path

@@ -13,7 +13,7 @@ PROGRAMS = ["calls", "flow", "interpreter", "lz", "sha256", "sort"]
 
 
 def names(watched):
-    """The functions that were called, but for interrupts."""
+    """The functions that were called, except by interrupts."""
     return [call.function for call in watched.oracle.records() if call.level == 0]
 
 
@@ -72,7 +72,7 @@ def test_a_filter_that_changes_on_the_way(watch):
 
 
 def test_switched_on_anywhere(watch):
-    """At moments that nobody chose: between the words of a site, in front of one, behind one."""
+    """At arbitrary moments: between the words of a site, before one, after one."""
     with watch("forever") as watched:
         for _ in range(5):
             watched.go_on("nested")
@@ -83,9 +83,8 @@ def test_switched_on_anywhere(watch):
 
 
 def test_switched_off_anywhere(watch):
-    """An event in flight is recorded or given up; nothing else may differ.
-
-    Without ticks: a handler that is in the way is let finish when the window is closed already.
+    """An event that is being written is recorded or given up; nothing else may differ.  Without
+    ticks: a handler would run to its end after the window is closed.
     """
     with watch("forever", tick=0) as watched:
         expected = []

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""function_graph against the oracle: every call and every return, in order, as deep as they were.
+"""function_graph against the oracle: every call and every return, in order, with their depth.
 
-One comparison holds all of it (harness/oracle/compare.py); what it does not hold, the times,
-comes beside it.
+One comparison checks all but the times (harness/oracle/compare.py), which are checked here.
 """
 
 from collections import Counter
@@ -21,13 +20,13 @@ def events(watched):
 
 
 def check(watched, settings=GRAPH):
-    """The trace is what the oracle says it has to be; gives its events."""
+    """The trace is as the oracle expects; returns its events."""
     found, _ = watched.check_graph(settings)
     return found
 
 
 def of_workload(events):
-    """Those of its thread: under ticks another CPU may be in the middle of a handler."""
+    """The events of its thread: with ticks another CPU may be in a handler."""
     return [event for event in events if event.pid == 1]
 
 
@@ -89,7 +88,7 @@ def test_jumps_and_tail_calls_on_both_sides_of_the_limit(watch, workload):
 
 
 def places_taken(guest):
-    """Of the stack of return addresses of the thread that runs the workload."""
+    """The used entries of the ret_stack of the workload's thread."""
     (thread,) = [thread for thread in guest.threads() if thread.pid == 1]
     return thread.curr_ret_stack + 1
 
@@ -162,7 +161,7 @@ def test_a_threshold_that_nothing_reaches(watch):
 
 
 def test_switched_on_and_off_in_the_middle(watch):
-    """What is hijacked when the tracer goes returns all the same; nothing is recorded of it."""
+    """Functions that are hijacked when the tracer is switched off return, without events."""
     with watch("calls") as watched:
         guest = watched.guest
         guest.run(until="do_nested")
@@ -185,7 +184,7 @@ def check_flow(watched):
 
 
 def test_switched_on_again_below_what_is_still_hijacked(watch):
-    """The places of hijacked frames stay taken: what is new lies deeper."""
+    """The entries of hijacked frames stay used: new ones are deeper."""
     with watch("calls") as watched:
         guest = watched.guest
         watched.switch("function_graph")
@@ -199,7 +198,7 @@ def test_switched_on_again_below_what_is_still_hijacked(watch):
 
 
 def test_switched_on_again_while_a_call_finds_no_tracer(watch):
-    """What the call has found counts: an event behind that would stand where nothing says it is."""
+    """The call's own test of the tracer decides: a later event would be in a wrong place."""
     with watch("calls") as watched:
         guest = watched.guest
         guest.run(until="do_nested")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """An interrupt at every instruction of the port's stubs and of the ring buffer's writer.
 
-The guest is stepped along a path, from a call site to where the traced function goes on, or from
-`return_to_handler` to the caller.  In front of each instruction an interrupt is raised and let run;
-its handler is traced like everything else.  Where interrupts are masked one interrupt waits for the
-end of that, so each such instruction takes a path of its own.
+The guest is stepped along a path, from a call site to its return, or from `return_to_handler` to
+the caller.  Before each instruction an interrupt is raised and handled; its handler is traced too.
+Where interrupts are masked an interrupt stays pending, so each such instruction needs a path of its
+own.
 
-In the end every answer of the workload has to be right, and the events those that the oracle saw:
-nothing lost, nothing twice, every call paired with its return.  The stack of return addresses being
-full is all that may keep a call from being an event, and the guest counts those.
+In the end the workload's results must be right, and the events those of the oracle: none lost, none
+twice, every call paired with its return.  Only a full ret_stack may prevent an event, and the guest
+counts these.
 """
 
 from functools import partial
@@ -44,7 +44,7 @@ NEW_PAGE = {
 
 
 def builds():
-    """Every machine that can be interrupted from outside, as dynamic and as static guest."""
+    """Every machine with interrupts raised from outside, as dynamic and as static guest."""
     for name in list_configs():
         config = load_config(name)
         if config.qemu.inject is not None:
@@ -106,7 +106,7 @@ class Path:
         return self.debugger.step_instruction().address
 
     def interrupt(self, pc):
-        """Raise an interrupt here; where the guest goes on when it has been handled."""
+        """Raise an interrupt here; returns where the guest continues after it."""
         self.guest.inject_interrupt(self.debugger.stop.thread - 1)
         self.injected += 1
         self.at.add(pc)
@@ -116,7 +116,7 @@ class Path:
         return self.step()
 
     def walk(self, start, times=1):
-        """Interrupts in front of each instruction, but once only where they are masked."""
+        """Interrupts before each instruction, but only once where they are masked."""
         number = self.debugger.breakpoints.insert(start)
         for _ in range(times):
             self.resume_to({number})
@@ -142,10 +142,10 @@ class Path:
         raise AssertionError(f"the path from {start:#x} does not end")
 
     def walk_masked(self, start, masked, few):
-        """Interrupts in front of all masked instructions of a path, or of a few.
+        """Interrupts before all masked instructions of a path, or before a few.
 
-        ``masked``: interrupts are masked at its start already.  Each has a path of its own, which
-        may be another one: where the writer begins a page, or the pause before was long.
+        ``masked``: interrupts are masked at its start.  Each has a path of its own, which may
+        differ: if the writer begins a page, or after a long pause.
         """
         number = self.debugger.breakpoints.insert(start)
         self.round = self.debugger.breakpoints.insert(self.guest.address_of("round_begins"))
@@ -158,14 +158,14 @@ class Path:
         self.debugger.breakpoints.delete(self.round)
 
     def masked_path(self, number, start, masked, opens, steps):
-        """So many steps along the masked instructions of a path, or to where they end."""
+        """Step along the masked instructions of a path, at most to their end."""
         pcs = [self.come_to_masked(number, start, masked)]
         while pcs[-1] not in opens and len(pcs) <= steps:
             pcs.append(self.step())
         return pcs
 
     def come_to_masked(self, number, start, masked):
-        """Come to the first instruction of a path at which interrupts are masked."""
+        """Step to the first instruction of a path with interrupts masked."""
         for rounds in range(1, MANY_ROUNDS):
             if self.resume_to({number, self.round}) == number:
                 # A handler that comes here itself may not have taken its interrupt back yet.
@@ -190,7 +190,7 @@ class Path:
         return int.from_bytes(raw, self.image.byteorder)
 
     def finish(self):
-        """Let the workload come to its end; every answer has to be right."""
+        """Run the workload to its end; its results must be right."""
         for number in self.handled:
             self.debugger.breakpoints.delete(number)
         self.guest.run(until="workload_done")
@@ -201,22 +201,20 @@ class Path:
 
 @pytest.fixture
 def few(request):
-    """Whether only some of the masked instructions have their turn."""
+    """Whether only some of the masked instructions are tested."""
     return not request.config.getoption("--full")
 
 
 @pytest.fixture
 def start(watch, config):
-    """As `watch`, without ticks.
-
-    One CPU does the same each time.  Several would take turns for that, and then QEMU from 9.0 on
-    does not say which of them executes.
+    """As `watch`, without ticks.  One CPU is deterministic.  Several would have to take turns, and
+    then QEMU from 9.0 on does not tell which of them executes.
     """
     return partial(watch, tick=0, deterministic=load_config(config).qemu.smp == 1)
 
 
 def check(watched, tracer, path):
-    """What was traced is what the oracle saw."""
+    """The events are those of the oracle."""
     path.finish()
     if tracer == "function":
         found, deep = len(watched.check_function()), 0
@@ -249,7 +247,7 @@ def test_at_every_instruction(start, config, static, tracer, few):
 
 
 def test_at_every_instruction_of_a_call_from_a_module(start, config, tracer):
-    """The other forms of call sites, and the trampolines of modules that are far away."""
+    """The other forms of call sites, and the trampolines of far modules."""
     with start("modules") as watched:
         watched.load("callbacks")
         path = Path(watched)
@@ -261,7 +259,7 @@ def test_at_every_instruction_of_a_call_from_a_module(start, config, tracer):
 
 
 def test_at_every_instruction_where_the_stack_of_return_addresses_is_full(start, config, tracer):
-    """No call of the handlers finds a place either; each is counted, and nothing else is lost."""
+    """Calls of the handlers find no entry either; each is counted, and nothing else is lost."""
     with start("recursion") as watched:
         path = Path(watched)
         watched.switch(tracer)

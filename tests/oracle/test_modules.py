@@ -74,9 +74,8 @@ def test_graph_functions_of_a_module(watch):
 
 @pytest.mark.parametrize("tracer", ["function", "function_graph"])
 def test_a_module_that_comes_and_goes_while_the_tracer_is_on(watch, tracer):
-    """Its init and exit functions are traced too.  Calls by the debugger have no caller to tell.
-
-    Without ticks: calls and events are compared one by one, in the order of the calls.
+    """Its init and exit functions are traced too.  Calls by the debugger have no caller.  Without
+    ticks: calls and events are compared one by one, in order.
     """
     with watch("modules", tick=0) as watched:
         guest = watched.guest
@@ -104,7 +103,7 @@ def test_a_module_that_comes_and_goes_while_the_tracer_is_on(watch, tracer):
 
 
 def test_a_cpu_at_every_word_of_a_site(watch):
-    """On and off, wherever in the site the CPU stands: nothing but the events differs."""
+    """On and off, with the CPU at each word of the site: only the events differ."""
     with watch("modules") as watched:
         (image,) = watched.load("callbacks")
         guest, isa = watched.guest, watched.guest.image.isa

@@ -5,10 +5,10 @@ import pytest
 
 
 def breakpoint_trace(guest, sites):
-    """Sites in the order in which gdb stops at them, and the return address at each stop.
+    """Sites in the order of gdb's stops, and the return address at each stop.
 
-    At a site the return register still holds what it held at the function's entry: the compiler
-    puts nothing that calls in front of it.
+    At a site the return register still has its value of the function's entry: no call comes before
+    it.
     """
     debugger, isa = guest.debugger, guest.image.isa
     done = guest.address_of("workload_done")
@@ -28,8 +28,8 @@ def breakpoint_trace(guest, sites):
 
 @pytest.mark.parametrize("workload", ["calls", "flow"])
 def test_oracle_sees_what_gdb_sees(watch, workload):
-    """Without ticks: QEMU executes one instruction at a time where there are breakpoints, which are
-    everywhere, and many ticks leave none for the workload.
+    """Without ticks: with breakpoints everywhere QEMU executes single instructions, and many ticks
+    would leave no time for the workload.
     """
     with watch(workload, tick=0) as watched:
         watched.oracle.window(True)

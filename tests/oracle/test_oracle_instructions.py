@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The oracle's instruction counts, against known stretches of code and against single steps.
+"""The oracle's instruction counts, against known code and against single steps.
 
-Without ticks: what their handler executes is not the same twice.
+Without ticks: their handler does not always execute the same.
 """
 
 from itertools import pairwise
@@ -38,7 +38,7 @@ def test_total_is_the_sum_of_the_parts(watch):
 
 
 def test_counting_guest_time_changes_nothing(watch):
-    """-icount ends translation blocks where it likes."""
+    """-icount ends translation blocks at other places."""
     runs = []
     for deterministic in (False, True, True):
         with watch("calls", deterministic=deterministic, tick=0) as watched:

@@ -7,9 +7,8 @@ def pytest_generate_tests(metafunc):
 
 
 def test_no_callback_is_left_of_a_block_that_was_thrown_away(watch, monkeypatch):
-    """A step throws all blocks away; glibc writes over what is freed if it is told to.
-
-    With callbacks at every instruction of ``__switch_to()`` QEMU ended within some 200 steps.
+    """A step discards all blocks; glibc overwrites freed memory if told to.  With callbacks at
+    every instruction of ``__switch_to()`` QEMU crashed within about 200 steps.
     """
     monkeypatch.setenv("MALLOC_PERTURB_", "85")
     monkeypatch.setenv("G_SLICE", "always-malloc")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the oracle records, and when it says that it cannot.
+"""The oracle's records, and its errors.
 
-Without ticks: the records are compared one by one, and those of interrupts would be among them.
+Without ticks: the records are compared one by one, without those of interrupts.
 """
 
 import pytest

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The corpus of results, arguments and frames, in every way that a guest can be built.
+"""The corpus of results, arguments and frames, in every build of a guest.
 
-Each build runs it without a tracer, with function, and with function_graph, and every answer has
-to be right each time.  By default one build of each kind is tested on each machine, such that all
-levels and both frame pointers occur; ``--full`` tests all of them.
+Each build runs it without a tracer, with function, and with function_graph, and the results must
+always be right.  By default one build of each kind is tested on each machine, so that all
+optimisation levels, with and without frame pointer, occur; ``--full`` tests all of them.
 """
 
 from itertools import product
@@ -35,7 +35,7 @@ def pytest_generate_tests(metafunc):
 
 
 def frame_flags(config, frame):
-    """With -pg gcc refuses -fomit-frame-pointer, although it does just that where it can."""
+    """With -pg gcc refuses -fomit-frame-pointer, although it is the default."""
     if frame == "omit" and load_config(config).build.form is not Form.PATCHABLE_ENTRY:
         return []
     return [f"-f{frame}-frame-pointer"]
@@ -64,7 +64,7 @@ def test_every_answer_is_right(watch, config, static, level, frame):
 
 
 def repeat(guest, back):
-    """Call workload() once more.  gdb could, but aborts when a function that it calls longjmps."""
+    """Call workload() again.  gdb could, but aborts if the function calls longjmp()."""
     isa, debugger = guest.image.isa, guest.debugger
     debugger.write_register(isa.abi.return_register, back)
     debugger.write_register(isa.abi.pc_register, guest.address_of("workload"))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Threads on every CPU, preempted by ticks, for so many instructions, and no event unaccounted for.
+"""Threads on every CPU, preempted by ticks, for many instructions, with every event accounted for.
 
-The workload counts its own calls.  In the end that must be the events that were read and those that
-the buffers' counters report as lost, for a buffer that is drained whenever it is full and for one
-that overwrites its oldest events.  ``--soak 20e9`` makes it long.
+The workload counts its own calls.  In the end these must be the events read and those that the
+buffers' counters report as lost, for a buffer that is drained whenever it is full and for one that
+overwrites its oldest events.  ``--soak 20e9`` sets the number of instructions.
 """
 
 import pytest
@@ -51,7 +51,7 @@ def test_every_event_is_read_or_reported_lost(watch, request, config, overwrite)
 
 
 def calls(guest):
-    """How often the workload says that it called what was traced."""
+    """The workload's own count of traced calls."""
     word, order = guest.image.isa.word_size, guest.image.byteorder
     size = 2 * guest.config.qemu.smp * word
     raw = guest.debugger.read_memory(guest.address_of("soak_calls"), size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both tracers against the oracle where threads are preempted, and where several CPUs run at once.
+"""Both tracers against the oracle with preempted threads and several CPUs.
 
 The order of each CPU's events is exact, each thread of the oracle is one process of the trace, and
 in each thread every entry has its exit.  At 20 kHz a guest under QEMU does little else than handle
@@ -48,10 +48,10 @@ def test_function_graph(watch, tick):
 
 @pytest.mark.parametrize("tracer", ["function", "function_graph"])
 def test_switched_on_and_off_while_threads_run(watch, tracer):
-    """At moments that nobody chose, on every CPU, and threads that wait in functions of before.
+    """At arbitrary moments, on every CPU, with threads that wait in earlier functions.
 
-    Ticks are the clock for that: a busy host has more of them in a workload, not fewer.  A call may
-    be given up that is in the stub when the tracer goes; there are no other exceptions.
+    Ticks are the clock for that: on a busy host a workload has more of them.  A call in the stub
+    when the tracer is switched off may be given up; there are no other exceptions.
     """
     with watch("threads", tick=1000) as watched:
         guest = watched.guest
@@ -70,16 +70,13 @@ def test_switched_on_and_off_while_threads_run(watch, tracer):
 
 
 def moved(watched, events):
-    """Whether some thread has events on several CPUs, if there are several."""
+    """Whether a thread has events on several CPUs, if there are several."""
     places = {(event.pid, event.cpu) for event in events if event.pid}
     return len(places) > len({pid for pid, _ in places}) or watched.guest.config.qemu.smp == 1
 
 
 def check_clock(watched, found):
-    """On each CPU time does not run backwards, and CPUs agree on what it is.
-
-    An event of a thread on one CPU lies behind the one that it left on another.
-    """
+    """Time stamps never decrease on a CPU, nor in a thread that moves from one CPU to another."""
     for _, events in groupby(found, key=lambda event: event.cpu):
         stamps = [event.stamp for event in events]
         assert stamps == sorted(stamps)
