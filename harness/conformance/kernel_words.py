@@ -45,18 +45,17 @@ WORDS = (
         "nested_functions",
         "false",
         "the kernel has no nested functions",
-        "The workload and the modules have no nested function, and what such a function is handed "
-        "its static chain in need not survive. A long call has no instructions for "
-        "it between its words, so all have one length.",
+        "The workload and the modules have no nested function, and the register of the static "
+        "chain need not survive. Long calls have no instructions for it, so all have one length.",
         narrows=("C1d", "C1j", "C2a", "C4c", "C4f", "C7f", "M1a", "M1b", "M2a", "M2c"),
     ),
     KernelWord(
         "floating_point",
         "false",
         "the kernel's code has no floating point",
-        "No function of the workload and the modules takes, returns or keeps a floating-point "
-        "number, and floating-point registers are not compared. The handlers of the graph tracer "
-        "leave them alone.",
+        "No function of the workload and the modules uses floating-point numbers, and "
+        "floating-point registers are not compared. The handlers of the graph tracer do not "
+        "change them.",
         excuses=("C5b",),
         narrows=("C1a", "C1c", "C1h", "C4c", "C4f", "C4i", "C5d"),
     ),
@@ -64,8 +63,8 @@ WORDS = (
         "FRAME_WARN",
         "N",
         "the kernel has no frames above FRAME_WARN",
-        "No stack frame of the workload and the modules has more than N bytes. So none is made or "
-        "removed by more than one instruction, where N is below what an instruction reaches.",
+        "No stack frame of the workload and the modules has more than N bytes. If N fits into the "
+        "immediate of one instruction, no frame needs more than that one.",
         narrows=("C4d", "C4i"),
     ),
     KernelWord(
@@ -80,8 +79,8 @@ WORDS = (
         "call_target",
         '"ftrace_caller"',
         "the target of every call is ftrace_caller",
-        "`ftrace_make_call` and `ftrace_make_nop` are given the address of `ftrace_caller` and no "
-        "other one.",
+        "`ftrace_make_call` and `ftrace_make_nop` are called only with the address of "
+        "`ftrace_caller`.",
         excuses=("C9f", "C9g"),
         narrows=("C9b", "C9c", "C9e"),
     ),
@@ -89,35 +88,36 @@ WORDS = (
         "tracers",
         '"kernel"',
         "tracers are functions of the kernel itself",
-        "`ftrace_update_ftrace_func` is given no function out of reach: that of a module is called "
-        "by one of the kernel.",
+        "`ftrace_update_ftrace_func` is called with no function out of reach: a tracer in a "
+        "module is called by a function of the kernel.",
         excuses=("C10d",),
     ),
     KernelWord(
         "sites_told_by",
         '"address"',
-        "a site's form is told by its address",
-        "No site of the kernel's form lies outside of the kernel's text, and none of a module's in "
-        "it.",
+        "a site's form is recognised by its address",
+        "No site of the kernel's form lies outside of the kernel's text, and none of a module's "
+        "in it.",
         excuses=("C9n",),
         narrows=("M1d",),
     ),
     KernelWord(
         "retp",
         '"cookie"',
-        "the unwinder knows a frame by a cookie",
-        "What `function_graph_enter` is given as `retp` need not be the place of the return "
-        "address: any value that no other open call of the thread has. The unwinder of the guests' "
-        "kernel looks there, so its stack traces through hijacked functions are not judged.",
+        "the unwinder identifies a frame by a cookie",
+        "The argument `retp` of `function_graph_enter` need not be the address of the return "
+        "address: it may be any value that no other active call of the thread has. The unwinder "
+        "of the guests' kernel needs the address, so its stack traces through hijacked functions "
+        "are not judged.",
         excuses=("C12b",),
         narrows=("C12a", "C14b"),
     ),
     KernelWord(
         "mips_sites",
         "2013",
-        "call sites of MIPS have the words that they have since 2013",
-        "Where the commit of 2009 has a jump at the shared address there is a branch to "
-        "`ftrace_stub`, which goes for good at boot; a site that is on calls what lies behind it, "
+        "call sites of MIPS have the words of 2013",
+        "Instead of the jump of the commit of 2009 the shared address has a branch to "
+        "`ftrace_stub`, which is removed at boot; a site that is on calls the address after it, "
         "two words farther; and on o32 the delay slot of a site that is on is a nop.",
         excuses=("M5c",),
         narrows=("M4b", "M4c", "M5b", "C8b", "C9b", "C9d"),

@@ -72,12 +72,12 @@ class TraceDescription:
     page_format: PageFormat
     events: Sequence[EventFormat]
     kallsyms: str = ""
-    printk_formats: str = ""
     cmdlines: Mapping[int, str] = field(default_factory=dict)
     clock: str = "local"
     machine: str = ""
     version: str = ""
     statistics: Sequence[CpuStatistics] = ()
+    printk_formats: str = ""
 
 
 def write_trace_dat(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/kernel-words.rst: what each word of ``[kernel]`` in ``port.toml`` takes out of the suite."""
+"""docs/kernel-words.rst: what the words of ``[kernel]`` in ``port.toml`` exclude."""
 
 from collections.abc import Iterator
 from textwrap import fill
@@ -15,8 +15,8 @@ HEAD = """\
 What a port's kernel is like
 ============================
 
-A port is written for a kernel, and what that kernel rules out no port has to care about. The table
-``[kernel]`` of ``port.toml`` says so, with Kconfig's names where it has them::
+A port is written for a kernel, and need not support what that kernel rules out. The table
+``[kernel]`` of ``port.toml`` lists it, with Kconfig's names where they exist::
 
     [kernel]
     nested_functions = false
@@ -24,12 +24,12 @@ A port is written for a kernel, and what that kernel rules out no port has to ca
     call_target = "ftrace_caller"
 
 Without a word nothing is ruled out; the ports in ``guests/ports`` have none. ``harness port
-import`` writes the words of a Linux tree, each with the place where it was read.
+import`` writes the words of a Linux tree, each with the line that it is derived from.
 
-The workload and the modules of ``harness conform`` and its checks keep to these words, and the
-report names them: a clause that is *excused* is ``not claimed``, with the word as the reason; one
-that is *narrowed* is judged by what is left of it, and its line has the word too. Where nothing is
-left of it, it is ``not claimed``.
+The workload, the modules and the checks of ``harness conform`` respect these words, and the report
+names them: an *excused* clause is ``not claimed``, with the word as the reason; a *narrowed* clause
+is judged by what is left of it, and its line has the word too. If nothing is left of it, it is
+``not claimed``.
 """
 
 
