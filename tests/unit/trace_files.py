@@ -29,7 +29,7 @@ def description(byteorder, long_size, **changes):
         PageFormat(byteorder, long_size),
         event_formats(long_size),
         kallsyms(long_size),
-        {0: "swapper", 1: "workload"},
+        cmdlines={0: "swapper", 1: "workload"},
     )
     return replace(made, **changes)
 
