@@ -18,13 +18,15 @@ class Frame:
 
     ``func`` is its address, ``None`` if its entry is not in the trace.  ``name`` is the function's
     name, ``start`` the time stamp of its entry, ``inside`` the time in nanoseconds of the calls it
-    made that have ended.
+    made that have ended, ``recursive`` that of the calls of the same function in it, as counted by
+    `harness.trace.statistics`.
     """
 
     func: int | None
     name: str
     start: int
     inside: int = 0
+    recursive: int = 0
 
 
 @dataclass(frozen=True, slots=True)

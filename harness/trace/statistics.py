@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from harness.ring import add_lost
-from harness.trace.calls import Ended, ThreadCalls, ThreadKey, thread_key
+from harness.trace.calls import Ended, Frame, ThreadCalls, ThreadKey, thread_key
 from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
@@ -21,8 +21,8 @@ OTHERS = "[others]"
 class FunctionTotals:
     """The calls of a function, and the time of the finished ones in nanoseconds.
 
-    ``total`` is the sum from entry to return; a recursive call counts in both.  ``own`` is without
-    traced callees.  Both are None if only entries were traced.
+    ``total`` is the sum from entry to return, of the outermost of recursive calls.  ``own`` is
+    without traced callees.  Both are None if only entries were traced.
     """
 
     calls: int = 0
@@ -117,19 +117,39 @@ def add_events(
             _function(sums, event.function).calls += 1
         elif isinstance(event, FuncgraphEntryEvent):
             _function(sums, event.function).calls += 1
-            threads.setdefault(thread_key(event), ThreadCalls()).enter(event)
+            thread = threads.setdefault(thread_key(event), ThreadCalls())
+            _pass_on(thread.enter(event))
         elif isinstance(event, FuncgraphExitEvent):
             thread = threads.setdefault(thread_key(event), ThreadCalls())
-            _add_call(sums, event, thread.leave(event)[-1])
+            *unfinished, last = thread.leave(event)
+            _pass_on(unfinished)
+            _add_call(sums, event, last)
 
 
 def _add_call(sums: Statistics, event: FuncgraphExitEvent, ended: Ended) -> None:
-    frame = ended.path[-1]
+    *around, frame = ended.path
     totals = _function(sums, event.function)
     # With tracing_thresh there are exits only.
     totals.calls += frame.func is None
-    totals.total = (totals.total or 0) + event.duration
+    # An outer call of the same function has the time of the inner ones.
+    totals.total = (totals.total or 0) + max(0, event.duration - frame.recursive)
+    _add_recursive(around, event.function, event.duration)
     totals.own = (totals.own or 0) + max(0, event.duration - frame.inside)
+
+
+def _pass_on(unfinished: Iterable[Ended]) -> None:
+    """Calls without an exit event: the recursive calls in them are those of an outer call."""
+    for ended in unfinished:
+        *around, frame = ended.path
+        _add_recursive(around, frame.name, frame.recursive)
+
+
+def _add_recursive(around: Iterable[Frame], name: str, duration: int) -> None:
+    """Add to the innermost open call of a function, if there is one."""
+    for frame in reversed(list(around)):
+        if frame.name == name:
+            frame.recursive += duration
+            return
 
 
 def _function(sums: Statistics, name: str) -> FunctionTotals:

@@ -47,6 +47,22 @@ def test_a_call_takes_its_own_time_and_that_of_what_it_calls():
     assert [name for name, _ in sums.hottest()] == ["start", "leaf"]
 
 
+def test_a_recursive_call_takes_the_time_of_the_outermost():
+    steps = [call(100, "leaf", 0), call(120, "start", 1), call(130, "leaf", 2)]
+    steps += [call(140, "leaf", 3), back(150, "leaf", 3, 140), back(170, "leaf", 2, 130)]
+    steps += [back(180, "start", 1, 120), back(200, "leaf", 0, 100)]
+    sums = sums_of(graph_trace(FORM, steps))
+    leaf, start = sums.functions["leaf"], sums.functions["start"]
+    assert (leaf.calls, leaf.total, leaf.own) == (3, 100, 80)
+    assert (start.calls, start.total, start.own) == (1, 60, 20)
+
+
+def test_recursive_calls_in_one_without_an_exit_count_once():
+    steps = [call(100, "leaf", 0), call(120, "leaf", 1), call(130, "leaf", 2)]
+    steps += [back(170, "leaf", 2, 130), back(200, "leaf", 0, 100)]
+    assert sums_of(graph_trace(FORM, steps)).functions["leaf"].total == 100
+
+
 def test_an_exit_alone_counts_as_a_call():
     sums = sums_of(graph_trace(FORM, [back(300, "leaf", 0, 100)]))
     assert (sums.functions["leaf"].calls, sums.functions["leaf"].total) == (1, 200)
