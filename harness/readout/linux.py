@@ -186,7 +186,8 @@ class LinuxCollector(EventBuffer):
                 return False
         spool.counts.entries += entries
         spool.counts.dropped = cpu.dropped
-        if unread.gone:
+        # Events inside of one that is not complete are counted, and will be read.
+        if unread.gone and not known:
             spool.counts.overrun += max(0, entries - held)
         return True
 

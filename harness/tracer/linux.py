@@ -80,8 +80,28 @@ class LinuxTracer(Tracer):
         ] and sum(map(len, records.pages)) == sum(map(len, self._records.pages)):
             self._records = records
             return
+        before = frozenset(self._image.sites)
         self.learn()
-        self._enabled &= frozenset(self._image.sites)
+        every = frozenset(self._image.sites)
+        self._enabled &= every
+        if self.by_memory:
+            # The kernel itself traces the functions of a module that is loaded meanwhile.
+            self._enabled |= frozenset(self._flagged()) & (every - before)
+
+    def set_filter(self, *globs: str, append: bool = False) -> None:
+        """As of `TracerControl`, also with functions of modules that were loaded since."""
+        self._follow_kernel()
+        super().set_filter(*globs, append=append)
+
+    def set_notrace(self, *globs: str, append: bool = False) -> None:
+        """As of `TracerControl`, also with functions of modules that were loaded since."""
+        self._follow_kernel()
+        super().set_notrace(*globs, append=append)
+
+    def sites_of(self, *globs: str) -> list[CallSite]:
+        """As of `TracerControl`, also of modules that were loaded since."""
+        self._follow_kernel()
+        return super().sites_of(*globs)
 
     @cached_property
     def _function(self) -> FunctionSwitch:
@@ -358,7 +378,12 @@ class LinuxTracer(Tracer):
 
     def _event_formats(self, long_size: int, ask: bool) -> Sequence[EventFormat]:
         """The formats of the running kernel; it has none before trace_event_init()."""
-        if ask and not self._formats:
+        if ask:
             with suppress(GuestError):
-                self._formats = self._linux_events.formats()
+                self._follow_kernel()
+                known = {one.id: one for one in self._formats}
+                # Those of modules come and go, and their events stay.
+                now = [one for one in self._linux_events.all() if one.number not in known]
+                known |= {one.number: self._linux_events.format(one) for one in now}
+                self._formats = list(known.values())
         return self._formats or event_formats(long_size)

@@ -35,7 +35,8 @@ def test_the_kernel_switches_tracers_while_ours_is_on(
         assert guest.tracer.current == "nop"
         events = list(guest.tracer.events())
         # The kernel's own tracer has no filter.
-        assert len(events) > ours + 1000
+        assert "mutex_unlock" in names(guest)
+        assert len(events) > ours + 100
         assert guest.collector.counts.lost == 0
         assert not any(event.lost for event in events)
         check_no_warning(guest)
@@ -118,7 +119,7 @@ def test_stack_traces_and_options(linux_config: Path) -> None:
         events = list(guest.tracer.events())
         stacks = [one for one in events if one.name == "kernel_stack"]
         assert len(stacks) == len([one for one in events if one.name == "function"]) > 1
-        assert all("do_sys_openat2" in one.message for one in stacks)
+        assert all(" => vfs_open" in one.message for one in stacks)
         guest.tracer.set_option("nofunc_stack_trace", "nosym-offset")
         guest.tracer.set_event("sched:sched_switch")
         guest.tracer.set_option("stacktrace")
