@@ -180,7 +180,7 @@ def judged(site):
         assert (where / "trace.dat").stat().st_size > 0
         assert "workload" in (where / "log.txt").read_text()
     assert not list((site.master / "incoming").iterdir())
-    assert "check 41 of the workload" in (site.master / "report.md").read_text()
+    assert "the workload returned 41" in (site.master / "report.md").read_text()
 
 
 def test_a_night_on_two_workers_comes_back_to_the_master(site):

@@ -64,7 +64,7 @@ def test_the_text_of_a_clause_is_a_click_away(browser, pages):
     assert not text.is_displayed()
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
     summary.click()
-    assert text.text.startswith("Every register that can carry an argument")
+    assert text.text.startswith("Every argument register")
     check(browser)
 
 
