@@ -25,7 +25,7 @@ from harness.tracer import PortCalls
 SLICE = 0.25
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
-START = "workload"
+START, PANIC = "workload", "panic"
 
 EVERYWHERE: Mapping[str, Sequence[str]] = {}
 """The same clauses are at stake in every function."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from harness.conformance.actions import Actions, Called, Written
-from harness.conformance.bench import CALL_RETURNS, START, Bench
+from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import MAINTENANCE, aspect_of
 from harness.conformance.places import place_of
 from harness.conformance.verdict import WROTE, Place
@@ -26,8 +26,6 @@ STATUS = (1 << 32) - 1
 
 AROUND = range(-16, 48)
 """The number of bytes at a call site that are watched."""
-
-PANIC = "panic"
 
 
 @dataclass(frozen=True, slots=True)

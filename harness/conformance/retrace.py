@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from harness.conformance.bench import START, Bench
+from harness.conformance.bench import PANIC, START, Bench
 from harness.conformance.places import place_of
 from harness.conformance.switch import TRACER
 from harness.conformance.traced_call import (
@@ -35,8 +35,6 @@ MOST_ROUNDS = 256
 
 KERNEL = (TRACER, GRAPH_ENTER, HANDLER)
 """C functions of the kernel; they run to their end at once."""
-
-PANIC = "panic"
 
 Prepare = Callable[[], CallSite]
 """Makes the guest fresh and switches the tracers; returns the call site to step through."""

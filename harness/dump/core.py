@@ -17,7 +17,9 @@ from elftools.elf.elffile import ELFFile
 
 from harness.errors import FormatError, GuestError, UsageError
 
-_ADVICE = "Give an ELF core of QEMU's dump-guest-memory, without its options -p and -z."
+_ADVICE = (
+    "Give a file of QEMU's dump-guest-memory: an ELF core, without -p, neither kdump nor zipped."
+)
 
 MAX_SEGMENTS = 1 << 14
 MAX_CPUS = 4096
@@ -121,8 +123,3 @@ class ElfCore:
             while (at := self._memory.find(text, at, end)) >= 0:
                 yield part.address + at - part.offset
                 at += 1
-
-
-_ADVICE = (
-    "Give a file of QEMU's dump-guest-memory: an ELF core, without -p, neither kdump nor zipped."
-)

@@ -173,17 +173,15 @@ class KernelCalls:
         what = f"a filter with the call site {addresses[0]:#x}"
         self.checked(what, "ftrace_set_filter_ips", ops, array, len(addresses), 0, 0)
 
-    def call(self, function: str, *arguments: int) -> int:
-        """Call a function in process context."""
+    def call(self, function: str, *arguments: int, returns: str = "int") -> int:
+        """Call a function in process context; UsageError if the kernel has none of that name."""
         if not self._kernel.has(function):
             raise UsageError(f"{self._kernel.image.name} has no function {function}")
-        return self._caller.call(function, *arguments)
+        return self._caller.call(function, *arguments, returns=returns)
 
     def pointer(self, what: str, function: str, *arguments: int) -> int:
         """Call a function that allocates something; GuestError if it returns no address."""
-        if not self._kernel.has(function):
-            raise UsageError(f"{self._kernel.image.name} has no function {function}")
-        found = self._caller.call(function, *arguments, returns="unsigned long")
+        found = self.call(function, *arguments, returns="unsigned long")
         if not found or found > self._kernel.image.isa.mask - MAX_ERRNO:
             raise GuestError(f"the kernel has no memory for {what}: {function}() failed")
         return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The tracer of a Linux guest, by the same controls as that of a guest of the harness."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 
@@ -301,14 +301,20 @@ class LinuxTracer(Tracer):
         self._options = options
 
     def _set_recorded(self, name: str, on: bool) -> None:
-        again = self._setup if name == FUNC_STACK_TRACE and self.by_memory else None
-        if again is not None:
-            self._switch(replace(self._setup, tracer="nop"))
-        self._kernel_options.set(name, on)
-        if name == GRAPH_IRQS and "ftrace_graph_skip_irqs" in self._image.symbols:
-            self._kernel.store(self._image.symbols["ftrace_graph_skip_irqs"], not on, 4)
-        if again is not None:
-            self._switch(again)
+        with self._switched_off(name == FUNC_STACK_TRACE and self.by_memory):
+            self._kernel_options.set(name, on)
+            if name == GRAPH_IRQS and "ftrace_graph_skip_irqs" in self._image.symbols:
+                self._kernel.store(self._image.symbols["ftrace_graph_skip_irqs"], not on, 4)
+
+    @contextmanager
+    def _switched_off(self, needed: bool) -> Iterator[None]:
+        """The tracer is off in the block if ``needed``; after an error it stays so."""
+        setup = self._setup
+        if needed:
+            self._switch(replace(setup, tracer="nop"))
+        yield
+        if needed:
+            self._switch(setup)
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
         """As of `EventControl`, by the kernel's own functions."""
@@ -330,12 +336,8 @@ class LinuxTracer(Tracer):
 
     def set_ftrace_pid(self, *pids: int) -> None:
         """As of `Tracer`, by the kernel's own functions."""
-        again = self._setup if self.by_memory else None
-        if again is not None:
-            self._switch(replace(self._setup, tracer="nop"))
-        self._pid_lists.set_functions(pids)
-        if again is not None:
-            self._switch(again)
+        with self._switched_off(self.by_memory):
+            self._pid_lists.set_functions(pids)
 
     def set_event_pid(self, *pids: int) -> None:
         """As of `Tracer`, by the kernel's own functions."""
