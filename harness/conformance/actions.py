@@ -3,6 +3,17 @@
 
 from dataclasses import dataclass, field, replace
 
+from harness.image import RunningImage
+
+EFFECTS = {
+    "ftrace_make_nop": "C9a",
+    "ftrace_make_call": "C9b",
+    "ftrace_update_ftrace_func": "C10a",
+    "ftrace_enable_ftrace_graph_caller": "C11c",
+    "ftrace_disable_ftrace_graph_caller": "C11d",
+}
+"""The clause about the effect of each patching function, and so about any other effect."""
+
 
 @dataclass(frozen=True, slots=True)
 class Called:
@@ -45,3 +56,14 @@ class Actions:
         """The last function called; None if the guest has only booted."""
         calls = (one for one in reversed(self.done) if isinstance(one, Called))
         return next(calls, None)
+
+    def patching(self, image: RunningImage) -> str:
+        """The port's patching function that was called last."""
+        last = self.last_call
+        # At boot the kernel itself switches all sites off.
+        if last is None or (
+            last.arguments and last.function == image.symbols.get("ftrace_replace_code")
+        ):
+            return f"ftrace_make_{'call' if last and last.arguments[0] else 'nop'}"
+        function = image.function_at(last.function)
+        return function.name if function else ""

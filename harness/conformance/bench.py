@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from harness.conformance.actions import Actions, Called, Written
+from harness.conformance.actions import EFFECTS, Actions, Called, Written
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
 from harness.conformance.live_text import LiveCode, LiveSites
 from harness.conformance.places import place_of
 from harness.conformance.registers import RegisterFile
-from harness.conformance.verdict import BOOT, CALLED, Failure, Layer, Place
+from harness.conformance.verdict import BOOT, CALLED, MASK, Failure, Layer, Place
 from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import RunningImage
@@ -56,11 +56,7 @@ class Bench:
     clauses of ``at_stake`` fail.
     """
 
-    def __init__(
-        self,
-        variant: Variant,
-        enough: Callable[[str], bool] | None = None,
-    ) -> None:
+    def __init__(self, variant: Variant, enough: Callable[[str], bool] | None = None) -> None:
         """``enough``: whether the checks end when this clause has failed.
 
         With it no places in the port are looked for.
@@ -140,7 +136,7 @@ class Bench:
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,
-                patching=self._patching() if self._layer is Layer.PATCHING else "",
+                patching=self.actions.patching(self.image) if self._layer is Layer.PATCHING else "",
             )
             self.failures.setdefault(clause, []).append(failure)
             if enough:
@@ -180,7 +176,7 @@ class Bench:
                 return locate()
         except (GuestError, GdbError):
             return None
-        called = self.image.symbols.get(self._patching())
+        called = self.image.symbols.get(self.actions.patching(self.image))
         if called is None or self._layer is not Layer.PATCHING:
             return None
         return place_of(self.image, called, CALLED)
@@ -309,8 +305,21 @@ class Bench:
         before = self.enter(function, *arguments)
         self.run_to(CALL_RETURNS)
         after = self.registers.read(*before)
+        self._judge_mask(before, after)
         self.registers.write({name: old for name, old in before.items() if after[name] != old})
         return after[self.isa.abi.results[0]] & self.isa.mask
+
+    def _judge_mask(self, before: Mapping[str, int], after: Mapping[str, int]) -> None:
+        """Patching functions leave interrupts masked or enabled."""
+        name, mask = self.actions.patching(self.image), self.isa.machine.interrupt_mask
+        status = self.isa.abi.status_registers[0]
+        if name in EFFECTS and mask(before[status]) != mask(after[status]):
+            layer, self._layer = self._layer, Layer.PATCHING
+            found = place_of(self.image, self.image.symbols[name], CALLED)
+            told = {status: f"{before[status]:#x} -> {after[status]:#x}"}
+            message = f"{name}() returned with another interrupt mask"
+            self.require(EFFECTS[name], False, message, lambda: found, MASK, registers=told)
+            self._layer = layer
 
     def enter(self, function: int, *arguments: int) -> dict[str, int]:
         """Set the guest to the start of a function that will return to CALL_RETURNS.
@@ -332,15 +341,6 @@ class Bench:
             }
         )
         return before
-
-    def _patching(self) -> str:
-        """The port's patching function that was called last."""
-        last, symbols = self.actions.last_call, self.image.symbols
-        # At boot the kernel itself switches all sites off.
-        if last is None or (last.arguments and last.function == symbols.get("ftrace_replace_code")):
-            return f"ftrace_make_{'call' if last and last.arguments[0] else 'nop'}"
-        function = self.image.function_at(last.function)
-        return function.name if function else ""
 
     @property
     def cpu(self) -> int:

@@ -8,6 +8,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.retrace import Retrace
 from harness.conformance.traced_call import LANDING, Registers, TracedCall
+from harness.conformance.verdict import MASK
 
 IN, HOME = "on the way in", "on the way back"
 
@@ -65,6 +66,7 @@ def compare(
             registers_of(wrong, IN),
             registers={name: f"{was:#x} -> {now:#x}" for name, (was, now) in wrong.items()},
         )
+    same_mask(retrace, clauses.get("status", clauses["saved"]), before, behind, what)
     if "stack" in clauses:
         same_stack(retrace, clauses["stack"], call, what, allowed=1 if hijacked else 0)
 
@@ -104,6 +106,29 @@ def same(
             registers_of(names, HOME if home else IN),
             registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
         )
+
+
+def same_mask(
+    retrace: Retrace,
+    clause: str,
+    before: Registers,
+    after: Registers,
+    what: str,
+    *,
+    home: bool = False,
+) -> None:
+    """Whether interrupts are masked and enabled as before."""
+    isa = retrace.bench.isa
+    status = isa.abi.status_registers[0]
+    was, now = (isa.machine.interrupt_mask(values[status]) for values in (before, after))
+    retrace.bench.require(
+        clause,
+        was == now,
+        f"{what}: the interrupt mask changed",
+        partial(retrace.masked, home=home),
+        MASK,
+        registers={status: f"{before[status]:#x} -> {after[status]:#x}"},
+    )
 
 
 def registers_of(names: Iterable[str], way: str) -> str:

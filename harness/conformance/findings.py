@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.verdict import BOOT, CALLED, REFUSAL, WROTE, Failure, Finding, Layer
+from harness.conformance.verdict import BOOT, CALLED, MASK, REFUSAL, WROTE, Failure, Finding, Layer
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
 _SITE = re.compile(r"^[\w.$]+: ")
@@ -139,10 +139,10 @@ def _subject(failure: Failure) -> str:
 
 
 def aspect_of(clause: str, failure: Failure) -> str:
-    """The aspect: the words written, what is refused, or cache maintenance."""
+    """The aspect: the words written, what is refused, cache maintenance, or the interrupt mask."""
     if clause in MAINTENANCE:
         return clause
-    return "refused" if failure.about == REFUSAL else "words"
+    return failure.about if failure.about in (REFUSAL, MASK) else "words"
 
 
 def shape(message: str) -> str:
@@ -158,7 +158,7 @@ def _follows(group: _Group, root: _Group) -> bool:
         # Wrong words may be refused or accepted when they are to be replaced.
         return (
             root.aspects == {"words"}
-            and group.aspects == {"refused"}
+            and group.aspects == {REFUSAL}
             and (root.subjects & group.subjects != set())
         )
     # The combinations of features have no other checks that could tell.

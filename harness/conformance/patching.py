@@ -9,7 +9,7 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import MAINTENANCE, aspect_of
 from harness.conformance.places import place_of
-from harness.conformance.verdict import WROTE, Place
+from harness.conformance.verdict import REFUSAL, WROTE, Place
 from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
@@ -149,7 +149,7 @@ class _Search:
         """The place that a failure comes from."""
         if aspect in MAINTENANCE:
             return self._maintenance() or self._last_store()
-        if aspect == "refused":
+        if aspect == REFUSAL:
             # What was not refused has passed the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")

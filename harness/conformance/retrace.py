@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.conformance.bench import PANIC, START, Bench
 from harness.conformance.places import place_of
-from harness.conformance.switch import TRACER
+from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     ABOVE,
     AT_LANDING,
@@ -64,16 +64,18 @@ class Retrace:
     Each path is stepped when it is first needed: once for its addresses, and once for registers.
     """
 
-    def __init__(self, bench: Bench, prepare: Prepare) -> None:
+    def __init__(self, bench: Bench, prepare: Prepare, *, ended: bool = False) -> None:
+        """``ended``: the graph tracer is switched off before the function returns."""
         self.bench = bench
         self._prepare = prepare
+        self._ended = ended
         self._site: CallSite | None = None
         self._arrived = False
         self._ways: dict[tuple[bool, bool], Way] = {}
 
     def go(self, *, home: bool) -> TracedCall:
         """Make the call, before everything that is observed."""
-        return step_through(self.bench, self._prepare(), home=home)
+        return step_through(self.bench, self._prepare(), home=home, ended=self._ended)
 
     def go_first(self, error: NotReached, judge: Callable[[TracedCall], None]) -> None:
         """The guest died before the call under test: judge the first call of its workload.
@@ -99,6 +101,17 @@ class Retrace:
             changed = [name for name in names if steps[at].registers[name] != was[name]]
             if changed:
                 return self._stub(steps, at, f"wrote {changed[0]} last")
+        return None
+
+    def masked(self, *, home: bool = False) -> Place | None:
+        """The instruction that last changed the interrupt mask."""
+        before, _, steps = self._way(home)
+        machine, (status, *_) = self.bench.isa.machine, self.bench.isa.abi.status_registers
+        for at in range(len(steps) - 1, -1, -1):
+            was = steps[at - 1].registers if at else before
+            now = steps[at].registers
+            if machine.interrupt_mask(now[status]) != machine.interrupt_mask(was[status]):
+                return self._place(steps, at, "changed the interrupt mask")
         return None
 
     def written(self, offset: int, *, home: bool = False) -> Place | None:
@@ -185,6 +198,8 @@ class Retrace:
         if home:
             landing = bench.image.address_of(LANDING)
             bench.run_to(goal)
+            if self._ended:
+                Switch(bench).graph(False)
             if bench.run_to(landing, call.caller) != landing:
                 return {}, b"", []
             bench.registers.fill(isa.abi.results, isa.abi.float_results, AT_LANDING)

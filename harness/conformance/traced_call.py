@@ -64,6 +64,8 @@ class TracedCall:
     landing: Registers = field(default_factory=dict)
     """At return_to_handler, after patterns have been written to the result registers."""
     above_landing: bytes = b""
+    linked: list[int] = field(default_factory=list)
+    """The return addresses that an unwinder finds there by frame records."""
     back: Registers = field(default_factory=dict)
     """Where the caller continues."""
     above_back: bytes = b""
@@ -73,18 +75,19 @@ class TracedCall:
         return self.called[function][0]
 
 
-def step_through(bench: Bench, site: CallSite, *, home: bool) -> TracedCall:
+def step_through(bench: Bench, site: CallSite, *, home: bool, ended: bool = False) -> TracedCall:
     """Step through a site that the check has switched.
 
-    ``home``: continue until the function has returned to its caller.
+    ``home``: continue until the function has returned to its caller; ``ended``: by then the graph
+    tracer is off.
     """
     call = TracedCall(*come_to(bench, site))
     lay_out(bench, call)
     _cross(bench, call)
     switch = Switch(bench)
     if home:
-        if not switch.dynamic and LANDING in bench.image.symbols:
-            # Functions that it calls would be hijacked too.
+        if LANDING in bench.image.symbols and (ended or not switch.dynamic):
+            # In a static build functions that it calls would be hijacked too.
             switch.graph(False)
         _go_home(bench, call)
     return call
@@ -123,6 +126,8 @@ def lay_out(bench: Bench, call: TracedCall) -> None:
     isa, abi = bench.isa, bench.isa.abi
     general = free_registers(bench, call.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
+    if bench.kernel.floating_point:
+        bench.registers.write(abi.float_status)
     call.before = bench.registers.read()
     stack = call.before[isa.abi.stack_register]
     bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
@@ -148,6 +153,7 @@ def _go_home(bench: Bench, call: TracedCall) -> None:
     if here == landing:
         bench.registers.fill(abi.results, abi.float_results, AT_LANDING)
         call.landing = bench.registers.read()
+        call.linked = _frame_records(bench, call.landing)
         stack = call.landing[isa.abi.stack_register]
         debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
         call.above_landing = debugger.dump_memory(stack, ABOVE)

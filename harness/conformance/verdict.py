@@ -78,6 +78,8 @@ BOOT = "boot"
 """Subject of failures: the guest does not reach its workload."""
 REFUSAL = "refusal"
 """Subject of failures: a patching function accepts what it must refuse."""
+MASK = "the interrupt mask"
+"""Subject of failures: interrupts are masked or enabled otherwise than before."""
 
 
 @dataclass(frozen=True, slots=True)

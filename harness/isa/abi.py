@@ -4,7 +4,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from harness.isa.code import Code
 from harness.isa.sites import Form
@@ -66,8 +66,8 @@ class Abi(ABC):
     float_saved: tuple[str, ...]
     float_results: tuple[str, ...]
     float_arguments: tuple[str, ...]
-    float_status: tuple[str, ...]
-    """Floating-point control and status."""
+    float_status: ClassVar[Mapping[str, int]]
+    """Floating-point control and status, each with a value that differs from that at boot."""
 
     stack_alignment: int
     static_chain: str = ""

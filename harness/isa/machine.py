@@ -150,6 +150,10 @@ class Machine(ABC):
         )
 
     @abstractmethod
+    def interrupt_mask(self, status: int) -> int:
+        """The bits of the first of `Abi.status_registers` that mask or enable interrupts."""
+
+    @abstractmethod
     def masks_interrupts(self, instruction: bytes) -> bool:
         """Whether the guest masks the CPU's interrupts by this instruction."""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The same for the graph tracer: at entry, and at the return through return_to_handler."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from harness.conformance.bench import Bench
@@ -13,7 +14,7 @@ from harness.conformance.checks.b_crossing import (
     judge_tracer,
 )
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
-from harness.conformance.comparison import compare, same, same_stack
+from harness.conformance.comparison import compare, same, same_mask, same_stack
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -157,10 +158,10 @@ def a_cookie_that_no_other_call_has(bench: Bench) -> None:
     )
 
 
-@check(*C5, "C4d", "C4h", "C4j", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)
+@check(*C5, "C4d", "C4h", "C4j", "C14b", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)
 def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
     """A hijacked function returns to its caller through return_to_handler, with its results."""
-    isa, abi = bench.isa, bench.isa.abi
+    isa = bench.isa
     for name in (LEAF, OTHER):
         prepare = partial(_hijacked, bench, name)
         retrace = Retrace(bench, prepare)
@@ -182,7 +183,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         if not call.landing:
             continue
         bench.require("C5c", True, "")
-        landing, back = call.landing, call.back
+        landing = call.landing
         count = len(call.called.get(HANDLER, ()))
         message = f"{what} came {count} times to {HANDLER}"
         if not bench.require("C5c", count == 1, message, retrace.lost):
@@ -200,16 +201,55 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 expected=f"{went_in:#x}",
                 found=f"{came_out:#x}",
             )
-        floats = bench.kernel.floating_point
-        saved = (*abi.saved, *(abi.float_saved if floats else ()))
-        groups = [
-            ("C5a", abi.results, "results"),
-            ("C5d", (*saved, abi.stack_register, *abi.fixed), "what a call may not change"),
-        ]
-        if floats:
-            groups.append(("C5b", abi.float_results, "floating-point results"))
-        same(retrace, landing, back, groups, what, home=True)
-        same_stack(retrace, "C5d", call, what, home=True)
+        if isa.abi.frame_record:
+            bench.require(
+                "C14b",
+                call.linked[0] in call.returns[HANDLER][:2],
+                f"{what}: from {HANDLER} an unwinder does not come to the caller's frame",
+                retrace.lost,
+                expected=[bench.image.symbolize(address) for address in call.linked[:1]],
+                found=[bench.image.symbolize(address) for address in call.returns[HANDLER]],
+            )
+        _compare_return(retrace, call, what, {})
+
+
+def _compare_return(
+    retrace: Retrace, call: TracedCall, what: str, clauses: Mapping[str, str]
+) -> None:
+    """Registers and memory after return_to_handler; ``clauses`` replaces clauses by others."""
+    bench, abi = retrace.bench, retrace.bench.isa.abi
+    floats = bench.kernel.floating_point
+    saved = (*abi.saved, *(abi.float_saved if floats else ()))
+    groups: list[tuple[str, tuple[str, ...], str]] = [
+        ("C5a", abi.results, "results"),
+        ("C5d", (*saved, abi.stack_register, *abi.fixed), "what a call may not change"),
+    ]
+    if floats:
+        groups.append(("C5b", abi.float_results, "floating-point results"))
+        groups.append(("C5d", tuple(abi.float_status), "floating-point control and status"))
+    told = [(clauses.get(clause, clause), names, group) for clause, names, group in groups]
+    same(retrace, call.landing, call.back, told, what, home=True)
+    kept = clauses.get("C5d", "C5d")
+    same_mask(retrace, kept, call.landing, call.back, what, home=True)
+    same_stack(retrace, kept, call, what, home=True)
+
+
+ALL_C5G = dict.fromkeys(("C5a", "C5b", "C5d"), "C5g")
+
+
+@check("C5g", features=GRAPH, layer=Layer.CALL)
+def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
+    """The same if the graph tracer was switched off while the function ran."""
+    retrace = Retrace(bench, partial(_hijacked, bench, LEAF), ended=True)
+    what = f"a hijacked call of {LEAF} that ended after the graph tracer"
+    bench.locate = retrace.lost
+    try:
+        call = retrace.go(home=True)
+    except NotReached as error:
+        retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+        return
+    if bench.require("C5g", bool(call.landing), f"{what} did not come to {LANDING}", retrace.lost):
+        _compare_return(retrace, call, what, ALL_C5G)
 
 
 @check("C4f", variants=BOTH, features=GRAPH, layer=Layer.CALL)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """AAPCS64; the kernel has its thread pointer in ``SP_EL0``, and of x18 nothing."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from harness.isa.abi import Abi, AtSite, FrameRecord
 from harness.isa.sites import Form
 
@@ -22,7 +25,8 @@ class AArch64Abi(Abi):
     float_saved = tuple(f"q{n}" for n in range(8, 16))
     float_results = tuple(f"q{n}" for n in range(8))
     float_arguments = tuple(f"q{n}" for n in range(8))
-    float_status = ("fpsr", "fpcr")
+    # FPSR.QC; FPCR.RMode = toward plus infinity.
+    float_status: ClassVar[Mapping[str, int]] = {"fpsr": 1 << 27, "fpcr": 1 << 22}
     stack_alignment = 16
     frame_record = FrameRecord("x29", 0)
 

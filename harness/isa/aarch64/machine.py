@@ -150,6 +150,10 @@ class AArch64Machine(Machine):
             raise FormatError(f"a CPU of the memory dump has registers of {len(status)} bytes")
         return status[_STATUS_REGISTERS : _STATUS_REGISTERS + 8 * 33 + 4]
 
+    def interrupt_mask(self, status: int) -> int:
+        """PSTATE.D, .A, .I and .F."""
+        return status & 0x3C0
+
     def masks_interrupts(self, instruction: bytes) -> bool:
         """``msr daifset, #imm``."""
         return self.code.value(instruction) & 0xFFFFF0FF == 0xD50340DF

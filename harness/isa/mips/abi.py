@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """o32 and n64 of the MIPS ABI handbooks; ``gp`` is the kernel's thread pointer."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from harness.isa.abi import Abi, AtSite
 from harness.isa.code import Code
 from harness.isa.sites import Form
@@ -37,7 +40,8 @@ class MipsAbi(Abi):
     fixed = ("gp",)
     static_chain = "v0"
     results = ("v0", "v1")
-    float_status = ("fsr",)
+    # FCSR.FS, and .RM = toward zero.
+    float_status: ClassVar[Mapping[str, int]] = {"fsr": 0x01000001}
 
     def __init__(self, code: Code) -> None:
         super().__init__(code)

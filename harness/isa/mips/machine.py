@@ -68,6 +68,10 @@ class MipsMachine(Machine):
         """Status.KSU, .ERL and .EXL are 0, and .IE is set (volume III, "Status Register")."""
         return register("sr") & 0x1F == 1
 
+    def interrupt_mask(self, status: int) -> int:
+        """Status.IM, .ERL, .EXL and .IE (volume III, "Status Register")."""
+        return status & 0xFF07
+
     def masks_interrupts(self, instruction: bytes) -> bool:
         """``di``."""
         return self.code.value(instruction) & 0xFFE0FFFF == 0x41606000
