@@ -259,6 +259,7 @@ class KernelFile(Model):
         default="words", description='"words" or "address"'
     )
     retp: Literal["place", "cookie"] = Field(default="place", description='"place" or "cookie"')
+    syscall_numbers: Literal["any", "table"] = Field(default="any", description='"any" or "table"')
     mips_sites: Literal[2009, 2013] = Field(default=2009, description="2009 or 2013")
 
     @field_validator("FRAME_WARN")

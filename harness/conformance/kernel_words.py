@@ -97,9 +97,9 @@ WORDS = (
         '"address"',
         "a site's form is recognised by its address",
         "No site of the kernel's form lies outside of the kernel's text, and none of a module's "
-        "in it.",
+        "in it. So none is made at the end of a page.",
         excuses=("C9n",),
-        narrows=("M1d",),
+        narrows=("M1d", "C9j", "C9k"),
     ),
     KernelWord(
         "retp",
@@ -111,6 +111,13 @@ WORDS = (
         "are not judged.",
         excuses=("C12b",),
         narrows=("C12a", "C14b"),
+    ),
+    KernelWord(
+        "syscall_numbers",
+        '"table"',
+        "only numbers in the table of system calls are looked up",
+        "`arch_syscall_addr` is called with no number in front of the table or behind it.",
+        narrows=("C13f",),
     ),
     KernelWord(
         "mips_sites",

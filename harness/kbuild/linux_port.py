@@ -159,6 +159,12 @@ def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, SourcePla
         ),
         # A module's tracer is called by ftrace_ops_list_func.
         ('tracers = "kernel"', linux.find(GENERIC, r"ops->flags & \(?FTRACE_OPS_FL_DYNAMIC\b")),
+        (
+            'syscall_numbers = "table"',
+            linux.find(
+                "kernel/trace/trace_syscalls.c", r"^\s*for \(i = 0; i < NR_syscalls; i\+\+\)"
+            ),
+        ),
     ]
     for word, file, pattern in known.words:
         found.append((word, linux.find(f"arch/{known.directory}/{file}", pattern)))

@@ -36,6 +36,7 @@ EVERYTHING = KernelFile(
     tracers="kernel",
     sites_told_by="address",
     retp="cookie",
+    syscall_numbers="table",
     mips_sites=2013,
 )
 

@@ -275,6 +275,12 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
             for spoiled, what in spoilt(isa, code, place):
                 bench.write_memory(site.address, spoiled)
                 refused(bench, "C9e", site, call, f"{what} at a site that is {state}")
+    if "ftrace_init_nop" in image.symbols:
+        prepare = (image.address_of("ftrace_init_nop"), 0, record)
+        for place in range(len(isa.split(site.as_built))):
+            for spoiled, what in spoilt(isa, site.as_built, place):
+                bench.write_memory(site.address, spoiled)
+                refused(bench, "C9e", site, prepare, f"{what} at a site as built")
 
 
 def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:

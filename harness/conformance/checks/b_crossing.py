@@ -41,7 +41,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             clauses = _idle_clauses(bench, state)
             retrace = Retrace(bench, partial(_idle, bench, state, name))
             what = f"a call of {name} with {state}"
-            kept = ("args", "return", "saved", "stack")
+            kept = ("args", "others", "return", "saved", "status", "fixed", "stack")
             with bench.stakes(*clauses, locate=retrace.lost):
                 try:
                     call = retrace.go(home=True)

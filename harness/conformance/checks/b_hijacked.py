@@ -23,6 +23,7 @@ from harness.conformance.traced_call import (
     LANDING,
     PREPARE,
     NotReached,
+    Registers,
     TracedCall,
 )
 from harness.conformance.verdict import Layer
@@ -137,25 +138,37 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     return True
 
 
-@check("C12a", features=("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR"))
-def a_cookie_that_no_other_call_has(bench: Bench) -> None:
-    """An unwinder distinguishes hijacked calls by retp: nested calls have different ones."""
+UNIQUE = {
+    "FUNCTION_GRAPH_FP_TEST": ("C6a", 2, "frame pointer"),
+    "FUNCTION_GRAPH_RET_ADDR_PTR": ("C12a", 3, "retp"),
+}
+"""What each open call has of its own: clause, argument of function_graph_enter, and its name."""
+
+
+@check("C6a", "C12a", features=GRAPH)
+def open_calls_are_distinguished(bench: Bench) -> None:
+    """Open calls of one function have different frame pointers and different places."""
+    asked = [UNIQUE[feature] for feature in UNIQUE if feature in bench.variant.features]
+    if not asked:
+        return
     bench.fresh()
     switch, site, isa = Switch(bench), bench.sites.of(DEEP), bench.isa
     switch.graph(True)
     switch.sites(True, [site])
-    cookies: list[int] = []
-    with bench.stakes("C12a"):
-        while len(cookies) < CALLS:
+    seen: list[Registers] = []
+    with bench.stakes(*(clause for clause, *_ in asked)):
+        while len(seen) < CALLS:
             bench.run_to(GRAPH_ENTER)
-            cookies.append(bench.registers.read()[isa.abi.argument_registers[3]] & isa.mask)
+            seen.append(bench.registers.read())
             bench.guest.debugger.step_instruction()
-    bench.require(
-        "C12a",
-        len(set(cookies)) == len(cookies) and 0 not in cookies,
-        f"open calls of {DEEP} do not each have a retp of their own",
-        found=[f"{one:#x}" for one in cookies],
-    )
+    for clause, number, name in asked:
+        values = [registers[isa.abi.argument_registers[number]] & isa.mask for registers in seen]
+        bench.require(
+            clause,
+            len(set(values)) == len(values) and 0 not in values,
+            f"open calls of {DEEP} do not each have a {name} of their own",
+            found=[f"{one:#x}" for one in values],
+        )
 
 
 @check(*C5, "C4d", "C4h", "C4j", "C14b", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Patching in single steps, and patching of text that a CPU is executing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import check
+from harness.conformance.checks.f_modules import load, sites_of
+from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.hang import Hang
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import Layer
 from harness.guest.answer import wrong_answer
+from harness.image import THIS_MODULE
 from harness.isa import CallSite
 
 MOST_STEPS = 4000
@@ -19,6 +22,12 @@ SITE = "leaf"
 
 LINE = 64
 """Bytes; a multiple of the cache line size of all CPUs here."""
+
+EDGE, BEYOND = 0x10000, 0x2000000
+"""A boundary of lines, of pages of every size, and of 16-bit offsets; it lies that far from the
+kernel's text, in memory that is not used."""
+EDGE_AROUND = 16
+"""Bytes before and after a site there that are watched."""
 
 
 @dataclass
@@ -34,84 +43,175 @@ class Log:
 @check("C9j", "C9k", "C10c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: one store a word, then cache maintenance for it."""
-    for name, prepare, call in _operations(bench):
-        function = bench.image.symbolize(call[0])
-        with bench.stakes("C9k"):
-            log = _step_through(bench, prepare, call)
-        what = f"{function}, {name}"
-        clause = "C9j" if "make" in function else "C10c"
-        for address, values in log.values.items():
-            place = f"{address:#x} {bench.image.symbolize(address)}"
-            shown = [line for value in values for line in bench.code.listing(address, value)]
-            bench.require(
-                clause,
-                len(values) <= 2,
-                f"{what}: the word at {place} was something else in between",
-                found=shown,
-            )
-            bench.require(
-                "C9k",
-                log.flushed.get(address, 0) == len(values),
-                f"{what}: nothing makes the last word written to {place} visible to fetches",
-                found=shown,
-            )
+    bench.fresh()
+    for operation in (*_kernel_sites(bench), *_slots(bench), *_at_an_edge(bench)):
+        _judge(bench, operation)
+
+
+@check("C9j", "C9k", variants=(MODULES,), layer=Layer.PATCHING)
+def stores_and_maintenance_in_modules(bench: Bench) -> None:
+    """The same for a call site of a module."""
+    site = sites_of(load(bench, init=False))[0]
+
+    def prepare(*, on: bool) -> Call:
+        module = load(bench, init=False)[0]
+        make_call, make_nop = _requests(bench, site, module.address_of(THIS_MODULE))
+        if on:
+            return make_call
+        bench.call(*make_call)
+        return make_nop
+
+    for on in (True, False):
+        what = f"switching a module's site {_STATES[on]}"
+        _judge(bench, _Operation(what, partial(prepare, on=on), _around(bench, site)))
 
 
 Call = tuple[int, ...]
+"""A function, and its arguments."""
+
+_STATES = {True: "on", False: "off"}
 
 
-def _operations(bench: Bench) -> list[tuple[str, list[Call], Call]]:
-    """A name, the calls before it, and the call to judge."""
-    bench.fresh()
-    image = bench.image
-    # As near as possible to the end of a cache line, where a wrong line shows.
-    site = max(image.sites, key=lambda site: site.address % LINE)
-    record = bench.port.record_of(site)
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """A call of a patching function.
+
+    ``prepare`` makes the guest fresh, does what has to come before, and returns the call;
+    ``watched`` are the addresses that it may write.
+    """
+
+    name: str
+    prepare: Callable[[], Call]
+    watched: range
+
+
+def _judge(bench: Bench, operation: _Operation) -> None:
+    with bench.stakes("C9k"):
+        function, log = _step_through(bench, operation)
+    what = f"{function}, {operation.name}"
+    clause = "C9j" if "make" in function else "C10c"
+    for address, values in log.values.items():
+        place = f"{address:#x} {bench.image.symbolize(address)}"
+        shown = [line for value in values for line in bench.code.listing(address, value)]
+        bench.require(
+            clause,
+            len(values) <= 2,
+            f"{what}: the word at {place} was something else in between",
+            found=shown,
+        )
+        bench.require(
+            "C9k",
+            log.flushed.get(address, 0) == len(values),
+            f"{what}: nothing makes the last word written to {place} visible to fetches",
+            found=shown,
+        )
+
+
+def _requests(bench: Bench, site: CallSite, module: int = 0) -> tuple[Call, Call]:
+    """The calls that switch a site on and off."""
+    image, record = bench.image, bench.port.record_of(site)
     caller = image.address_of("ftrace_caller")
-    make_call = (image.address_of("ftrace_make_call"), record, caller)
-    make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
+    return (
+        (image.address_of("ftrace_make_call"), record, caller),
+        (image.address_of("ftrace_make_nop"), module, record, caller),
+    )
+
+
+def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
+    # As near as possible to the end of a cache line, where a wrong line shows.
+    site = max(bench.image.sites, key=lambda site: site.address % LINE)
+    make_call, make_nop = _requests(bench, site)
+    yield _kernel_operation(bench, "switching a site on", make_call)
+    yield _kernel_operation(bench, "switching a site off", make_nop, make_call)
+
+
+def _slots(bench: Bench) -> Iterator[_Operation]:
+    image = bench.image
     update = image.address_of("ftrace_update_ftrace_func")
     tracer, other, none = (
         (update, image.address_of(name)) for name in (TRACER, "panic", NO_TRACER)
     )
-    found: list[tuple[str, list[Call], Call]] = [
-        ("switching a site on", [], make_call),
-        ("switching a site off", [make_call], make_nop),
-        ("a tracer", [], tracer),
-        ("another tracer", [other], tracer),
-        ("no tracer", [tracer], none),
-    ]
+    yield _kernel_operation(bench, "a tracer", tracer)
+    yield _kernel_operation(bench, "another tracer", tracer, other)
+    yield _kernel_operation(bench, "no tracer", none, tracer)
     if "ftrace_graph_call" in image.symbols:
         enable = (image.address_of("ftrace_enable_ftrace_graph_caller"),)
         disable = (image.address_of("ftrace_disable_ftrace_graph_caller"),)
-        found += [("", [], enable), ("", [enable], disable)]
-    return found
+        yield _kernel_operation(bench, "", enable)
+        yield _kernel_operation(bench, "", disable, enable)
 
 
-def _step_through(bench: Bench, prepare: Sequence[Call], call: Call) -> Log:
-    """Find which words a call changes, then run it in single steps."""
-    before, after = b"", b""
-    for seen in (False, True):
+def _kernel_operation(bench: Bench, name: str, call: Call, *earlier: Call) -> _Operation:
+    def prepare() -> Call:
         bench.fresh()
-        for one in prepare:
+        for one in earlier:
             bench.call(*one)
-        if not seen:
-            before = bench.code.text()
-            bench.call(*call)
-            after = bench.code.text()
-    guest, isa = bench.guest, bench.isa
-    changed = bench.code.changed(before, after)
-    log = Log({address: [bench.read_memory(address, isa.unit)] for address in changed})
+        return call
+
+    return _Operation(name, prepare, bench.image.text)
+
+
+def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
+    """Made-up sites whose last word ends at a boundary, and, if they have several, across one.
+
+    Beyond the kernel: an address in its text may be that of the code that patches.
+    """
+    if bench.kernel.sites_told_by == "address":
+        return
+    real = bench.sites.of(SITE)
+    off, unit = bench.code.of(real), bench.isa.unit
+    edge = (bench.image.text.start & -EDGE) + BEYOND
+
+    def prepare(address: int, *, on: bool) -> Call:
+        bench.fresh()
+        bench.write_memory(address, off)
+        site = CallSite(address, real.form, "at an edge", address, real.as_built)
+        record, caller = bench.sites.fake_record(site), bench.image.address_of("ftrace_caller")
+        make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
+        if on:
+            return make_call
+        bench.call(*make_call)
+        return (bench.image.address_of("ftrace_make_nop"), 0, record, caller)
+
+    places = {"that ends at": edge - len(off), "across": edge - unit}
+    for where, address in places.items():
+        if where == "across" and len(off) == unit:
+            continue
+        watched = range(address - EDGE_AROUND, address + len(off) + EDGE_AROUND)
+        for on in (True, False):
+            what = f"switching a site {where} a page's end {_STATES[on]}"
+            yield _Operation(what, partial(prepare, address, on=on), watched)
+
+
+def _around(bench: Bench, site: CallSite) -> range:
+    return range(site.address, site.address + bench.sites.size(site))
+
+
+def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log]:
+    """Find which words a call changes, then run it in single steps; its function, and the log."""
+    call, isa, watched = operation.prepare(), bench.isa, operation.watched
+    text, unit, debugger = bench.code.text(), isa.unit, bench.guest.debugger
+    before = debugger.dump_memory(watched.start, len(watched))
+    bench.call(*call)
+    after = debugger.dump_memory(watched.start, len(watched))
+    operation.prepare()
+    log = Log(
+        {
+            watched.start + at: [before[at : at + unit]]
+            for at in range(0, len(watched), unit)
+            if before[at : at + unit] != after[at : at + unit]
+        }
+    )
     bench.enter(*call)
-    debugger, machine = guest.debugger, isa.machine
-    end, text = bench.image.symbols[CALL_RETURNS], bench.image.text
+    debugger, machine = bench.guest.debugger, isa.machine
+    end, start = bench.image.symbols[CALL_RETURNS], bench.image.text.start
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here == end:
-            return log
-        at = here - text.start
-        inside = 0 <= at < len(before) - isa.longest
-        instruction = isa.split(before[at : at + isa.longest])[0] if inside else b""
+            return bench.image.symbolize(call[0]), log
+        at = here - start
+        inside = 0 <= at < len(text) - isa.longest
+        instruction = isa.split(text[at : at + isa.longest])[0] if inside else b""
         instruction = instruction or bench.code.instruction(here)
         visible = machine.fetch_maintenance(instruction, debugger.read_register)
         here = debugger.step_instruction().address & isa.mask

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """System calls of a program in user mode, guests/user/calls.c."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -203,6 +204,24 @@ def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
     bench.require("C13c", here == _end(bench), f"without an event a system call came to {where}")
 
 
+def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
+    """No function for numbers on both sides of the table, and at the ends of ``int``."""
+    base, functions = bench.isa.abi.first_syscall, {call.function for call in calls}
+    # The table ends with the system call of the highest number.
+    behind = base + max(call.index for call in calls) + 1
+    for number in dict.fromkeys((-1, base - 1, behind, -(1 << 31), (1 << 31) - 1)):
+        with bench.stakes("C13f"):
+            address = bench.call_for_word(
+                bench.image.address_of("arch_syscall_addr"), number & bench.isa.mask
+            )
+        bench.require(
+            "C13f",
+            address not in functions,
+            f"arch_syscall_addr({number}) is the function of a system call",
+            found=bench.image.symbolize(address),
+        )
+
+
 @check("C13f", "C13g", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def functions_and_names_of_system_calls(bench: Bench) -> None:
     """arch_syscall_addr() and arch_syscall_match_sym_name() against the table and its symbols."""
@@ -225,6 +244,8 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
             call.number == base + call.index,
             f"{call.symbol} was not found to be {call.name}: number {call.number}",
         )
+    if bench.kernel.syscall_numbers == "any":
+        _other_numbers(bench, calls)
     match = bench.image.symbols.get("arch_syscall_match_sym_name")
     if match is None:
         # The kernel's own comparison, if the port does not replace it.
