@@ -5,7 +5,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from harness.conformance.verdict import BOOT, CALLED, MASK, REFUSAL, WROTE, Failure, Finding, Layer
+from harness.conformance.verdict import (
+    BOOT,
+    CALLED,
+    MASK,
+    OTHERS_DATA,
+    REFUSAL,
+    WROTE,
+    Failure,
+    Finding,
+    Layer,
+)
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
 _SITE = re.compile(r"^[\w.$]+: ")
@@ -142,7 +152,7 @@ def aspect_of(clause: str, failure: Failure) -> str:
     """The aspect: the words written, what is refused, cache maintenance, or the interrupt mask."""
     if clause in MAINTENANCE:
         return clause
-    return failure.about if failure.about in (REFUSAL, MASK) else "words"
+    return failure.about if failure.about in (REFUSAL, MASK, OTHERS_DATA) else "words"
 
 
 def shape(message: str) -> str:

@@ -9,7 +9,7 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import MAINTENANCE, aspect_of
 from harness.conformance.places import place_of
-from harness.conformance.verdict import REFUSAL, WROTE, Place
+from harness.conformance.verdict import OTHERS_DATA, REFUSAL, WROTE, Place
 from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
@@ -147,6 +147,8 @@ class _Search:
 
     def place(self, aspect: str) -> Place | None:
         """The place that a failure comes from."""
+        if aspect == OTHERS_DATA:
+            return None
         if aspect in MAINTENANCE:
             return self._maintenance() or self._last_store()
         if aspect == REFUSAL:

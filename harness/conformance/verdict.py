@@ -78,6 +78,8 @@ BOOT = "boot"
 """Subject of failures: the guest does not reach its workload."""
 REFUSAL = "refusal"
 """Subject of failures: a patching function accepts what it must refuse."""
+OTHERS_DATA = "data that is not the port's"
+"""Subject of failures: the port writes data of the kernel."""
 MASK = "the interrupt mask"
 """Subject of failures: interrupts are masked or enabled otherwise than before."""
 

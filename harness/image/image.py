@@ -2,7 +2,7 @@
 """A guest as described by its ELF file."""
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
@@ -11,7 +11,9 @@ from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
 from harness.image.functions import Function, functions_of, symbols_of
 from harness.image.lines import SourceLine
+from harness.image.objects import object_at, objects_of
 from harness.image.structures import Structures
+from harness.image.symbol_table import Symbol
 from harness.image.text import code_around, isa_of
 from harness.isa import MCOUNT, CallSite, Form
 from harness.units import ByteOrder
@@ -118,6 +120,24 @@ class Image:
     def build_id_address(self) -> int:
         """The address of the build id in guest memory."""
         return self._build_id[0]
+
+    def object_at(self, address: int) -> str:
+        """The name of the variable that contains ``address``; empty if there is none."""
+        found = object_at(self._objects, address & self.isa.mask)
+        return found.name if found else ""
+
+    def variables_in(self, wanted: Callable[[str], bool]) -> list[range]:
+        """The variables that are defined in some source files, by the debug information."""
+        addresses = self.structures.variables_in(wanted)
+        return [
+            range(one.address, one.address + one.size)
+            for one in self._objects
+            if one.address in addresses
+        ]
+
+    @cached_property
+    def _objects(self) -> list[Symbol]:
+        return objects_of(self._elf)
 
     def is_assembled(self, address: int) -> bool:
         """Whether the code there comes from an assembler file, by the debug information."""

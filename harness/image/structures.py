@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The C types of a guest or of a Linux kernel, from its debug information.
+"""The C types and variables of a guest or of a Linux kernel, from its debug information.
 
 A damaged file raises FormatError: types that contain themselves, members outside of their
 structure, sizes and counts that no kernel has.
 """
 
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -23,6 +23,7 @@ from harness.image.layout import (
     Type,
 )
 from harness.image.lookup import find_entry, find_in_units
+from harness.image.objects import variables_in
 from harness.units import ByteOrder, escape, one_line
 
 MAX_SIZE = 1 << 24
@@ -97,6 +98,11 @@ class Structures:
     def typedef(self, name: str) -> Type:
         """The type that ``name`` stands for; errors as of `struct`."""
         return self._find(name, frozenset({"DW_TAG_typedef"}), "typedef")
+
+    def variables_in(self, wanted: Callable[[str], bool]) -> set[int]:
+        """The addresses of the variables that are defined in these source files."""
+        with self._reading():
+            return variables_in(self._debug, wanted)
 
     def _find(self, name: str, tags: frozenset[str], kind: str) -> Type:
         with self._reading():

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
+from harness.conformance.others_data import OthersData
 from harness.conformance.switch import NO_TRACER
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.isa import MCOUNT, CallSite
 from harness.oracle import find_sites
 
@@ -121,10 +122,13 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     built = bench.image.read(text.start, len(text))
     lines = bench.code.difference(built, bench.code.text())
     bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
-    registers = bench.registers.read()
+    registers, others = bench.registers.read(), OthersData(bench)
     bench.run_to(registers[bench.isa.abi.return_register])
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
     bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}")
+    written = others.changed()
+    message = "ftrace_dyn_arch_init has written data that is not the port's"
+    bench.require("C8h", not written, message, None, OTHERS_DATA, data=written)
     bench.close()
 
 

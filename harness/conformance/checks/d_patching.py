@@ -9,8 +9,9 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.f_modules import load, sites_of
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.hang import Hang
+from harness.conformance.others_data import OthersData
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.guest.answer import wrong_answer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite
@@ -40,7 +41,7 @@ class Log:
     """The units that were flushed, with the number of values that each had had by then."""
 
 
-@check("C9j", "C9k", "C10c", layer=Layer.PATCHING)
+@check("C9d", "C9j", "C9k", "C10b", "C10c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: one store a word, then cache maintenance for it."""
     bench.fresh()
@@ -48,7 +49,7 @@ def stores_and_maintenance(bench: Bench) -> None:
         _judge(bench, operation)
 
 
-@check("C9j", "C9k", variants=(MODULES,), layer=Layer.PATCHING)
+@check("C9d", "C9j", "C9k", variants=(MODULES,), layer=Layer.PATCHING)
 def stores_and_maintenance_in_modules(bench: Bench) -> None:
     """The same for a call site of a module."""
     site = sites_of(load(bench, init=False))[0]
@@ -87,9 +88,12 @@ class _Operation:
 
 def _judge(bench: Bench, operation: _Operation) -> None:
     with bench.stakes("C9k"):
-        function, log = _step_through(bench, operation)
+        function, log, written = _step_through(bench, operation)
     what = f"{function}, {operation.name}"
-    clause = "C9j" if "make" in function else "C10c"
+    make = function in ("ftrace_make_call", "ftrace_make_nop")
+    message = f"{what}: data that is not the port's has changed"
+    bench.require("C9d" if make else "C10b", not written, message, None, OTHERS_DATA, data=written)
+    clause = "C9j" if make else "C10c"
     for address, values in log.values.items():
         place = f"{address:#x} {bench.image.symbolize(address)}"
         shown = [line for value in values for line in bench.code.listing(address, value)]
@@ -187,8 +191,11 @@ def _around(bench: Bench, site: CallSite) -> range:
     return range(site.address, site.address + bench.sites.size(site))
 
 
-def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log]:
-    """Find which words a call changes, then run it in single steps; its function, and the log."""
+def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[str]]:
+    """Find which words a call changes, then run it in single steps, without an interrupt.
+
+    Its function, the log, and what has changed in data that is not the port's.
+    """
     call, isa, watched = operation.prepare(), bench.isa, operation.watched
     text, unit, debugger = bench.code.text(), isa.unit, bench.guest.debugger
     before = debugger.dump_memory(watched.start, len(watched))
@@ -202,13 +209,14 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log]:
             if before[at : at + unit] != after[at : at + unit]
         }
     )
+    others = OthersData(bench)
     bench.enter(*call)
     debugger, machine = bench.guest.debugger, isa.machine
     end, start = bench.image.symbols[CALL_RETURNS], bench.image.text.start
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here == end:
-            return bench.image.symbolize(call[0]), log
+            return bench.image.symbolize(call[0]), log, others.changed()
         at = here - start
         inside = 0 <= at < len(text) - isa.longest
         instruction = isa.split(text[at : at + isa.longest])[0] if inside else b""

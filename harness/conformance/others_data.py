@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Data of the guest that is not the port's, before and after a call of the port."""
+
+from harness.conformance.bench import Bench
+from harness.conformance.places import port_file
+from harness.units import align_up
+
+BEHIND = 256
+"""Bytes behind .bss, for what is written behind its last variable."""
+
+MANY = 8
+"""The most words that are told."""
+
+
+class OthersData:
+    """Everything from the kernel's text to the end of .bss, except the port's variables.
+
+    Stacks, the heap and the ring buffer lie behind it.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        image = bench.image
+        start = align_up(image.text.stop, image.isa.word_size)
+        self._where = range(start, image.address_of("__bss_stop") + BEHIND)
+        self._own = image.variables_in(lambda file: port_file(file) is not None)
+        self._before = self._read()
+
+    def changed(self) -> list[str]:
+        """The words that have changed since, with the variables that they are in."""
+        now, word = self._read(), self._bench.isa.word_size
+        if now == self._before:
+            return []
+        lines = []
+        for at in range(0, len(now), word):
+            address = self._where.start + at
+            was, new = self._before[at : at + word], now[at : at + word]
+            if was != new and not any(address in own for own in self._own):
+                name = self._bench.image.object_at(address) or "no variable"
+                lines.append(f"{address:#x} {name}: {was.hex()} -> {new.hex()}")
+        return lines[:MANY]
+
+    def _read(self) -> bytes:
+        return self._bench.guest.debugger.dump_memory(self._where.start, len(self._where))

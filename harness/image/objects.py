@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The variables of a guest: where they lie, and the source files that define them."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from harness.image.dwarf import DebugInfo, Entry
+from harness.image.elf import Elf
+from harness.image.symbol_table import Symbol
+
+_ADDR = 0x03  # DW_OP_addr
+
+
+def objects_of(elf: Elf) -> list[Symbol]:
+    """The objects that have a size, by address."""
+    found = [one for one in elf.symbols if one.type == "STT_OBJECT" and one.size]
+    return sorted(found, key=lambda one: one.address)
+
+
+def object_at(objects: Sequence[Symbol], address: int) -> Symbol | None:
+    """The object that contains ``address``."""
+    at = bisect_right(objects, address, key=lambda one: one.address)
+    found = objects[at - 1] if at else None
+    return found if found is not None and address < found.address + found.size else None
+
+
+def variables_in(debug: DebugInfo, wanted: Callable[[str], bool]) -> set[int]:
+    """The addresses of the variables that are defined in some source files, also in functions."""
+    found: set[int] = set()
+    for unit in debug.units:
+        top = debug.top(unit)
+        if wanted(debug.name(top).decode("utf-8", "replace")):
+            found.update(_addresses(debug, top))
+    return found
+
+
+def _addresses(debug: DebugInfo, parent: Entry) -> Iterator[int]:
+    for entry in debug.children(parent):
+        place = entry.attributes.get("DW_AT_location")
+        if entry.tag == "DW_TAG_variable" and isinstance(place, bytes):
+            size = entry.unit.address_size
+            if len(place) == 1 + size and place[0] == _ADDR:
+                yield int.from_bytes(place[1:], debug.byteorder)
+        elif entry.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
+            yield from _addresses(debug, entry)
