@@ -113,6 +113,7 @@ class DebugInfo:
         self.strings = sections.get(".debug_str", b"")
         self.line_strings = sections.get(".debug_line_str", b"")
         self.string_offsets = sections.get(".debug_str_offsets", b"")
+        self.addresses = sections.get(".debug_addr", b"")
         self.byteorder: ByteOrder = byteorder
         self._abbrev = sections[".debug_abbrev"]
         self._unread = len(self._abbrev)
@@ -161,6 +162,12 @@ class DebugInfo:
     def string_base(self, unit: Unit) -> int:
         """The offset of a unit's part of .debug_str_offsets."""
         return self.top(unit).number("DW_AT_str_offsets_base") or 0
+
+    def address(self, unit: Unit, index: int) -> int:
+        """An address of .debug_addr, where DWARF 5 has those of a unit."""
+        size = unit.address_size
+        at = (self.top(unit).number("DW_AT_addr_base") or 0) + index * size
+        return int(self._numbers[size].unpack_from(self.addresses, at)[0])
 
     def table(self, unit: Unit) -> Mapping[int, Abbreviation]:
         """The abbreviations of a unit by code."""

@@ -4,11 +4,11 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.image.dwarf import DebugInfo, Entry
+from harness.image.dwarf import DebugInfo, Entry, Unit, read_uleb
 from harness.image.elf import Elf
 from harness.image.symbol_table import Symbol
 
-_ADDR = 0x03  # DW_OP_addr
+_ADDR, _ADDRX = 0x03, 0xA1  # DW_OP_addr, DW_OP_addrx
 
 
 def objects_of(elf: Elf) -> list[Symbol]:
@@ -38,8 +38,16 @@ def _addresses(debug: DebugInfo, parent: Entry) -> Iterator[int]:
     for entry in debug.children(parent):
         place = entry.attributes.get("DW_AT_location")
         if entry.tag == "DW_TAG_variable" and isinstance(place, bytes):
-            size = entry.unit.address_size
-            if len(place) == 1 + size and place[0] == _ADDR:
-                yield int.from_bytes(place[1:], debug.byteorder)
+            yield from _address(debug, entry.unit, place)
         elif entry.tag in ("DW_TAG_subprogram", "DW_TAG_lexical_block"):
             yield from _addresses(debug, entry)
+
+
+def _address(debug: DebugInfo, unit: Unit, place: bytes) -> Iterator[int]:
+    """The address that is all of a location; none for other locations."""
+    if place[:1] == bytes([_ADDR]) and len(place) == 1 + unit.address_size:
+        yield int.from_bytes(place[1:], debug.byteorder)
+    elif place[:1] == bytes([_ADDRX]):
+        index, end = read_uleb(place, 1)
+        if end == len(place):
+            yield debug.address(unit, index)

@@ -161,6 +161,49 @@ def test_layout_is_the_compilers(name, compiler, flags, tmp_path):
     assert types.struct("cut").size == 4
 
 
+OF_TWO_FILES = """
+static int hidden[3];
+int shown = 1;
+extern int elsewhere;
+
+void start(void)
+{
+	static long counter;
+
+	{
+		static char inner[5];
+
+		hidden[0] = inner[0] = counter++;
+	}
+	shown += elsewhere;
+}
+int elsewhere;
+"""
+
+
+@pytest.mark.parametrize(("name", "compiler", "flags"), CASES)
+def test_the_variables_of_a_source_file(name, compiler, flags, tmp_path):
+    image = compiled(name, compiler, flags, tmp_path, OF_TWO_FILES)
+    found = image.variables_in(lambda file: file.endswith("second.c"))
+    # Compilers name variables of functions counter.0, or start.counter.
+    names = [image.object_at(one.start).removeprefix("start.").partition(".")[0] for one in found]
+    sizes = dict(zip(names, map(len, found), strict=True))
+    assert sizes == {
+        "hidden": 12,
+        "shown": 4,
+        "counter": image.bits // 8,
+        "inner": 5,
+        "elsewhere": 4,
+    }
+    end = found[-1].stop
+    assert image.object_at(end - 1)
+    assert not image.object_at(end)
+    assert {one.start for one in image.variables_in(lambda file: file.endswith("first.c"))} == {
+        image.address_of("nowhere"),
+        image.address_of("declared_only"),
+    }
+
+
 def test_what_is_written_is_what_is_read(tmp_path):
     sample = compiled("mips", "gcc", "-g", tmp_path).structures.struct("sample")
     data = sample.packed(word=-1, wide=7, color=-3)
