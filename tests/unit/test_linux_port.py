@@ -47,6 +47,7 @@ TREE = {
     "kernel/trace/ftrace.c": (
         "\tif (ops->flags & FTRACE_OPS_FL_DYNAMIC)\n\t\treturn (unsigned long)FTRACE_ADDR;\n"
     ),
+    "kernel/trace/trace_syscalls.c": "\tfor (i = 0; i < NR_syscalls; i++) {\n",
     "arch/mips/Kconfig": KCONFIG.format(entry="MIPS"),
     "arch/mips/Makefile": "cflags-y += -mmcount-ra-address\ncflags-y += -msoft-float\n",
     "arch/mips/kernel/mcount.S": "/* stubs */\n",
@@ -108,6 +109,7 @@ def test_a_port_of_mips(tree: Path, tmp_path: Path) -> None:
         "tracers": "kernel",
         "sites_told_by": "address",
         "retp": "place",
+        "syscall_numbers": "table",
         "mips_sites": 2013,
     }
 
