@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: MIT
 """Each combination of the features that a port claims compiles, links, boots and traces (C4m)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.conformance.bench import Bench, Variant
+from harness.conformance.checks.b_crossing import LEAF, judge_tracer
 from harness.conformance.checks.registry import DYNAMIC, STATIC
+from harness.conformance.comparison import compare
 from harness.conformance.engine import BuildFindings
 from harness.conformance.findings import COMBINATIONS
-from harness.conformance.switch import Switch
+from harness.conformance.retrace import Retrace
+from harness.conformance.switch import TRACER, Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import Failure
 from harness.errors import GdbError, GuestError, UsageError
 from harness.guest.answer import wrong_answer
+from harness.isa import CallSite
 from harness.kbuild import GuestSpec
+from harness.trace import FuncgraphEntryEvent, FunctionEvent
 
 CLAUSE = "C4m"
 NAME = COMBINATIONS
 
 OPTIONAL = ("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")
 OF_GRAPH = OPTIONAL[1:]
+
+GROUPS = ("args", "others", "return", "saved", "status", "fixed", "stack")
+"""All that a call is compared in."""
 
 
 def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
@@ -37,37 +46,87 @@ def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
 
 
 def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
-    """Build, boot and trace each combination; an error fails the clause."""
+    """Build, boot and trace each combination; a failure of any clause fails this one."""
     failures: list[Failure] = []
     judged: dict[str, set[str]] = {}
     for variant, combined in combinations(spec):
         judged[CLAUSE] = {NAME}
+        without = [feature for feature in OPTIONAL if feature not in combined.features]
+        build = f"{variant} without {', '.join(without)}"
         try:
-            _trace(build_variant(combined, variant, edits))
+            found = _trace(build_variant(combined, variant, edits))
         except (UsageError, GuestError, GdbError) as error:
-            without = [feature for feature in OPTIONAL if feature not in combined.features]
-            message = f"{variant} without {', '.join(without)}: {error.message}"
             used = frozenset(("function", "graph"))
             evidence = {"guest": error.evidence}
-            failures.append(Failure(NAME, variant, message, evidence, died=True, used=used))
+            found = [Failure(NAME, variant, error.message, evidence, died=True, used=used)]
+        failures += [replace(one, message=f"{build}: {one.message}") for one in found]
     return BuildFindings("builds", judged, {CLAUSE: failures} if failures else {})
 
 
-def _trace(variant: Variant) -> None:
-    """Run the workload under the available tracers; GuestError if its result is wrong."""
+def _trace(variant: Variant) -> list[Failure]:
+    """Run the workload under each tracer, and step through one call; GuestError if it fails."""
     bench = Bench(variant)
     bench.begin(NAME, (CLAUSE,))
+    seen: list[set[int]] = []
     try:
         for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
+            _cross(bench, graph)
             bench.fresh()
-            switch = Switch(bench)
-            switch.graph(True) if graph else switch.tracer(True)
-            switch.sites(True)
+            _switch(bench, graph, bench.image.sites)
             bench.run_to("workload_done")
             status = bench.guest.workload_status
             if status:
                 raise GuestError(f"{wrong_answer(bench.image, status)} under a tracer")
-            if not list(bench.guest.tracer.events()):
+            seen.append(_sites_of_events(bench))
+            if not seen[-1]:
                 raise GuestError("the tracer recorded nothing")
+            sites = {site.address for site in bench.image.sites}
+            wrong = [f"{at:#x} {bench.image.symbolize(at)}" for at in sorted(seen[-1] - sites)]
+            bench.require(CLAUSE, not wrong, "events are of no call sites", found=wrong)
+        missing = _of_workload(bench, seen[0] - seen[-1])
+        bench.require(
+            CLAUSE, not missing, "the graph tracer misses traced functions", found=missing
+        )
     finally:
         bench.close()
+    return [one for found in bench.failures.values() for one in found]
+
+
+def _cross(bench: Bench, graph: bool) -> None:
+    """Step through one traced call."""
+    retrace = Retrace(bench, partial(_prepare, bench, graph))
+    call = retrace.go(home=True)
+    what = f"a {'hijacked' if graph else 'traced'} call of {LEAF}"
+    compare(retrace, call, what, dict.fromkeys(GROUPS, CLAUSE), hijacked=graph)
+    if not graph and TRACER in call.called:
+        judge_tracer(retrace, call, what)
+
+
+def _prepare(bench: Bench, graph: bool) -> CallSite:
+    bench.fresh()
+    site = bench.sites.of(LEAF)
+    _switch(bench, graph, [site])
+    return site
+
+
+def _switch(bench: Bench, graph: bool, sites: Sequence[CallSite]) -> None:
+    switch = Switch(bench)
+    switch.graph(True) if graph else switch.tracer(True)
+    switch.sites(True, sites)
+
+
+def _sites_of_events(bench: Bench) -> set[int]:
+    """The call sites of all calls that were recorded."""
+    events = list(bench.guest.tracer.events())
+    calls = {event.ip for event in events if isinstance(event, FunctionEvent)}
+    return calls | {event.func for event in events if isinstance(event, FuncgraphEntryEvent)}
+
+
+def _of_workload(bench: Bench, sites: set[int]) -> list[str]:
+    """Those of the workload: interrupts come at other times under another tracer."""
+    lines = {site: bench.image.source_line(site) for site in sorted(sites)}
+    return [
+        bench.image.symbolize(site)
+        for site, line in lines.items()
+        if line is not None and "workloads/" in line.file
+    ]

@@ -127,7 +127,9 @@ def lay_out(bench: Bench, call: TracedCall) -> None:
     general = free_registers(bench, call.site)
     bench.registers.fill(general, (*abi.float_scratch, *abi.float_saved), AT_SITE)
     if bench.kernel.floating_point:
-        bench.registers.write(abi.float_status)
+        # Other bits may be read-only.
+        status = bench.registers.read(*abi.float_status)
+        bench.registers.write({n: status[n] | bits for n, bits in abi.float_status.items()})
     call.before = bench.registers.read()
     stack = call.before[isa.abi.stack_register]
     bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))

@@ -67,7 +67,7 @@ class Abi(ABC):
     float_results: tuple[str, ...]
     float_arguments: tuple[str, ...]
     float_status: ClassVar[Mapping[str, int]]
-    """Floating-point control and status, each with a value that differs from that at boot."""
+    """Floating-point control and status, each with bits that are clear at boot and can be set."""
 
     stack_alignment: int
     static_chain: str = ""
