@@ -6,6 +6,7 @@ from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
+from harness.conformance.retrace import KERNEL
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -16,6 +17,8 @@ from harness.conformance.traced_call import (
     free_registers,
 )
 from harness.conformance.verdict import Layer
+from harness.guest.answer import wrong_answer
+from harness.trace import FuncgraphEntryEvent, FunctionEvent
 
 SITE, LEAF = "check_nested_calls", "leaf"
 """Functions of the workload: one that calls others, and a leaf."""
@@ -133,13 +136,15 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             met = _interrupt_each(bench, bench.sites.resumes(site), tracer)
             if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
                 met += _interrupt_each(bench, caller, tracer)
+            work = bench.sites.of(HANDLER_WORK).address
+            recorded = _calls_of(bench, work)
             bench.run_to(CALL_RETURNS)
         status = bench.guest.workload_status
         bench.require(
             "C1j",
             status == 0,
-            f"with an interrupt at each instruction of {tracer}'s stubs check {status} of the "
-            "workload is wrong",
+            f"{wrong_answer(bench.image, status)} with an interrupt at each instruction of "
+            f"{tracer}'s stubs",
             interrupted=[bench.image.symbolize(at) for at in met],
         )
         counter = bench.read_memory(bench.image.address_of("injected_interrupts"), 4)
@@ -149,11 +154,27 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             number == len(met),
             f"{number} interrupts of {len(met)} were handled under {tracer}",
         )
+        bench.require(
+            "C1j",
+            recorded == len(met),
+            f"{recorded} of {len(met)} handlers under {tracer} were recorded",
+        )
+
+
+def _calls_of(bench: Bench, site: int) -> int:
+    """The recorded calls of a function."""
+    events = bench.guest.tracer.events()
+    return sum(
+        (isinstance(event, FunctionEvent) and event.ip == site)
+        or (isinstance(event, FuncgraphEntryEvent) and event.func == site)
+        for event in events
+    )
 
 
 def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
-    isa, debugger, functions = bench.isa, bench.guest.debugger, _c_functions(bench)
+    isa, debugger, symbols = bench.isa, bench.guest.debugger, bench.image.symbols
+    functions = {symbols[name] for name in KERNEL if name in symbols}
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     met: list[int] = []
     for _ in range(MOST_STEPS):

@@ -8,6 +8,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.switch import Switch
+from harness.guest.answer import wrong_answer
 
 SITE = "leaf"
 OTHER = 1
@@ -54,7 +55,7 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
                 bench.require(
                     clause,
                     answer == RIGHT,
-                    f"text changed under CPU {OTHER}: check {answer} of its workload is wrong",
+                    f"text changed under CPU {OTHER}: {wrong_answer(bench.image, answer)}",
                 )
 
 
@@ -85,8 +86,7 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
                 bench.require(
                     clause,
                     status == 0 and answer == RIGHT,
-                    f"a site was {what}: error {status}, and check {answer} of what that CPU does "
-                    "is wrong",
+                    f"a site was {what}: error {status}; {wrong_answer(bench.image, answer)}",
                 )
 
 
