@@ -176,6 +176,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     isa, debugger, symbols = bench.isa, bench.guest.debugger, bench.image.symbols
     functions = {symbols[name] for name in KERNEL if name in symbols}
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
+    mask = _interrupt_mask(bench)
     met: list[int] = []
     for _ in range(MOST_STEPS):
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
@@ -185,10 +186,16 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
             return met
-        if here not in functions and not delayed:
+        # Where the port masks them an interrupt would come later.
+        if here not in functions and not delayed and _interrupt_mask(bench) == mask:
             _interrupt(bench, here, tracer)
             met.append(here)
     raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
+
+
+def _interrupt_mask(bench: Bench) -> int:
+    status = bench.guest.debugger.read_register(bench.isa.abi.status_registers[0])
+    return bench.isa.machine.interrupt_mask(status)
 
 
 def _interrupt(bench: Bench, here: int, tracer: str) -> None:
