@@ -8,7 +8,7 @@ from functools import partial
 from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks.b_crossing import LEAF, judge_tracer
 from harness.conformance.checks.registry import DYNAMIC, STATIC
-from harness.conformance.comparison import compare
+from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.engine import BuildFindings
 from harness.conformance.findings import COMBINATIONS
 from harness.conformance.retrace import Retrace
@@ -26,9 +26,6 @@ NAME = COMBINATIONS
 
 OPTIONAL = ("FUNCTION_GRAPH_TRACER", "FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")
 OF_GRAPH = OPTIONAL[1:]
-
-GROUPS = ("args", "others", "return", "saved", "status", "fixed", "stack")
-"""All that a call is compared in."""
 
 
 def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:

@@ -12,6 +12,9 @@ from harness.conformance.verdict import MASK
 
 IN, HOME = "on the way in", "on the way back"
 
+GROUPS = ("args", "others", "return", "saved", "status", "fixed", "stack")
+"""All that `compare` can compare, as in its ``clauses``."""
+
 MANY = 3
 """Up to this many wrong registers after one call have separate causes; more of them have one."""
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Data of the guest that is not the port's, before and after a call of the port."""
 
+from functools import lru_cache
+
 from harness.conformance.bench import Bench
 from harness.conformance.places import port_file
+from harness.image import RunningImage
 from harness.units import align_up
 
 BEHIND = 256
@@ -23,7 +26,7 @@ class OthersData:
         image = bench.image
         start = align_up(image.text.stop, image.isa.word_size)
         self._where = range(start, image.address_of("__bss_stop") + BEHIND)
-        self._own = image.variables_in(lambda file: port_file(file) is not None)
+        self._own = _variables_of_port(image)
         self._before = self._read()
 
     def changed(self) -> list[str]:
@@ -42,3 +45,9 @@ class OthersData:
 
     def _read(self) -> bytes:
         return self._bench.guest.debugger.dump_memory(self._where.start, len(self._where))
+
+
+@lru_cache(maxsize=1)
+def _variables_of_port(image: RunningImage) -> list[range]:
+    """They are looked up once for all calls of one build."""
+    return image.variables_in(lambda file: port_file(file) is not None)

@@ -13,7 +13,7 @@ from harness.conformance.checks.registry import (
     STATIC_STOP,
     check,
 )
-from harness.conformance.comparison import compare
+from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -41,12 +41,11 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             clauses = _idle_clauses(bench, state)
             retrace = Retrace(bench, partial(_idle, bench, state, name))
             what = f"a call of {name} with {state}"
-            kept = ("args", "others", "return", "saved", "status", "fixed", "stack")
             with bench.stakes(*clauses, locate=retrace.lost):
                 try:
                     call = retrace.go(home=True)
                 except NotReached as error:
-                    groups = dict.fromkeys(kept, clauses[0])
+                    groups = dict.fromkeys(GROUPS, clauses[0])
                     retrace.go_first(error, partial(judge_first, retrace, groups))
                     return
             for function in (TRACER, GRAPH_ENTER):
@@ -59,7 +58,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                     retrace,
                     call,
                     what,
-                    dict.fromkeys(kept, clause),
+                    dict.fromkeys(GROUPS, clause),
                 )
 
 

@@ -55,12 +55,8 @@ def stores_and_maintenance_in_modules(bench: Bench) -> None:
     site = sites_of(load(bench, init=False))[0]
 
     def prepare(*, on: bool) -> Call:
-        module = load(bench, init=False)[0]
-        make_call, make_nop = _requests(bench, site, module.address_of(THIS_MODULE))
-        if on:
-            return make_call
-        bench.call(*make_call)
-        return make_nop
+        module = load(bench, init=False)[0].address_of(THIS_MODULE)
+        return _come_to(bench, _requests(bench, bench.port.record_of(site), module), on=on)
 
     for on in (True, False):
         what = f"switching a module's site {_STATES[on]}"
@@ -111,20 +107,28 @@ def _judge(bench: Bench, operation: _Operation) -> None:
         )
 
 
-def _requests(bench: Bench, site: CallSite, module: int = 0) -> tuple[Call, Call]:
-    """The calls that switch a site on and off."""
-    image, record = bench.image, bench.port.record_of(site)
-    caller = image.address_of("ftrace_caller")
+def _requests(bench: Bench, record: int, module: int = 0) -> tuple[Call, Call]:
+    """The calls that switch the site of a record on and off."""
+    image, caller = bench.image, bench.image.address_of("ftrace_caller")
     return (
         (image.address_of("ftrace_make_call"), record, caller),
         (image.address_of("ftrace_make_nop"), module, record, caller),
     )
 
 
+def _come_to(bench: Bench, requests: tuple[Call, Call], *, on: bool) -> Call:
+    """One of `_requests`, for a site that is off; it is switched on first if ``on`` is false."""
+    make_call, make_nop = requests
+    if on:
+        return make_call
+    bench.call(*make_call)
+    return make_nop
+
+
 def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
     # As near as possible to the end of a cache line, where a wrong line shows.
     site = max(bench.image.sites, key=lambda site: site.address % LINE)
-    make_call, make_nop = _requests(bench, site)
+    make_call, make_nop = _requests(bench, bench.port.record_of(site))
     yield _kernel_operation(bench, "switching a site on", make_call)
     yield _kernel_operation(bench, "switching a site off", make_nop, make_call)
 
@@ -170,12 +174,7 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
         bench.fresh()
         bench.write_memory(address, off)
         site = CallSite(address, real.form, "at an edge", address, real.as_built)
-        record, caller = bench.sites.fake_record(site), bench.image.address_of("ftrace_caller")
-        make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
-        if on:
-            return make_call
-        bench.call(*make_call)
-        return (bench.image.address_of("ftrace_make_nop"), 0, record, caller)
+        return _come_to(bench, _requests(bench, bench.sites.fake_record(site)), on=on)
 
     places = {"that ends at": edge - len(off), "across": edge - unit}
     for where, address in places.items():
@@ -197,7 +196,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     Its function, the log, and what has changed in data that is not the port's.
     """
     call, isa, watched = operation.prepare(), bench.isa, operation.watched
-    text, unit, debugger = bench.code.text(), isa.unit, bench.guest.debugger
+    unit, debugger = isa.unit, bench.guest.debugger
     before = debugger.dump_memory(watched.start, len(watched))
     bench.call(*call)
     after = debugger.dump_memory(watched.start, len(watched))
@@ -212,15 +211,12 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     others = OthersData(bench)
     bench.enter(*call)
     debugger, machine = bench.guest.debugger, isa.machine
-    end, start = bench.image.symbols[CALL_RETURNS], bench.image.text.start
+    end = bench.image.symbols[CALL_RETURNS]
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here == end:
             return bench.image.symbolize(call[0]), log, others.changed()
-        at = here - start
-        inside = 0 <= at < len(text) - isa.longest
-        instruction = isa.split(text[at : at + isa.longest])[0] if inside else b""
-        instruction = instruction or bench.code.instruction(here)
+        instruction = bench.code.linked(here)
         visible = machine.fetch_maintenance(instruction, debugger.read_register)
         here = debugger.step_instruction().address & isa.mask
         if visible:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Interrupts at each instruction of the stubs."""
 
+from collections.abc import Sequence
+
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import registers_of
@@ -86,7 +88,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
 def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
     """Continue in single steps; C functions run to their end at once."""
     isa, debugger = bench.isa, bench.guest.debugger
-    functions = _c_functions(bench)
+    functions = _functions(bench, CALLED)
     noise = bytes(range(1, 129)) * (BELOW // 128)
     here = start
     for _ in range(MOST_STEPS):
@@ -136,8 +138,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             met = _interrupt_each(bench, bench.sites.resumes(site), tracer)
             if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
                 met += _interrupt_each(bench, caller, tracer)
-            work = bench.sites.of(HANDLER_WORK).address
-            recorded = _calls_of(bench, work)
+            recorded = _calls_of(bench, bench.sites.of(HANDLER_WORK).address)
             bench.run_to(CALL_RETURNS)
         status = bench.guest.workload_status
         bench.require(
@@ -173,8 +174,7 @@ def _calls_of(bench: Bench, site: int) -> int:
 
 def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
-    isa, debugger, symbols = bench.isa, bench.guest.debugger, bench.image.symbols
-    functions = {symbols[name] for name in KERNEL if name in symbols}
+    isa, debugger, functions = bench.isa, bench.guest.debugger, _functions(bench, KERNEL)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     mask = _interrupt_mask(bench)
     met: list[int] = []
@@ -266,7 +266,6 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
             bench.run_to(NMI_WORK)
 
 
-def _c_functions(bench: Bench) -> set[int]:
-    """The C functions that the stubs call: of the kernel or compiled."""
-    names = (*CALLED, "ftrace_return_to_handler")
+def _functions(bench: Bench, names: Sequence[str]) -> set[int]:
+    """The addresses of those of these functions that the guest has."""
     return {bench.image.symbols[name] for name in names if name in bench.image.symbols}
