@@ -10,14 +10,14 @@ from harness.conformance.places import port_file
 from harness.conformance.variants import variant_of
 from harness.conformance.verdict import CodeLine, Finding, Listing, Place
 from harness.errors import HarnessError
+from harness.files import lines_below
 from harness.image import Image
 from harness.kbuild import GuestSpec, module_beside, plan_build
-from harness.units import KIB, MIB, one_line
+from harness.units import KIB, one_line
 
 AROUND = 8
 """Instructions, and lines of source, before and after a place."""
 
-LONGEST_FILE = 4 * MIB
 LONGEST_LINE = 200
 
 LONGEST_FUNCTION = 64 * KIB
@@ -113,17 +113,8 @@ def source_around(port: Path, name: str, line: int) -> Iterator[tuple[int, str]]
 
     There are none for a file outside the port's directory: the debug information is not trusted.
     """
-    try:
-        file = (port / name).resolve()
-        if not (file.is_relative_to(port.resolve()) and file.is_file()):
-            return
-        if file.stat().st_size > LONGEST_FILE:
-            return
-        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-    except (OSError, ValueError):
-        return
+    lines = lines_below(port, name)
     if not 0 < line <= len(lines):
         return
     first = max(1, line - AROUND)
-    for number, text in enumerate(lines[first - 1 : line + AROUND], first):
-        yield number, one_line(text.rstrip().expandtabs(8), LONGEST_LINE)
+    yield from enumerate(lines[first - 1 : line + AROUND], first)

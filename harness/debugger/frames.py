@@ -3,11 +3,34 @@
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from harness.debugger.session import MiSession
-from harness.debugger.state import Thread, frame_address
+from harness.debugger.state import Thread, frame_address, number
 from harness.errors import GdbError
 from harness.units import escape
+
+NAME = 200
+"""Maximum number of characters of a function's or a file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackFrame:
+    """One frame, with names escaped; ``file`` is empty and ``line`` is 0 if gdb knows none.
+
+    ``address`` is where the frame continues.  The name of the file is that in the debug
+    information.
+    """
+
+    level: int
+    address: int
+    function: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        place = f" at {self.file}:{self.line}" if self.file else ""
+        return f"#{self.level} {self.address:#x} in {self.function}{place}"
 
 
 class Frames:
@@ -20,23 +43,19 @@ class Frames:
         self._session = session
         self._threads = threads
         self._select = select
-        self._backtraces: dict[int, list[str]] = {}
+        self._backtraces: dict[int, list[StackFrame]] = {}
 
     def forget(self) -> None:
         """Drop cached values: another thread is selected, or the target has changed."""
         self._backtraces.clear()
 
-    def backtrace(self, limit: int = 20) -> list[str]:
-        """The frames of the selected thread, innermost first, escaped.
+    def backtrace(self, limit: int = 20) -> list[StackFrame]:
+        """The frames of the selected thread, innermost first.
 
-        If the stack cannot be unwound, the list is gdb's message.
+        GdbError if the stack cannot be unwound.
         """
         if limit not in self._backtraces:
-            try:
-                frames = self._frames(limit)
-            except GdbError as error:
-                return [f"<{escape(error.message, 200)}>"]
-            self._backtraces[limit] = [_text(frame) for frame in frames]
+            self._backtraces[limit] = [_frame(frame) for frame in self._frames(limit)]
         return list(self._backtraces[limit])
 
     def addresses(self, limit: int = 100) -> list[int]:
@@ -56,10 +75,12 @@ class Frames:
         return stack if isinstance(stack, list) else []
 
 
-def _text(frame: object) -> str:
-    if not isinstance(frame, dict):
-        return "?"
-    text = f"#{frame.get('level', '?')} {frame.get('addr', '?')} in {frame.get('func', '??')}"
-    if "file" in frame:
-        text += f" at {frame['file']}:{frame.get('line', '?')}"
-    return escape(text, 300)
+def _frame(frame: object) -> StackFrame:
+    values = frame if isinstance(frame, dict) else {}
+    return StackFrame(
+        number(values.get("level")),
+        frame_address(values) or 0,
+        escape(str(values.get("func", "??")), NAME),
+        escape(str(values.get("file", "")), NAME),
+        number(values.get("line")),
+    )

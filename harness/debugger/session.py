@@ -62,7 +62,6 @@ SETTINGS = (
     "history save off",
     "auto-solib-add off",
     "backtrace limit 64",
-    "print frame-info location",
     "breakpoint always-inserted off",
 )
 

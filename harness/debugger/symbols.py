@@ -2,14 +2,21 @@
 """Symbol files, and file names that gdb can open."""
 
 import contextlib
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness.debugger.session import MiSession
 from harness.errors import UsageError
+from harness.units import MIB
 
 DEADLINE = 60.0
 """Seconds for gdb to read a file's symbols."""
+
+LARGE = 64 * MIB
+"""The size of a file that is no guest of the harness."""
+
+ARANGES, NOT_ARANGES = b"\0.debug_aranges\0", b"\0.debug_ignored\0"
 
 
 class GdbSymbols:
@@ -20,13 +27,16 @@ class GdbSymbols:
         self._session = session
         self._directory = directory
         self._changed = changed
+        self._added = 0
         self.address_mask = (1 << 64) - 1
         """The valid bits of an address."""
 
-    def load(self, elf: Path) -> None:
+    def load(self, elf: Path, *, current: bool = False) -> None:
         """Load the symbols of ``elf``, the target's kernel.
 
-        Before :meth:`Debugger.connect`, as a stub may not report its architecture.
+        Before :meth:`Debugger.connect`, as a stub may not report its architecture.  With
+        ``current``, gdb does not warn of sources that are newer than the file: it was built from
+        the same ones.
         """
         try:
             with elf.open("rb") as file:
@@ -36,14 +46,28 @@ class GdbSymbols:
         if identification[:4] != b"\x7fELF":
             raise UsageError(f"{elf} is not an ELF file")
         self._changed()
-        link = self.link("kernel", elf)
-        self._session.command(f"-file-exec-and-symbols {link}", DEADLINE)
+        name = self._copy("kernel", elf, current=current)
+        self._session.command(f"-file-exec-and-symbols {name}", DEADLINE)
         self.address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
 
     def add(self, elf: Path) -> None:
-        """Load the symbols of another file, linked to its address."""
+        """Load the symbols of another current file, linked to its address."""
         self._changed()
-        self._session.console(f"add-symbol-file {self.link('added', elf)} -o 0", DEADLINE)
+        self._added += 1
+        # gdb opens it again by its name.
+        name = self._copy(f"added{self._added}", elf, current=True)
+        self._session.console(f"add-symbol-file {name} -o 0", DEADLINE)
+
+    def find_sources(self, places: Mapping[str, Path]) -> None:
+        """Where the source files lie, by the beginnings of their names in debug information.
+
+        Of two names that fit, the first one counts.
+        """
+        for name, path in places.items():
+            self._changed()
+            quoted = str(path).replace("\\", "\\\\").replace('"', '\\"')
+            # A rule for the same name is replaced, and a new one comes last.
+            self._session.console(f'set substitute-path {name} "{quoted}"')
 
     def remove(self, address: int) -> None:
         """Unload the symbols of the added file at this address."""
@@ -58,4 +82,17 @@ class GdbSymbols:
         with contextlib.suppress(FileNotFoundError):
             link.unlink()
         link.symlink_to(target.absolute())
+        return name
+
+    def _copy(self, name: str, elf: Path, *, current: bool) -> str:
+        """A name for a copy of a file; a large file is not copied."""
+        if elf.stat().st_size > LARGE:
+            return self.link(name, elf)
+        copy = self._directory / name
+        copy.unlink(missing_ok=True)
+        # gdb 13 does not extend the signs of the addresses in .debug_aranges, and so knows no line
+        # of an address on 32-bit MIPS.  Without them it reads those of the units.
+        copy.write_bytes(elf.read_bytes().replace(ARANGES, NOT_ARANGES))
+        if not current:
+            shutil.copystat(elf, copy)
         return name

@@ -7,6 +7,7 @@ from harness.guest.dump import open_dump
 from harness.guest.guest import Guest
 from harness.guest.linux import LinuxGuest
 from harness.guest.modules import Module, Modules
+from harness.guest.source_listing import SourceListing
 from harness.guest.start import Startable, boot, check_build_id, run_kernel, start
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Module",
     "Modules",
     "Outcome",
+    "SourceListing",
     "Startable",
     "attach",
     "boot",

@@ -14,6 +14,7 @@ from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, Host
 from harness.guest.cpus import StubCpus
 from harness.guest.evidence import describe
 from harness.image import Image
+from harness.kbuild import GuestSources
 from harness.machine import AttachedMachine, Machine
 
 TIMEOUT = 60.0
@@ -70,12 +71,14 @@ class RunControl:
         debugger: Debugger,
         cpus: StubCpus,
         places: OwnPlaces,
+        sources: GuestSources,
     ) -> None:
         self._image = image
         self._machine = machine
         self._debugger = debugger
         self._cpus = cpus
         self._places = places
+        self._sources = sources
         self._own: dict[str, int] = {}
         self.dying: Callable[[], None] = lambda: None
         """Called when a panic was reached, with the guest stopped there."""
@@ -169,7 +172,8 @@ class RunControl:
 
     def describe(self) -> str:
         """Registers, backtrace and disassembly of each CPU, and the tail of the console."""
-        return describe(self._debugger, self._image, self._machine.console, self._cpus)
+        console = self._machine.console
+        return describe(self._debugger, self._image, console, self._cpus, self._sources)
 
     def died(self, what: str) -> GuestDied:
         """The error for a dead guest, with its state."""

@@ -2,15 +2,18 @@
 """The state of a guest that failed: its CPUs, the code around the program counter, its console."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 
 from harness.debugger import Debugger
-from harness.errors import HarnessError
+from harness.errors import GdbError, HarnessError
 from harness.guest.cpus import StubCpus
-from harness.image import GuestThread, Image
+from harness.guest.source_listing import SourceListing
+from harness.image import GuestThread, Image, SourceLine
+from harness.kbuild import GuestSources
 from harness.machine import Console, NoConsole
+from harness.units import escape
 
 BEFORE, AFTER = 16, 24
 """Bytes disassembled before a program counter and from it on."""
@@ -18,7 +21,13 @@ BEFORE, AFTER = 16, 24
 CONSOLE_LINES = 30
 
 
-def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpus: StubCpus) -> str:
+def describe(
+    debugger: Debugger,
+    image: Image,
+    console: Console | NoConsole,
+    cpus: StubCpus,
+    sources: GuestSources,
+) -> str:
     """A report in plain text.  Errors are reported in it; nothing is raised.
 
     Registers and code are those of the stopped CPU.
@@ -28,9 +37,9 @@ def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpu
     with suppress(HarnessError):
         threads = cpus.current()
     for title, section in (
-        ("CPUs", partial(_cpus, threads)),
+        ("CPUs", partial(_cpus, threads, sources)),
         ("Registers", _registers),
-        ("Code", _code),
+        ("Code", partial(_code, sources)),
     ):
         try:
             sections.append(f"{title}:\n{section(debugger, image)}")
@@ -44,15 +53,30 @@ def describe(debugger: Debugger, image: Image, console: Console | NoConsole, cpu
     return "\n\n".join(sections)
 
 
-def _cpus(threads: Mapping[int, GuestThread], debugger: Debugger, image: Image) -> str:
+def _cpus(
+    threads: Mapping[int, GuestThread], sources: GuestSources, debugger: Debugger, image: Image
+) -> str:
     lines = []
     with debugger.preserved_selection():
         for cpu in debugger.threads():
             debugger.select_thread(cpu.id)
             runs = f", running {threads[cpu.id - 1]}" if cpu.id - 1 in threads else ""
             lines.append(f"  CPU {cpu.id - 1} at {image.symbolize(cpu.pc)} ({cpu.pc:#x}){runs}")
-            lines += [f"    {frame}" for frame in debugger.frames.backtrace()]
+            lines += [f"    {line}" for line in _backtrace(sources, debugger)]
     return "\n".join(lines)
+
+
+def _backtrace(sources: GuestSources, debugger: Debugger) -> Iterator[str]:
+    """The frames of the selected thread, each with its line of the sources."""
+    try:
+        frames = debugger.frames.backtrace()
+    except GdbError as error:
+        yield f"<{escape(error.message, 200)}>"
+        return
+    for frame in frames:
+        yield str(frame)
+        if text := sources.at(SourceLine(frame.file, frame.line)):
+            yield f"     {text}"
 
 
 def _registers(debugger: Debugger, image: Image) -> str:
@@ -62,15 +86,18 @@ def _registers(debugger: Debugger, image: Image) -> str:
     return "\n".join("  " + " ".join(shown[i : i + 4]) for i in range(0, len(shown), 4))
 
 
-def _code(debugger: Debugger, image: Image) -> str:
+def _code(sources: GuestSources, debugger: Debugger, image: Image) -> str:
     isa = image.isa
     pc = debugger.read_register(isa.abi.pc_register)
     start = pc - BEFORE
     code = debugger.read_memory(start, BEFORE + AFTER)
-    return "\n".join(
-        ("=>" if instruction.address == pc else "  ") + f" {instruction}"
-        for instruction in isa.disassemble(code, start)
-    )
+    listing = SourceListing(image, sources)
+    lines = []
+    for instruction in isa.disassemble(code, start):
+        if source := listing.before(instruction.address):
+            lines.append(f"   {source}")
+        lines.append(("=>" if instruction.address == pc else "  ") + f" {instruction}")
+    return "\n".join(lines)
 
 
 def _functions(image: Image, printed: str) -> str:

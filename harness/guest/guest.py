@@ -18,7 +18,7 @@ from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import GuestSnapshots
 from harness.guest.tracing import Tracing
 from harness.image import GuestThread, RunningImage, ThreadArray
-from harness.kbuild import GuestSpec
+from harness.kbuild import GuestSources, GuestSpec
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, EventBuffer, Lane, MonitorLane, StubLane
 from harness.tracer import PortCalls, Tracer
@@ -42,7 +42,8 @@ SETTLING = 5.0
 class Guest:
     """One guest, stopped unless a method of this class is running.
 
-    ``spec`` is None for a guest that was not built by the harness.
+    ``spec`` is None for a guest that was not built by the harness.  ``sources`` is the text of its
+    sources.
     """
 
     own_places = OwnPlaces()
@@ -61,11 +62,17 @@ class Guest:
         self.debugger = debugger
         self.lane = lane
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
-        self.control = RunControl(image, machine, debugger, self.cpus, self.own_places)
+        self.sources = GuestSources(spec)
+        debugger.symbols.find_sources(self.sources.places)
+        self.control = RunControl(
+            image, machine, debugger, self.cpus, self.own_places, self.sources
+        )
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self._tracing = Tracing(self._make_collector, self._make_tracer)
-        self.modules = Modules(spec, image, debugger, self.cpus, self._tracing, self.call)
+        self.modules = Modules(
+            spec, image, debugger, self.cpus, self._tracing, self.call, self.sources
+        )
         self._snapshots = GuestSnapshots(
             self.config, machine, debugger, self._tracing, self.modules
         )

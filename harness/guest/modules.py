@@ -16,7 +16,7 @@ from harness.errors import FormatError, GdbError, GuestDied, GuestError, Harness
 from harness.guest.cpus import StubCpus
 from harness.guest.tracing import Tracing
 from harness.image import Image, ModuleImage, RunningImage
-from harness.kbuild import GuestSpec, build_guest, find_modules, module_beside
+from harness.kbuild import GuestSources, GuestSpec, build_guest, find_modules, module_beside
 from harness.units import escape
 
 MEANINGS = {
@@ -50,6 +50,7 @@ class Modules:
         cpus: StubCpus,
         tracing: Tracing,
         call: Callable[..., int],
+        sources: GuestSources,
     ) -> None:
         """``call`` calls a function of the guest: its name, its arguments."""
         self._spec = spec
@@ -58,6 +59,7 @@ class Modules:
         self._cpus = cpus
         self._tracing = tracing
         self._call_guest = call
+        self._text = sources
         # In the order of their addresses.
         self._sources = spec.module_sources if spec else ()
         self._loaded: dict[str, Module] = {}
@@ -78,6 +80,9 @@ class Modules:
         paths = find_modules(wanted)
         sources = [path for path in paths if path.suffix == ".c"]
         kernel = self._built(sources) if sources else None
+        for source in sources:
+            self._text.add_module(source)
+        self._debugger.symbols.find_sources(self._text.places)
         return [
             self._read(module_beside(kernel, path.stem) if kernel and path in sources else path)
             for path in paths

@@ -160,7 +160,7 @@ def run_kernel(
     ):
         # QEMU blocks on a full console that is not read.
         debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
-        debugger.symbols.load(kernel)
+        debugger.symbols.load(kernel, current=True)
         debugger.memory.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)

@@ -4,6 +4,7 @@
 from harness.image.functions import Function
 from harness.image.image import Image
 from harness.image.layout import Member, Structure
+from harness.image.lines import SourceLine
 from harness.image.module import THIS_MODULE, ModuleImage
 from harness.image.running import RunningImage
 from harness.image.threads import GuestThread, ThreadArray, thread_count
@@ -16,6 +17,7 @@ __all__ = [
     "Member",
     "ModuleImage",
     "RunningImage",
+    "SourceLine",
     "Structure",
     "ThreadArray",
     "thread_count",

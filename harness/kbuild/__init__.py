@@ -3,12 +3,14 @@
 
 from harness.kbuild.build import Build, build_guest, module_beside, plan_build
 from harness.kbuild.cache import MUTANTS
+from harness.kbuild.guest_sources import GuestSources
 from harness.kbuild.sources import find_modules
 from harness.kbuild.spec import GuestSpec
 
 __all__ = [
     "MUTANTS",
     "Build",
+    "GuestSources",
     "GuestSpec",
     "build_guest",
     "find_modules",

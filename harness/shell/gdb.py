@@ -26,6 +26,8 @@ _REACHED = re.compile(r"(?:Thread .* hit )?(?:Temporary b|B)reakpoint (\d+), ")
 _SWITCHED = re.compile(r"\[Switching to Thread .*\]")
 _FRAME = re.compile(r"(?:0x[0-9a-f]+ in )?\S+ \(.*\)")
 
+_SOURCE = re.compile(r"\d+\t")
+
 
 def pass_through(session: Session, line: str) -> None:
     """Run ``line`` in gdb and print its output; if the guest runs, print where it stops.
@@ -81,7 +83,7 @@ def run(session: Session, until: str | int | None = None, seconds: float | None 
     _ = session.interrupt.pressed
     stop = guest.debugger.stop
     if stop is None or stop.breakpoint not in mine:
-        session.print(guest.debugger.cli("frame").strip("\n").partition("\n")[0])
+        session.print_all(guest.debugger.cli("frame").strip("\n").split("\n"))
     show_next(session)
     return str(outcome)
 
@@ -104,6 +106,7 @@ class _Output:
         self._mine = mine
         self._rest = ""
         self._interrupted = False
+        self._shown = False
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -126,13 +129,16 @@ class _Output:
 
     def _is_ours(self, line: str) -> bool:
         interrupted, self._interrupted = self._interrupted, False
+        shown, self._shown = self._shown, False
         if _INTERRUPTED.fullmatch(line):
             self._interrupted = True
             return True
-        if not line or _SWITCHED.fullmatch(line) or (interrupted and _FRAME.match(line)):
+        if not line or _SWITCHED.fullmatch(line) or (shown and _SOURCE.match(line)):
             return True
         reached = _REACHED.match(line)
-        return reached is not None and int(reached[1]) not in (self._mine or ())
+        ours = reached is not None and int(reached[1]) not in (self._mine or ())
+        self._shown = ours or (interrupted and _FRAME.match(line) is not None)
+        return self._shown
 
 
 def _wait(session: Session) -> None:

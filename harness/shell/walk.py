@@ -2,7 +2,7 @@
 """Steps through a stub of the port, instruction by instruction."""
 
 from harness.errors import UsageError
-from harness.guest import Outcome
+from harness.guest import Outcome, SourceListing
 from harness.shell import gdb
 from harness.shell.session import Session
 
@@ -25,6 +25,7 @@ def walk(session: Session, stub: str) -> None:
     back = debugger.read_register(isa.abi.return_register) & isa.mask
     before = last = debugger.registers()
     own = image.function_at(entry)
+    listing = SourceListing(image, guest.sources)
     elsewhere = 0
     pc = entry
     for _ in range(MAX_INSTRUCTIONS):
@@ -46,6 +47,8 @@ def walk(session: Session, stub: str) -> None:
             for name in isa.abi.general_registers
             if now.get(name) != last.get(name)
         ]
+        if source := listing.before(here.address):
+            session.say(f"   {source}")
         session.print(f"{image.symbolize(here.address):26} {here.text:34} {' '.join(changed)}")
         last = now
         if pc == back:

@@ -86,6 +86,10 @@ def test_the_suite_goes_on_behind_a_port_that_does_not(what, says):
     assert set(findings.failures) & {"C2a", "C8e"}
     messages = [one.message for failures in findings.failures.values() for one in failures]
     assert any(says in message for message in messages), messages
+    dumps = [
+        str(one.evidence.get("guest", "")) for some in findings.failures.values() for one in some
+    ]
+    assert any(re.search(r"^ +\w+\.[cS]:\d+  \S", dump, re.MULTILINE) for dump in dumps), dumps
     # What the stub does not touch is still judged, and well.
     assert {"C7a", "C10a"} <= set(findings.judged) - set(findings.failures)
 

@@ -170,7 +170,8 @@ def test_where_it_is(config, live):
     assert thread.name.startswith("CPU#0")
     frames = guest.debugger.frames.backtrace(5)
     assert 1 <= len(frames) <= 5
-    assert "in workload" in frames[0]
+    assert frames[0].function == "workload"
+    assert frames[0].file == "guests/workloads/calls.c"
     for thread in reversed(threads):
         guest.debugger.cli(f"thread {thread.id}")
         assert guest.debugger.selected_thread == thread.id

@@ -62,7 +62,8 @@ def test_everything_knows_it_and_forgets_it(config, guest):
     assert guest.modules.loaded == [module]
     guest.run(until="mod_leaf")
     assert "mod_leaf [callbacks]" in guest.describe()
-    assert "mod_leaf" in guest.debugger.frames.backtrace()[0]
+    assert guest.debugger.frames.backtrace()[0].function == "mod_leaf"
+    assert "callbacks.c:" in guest.describe()
     guest.run(until="run_modules")
     guest.debugger.breakpoints.insert("mod_middle")
     guest.unload_module("callbacks")
