@@ -169,7 +169,7 @@ class MiSession:
         try:
             while token not in self._answers:
                 if self.pump(LONG, also) and also:
-                    os.kill(self.pid, signal.SIGINT)
+                    self.press_ctrl_c()
                     also = []
             results = results_of(self._answers.pop(token)[0])
         finally:
@@ -179,6 +179,13 @@ class MiSession:
         for warning in warnings:
             self._on_text(warning)
         return results
+
+    def press_ctrl_c(self) -> None:
+        """End a CLI command, or stop the target that it has started.
+
+        gdb reads no MI command while the target runs because of a CLI command.
+        """
+        os.kill(self.pid, signal.SIGINT)
 
     def exchange(
         self, commands: Sequence[str], deadline: float = DEADLINE

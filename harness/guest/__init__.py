@@ -4,13 +4,14 @@
 from harness.guest.attached import attach
 from harness.guest.control import TIMEOUT, Outcome
 from harness.guest.dump import open_dump
-from harness.guest.guest import Guest
+from harness.guest.guest import DONE, Guest
 from harness.guest.linux import LinuxGuest
 from harness.guest.modules import Module, Modules
 from harness.guest.source_listing import SourceListing
 from harness.guest.start import Startable, boot, check_build_id, run_kernel, start
 
 __all__ = [
+    "DONE",
     "TIMEOUT",
     "Guest",
     "LinuxGuest",

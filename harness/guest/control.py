@@ -59,6 +59,7 @@ class Outcome(StrEnum):
     ELAPSED = "duration"
     STOPPED = "stopped"
     BREAKPOINT = "breakpoint"
+    ENDED = "the workload has returned"
 
 
 class RunControl:
@@ -80,6 +81,8 @@ class RunControl:
         self._places = places
         self._sources = sources
         self._own: dict[str, int] = {}
+        self._kept = [place for place in places if place is not None]
+        self._end = ""
         self.dying: Callable[[], None] = lambda: None
         """Called when a panic was reached, with the guest stopped there."""
         self.keep_breakpoints()
@@ -125,11 +128,21 @@ class RunControl:
         Returns whether any was missing.
         """
         numbers = self._debugger.breakpoints.enabled()
-        places = [place for place in self._places if place is not None]
-        missing = [place for place in places if self._own.get(place) not in numbers]
+        missing = [place for place in self._kept if self._own.get(place) not in numbers]
         for place in missing:
             self._own[place] = self._debugger.breakpoints.insert(self._image.address_of(place))
         return bool(missing)
+
+    def stop_at_end(self, place: str) -> None:
+        """End every run at this function; where it was not run to, the outcome is ENDED."""
+        self._end = place
+        self._kept.append(place)
+        self.keep_breakpoints()
+
+    @property
+    def kept(self) -> list[str]:
+        """The functions with the harness's own breakpoints."""
+        return list(self._kept)
 
     @property
     def own_breakpoints(self) -> set[int]:
@@ -213,6 +226,9 @@ class RunControl:
                 if stop.address in addresses:
                     drained(lambda: False)
                     return Outcome.REACHED
+                if stop.breakpoint == self._own.get(self._end):
+                    drained(lambda: False)
+                    return Outcome.ENDED
             if wake is not None and _readable(wake):
                 return Outcome.STOPPED
             # Before the deadline is checked: the guest continues from a watermark only after a

@@ -26,6 +26,9 @@ from harness.tracer import PortCalls, Tracer
 MOMENT = 0.001
 """Seconds of a brief run."""
 
+DONE = "workload_done"
+"""The function that the guest calls when the workload has returned."""
+
 HANDLER = "handle_irq"
 """The guest's interrupt handler, called after the interrupted address is saved."""
 
@@ -129,6 +132,18 @@ class Guest:
         """The return value of ``workload()``."""
         raw = self.debugger.read_memory(self.image.symbols["workload_status"], 4)
         return int.from_bytes(raw, self.image.byteorder, signed=True)
+
+    @property
+    def workload_over(self) -> bool:
+        """Whether the workload has returned: its thread is in ``workload_done()``, or has ended."""
+        array, place = self._thread_array, self.image.symbols.get(DONE)
+        if array is None or place is None:
+            return False
+        done = self.image.function_at(place)
+        if any(self.image.function_at(pc) == done for pc in self.cpus.program_counters().values()):
+            return True
+        # The boot thread becomes the workload's, and has the first entry.
+        return array.has_ended(self.debugger.read_memory(array.address, array.layout.size))
 
     def address_of(self, symbol: str) -> int:
         """The address of a symbol; `UsageError` with similar names if there is none."""

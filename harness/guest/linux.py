@@ -8,7 +8,7 @@ from functools import cached_property
 from harness.debugger import Debugger
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.guest.control import DYING, OwnPlaces
-from harness.guest.guest import Guest
+from harness.guest.guest import DONE, Guest
 from harness.guest.linux_calls import GuestCaller, GuestMeans
 from harness.guest.modules import Module
 from harness.image import GuestThread
@@ -18,9 +18,6 @@ from harness.machine import AttachedMachine, Machine
 from harness.patcher import Text
 from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
 from harness.tracer import LinuxTracer, Tracer
-
-DONE = "workload_done"
-"""The end of a workload; of a Linux guest, one of `ENDS`."""
 
 ENDS = ("kernel_power_off", "kernel_restart", "kernel_halt")
 """The functions in which a kernel ends on request."""
@@ -81,6 +78,11 @@ class LinuxGuest(Guest):
     def threads(self) -> list[GuestThread]:
         """None: a kernel's tasks are not those of a guest of the harness."""
         return []
+
+    @property
+    def workload_over(self) -> bool:
+        """Always False: a kernel that has ended on request does not run."""
+        return False
 
     @property
     def workload_status(self) -> int:

@@ -13,6 +13,9 @@ from harness.units import one_line
 FREE = 0x1000
 """TASK_FREE, the ``state`` of an unused entry."""
 
+ENDED = 32
+"""EXIT_ZOMBIE, the ``state`` of a thread that has ended and was not joined yet."""
+
 MAX_THREADS = 65536
 
 _PATHS = {"saved_pc": "thread.pc", "saved_sp": "thread.sp"}
@@ -82,6 +85,10 @@ class ThreadArray:
             for slot, start in enumerate(starts)
             if self._state.number(entries, start) != FREE and self._stack_end.number(entries, start)
         ]
+
+    def has_ended(self, entry: bytes) -> bool:
+        """Whether the thread of an entry has ended."""
+        return self._state.number(entry) == ENDED
 
     def names(self, entries: bytes) -> dict[int, str]:
         """The name of each process id, also of ended threads whose entry is not reused yet."""

@@ -47,6 +47,7 @@ def pass_through(session: Session, line: str) -> None:
             "Put it into a file and use gdb's source command.",
         )
     session.choose_thread()
+    over = bool(session.ended)
     output = _Output(session)
     with output.listening():
         try:
@@ -57,18 +58,22 @@ def pass_through(session: Session, line: str) -> None:
             session.say("(interrupted)", "yellow")
             return
         if debugger.running:
-            _wait(session)
+            _wait(session, over)
             return
     if not debugger.connected:
         session.left(f"gdb has left it ({words[0]})")
     elif guest.control.keep_breakpoints():
-        session.say("(the breakpoints at ring_buffer_watermark and panic_stop stay)")
+        session.say(f"(the breakpoints at {', '.join(guest.control.kept)} stay)")
     session.remember_thread()
 
 
 def run(session: Session, until: str | int | None = None, seconds: float | None = None) -> str:
-    """Run the guest until it stops; returns the reason, an `Outcome` or ``died``."""
+    """Run the guest until it stops; returns the reason, an `Outcome` or ``died``.
+
+    UsageError if the workload has returned.
+    """
     guest = session.live
+    session.need_workload()
     # Stops at the harness's own breakpoints are not shown.
     mine = set(guest.debugger.breakpoints.addresses()) - guest.control.own_breakpoints
     output = _Output(session, mine)
@@ -85,7 +90,13 @@ def run(session: Session, until: str | int | None = None, seconds: float | None 
     if stop is None or stop.breakpoint not in mine:
         session.print_all(guest.debugger.cli("frame").strip("\n").split("\n"))
     show_next(session)
+    _say_if_over(session)
     return str(outcome)
+
+
+def _say_if_over(session: Session) -> None:
+    if ended := session.ended:
+        session.say(ended, "yellow")
 
 
 def show_next(session: Session) -> None:
@@ -141,8 +152,11 @@ class _Output:
         return self._shown
 
 
-def _wait(session: Session) -> None:
-    """Wait until a command such as ``finish`` or ``next`` has finished."""
+def _wait(session: Session, over: bool) -> None:
+    """Wait until a command such as ``finish`` or ``next`` has finished.
+
+    The guest is stopped if it runs on although its workload returned before.
+    """
     guest, debugger = session.guest, session.guest.debugger
     interrupt, console = session.interrupt.fileno(), guest.machine.console
     with session.running():
@@ -150,8 +164,8 @@ def _wait(session: Session) -> None:
             also = [interrupt, guest.machine.process_fd, console.fileno()]
             stop = debugger.wait_stop(LOOK, also=[fd for fd in also if fd >= 0])
             console.drain()
-            if stop is None and session.interrupt.pressed:
-                debugger.interrupt()
+            if stop is None and (over or session.interrupt.pressed):
+                debugger.session.press_ctrl_c()
                 stop = debugger.wait_stop(STOPPING)
             if stop is not None:
                 break
@@ -167,7 +181,8 @@ def _after(session: Session, stop: Stop) -> None:
     except GuestDied as error:
         session.died(error)
         return
-    if guest.control.is_own_stop(stop):
+    if stop.breakpoint is not None and stop.breakpoint == guest.control.watermark:
         guest.drain()
         session.say("(the ring buffer was full and has been read; give the command again)")
     show_next(session)
+    _say_if_over(session)

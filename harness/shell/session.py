@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
-from harness.guest import Guest
+from harness.guest import DONE, Guest
 from harness.kbuild import GuestSpec
 from harness.shell.interrupt import Interrupt, Interrupted
 from harness.trace import TraceDatReader, TraceEvent
@@ -58,6 +58,7 @@ class Session:
         self._chosen: tuple[int, int | None] = (-1, None)
         self._status = False
         self.guest = self._stack.enter_context(start())
+        self._begin()
 
     def close(self) -> None:
         """End the guest."""
@@ -76,6 +77,12 @@ class Session:
         self._start, self._stack, self.guest = start, stack, guest
         self.gone, self._chosen = "", (-1, None)
         self.snapshots.clear()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._over = False
+        if DONE in self.guest.image.symbols:
+            self.guest.control.stop_at_end(DONE)
 
     def _start_of(self, config: str) -> Start:
         if self._restart is None:
@@ -128,6 +135,23 @@ class Session:
         if self.gone:
             raise UsageError(f"the guest is gone: {self.gone}", REMAINS)
         return self.guest
+
+    @property
+    def ended(self) -> str:
+        """That the workload has returned, in words; empty if it has not."""
+        # Remembered: the guest itself does not know between workload_done() and thread_exit().
+        self._over = self._over or self.guest.workload_over
+        return f"the workload has returned {self.guest.workload_status}" if self._over else ""
+
+    def restore(self, name: str) -> None:
+        """Return to a snapshot."""
+        self.live.restore(name)
+        self._over = False
+
+    def need_workload(self) -> None:
+        """UsageError if the workload has returned: nothing happens any more."""
+        if ended := self.ended:
+            raise UsageError(f"{ended}: reboot, or restore a snapshot")
 
     def choose_thread(self) -> None:
         """Select the user's thread in gdb."""
@@ -246,6 +270,8 @@ class Session:
         if chosen not in (None, stop.thread) and resumptions == guest.debugger.resumptions:
             parts[0] += f", CPU {chosen - 1} is selected in gdb"
         try:
+            if ended := self.ended:
+                parts.append(ended)
             events, lost = guest.collector.totals()
             on = "" if guest.tracer.on else " (tracing_on 0)"
             parts += [f"tracer {guest.tracer.current}{on}", f"{events} events, {lost} lost"]

@@ -17,6 +17,8 @@ def walk(session: Session, stub: str) -> None:
     entry = guest.address_of(stub)
     if debugger.stop is None or debugger.stop.address != entry:
         outcome = gdb.run(session, entry)
+        if outcome == Outcome.ENDED:
+            raise UsageError(f"{session.ended} without a call of {stub}")
         if outcome != Outcome.REACHED:
             raise UsageError(
                 f"the guest did not reach {stub}: {outcome}",

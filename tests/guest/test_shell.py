@@ -140,12 +140,18 @@ def test_another_machine_and_its_modules_in_the_same_session(tmp_path):
         terminal.do("reboot aarch64-virt", "aarch64-virt: stopped at workload")
 
 
-def test_ctrl_c_stops_the_guest_and_not_the_session(terminal):
-    terminal.type("c\r")
-    terminal.wait("running")
-    terminal.control("c")
-    terminal.wait("stopped at")
-    terminal.do("p 6*7", "42")
+def test_ctrl_c_stops_the_guest_and_not_the_session(config, tmp_path):
+    """Both the session's own run, and commands with which gdb lets the guest run."""
+    source = tmp_path / "runs.c"
+    source.write_text(RUNS)
+    build_guest(GuestSpec.of(config, source))
+    with Terminal("shell", "-c", config, "--workload", source, state_home=tmp_path) as terminal:
+        terminal.wait(READY)
+        for line in ("finish", "c", "run", "continue 2"):
+            terminal.do(line, "running", ready="")
+            terminal.control("c")
+            terminal.wait("stopped at workload+")
+        terminal.do("p 6*7", "42")
 
 
 def test_errors_are_sentences_with_advice(terminal):

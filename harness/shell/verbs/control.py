@@ -77,7 +77,7 @@ def restore(session: Session, arguments: Arguments) -> None:
     """Return to a snapshot; breakpoints stay as they are."""
     if not arguments.words:
         raise UsageError("which snapshot?", "See: snapshot")
-    session.live.restore(arguments.words[0])
+    session.restore(arguments.words[0])
     session.say(session.state)
 
 

@@ -11,7 +11,6 @@ import click
 
 from harness.errors import UsageError
 from harness.files import atomic_file, trace_file
-from harness.guest import Guest
 from harness.shell import gdb
 from harness.shell.session import Session
 from harness.shell.verb import UNLIMITED, Arguments, verb
@@ -71,7 +70,7 @@ def record(session: Session, arguments: Arguments) -> None:
     """
     chosen = _options(_RECORD, arguments)
     if chosen["tracer"]:
-        _check(session.live, chosen)
+        _check(session, chosen)
     elif any(chosen[name] for name in ("filters", "notrace", "graph", "until", "duration")):
         raise UsageError("record runs the guest only with a tracer", "Add one: -p function")
     elif not chosen["output"]:
@@ -86,8 +85,10 @@ def record(session: Session, arguments: Arguments) -> None:
         session.say(f"{chosen['output']}: {session.guest.collector.counts.entries} events")
 
 
-def _check(guest: "Guest", chosen: dict[str, Any]) -> None:
+def _check(session: Session, chosen: dict[str, Any]) -> None:
     """UsageError before anything changes."""
+    session.need_workload()
+    guest = session.live
     if chosen["tracer"] not in guest.tracer.available_tracers:
         raise UsageError(
             f"this guest has no tracer {chosen['tracer']!r}",
