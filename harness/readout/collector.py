@@ -78,6 +78,16 @@ class Collector(EventBuffer):
         self._store(header.field_offset("flags"), flags)
         self._forget()
 
+    @property
+    def sizes(self) -> list[int]:
+        """As of `EventBuffer`."""
+        return [cpu.nr_pages * self.format.page_size for cpu in self.header().cpus]
+
+    @property
+    def overwriting(self) -> bool:
+        """As of `EventBuffer`."""
+        return self.header().overwrite
+
     def follow_snapshot(self, address: int) -> None:
         """Make `drain` read the buffer of `keep_snapshot`, without changing the guest."""
         self._snapshot = address

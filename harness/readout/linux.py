@@ -75,6 +75,16 @@ class LinuxCollector(EventBuffer):
         self.overwrites = overwrite
         self.clear()
 
+    @property
+    def sizes(self) -> list[int]:
+        """As of `EventBuffer`."""
+        return [one.nr_pages * self.format.page_size for one in self._ring.cpus()]
+
+    @property
+    def overwriting(self) -> bool:
+        """As of `EventBuffer`."""
+        return self.overwrites
+
     def clear(self) -> None:
         """Forget all events so far.  The kernel keeps its own."""
         self._forget()

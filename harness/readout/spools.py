@@ -144,6 +144,16 @@ class EventBuffer(ABC):
     def configure(self, buffer_size: int | None = None, overwrite: bool = False) -> None:
         """Empty the buffer; set its size (bytes per CPU) and whether it overwrites old events."""
 
+    @property
+    @abstractmethod
+    def sizes(self) -> list[int]:
+        """The size of each CPU's buffer in bytes."""
+
+    @property
+    @abstractmethod
+    def overwriting(self) -> bool:
+        """Whether a full buffer overwrites its oldest events."""
+
     @abstractmethod
     def clear(self) -> None:
         """Delete all events, in the guest and in the spools."""

@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.shell.session import Session
 from harness.shell.verb import VERBS
 from harness.trace import VIEWS
+from harness.tracefs import shortened
 
 # The arguments of trace-cmd's options.
 _FOLLOWS = {
@@ -77,7 +78,7 @@ class LineCompleter(Completer):
             return
         prefix = "" if text.endswith(" ") else words[-1]
         if words[0] in ("cat", "echo") and (words[0] == "cat" or ">" in text):
-            yield from self._offer([name for name in VERBS if name.startswith(prefix)], prefix)
+            yield from self._of_kind("tracefs", prefix, event)
             return
         verb = VERBS.get(words[0])
         if verb is None:
@@ -89,7 +90,14 @@ class LineCompleter(Completer):
             yield from self._of_kind(verb.completes, prefix, event)
 
     def _of_kind(self, kind: str, prefix: str, event: CompleteEvent) -> Iterator[Completion]:
-        if kind == "files" and not prefix.startswith("-"):
+        if kind == "tracefs":
+            with suppress(HarnessError):
+                directory = prefix.rpartition("/")[0]
+                inside = self._session.tracefs.names(shortened(directory))
+                where = f"{directory}/" if "/" in prefix else ""
+                found = [where + name for name in inside if (where + name).startswith(prefix)]
+                yield from self._offer(found, prefix)
+        elif kind == "files" and not prefix.startswith("-"):
             yield from self._paths.get_completions(Document(prefix), event)
         elif kind in _KINDS:
             names: Iterable[str] = ()

@@ -13,6 +13,7 @@ from harness.kbuild import GuestSpec
 from harness.shell.interrupt import Interrupt, Interrupted
 from harness.trace import TraceDatReader, TraceEvent
 from harness.trace.events import lost_line
+from harness.tracefs import Tracefs
 from harness.units import escape
 
 WIDEST = 1 << 20
@@ -30,6 +31,10 @@ REMAINS = (
     "trace, report, stat, record -o FILE and console still show what was read before; "
     "reboot starts another guest."
 )
+
+
+class Closed(Exception):
+    """Nobody wants more of the output of a command."""
 
 
 class Session:
@@ -57,6 +62,11 @@ class Session:
         """Why the guest is gone; empty if it is not."""
         self._chosen: tuple[int, int | None] = (-1, None)
         self._status = False
+        self._tracefs: Tracefs | None = None
+        self.output: Callable[[str], None] = click.echo
+        """Takes each line of output; not the session's remarks."""
+        self.closed = False
+        """Whether nobody wants more of the output."""
         self.guest = self._stack.enter_context(start())
         self._begin()
 
@@ -153,6 +163,13 @@ class Session:
         if ended := self.ended:
             raise UsageError(f"{ended}: reboot, or restore a snapshot")
 
+    @property
+    def tracefs(self) -> Tracefs:
+        """The files of the guest; UsageError when it is gone."""
+        if self._tracefs is None or self._tracefs.guest is not self.live:
+            self._tracefs = Tracefs(self.live)
+        return self._tracefs
+
     def choose_thread(self) -> None:
         """Select the user's thread in gdb."""
         debugger = self.guest.debugger
@@ -182,19 +199,21 @@ class Session:
     def print(self, text: str = "") -> None:
         """Print a line of output; Ctrl-C ends it."""
         self.interrupt.check()
+        if self.closed:
+            raise Closed
         self.show_line(text)
 
     def show_line(self, text: str) -> None:
         """Print a line of gdb's or the guest's, without a check for Ctrl-C."""
         self._clear_status()
-        click.echo(escape(text, WIDEST))
+        self.output(escape(text, WIDEST))
 
     def show(self, event: TraceEvent) -> None:
         """Print an event, with the number of lost events before it."""
         self._clear_status()
         if event.lost:
-            click.echo(lost_line(event.cpu, event.lost))
-        click.echo(str(event))
+            self.output(lost_line(event.cpu, event.lost))
+        self.output(str(event))
 
     def print_all(self, lines: Iterable[str]) -> None:
         """Print lines of output; Ctrl-C ends it."""

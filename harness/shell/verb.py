@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.errors import UsageError
 from harness.shell.session import Session
+from harness.tracefs import DIRECTORIES, shortened
 
 
 @dataclass(frozen=True)
@@ -83,26 +84,55 @@ def verb(
 def parse(line: str) -> tuple[Verb, Arguments] | None:
     """The verb and the arguments of a line; None if it is no verb's.
 
-    ``echo WORDS > VERB`` and ``cat VERB`` are as in tracefs.
+    ``echo WORDS > FILE`` and ``cat FILE`` are as in tracefs, with a path in it or from the root.
     """
     first = line.split(maxsplit=1)[0]
-    if first not in VERBS and first not in ("echo", "cat"):
+    if first not in VERBS and first not in ("echo", "cat") and not _is_path(first):
         return None
     words = _split(line)
     if first == "cat":
-        if len(words) != 2 or words[1] not in VERBS:
+        if len(words) != 2:
             raise UsageError("cat takes one file of tracefs", "Example: cat set_ftrace_filter")
-        return VERBS[words[1]], Arguments()
+        return file_verb(words[1]), Arguments()
     if first == "echo":
-        if len(words) < 3 or words[-2] not in (">", ">>") or words[-1] not in VERBS:
+        if len(words) < 3 or words[-2] not in (">", ">>"):
             # gdb has an echo too, which prints.
             if ">" not in words and ">>" not in words:
                 return None
             raise UsageError(
                 "echo writes to a file of tracefs", "Example: echo 'do_*' > set_ftrace_filter"
             )
-        return VERBS[words[-1]], Arguments(tuple(words[1:-2]), words[-2])
-    return VERBS[first], _arguments(words[1:])
+        return file_verb(words[-1]), Arguments(tuple(words[1:-2]), words[-2])
+    verb = VERBS[first] if first in VERBS else file_verb(first)
+    return verb, _arguments(words[1:])
+
+
+def file_verb(path: str) -> Verb:
+    """The verb of a file of tracefs, by its path."""
+    name = shortened(path)
+    if name in VERBS and VERBS[name].group == FILES:
+        return VERBS[name]
+
+    def run(session: Session, arguments: Arguments) -> None:
+        read_or_write(session, name, arguments)
+
+    return Verb(name, run, "[> | >>] [TEXT...]", UNLIMITED, "", "", FILES)
+
+
+def read_or_write(session: Session, name: str, arguments: Arguments) -> None:
+    """Print a file of tracefs, or write the words to it."""
+    if not arguments.reads:
+        session.tracefs.write(name, " ".join(arguments.words), arguments.redirect == ">>")
+        return
+    read = session.tracefs.file(name).read
+    if read is None:
+        raise UsageError(f"{name} is read while the guest runs", "Use: trace_pipe")
+    session.print_all(read(session.live))
+
+
+def _is_path(word: str) -> bool:
+    name = shortened(word)
+    return "/" in word and (name in VERBS or name.partition("/")[0] in DIRECTORIES)
 
 
 def check(verb: Verb, arguments: Arguments) -> None:

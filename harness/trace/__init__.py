@@ -27,7 +27,12 @@ from harness.trace.views import (
     stat_json,
     stat_text,
 )
-from harness.trace.writer import CpuStatistics, TraceDescription, write_trace_dat
+from harness.trace.writer import (
+    CpuStatistics,
+    TraceDescription,
+    header_page_text,
+    write_trace_dat,
+)
 
 __all__ = [
     "FUNCGRAPH_ENTRY",
@@ -50,6 +55,7 @@ __all__ = [
     "TraceEvent",
     "add_events",
     "event_formats",
+    "header_page_text",
     "parse_filters",
     "parse_syscall",
     "report_bytes",

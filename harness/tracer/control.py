@@ -13,7 +13,7 @@ from harness.errors import GuestError, UsageError
 from harness.image import Image, RunningImage
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
-from harness.tracer.module_filter import choose, title
+from harness.tracer.module_filter import change, choose, title
 from harness.tracer.options import TraceOptions
 from harness.tracer.setup import TRACERS, Hooks, Setup
 from harness.tracer.sites import SiteNow, read_sites
@@ -94,6 +94,7 @@ class TracerControl:
     def set_filter(self, *globs: str, append: bool = False) -> None:
         """``set_ftrace_filter``: trace only matching functions; without globs, all.
 
+        ``!GLOB`` removes functions, the last one the filter.
         ``FUNCTION:mod:MODULE`` matches functions of modules (docs/modules.rst).
         ``FUNCTION:COMMAND[:COUNT]`` adds a trigger and ``!FUNCTION:COMMAND`` removes it; neither
         changes the filter.
@@ -105,15 +106,19 @@ class TracerControl:
         filters = [text for text in globs if not is_trigger(text)]
         if filters:
             before = setup.chosen if append and setup.chosen else frozenset()
-            setup = replace(setup, chosen=before | choose(self._image, filters))
+            # As in the kernel, an empty filter is none.
+            setup = replace(setup, chosen=change(self._image, before, filters) or None)
         elif not globs and not append:
             setup = replace(setup, chosen=None)
         self._switch(setup)
 
     def set_notrace(self, *globs: str, append: bool = False) -> None:
-        """``set_ftrace_notrace``: never trace matching functions; without globs, none."""
+        """``set_ftrace_notrace``: never trace matching functions; without globs, none.
+
+        ``!GLOB`` removes functions from the list.
+        """
         before = self._setup.notrace if append else frozenset()
-        self._switch(replace(self._setup, notrace=before | choose(self._image, globs)))
+        self._switch(replace(self._setup, notrace=change(self._image, before, globs)))
 
     @property
     def triggers(self) -> list[Trigger]:

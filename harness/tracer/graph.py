@@ -98,7 +98,10 @@ class GraphControl:
         return self._names(_NOTRACE)
 
     def set_graph_function(self, *globs: str, append: bool = False) -> None:
-        """Trace only these functions and their callees; without globs, all."""
+        """Trace only these functions and their callees; without globs, all.
+
+        ``!GLOB`` removes functions from the list.
+        """
         self._set_list(_FUNCTIONS, globs, append)
 
     def set_graph_notrace(self, *globs: str, append: bool = False) -> None:
@@ -118,9 +121,10 @@ class GraphControl:
 
     def _set_list(self, names: _Names, globs: tuple[str, ...], append: bool) -> None:
         array, count = names
-        chosen = {site.address for site in self._sites_of(*globs)} if globs else set()
-        if append:
-            chosen |= set(self._addresses(names))
+        chosen = set(self._addresses(names)) if append else set()
+        for glob in globs:
+            sites = {site.address for site in self._sites_of(glob.removeprefix("!"))}
+            chosen = chosen - sites if glob.startswith("!") else chosen | sites
         room = self._control.room(array)
         if len(chosen) > room:
             raise UsageError(

@@ -343,6 +343,10 @@ class LinuxTracer(Tracer):
         """As of `Tracer`, by the kernel's own functions."""
         self._pid_lists.set_events(pids)
 
+    def pids(self) -> tuple[list[int], list[int]]:
+        """A `UsageError`: the kernel's lists are trees of bits."""
+        raise UsageError("the list of pids of a Linux kernel cannot be read from outside")
+
     @property
     def available_events(self) -> list[str]:
         """All events of the kernel, as ``SYSTEM:EVENT``."""

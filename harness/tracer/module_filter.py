@@ -32,6 +32,21 @@ def choose(image: RunningImage, globs: Iterable[str]) -> frozenset[CallSite]:
     return frozenset(site for glob in globs for site in _chosen(image, glob))
 
 
+def change(
+    image: RunningImage, chosen: frozenset[CallSite], globs: Iterable[str]
+) -> frozenset[CallSite]:
+    """The call sites of a list after globs were written to it: ``!GLOB`` removes, others add.
+
+    Errors as of `choose`.
+    """
+    for glob in globs:
+        if glob.startswith("!"):
+            chosen -= choose(image, [glob[1:]])
+        else:
+            chosen |= choose(image, [glob])
+    return chosen
+
+
 def _chosen(image: RunningImage, glob: str) -> list[CallSite]:
     function, separator, module = glob.partition(SEPARATOR)
     sites = _in_module(image, module) if separator else image.sites

@@ -29,6 +29,19 @@ class PidControl:
         self._set("event", pids)
         self._threads.set_event_ignore(lambda pid: bool(pids) and pid not in pids)
 
+    @property
+    def ftrace_pids(self) -> list[int]:
+        """The contents of ``set_ftrace_pid``; none for all threads."""
+        return self._listed("ftrace")
+
+    @property
+    def event_pids(self) -> list[int]:
+        """The contents of ``set_event_pid``; none for all threads."""
+        return self._listed("event")
+
+    def _listed(self, kind: str) -> list[int]:
+        return self._control.numbers(f"{kind}_pids", self._control.read(f"nr_{kind}_pids"))
+
     def _set(self, kind: str, pids: tuple[int, ...]) -> None:
         wrong = [pid for pid in pids if not 0 <= pid < 1 << 31]
         if wrong:

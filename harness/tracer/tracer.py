@@ -112,6 +112,10 @@ class Tracer(TracerControl):
         """``set_event_pid``: events of these threads only; without arguments, of all."""
         self._pids.set_event_pid(*pids)
 
+    def pids(self) -> tuple[list[int], list[int]]:
+        """The contents of ``set_ftrace_pid`` and ``set_event_pid``; empty for all threads."""
+        return self._pids.ftrace_pids, self._pids.event_pids
+
     @cached_property
     def _irqsoff(self) -> IrqsoffControl:
         assert isinstance(self._collector, Collector)
@@ -174,14 +178,15 @@ class Tracer(TracerControl):
         with self.reader() as reader:
             yield from reader.events()
 
-    def trace(self, *, drain: bool = True) -> Iterator[str]:
+    def trace(self, *, drain: bool = True, cpu: int | None = None) -> Iterator[str]:
         """The lines of the ``trace`` file, in the format of the current tracer.
 
-        ``drain`` is that of `reader`.
+        ``drain`` is that of `reader`, and ``cpu`` chooses the events of one CPU.
         """
+        keep = None if cpu is None else lambda event: event.cpu == cpu
         with self.reader(drain) as reader:
             tracer = reader.tracer if self.current == "nop" else self.current
-            yield from report_text(reader, tracer=tracer, options=self._options.graph)
+            yield from report_text(reader, tracer=tracer, keep=keep, options=self._options.graph)
 
     @contextmanager
     def reader(self, drain: bool = True) -> Iterator[TraceDatReader]:
@@ -229,6 +234,11 @@ class Tracer(TracerControl):
     @property
     def _machine(self) -> str:
         return f"{self._image.isa.name} guest"
+
+    @property
+    def formats(self) -> Sequence[EventFormat]:
+        """The formats of all events that the guest may record."""
+        return self._event_formats(self._collector.format.long_size, True)
 
     def _printk_formats(self, _ask: bool) -> str:
         return ""

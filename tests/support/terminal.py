@@ -26,8 +26,9 @@ class Screen(pyte.HistoryScreen):
 class Terminal:
     """The command ``harness`` on a terminal; what it needs of the environment comes from here."""
 
-    def __init__(self, *arguments, state_home, columns=160, lines=40, program=HARNESS):
+    def __init__(self, *arguments, state_home, columns=160, lines=40, program=HARNESS, pager="cat"):
         environment = dict(os.environ, TERM="xterm", XDG_STATE_HOME=str(state_home))
+        environment["PAGER"] = pager
         self.child = pexpect.spawn(
             program,
             list(map(str, arguments)),

@@ -40,6 +40,7 @@ FLOORS = {
     "guest": 7,
     "record": 8,
     "doctor": 8,
+    "tracefs": 8,
     "conformance": 8,
     "mutation": 9,
     "matrix": 10,

@@ -5,7 +5,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.isa import CallSite, Form
-from harness.tracer.module_filter import choose, title
+from harness.tracer.module_filter import change, choose, title
 
 FUNCTIONS = {
     "": ["leaf", "qsort", "send"],
@@ -83,3 +83,12 @@ def test_no_module_is_loaded(image):
     image.modules = {}
     with pytest.raises(UsageError, match=r"Loaded: none\. Load it first"):
         choose(image, [":mod:net"])
+
+
+def test_an_exclamation_mark_removes_from_what_is_there(image):
+    before = choose(image, ["leaf"])
+    now = change(image, before, ["send*", "!leaf:mod:net", "!send:mod:!net"])
+    assert sorted(title(image, site) for site in now) == ["leaf", "send [net]", "send_all [net]"]
+    assert change(image, now, ["!*"]) == frozenset()
+    with pytest.raises(UsageError):
+        change(image, now, ["!nosuch"])

@@ -6,7 +6,8 @@ from harness.errors import UsageError
 from harness.shell import gdb
 from harness.shell.session import Session
 from harness.shell.verb import VERBS, Arguments, verb
-from harness.shell.verbs.tracefs import natural, number
+from harness.shell.verbs.tracefs import natural
+from harness.tracefs import number
 
 GROUP = "session"
 LONGEST_NAME = 100

@@ -8,8 +8,9 @@ from harness.readout import Collector
 from harness.ring import decode_page, page_header
 from harness.shell.session import Session
 from harness.shell.verb import Arguments, verb
-from harness.shell.verbs.tracefs import natural, number
+from harness.shell.verbs.tracefs import natural
 from harness.shell.walk import walk
+from harness.tracefs import number
 
 GROUP = "port"
 RET_STACK = 50

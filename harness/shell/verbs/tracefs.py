@@ -2,94 +2,34 @@
 """The files of tracefs as verbs: without arguments they show the value, otherwise they set it."""
 
 from collections import deque
-from functools import partial
 from itertools import chain
 
 from harness.errors import UsageError
 from harness.shell import gdb
 from harness.shell.session import Session
-from harness.shell.verb import FILES, UNLIMITED, Arguments, verb
+from harness.shell.verb import FILES, Arguments, Run, read_or_write, verb
+from harness.tracefs import CONTROLS, number, shortened
 
 GROUP = FILES
-NO_FILTER = "#### all functions enabled ####"
-NO_NOTRACE = "#### no functions disabled ####"
-
-_filter = partial(verb, "[> | >>] [GLOB...]", most=UNLIMITED, completes="functions", group=GROUP)
 
 
-@verb("[TRACER]", completes="tracers", example="current_tracer function", group=GROUP)
-def current_tracer(session: Session, arguments: Arguments) -> None:
-    """Show or set the tracer; nop is none.  Call sites change at once."""
-    tracer = session.live.tracer
-    if arguments.words:
-        tracer.current = arguments.words[0]
-    else:
-        session.print(tracer.current)
+def _run(name: str) -> Run:
+    def run(session: Session, arguments: Arguments) -> None:
+        read_or_write(session, name, arguments)
+
+    run.__doc__ = CONTROLS[name].help
+    return run
 
 
-@verb(group=GROUP)
-def available_tracers(session: Session, arguments: Arguments) -> None:
-    """The tracers of this guest."""
-    session.print(" ".join(session.live.tracer.available_tracers))
-
-
-@_filter(example="set_ftrace_filter >> do_*")
-def set_ftrace_filter(session: Session, arguments: Arguments) -> None:
-    """Show or set the traced functions; >> adds to them, > alone removes the filter.
-
-    FUNCTION:mod:MODULE matches functions of modules.  FUNCTION:traceon, :traceoff or :stacktrace,
-    optionally with :COUNT, sets a trigger; !FUNCTION:COMMAND removes it.
-    """
-    tracer = session.live.tracer
-    if not arguments.reads:
-        tracer.set_filter(*arguments.words, append=arguments.redirect == ">>")
-    else:
-        _names(session, tracer.filter_functions, NO_FILTER)
-        for one in tracer.triggers:
-            count = "unlimited" if one.count is None else f"count={one.count}"
-            session.print(f"{one.function}:{one.command}:{count}")
-
-
-@_filter(example="set_ftrace_notrace > str*")
-def set_ftrace_notrace(session: Session, arguments: Arguments) -> None:
-    """Show or set functions that are not traced; >> adds to them, > alone clears the list."""
-    tracer = session.live.tracer
-    if not arguments.reads:
-        tracer.set_notrace(*arguments.words, append=arguments.redirect == ">>")
-    else:
-        _names(session, tracer.notrace_functions or None, NO_NOTRACE)
-
-
-@_filter(example="set_graph_function do_work")
-def set_graph_function(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set the functions to trace with callees; > alone: all."""
-    graph = session.live.tracer.graph
-    if not arguments.reads:
-        graph.set_graph_function(*arguments.words, append=arguments.redirect == ">>")
-    else:
-        _names(session, graph.graph_functions or None, NO_FILTER)
-
-
-@_filter(example="set_graph_notrace printk")
-def set_graph_notrace(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set functions that are not traced, with their callees."""
-    graph = session.live.tracer.graph
-    if not arguments.reads:
-        graph.set_graph_notrace(*arguments.words, append=arguments.redirect == ">>")
-    else:
-        _names(session, graph.graph_notrace or None, NO_NOTRACE)
-
-
-@verb("[DEPTH]", example="max_graph_depth 2", group=GROUP)
-def max_graph_depth(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set the maximum depth of traced calls; 0 for no limit."""
-    show_or_set(session, arguments, session.live.tracer.graph, "max_graph_depth")
-
-
-@verb("[MICROSECONDS]", example="tracing_thresh 100", group=GROUP)
-def tracing_thresh(session: Session, arguments: Arguments) -> None:
-    """function_graph: show or set the minimum duration of recorded calls; 0 for all."""
-    show_or_set(session, arguments, session.live.tracer.graph, "tracing_thresh")
+for _name, _file in CONTROLS.items():
+    verb(
+        _file.takes,
+        most=_file.most if _file.write else 0,
+        completes=_file.completes,
+        example=_file.example,
+        group=GROUP,
+        name=_name,
+    )(_run(_name))
 
 
 @verb("[GLOB]", completes="functions", example="available_filter_functions do_*", group=GROUP)
@@ -97,25 +37,15 @@ def available_filter_functions(session: Session, arguments: Arguments) -> None:
     """The traceable functions, by address."""
     if arguments.redirect:
         raise UsageError("available_filter_functions is only read")
-    _names(session, session.live.tracer.functions_of(*arguments.words), "")
+    session.print_all(session.live.tracer.functions_of(*arguments.words))
 
 
-@verb(group=GROUP)
-def enabled_functions(session: Session, arguments: Arguments) -> None:
-    """The functions whose call sites are enabled, by address."""
-    session.print_all(session.live.tracer.enabled_functions)
-
-
-@verb("[0 | 1]", most=1, example="tracing_on 0", group=GROUP)
-def tracing_on(session: Session, arguments: Arguments) -> None:
-    """Show or set whether the ring buffer accepts events; call sites stay as they are."""
-    tracer = session.live.tracer
-    if not arguments.words:
-        session.print(str(int(tracer.on)))
-    elif arguments.words[0] in ("0", "1"):
-        tracer.on = arguments.words[0] == "1"
-    else:
-        raise UsageError(f"tracing_on is 0 or 1, not {arguments.words[0]!r}")
+@verb("[DIRECTORY]", completes="tracefs", example="ls events/sched", group=GROUP)
+def ls(session: Session, arguments: Arguments) -> None:
+    """List the files of this guest's tracefs, or those in a directory of it."""
+    if arguments.redirect:
+        raise UsageError("ls takes no >")
+    session.print_all(session.tracefs.names(shortened("".join(arguments.words))))
 
 
 @verb("[> | LINES]", most=1, example="trace 20", group=GROUP)
@@ -167,26 +97,6 @@ def trace_pipe(session: Session, arguments: Arguments) -> None:
         guest.settle()
         guest.collector.drain()
         drained()
-
-
-def _names(session: Session, names: list[str] | None, otherwise: str) -> None:
-    session.print_all([otherwise] if names is None else names)
-
-
-def show_or_set(session: Session, arguments: Arguments, owner: object, name: str) -> None:
-    """Show the number ``owner.name``, or set it to the first argument."""
-    if arguments.words:
-        setattr(owner, name, number(arguments.words[0]))
-    else:
-        session.print(str(getattr(owner, name)))
-
-
-def number(word: str) -> int:
-    """An integer; UsageError for anything else."""
-    try:
-        return int(word, 0)
-    except ValueError:
-        raise UsageError(f"{word!r} is not a number") from None
 
 
 def natural(word: str) -> int:

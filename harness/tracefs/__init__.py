@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""The files of tracefs for a live guest: one table, for the prompt and for a mounted tree."""
+
+from harness.tracefs.absent import KNOWN
+from harness.tracefs.controls import CONTROLS
+from harness.tracefs.files import Directory, File, Node, NoFile, number
+from harness.tracefs.tree import DIRECTORIES, Tracefs, shortened
+
+__all__ = [
+    "CONTROLS",
+    "DIRECTORIES",
+    "KNOWN",
+    "Directory",
+    "File",
+    "NoFile",
+    "Node",
+    "Tracefs",
+    "number",
+    "shortened",
+]

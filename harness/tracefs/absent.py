@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Files of a kernel's tracefs that a guest of the harness does not have, and what to use instead.
+
+Their names are those of Linux 6.12.
+"""
+
+INSTEAD = {
+    "available_filter_functions_addrs": "See: sites, or available_filter_functions",
+    "dynamic_events": "Set a breakpoint: b FUNCTION, or dprintf FUNCTION,FORMAT",
+    "function_profile_enabled": "Trace with function_graph, then: stat",
+    "kprobe_events": "Set a breakpoint: b FUNCTION, or dprintf FUNCTION,FORMAT",
+    "kprobe_profile": "See: info breakpoints",
+    "options/overwrite": "Use: harness record --overwrite",
+    "per_cpu/cpu0/snapshot": "Use: snapshot NAME",
+    "printk_formats": "report shows the texts of trace_printk().",
+    "set_event_notrace_pid": "List the threads that are wanted: set_event_pid",
+    "set_ftrace_notrace_pid": "List the threads that are wanted: set_ftrace_pid",
+    "snapshot": "Use: snapshot NAME, which saves the whole guest.",
+    "stack_max_size": "Use: info frame, or bt in gdb at a breakpoint.",
+    "stack_trace": "Use: bt at a breakpoint, or trace_options func_stack_trace.",
+    "stack_trace_filter": "Use: trace_options func_stack_trace.",
+    "touched_functions": "See: enabled_functions",
+    "trace_marker": "Set a dprintf in gdb, or call trace_printk() in the workload.",
+    "trace_marker_raw": "Call trace_printk() in the workload.",
+    "trace_stat": "Trace with function_graph, then: stat",
+    "tracing_cpumask": "Choose threads: set_ftrace_pid",
+    "uprobe_events": "Set a breakpoint: b FUNCTION",
+}
+"""What to use instead of a file, by its path."""
+
+OTHERS = {
+    *("README", "buffer_percent", "buffer_subbuf_size_kb", "eprobe_events", "events_data"),
+    *("free_buffer", "hwlat_detector", "instances", "osnoise", "rv", "saved_cmdlines_size"),
+    *("saved_tgids", "synthetic_events", "timestamp_mode"),
+    *("uprobe_profile", "user_events_data", "user_events_status"),
+}
+"""Files without a replacement."""
+
+KNOWN = frozenset(INSTEAD) | OTHERS
+
+
+def advice_for(path: str) -> str:
+    """What to use instead of a file that the guest lacks; empty if nothing is known."""
+    for known, instead in INSTEAD.items():
+        if path == known or path.startswith(f"{known}/"):
+            return instead
+    return ""
