@@ -13,6 +13,7 @@ from harness.cli.doctor import doctor
 from harness.cli.linux import linux
 from harness.cli.lists import list_
 from harness.cli.matrix import matrix
+from harness.cli.mount import mount
 from harness.cli.options import forget
 from harness.cli.port import port
 from harness.cli.record import record
@@ -60,7 +61,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-TRACING = (doctor, list_, build, linux, record, report, stat, top, shell, attach)
+TRACING = (doctor, list_, build, linux, record, report, stat, top, shell, attach, mount)
 JUDGING = (port, conform, matrix)
 for command in (*TRACING, *JUDGING):
     harness.add_command(command)

@@ -3,17 +3,19 @@
 
 from harness.tracefs.absent import KNOWN
 from harness.tracefs.controls import CONTROLS
-from harness.tracefs.files import Directory, File, Node, NoFile, number
+from harness.tracefs.files import UNLIMITED, Directory, File, Node, NoFile, Stream, number
 from harness.tracefs.tree import DIRECTORIES, Tracefs, shortened
 
 __all__ = [
     "CONTROLS",
     "DIRECTORIES",
     "KNOWN",
+    "UNLIMITED",
     "Directory",
     "File",
     "NoFile",
     "Node",
+    "Stream",
     "Tracefs",
     "number",
     "shortened",

@@ -20,8 +20,11 @@ Write = Callable[[Guest, str, bool], None]
 class Stream(Protocol):
     """What a file says while the guest runs, each part once."""
 
-    def take(self, ended: bool) -> bytes:
-        """What was drained from the guest since the last call; ``ended``: nothing will follow."""
+    def take(self, everything: bool) -> bytes:
+        """What was drained from the guest since the last call.
+
+        ``everything``: also what the guest has not finished.
+        """
 
 
 class NoFile(UsageError):

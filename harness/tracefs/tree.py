@@ -2,6 +2,7 @@
 """The tree of tracefs of one guest: finds a file by its path."""
 
 import difflib
+from collections.abc import Mapping
 
 from harness.errors import HarnessError, UsageError
 from harness.guest import Guest
@@ -82,8 +83,13 @@ class Tracefs:
         found = self.find(path)
         if not isinstance(found, Directory):
             return [path.rpartition("/")[2]]
-        entries = found.entries(self.guest)
+        entries = self.entries(path)
         return [f"{name}/" if isinstance(entries[name], Directory) else name for name in entries]
+
+    def entries(self, path: str) -> Mapping[str, Node]:
+        """What a directory holds; nothing if it is none."""
+        found = self.find(path)
+        return found.entries(self.guest) if isinstance(found, Directory) else {}
 
     def write(self, path: str, text: str, append: bool) -> None:
         """Write a text to a file; an error is also noted in error_log.

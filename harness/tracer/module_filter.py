@@ -3,7 +3,8 @@
 
 Both parts are globs.  An empty function matches all functions; an empty module matches all modules,
 but not the kernel.  ``!``  before the module inverts it: ``:mod:!net`` is everything outside of the
-module net, with the kernel, and ``:mod:!``  is the kernel only.
+module net, with the kernel, and ``:mod:!``  is the kernel only.  A number is the place of a
+function in available_filter_functions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,12 +49,24 @@ def change(
 
 
 def _chosen(image: RunningImage, glob: str) -> list[CallSite]:
+    if glob.isascii() and glob.isdecimal():
+        return [_numbered(image, glob)]
     function, separator, module = glob.partition(SEPARATOR)
     sites = _in_module(image, module) if separator else image.sites
     if separator and not sites:
         raise UsageError(f"no module that matches {glob!r} has traceable functions")
     names = matching(function or "*", [site.function for site in sites])
     return [site for site in sites if site.function in names]
+
+
+def _numbered(image: RunningImage, text: str) -> CallSite:
+    """A call site by its place in available_filter_functions, from 1 on, as trace-cmd writes it."""
+    sites = sorted(image.sites, key=lambda site: site.address)
+    if len(text) > 9 or not 0 < int(text) <= len(sites):
+        raise UsageError(
+            f"there is no traceable function of number {text}", f"There are {len(sites)}."
+        )
+    return sites[int(text) - 1]
 
 
 def _in_module(image: RunningImage, glob: str) -> Sequence[CallSite]:

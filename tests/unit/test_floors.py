@@ -43,6 +43,7 @@ FLOORS = {
     "tracefs": 8,
     "conformance": 8,
     "mutation": 9,
+    "mount": 9,
     "matrix": 10,
     "shell": 10,
     "cli": 11,

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Paths and texts of tracefs, and lines of the session with a bar or a path."""
 
+import errno
+
 import pytest
 
-from harness.errors import UsageError
+from harness.errors import GuestError, HostError, UsageError
+from harness.mount import check_directory
+from harness.mount.handles import Handle, errno_of
+from harness.readout import Spool
+from harness.ring import PageFormat, decode_page
 from harness.shell.output import split_bar
 from harness.shell.verb import check, parse
-from harness.tracefs import CONTROLS, KNOWN, Directory, File, NoFile, Tracefs, shortened
+from harness.tracefs import CONTROLS, KNOWN, UNLIMITED, Directory, File, NoFile, Tracefs, shortened
 from harness.tracefs.absent import advice_for
 from harness.tracefs.events import _matching
 from harness.tracefs.files import switch, word, words
 from harness.tracefs.streams import RawPages
+from ring_encoder import PageEncoder, function_payload
+
+FORM = PageFormat("big", 4, 4096)
 
 
 @pytest.mark.parametrize(
@@ -154,22 +163,128 @@ def test_a_refused_write_is_in_the_log():
     assert not list(files.file("error_log").read(None))
 
 
-def test_raw_pages_are_given_once(tmp_path):
-    class Collector:
-        cleared = 0
+def numbers(pages):
+    """The parents of the events in some pages."""
+    size = FORM.page_size
+    return [
+        int.from_bytes(record.payload[-4:], FORM.byteorder)
+        for at in range(0, len(pages), size)
+        for record in decode_page(pages[at : at + size], FORM)
+    ]
 
-    from harness.readout import Spool
 
-    collector = Collector()
-    collector.spools = [Spool(tmp_path / "cpu0")]
+class Collector:
+    """As much of a collector as a stream of pages looks at."""
+
+    format = FORM
+    cleared = 0
+
+    def __init__(self, directory):
+        self.spools = [Spool(directory / "cpu0")]
+
+
+def page_of(count):
+    """A page with events numbered from 0."""
+    page = PageEncoder(FORM.byteorder, FORM.long_size)
+    for number in range(count):
+        page.event(1, function_payload(FORM.byteorder, FORM.long_size, 1, number))
+    return page.page()
+
+
+def test_each_event_is_in_one_raw_page(tmp_path):
+    collector = Collector(tmp_path)
     pages = RawPages(collector, 0)
-    collector.spools[0].append(b"A" * 8, b"part")
-    assert pages.take(ended=False) == b"A" * 8
-    assert pages.take(ended=False) == b""
-    collector.spools[0].append(b"B" * 8, b"last")
-    assert pages.take(ended=True) == b"B" * 8 + b"last"
-    assert pages.take(ended=True) == b""
-    collector.spools[0].clear()
+    spool = collector.spools[0]
+    spool.append(page_of(5), page_of(2))
+    assert numbers(pages.take(False)) == [0, 1, 2, 3, 4]
+    assert pages.take(False) == b""
+    assert numbers(pages.take(True)) == [0, 1]
+    assert pages.take(True) == b""
+    spool.append(page_of(4), page_of(1))
+    assert numbers(pages.take(False)) == [2, 3]
+    assert numbers(pages.take(True)) == [0]
+    spool.clear()
     collector.cleared += 1
-    collector.spools[0].append(b"C" * 8, b"")
-    assert pages.take(ended=False) == b"C" * 8
+    spool.append(page_of(1), b"")
+    assert numbers(pages.take(False)) == [0]
+
+
+class Tree:
+    """What is written to a file, in order."""
+
+    def __init__(self):
+        self.written = []
+
+    def write(self, path, text, append):
+        if "wrong" in text:
+            raise UsageError("a wrong word")
+        self.written.append((text.split(), append))
+
+
+def opened(takes="[> | >>] [GLOB...]", most=UNLIMITED, **how):
+    file = File("A file.", lambda guest: ["one", "two"], lambda *given: None, takes, most)
+    return Handle("file", file, 1, **how)
+
+
+def test_words_that_are_written_in_pieces():
+    tree, handle = Tree(), opened(replaces=True)
+    for piece in (b"le", b"af do_", b"inner\nx"):
+        handle.write(tree, piece)
+    handle.flush(tree)
+    handle.release(tree)
+    assert tree.written == [(["leaf"], False), (["do_inner"], True), (["x"], True)]
+
+
+def test_what_an_empty_write_clears():
+    for takes, cleared in (("[> | >>] [GLOB...]", [([], False)]), ("[TRACER]", [])):
+        tree, handle = Tree(), opened(takes, replaces=True)
+        handle.flush(tree)
+        assert tree.written == []
+        handle.release(tree)
+        assert tree.written == cleared
+    tree, handle = Tree(), opened()
+    handle.write(tree, b"\n")
+    handle.release(tree)
+    assert tree.written == [([], True)]
+
+
+def test_a_refused_word_does_not_come_back():
+    tree, handle = Tree(), opened()
+    with pytest.raises(UsageError):
+        handle.write(tree, b"wrong\n")
+    handle.write(tree, b"right\n")
+    assert tree.written == [(["right"], True)]
+    one = opened("[0 | 1]", most=1, replaces=True)
+    one.write(tree, b"1")
+    assert tree.written[1:] == [(["1"], False)]
+
+
+def test_a_text_is_made_when_its_reading_begins():
+    class Files:
+        guest = None
+
+    handle = opened()
+    assert handle.read(Files, 0, 5) == b"one\nt"
+    assert handle.read(Files, 5, 100) == b"wo\n"
+    assert handle.read(Files, 8, 100) == b""
+
+
+@pytest.mark.parametrize(
+    ("error", "number"),
+    [
+        (NoFile("x"), errno.ENOENT),
+        (UsageError("x"), errno.EINVAL),
+        (GuestError("x"), errno.EIO),
+        (HostError("x"), errno.ENODEV),
+    ],
+)
+def test_the_errno_of_an_error(error, number):
+    assert errno_of(error) == number
+
+
+def test_a_directory_to_mount_on(tmp_path):
+    check_directory(tmp_path)
+    (tmp_path / "file").touch()
+    for wrong in (tmp_path, tmp_path / "file", tmp_path / "nosuch"):
+        with pytest.raises(UsageError):
+            check_directory(wrong)

@@ -92,3 +92,10 @@ def test_an_exclamation_mark_removes_from_what_is_there(image):
     assert change(image, now, ["!*"]) == frozenset()
     with pytest.raises(UsageError):
         change(image, now, ["!nosuch"])
+
+
+def test_a_number_is_a_place_in_the_list(image):
+    assert [title(image, site) for site in choose(image, ["4"])] == ["leaf [net]"]
+    for wrong in ("0", "8", "9" * 40):
+        with pytest.raises(UsageError):
+            choose(image, [wrong])

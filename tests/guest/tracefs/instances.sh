@@ -1,0 +1,4 @@
+# A second buffer.
+. "$(dirname "$0")/functions"
+needs instances
+mkdir instances/second || fail "mkdir"

@@ -1,0 +1,13 @@
+# Without tracing_on nothing is recorded.
+. "$(dirname "$0")/functions"
+echo function > current_tracer
+until_some step_one
+echo 0 > tracing_on
+[ "$(cat tracing_on)" = 0 ] || fail "it is $(cat tracing_on)"
+echo > trace
+sleep 1
+[ "$(events .)" -eq 0 ] || fail "$(events .) events while it was off"
+echo 1 > tracing_on
+until_some step_one
+echo maybe > tracing_on 2> /dev/null && fail "maybe is no number"
+clean
