@@ -55,7 +55,25 @@ class SiteMismatch(GuestError):
 
 
 class GuestDied(GuestError):
-    """The guest panicked, or QEMU exited during a wait."""
+    """The guest panicked, or QEMU exited during a wait.
+
+    ``headline`` says of what, as ``store to 0x4 in bad+0xc (oops.c:2) <- workload``.  It is no part
+    of the message, so that this is the same when code has moved.
+    """
+
+    def __init__(
+        self, message: str, advice: str = "", evidence: str = "", headline: str = ""
+    ) -> None:
+        super().__init__(message, advice, evidence)
+        self.headline = headline
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled with all four parts."""
+        return type(self), (self.message, self.advice, self.evidence, self.headline)
+
+    def __str__(self) -> str:
+        first, *rest = super().__str__().split("\n")
+        return "\n".join([f"{first}: {self.headline}" if self.headline else first, *rest])
 
 
 class DeadlineMissed(GuestError):

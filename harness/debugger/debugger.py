@@ -65,7 +65,9 @@ class Debugger:
         self._registers = Registers(self.session)
         self._threads = Threads(self.session)
         self.command_line = CommandLine(self.session, self._threads, self._touched)
-        self.frames = Frames(self.session, self._threads.all, self.select_thread)
+        self.frames = Frames(
+            self.session, self._threads.all, self.select_thread, self._registers.of_frame
+        )
 
     # Commands
 

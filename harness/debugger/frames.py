@@ -37,9 +37,18 @@ class Frames:
     """Stack frames of threads; backtraces are cached until ``forget``."""
 
     def __init__(
-        self, session: MiSession, threads: Callable[[], list[Thread]], select: Callable[[int], None]
+        self,
+        session: MiSession,
+        threads: Callable[[], list[Thread]],
+        select: Callable[[int], None],
+        registers: Callable[[int, int], dict[str, int]],
     ) -> None:
-        """``threads`` returns all threads, ``select`` selects one of them."""
+        """``threads`` returns all threads, ``select`` selects one of them.
+
+        ``registers`` are those of a thread and a level, see the attribute of that name.
+        """
+        self.registers = registers
+        """The general registers, as far as gdb knows them, in a thread's frame of a level."""
         self._session = session
         self._threads = threads
         self._select = select

@@ -52,6 +52,12 @@ class Registers:
             self._complete = True
         return {name: self._values[name] for name in self._general.values() if name in self._values}
 
+    def of_frame(self, thread: int, level: int) -> dict[str, int]:
+        """As `general`, as far as gdb knows them in a frame of a stack."""
+        self.general()
+        values = self._fetch(*self._general, options=f"--thread {thread} --frame {level} ")
+        return {self._general[register]: value for register, value in values.items()}
+
     def read(self, name: str) -> int:
         """One register, of whatever group."""
         if name not in self._values:
@@ -75,9 +81,9 @@ class Registers:
             raise UsageError(f"{name!r} is not a register of this target")
         return self._numbers[name]
 
-    def _fetch(self, *wanted: int) -> dict[int, int]:
+    def _fetch(self, *wanted: int, options: str = "") -> dict[int, int]:
         numbers = " ".join(map(str, wanted))
-        answer = self._session.command(f"-data-list-register-values x {numbers}")
+        answer = self._session.command(f"-data-list-register-values {options}x {numbers}")
         return {
             number(entry.get("number"), -1): int(entry["value"], 16)
             for entry in answer.get("register-values", [])

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from harness.debugger import Debugger, Stop
 from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, HostError
 from harness.guest.cpus import StubCpus
-from harness.guest.evidence import describe
+from harness.guest.evidence import FAULT_LINES, describe
+from harness.guest.fault import find_fault
 from harness.image import Image
 from harness.kbuild import GuestSources
 from harness.machine import AttachedMachine, Machine
@@ -85,6 +86,8 @@ class RunControl:
         self._end = ""
         self.dying: Callable[[], None] = lambda: None
         """Called when a panic was reached, with the guest stopped there."""
+        self.last_events: Callable[[], Sequence[str]] = tuple
+        """Returns the last lines of the trace, for the report of a panic."""
         self.keep_breakpoints()
 
     def run(
@@ -186,11 +189,18 @@ class RunControl:
     def describe(self) -> str:
         """Registers, backtrace and disassembly of each CPU, and the tail of the console."""
         console = self._machine.console
-        return describe(self._debugger, self._image, console, self._cpus, self._sources)
+        return describe(
+            self._debugger, self._image, console, self._cpus, self._sources, self.last_events
+        )
 
     def died(self, what: str) -> GuestDied:
         """The error for a dead guest, with its state."""
-        return GuestDied(what, "See the dump on its console below.", self.describe())
+        self._machine.console.drain()
+        headline = ""
+        with suppress(HarnessError):
+            fault = find_fault(self._debugger, self._image, self._machine.console.tail(FAULT_LINES))
+            headline = fault.headline if fault else ""
+        return GuestDied(what, "See its state below.", self.describe(), headline)
 
     def check_panic(self, stop: Stop) -> None:
         """GuestDied if the guest stopped at the end of a panic."""

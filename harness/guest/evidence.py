@@ -2,13 +2,15 @@
 """The state of a guest that failed: its CPUs, the code around the program counter, its console."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 from harness.debugger import Debugger
+from harness.debugger.frames import StackFrame
 from harness.errors import GdbError, HarnessError
 from harness.guest.cpus import StubCpus
+from harness.guest.fault import GuestFault, find_fault
 from harness.guest.source_listing import SourceListing
 from harness.image import GuestThread, Image, SourceLine
 from harness.kbuild import GuestSources
@@ -19,6 +21,8 @@ BEFORE, AFTER = 16, 24
 """Bytes disassembled before a program counter and from it on."""
 
 CONSOLE_LINES = 30
+FAULT_LINES = 60
+"""Lines of the console in which an exception is reported."""
 
 
 def describe(
@@ -27,19 +31,26 @@ def describe(
     console: Console | NoConsole,
     cpus: StubCpus,
     sources: GuestSources,
+    last_events: Callable[[], Sequence[str]],
 ) -> str:
     """A report in plain text.  Errors are reported in it; nothing is raised.
 
-    Registers and code are those of the stopped CPU.
+    Registers and code are those of the stopped CPU.  Of a guest in panic() those of the code at
+    fault stand first, with its stack and the last events.
     """
-    sections = []
+    sections: list[str] = []
     threads: dict[int, GuestThread] = {}
     with suppress(HarnessError):
         threads = cpus.current()
+    with suppress(HarnessError):
+        if fault := find_fault(debugger, image, console.tail(FAULT_LINES)):
+            sections += _of_fault(fault, sources, debugger, image)
+            if events := last_events():
+                sections.append("\n".join(["The last events:", *events]))
     for title, section in (
         ("CPUs", partial(_cpus, threads, sources)),
-        ("Registers", _registers),
-        ("Code", partial(_code, sources)),
+        ("Registers", _registers_at_stop),
+        ("Code", partial(_code_at_stop, sources)),
     ):
         try:
             sections.append(f"{title}:\n{section(debugger, image)}")
@@ -51,6 +62,18 @@ def describe(
         sections.append(f"Functions that the console names by address:\n{named}")
     sections.append(f"Console:\n{printed or '(nothing printed)'}")
     return "\n\n".join(sections)
+
+
+def _of_fault(
+    fault: GuestFault, sources: GuestSources, debugger: Debugger, image: Image
+) -> Iterator[str]:
+    stack = "\n".join(f"  {line}" for line in _with_sources(fault.frames, sources))
+    yield f"{fault.headline}\n{stack}"
+    yield f"Registers there:\n{_registers(fault.registers, image)}"
+    try:
+        yield f"Code there:\n{_code(sources, debugger, image, fault.frames[0].address)}"
+    except HarnessError as error:
+        yield f"Code there: cannot be read: {error.message}"
 
 
 def _cpus(
@@ -73,22 +96,34 @@ def _backtrace(sources: GuestSources, debugger: Debugger) -> Iterator[str]:
     except GdbError as error:
         yield f"<{escape(error.message, 200)}>"
         return
+    yield from _with_sources(frames, sources)
+
+
+def _with_sources(frames: Sequence[StackFrame], sources: GuestSources) -> Iterator[str]:
     for frame in frames:
         yield str(frame)
         if text := sources.at(SourceLine(frame.file, frame.line)):
             yield f"     {text}"
 
 
-def _registers(debugger: Debugger, image: Image) -> str:
-    isa, values = image.isa, debugger.registers()
+def _registers_at_stop(debugger: Debugger, image: Image) -> str:
+    return _registers(debugger.registers(), image)
+
+
+def _registers(values: Mapping[str, int], image: Image) -> str:
+    isa = image.isa
     names = [*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers]
     shown = [f"{name:>8} {values[name]:0{isa.bits // 4}x}" for name in names if name in values]
     return "\n".join("  " + " ".join(shown[i : i + 4]) for i in range(0, len(shown), 4))
 
 
-def _code(sources: GuestSources, debugger: Debugger, image: Image) -> str:
+def _code_at_stop(sources: GuestSources, debugger: Debugger, image: Image) -> str:
+    pc = debugger.read_register(image.isa.abi.pc_register)
+    return _code(sources, debugger, image, pc)
+
+
+def _code(sources: GuestSources, debugger: Debugger, image: Image, pc: int) -> str:
     isa = image.isa
-    pc = debugger.read_register(isa.abi.pc_register)
     start = pc - BEFORE
     code = debugger.read_memory(start, BEFORE + AFTER)
     listing = SourceListing(image, sources)
@@ -101,7 +136,7 @@ def _code(sources: GuestSources, debugger: Debugger, image: Image) -> str:
 
 
 def _functions(image: Image, printed: str) -> str:
-    """The symbols of addresses in a dump; gdb cannot unwind through an exception on MIPS."""
+    """The symbols of addresses in a dump: also where gdb cannot unwind."""
     digits = image.bits // 4
     words = dict.fromkeys(re.findall(rf"(?:\b|0x)([0-9a-f]{{{digits}}})\b", printed))
     addresses = [address for word in words if image.function_at(address := int(word, 16))]

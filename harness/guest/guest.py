@@ -3,6 +3,7 @@
 
 import difflib
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -34,6 +35,12 @@ HANDLER = "handle_irq"
 
 RUN_ON = 5.0
 """Timeout in seconds for a thread to leave a call site."""
+
+LAST_EVENTS = 10
+"""Events in the report of a panic."""
+
+MANY_EVENTS = 50_000
+"""More events are not read again for a report."""
 
 SETTLE_STEPS = 1000
 """More instructions than an event needs from reserve to commit."""
@@ -70,6 +77,7 @@ class Guest:
         self.control = RunControl(
             image, machine, debugger, self.cpus, self.own_places, self.sources
         )
+        self.control.last_events = self._last_events
         self.on_drain: Callable[[], bool] = lambda: True
         """Called after each drain of full buffers; False ends the run."""
         self._tracing = Tracing(self._make_collector, self._make_tracer)
@@ -291,6 +299,13 @@ class Guest:
                 "Boot the guest from a machine config.",
             )
         inject(self.config, self.debugger, cpu, nmi=nmi)
+
+    def _last_events(self) -> list[str]:
+        """The last lines of the trace; none where there are too many events to look for them."""
+        if not self._tracing.in_use or self.collector.counts.entries > MANY_EVENTS:
+            return []
+        events = (line for line in self.tracer.trace() if not line.startswith("#"))
+        return list(deque(events, maxlen=LAST_EVENTS))
 
     def settle(self) -> None:
         """Step each CPU until its current event is complete, so that counters and pages agree."""

@@ -96,8 +96,23 @@ class Machine(ABC):
     vector_offsets: ClassVar[Sequence[int]]
     """Offsets of the vectors from there."""
 
+    fatal_entry: ClassVar[str]
+    """The guest's function that calls the handler of a fatal exception."""
+
     def __init__(self, code: Code) -> None:
         self.code = code
+
+    @abstractmethod
+    def fault(self, register: Callable[[str], int], pc: int) -> str:
+        """The access that the last exception was taken for, as ``store to 0x4``.
+
+        Empty for an exception that is no fault of an access.  ``register`` gives the value of a
+        register, and ``pc`` is the interrupted one.
+        """
+
+    def faulting(self, register: Callable[[str], int], pc: int) -> int:
+        """The address of the instruction that the last exception was taken for."""
+        return pc
 
     @classmethod
     @abstractmethod

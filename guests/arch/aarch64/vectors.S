@@ -86,8 +86,9 @@ SYM_FUNC_START(report_exception)
 
 	mov	sp, x0
 	.cfi_def_cfa sp, S_FRAME_SIZE
-	.cfi_offset x29, S_X(29) - S_FRAME_SIZE
-	.cfi_offset x30, S_X(30) - S_FRAME_SIZE
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+	.cfi_offset x\n, S_X(\n) - S_FRAME_SIZE
+	.endr
 	.cfi_offset DWARF_PC, S_PC - S_FRAME_SIZE
 	.cfi_offset sp, S_SP - S_FRAME_SIZE
 	mrs	x2, esr_el1

@@ -39,18 +39,10 @@
 
 	.section .entry.text, "ax"
 
-/* For stack traces, and gdb: whoever is called from here was called by what the struct pt_regs says. */
 	.cfi_sections .eh_frame
 
 SYM_FUNC_START(interrupt_entry)
-	.cfi_startproc simple
-	.cfi_signal_frame
-	.cfi_return_column DWARF_PC
-	.cfi_def_cfa $29, FRAME_SIZE
-	.cfi_offset DWARF_PC, PT_EPC - PT_SIZE
-	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 28, 29, 30, 31
-	.cfi_offset \n, PT_R(\n) - PT_SIZE
-	.endr
+	unwind_pt_regs
 	beqz	$k1, 1f
 	 move	$k0, $sp
 	save_user

@@ -52,7 +52,9 @@ SYM_FUNC_END(exception_entry)
  * k0: the interrupted sp; sp: this CPU's end of fatal_exception_stacks, less a frame. A second
  * fault uses it again, because the first one never returns.
  */
+	.cfi_sections .eh_frame
 SYM_FUNC_START(fatal_exception)
+	unwind_pt_regs
 	mfc0	$k1, CP0_EBASE
 	ext	$k1, $k1, 0, EBASE_CPU_BITS
 	addiu	$k1, $k1, 1
@@ -63,8 +65,11 @@ SYM_FUNC_START(fatal_exception)
 	LONG_S	$k0, FRAME(PT_R(29))($sp)
 	LONG_S	$gp, FRAME(PT_R(28))($sp)
 	save_registers
-	jal	do_exception
-	 LONG_ADDIU $a0, $sp, FRAME_REGS
+	jal	do_exception		/* does not return, but gdb looks up the unwind */
+	 LONG_ADDIU $a0, $sp, FRAME_REGS	/* information of this address */
+	b	.
+	 nop
+	.cfi_endproc
 SYM_FUNC_END(fatal_exception)
 
 	.bss

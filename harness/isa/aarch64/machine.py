@@ -31,6 +31,12 @@ _MSI_SETSPI_NS = 0x08020040
 _INJECTED_IRQ, _INJECTED_NMI = 80, 88
 """Interrupt and NMI for CPU 0 (guests/arch/aarch64/include/asm/gic.h)."""
 
+_INSTRUCTION_ABORTS, _DATA_ABORTS = (0x21, 0x22), (0x25,)
+"""ESR_EL1.EC of faults at EL1, with the alignment of the pc (D17.2.37, ESR_EL1)."""
+
+_WRITE = 1 << 6
+"""ESR_EL1.WnR of a data abort."""
+
 _SIGNS = ("-mbranch-protection=standard", "-mbranch-protection=*pac-ret*")
 _LANDS = ("-mbranch-protection=standard", "-mbranch-protection=*bti*")
 
@@ -56,8 +62,18 @@ class AArch64Machine(Machine):
     )
     # Without SVE's.
     accesses_memory = (0x0A000000, 0x08000000)
+    fatal_entry = "report_exception"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
+
+    def fault(self, register: Callable[[str], int], pc: int) -> str:
+        """By ESR_EL1 and FAR_EL1, which stay until the next exception."""
+        syndrome, address = register("ESR_EL1"), register("FAR_EL1")
+        if syndrome >> 26 in _INSTRUCTION_ABORTS:
+            return f"jump to {address:#x}"
+        if syndrome >> 26 in _DATA_ABORTS:
+            return f"{'store to' if syndrome & _WRITE else 'load from'} {address:#x}"
+        return ""
 
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:

@@ -20,6 +20,12 @@ _HIT_INVALIDATE_I = 0x10
 _SOFTWARE_INTERRUPT_0 = 1 << 8
 """Cause.IP0 (MIPS Architecture For Programmers, volume III, "Cause Register")."""
 
+_LOADS, _STORES = (2, 4), (1, 3, 5)
+"""Cause.ExcCode of faults: TLBL and AdEL, Mod, TLBS and AdES; the same volume."""
+
+_BRANCH_DELAY = 1 << 31
+"""Cause.BD: the exception was taken in a delay slot."""
+
 _SYNCI_STEP = 32
 """SYNCI_Step of ``rdhwr`` on QEMU's release 2 CPUs."""
 
@@ -52,6 +58,20 @@ class MipsMachine(Machine):
     # TLB refill, XTLB refill, cache error, general, interrupts with Cause.IV set.
     vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
     edge_memory = "256M"
+    fatal_entry = "fatal_exception"
+
+    def fault(self, register: Callable[[str], int], pc: int) -> str:
+        """By Cause and BadVAddr, which stay until the next exception."""
+        code, bad = register("cause") >> 2 & 31, register("bad") & self.code.mask
+        if code in _STORES:
+            return f"store to {bad:#x}"
+        if code not in _LOADS:
+            return ""
+        return f"jump to {bad:#x}" if bad == pc else f"load from {bad:#x}"
+
+    def faulting(self, register: Callable[[str], int], pc: int) -> int:
+        """Behind the branch if Cause.BD says so."""
+        return pc + self.delay_slot if register("cause") & _BRANCH_DELAY else pc
 
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:

@@ -25,6 +25,21 @@
 	.endm
 
 /*
+ * Begins the unwind information of a function that has saved the registers, for stack traces and
+ * gdb: whoever is called from there was called by what the struct pt_regs says.
+ */
+	.macro	unwind_pt_regs
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_return_column DWARF_PC
+	.cfi_def_cfa $29, FRAME_SIZE
+	.cfi_offset DWARF_PC, PT_EPC - PT_SIZE
+	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 28, 29, 30, 31
+	.cfi_offset \n, PT_R(\n) - PT_SIZE
+	.endr
+	.endm
+
+/*
  * All registers except $sp and $gp, which the caller saves. $k1 is used to move coprocessor
  * registers; all others have the interrupted code's values.
  */

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""What a guest died of: the code that faulted or called panic(), and how it got there."""
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.debugger import Debugger
+from harness.debugger.frames import StackFrame
+from harness.image import Image
+from harness.units import one_line
+
+DEEPEST = 40
+"""Frames of a stack with an exception in it."""
+
+PANICS = ("panic_stop", "panic_plain", "panic")
+"""The functions in which a guest of the harness ends, and Linux's of that name."""
+
+IN_PANIC = 2
+"""Frames inside of panic()."""
+
+UNKNOWN = "??"
+"""gdb's name of a frame in no function: it cannot unwind, as where return addresses are signed."""
+
+_EXCEPTION = re.compile(r"^Unhandled exception: (.*) at [0-9a-f]+$", re.MULTILINE)
+_PANIC = re.compile(r"^Kernel panic - not syncing: (.*)$", re.MULTILINE)
+
+LONGEST = 200
+"""Characters of the guest's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestFault:
+    """``headline`` is as ``store to 0x4 in bad+0xc (oops.c:2) <- workload``.
+
+    ``frames`` begin with the code at fault, and ``registers`` are the general ones that it had.
+    """
+
+    headline: str
+    frames: Sequence[StackFrame]
+    registers: Mapping[str, int]
+
+
+def find_fault(debugger: Debugger, image: Image, printed: str) -> GuestFault | None:
+    """The fault of a guest whose selected CPU is in panic(); None if it is not.
+
+    ``printed`` is the end of its console.
+    """
+    frames = debugger.frames.backtrace(DEEPEST)
+    # gdb has no names of frames of exceptions.
+    names = [_function(image, frame) for frame in frames]
+    machine = image.isa.machine
+    handled = machine.fatal_entry in names
+    first = next((at for at, name in enumerate(names) if name in PANICS), None)
+    if first is None or first > IN_PANIC:
+        return None
+    if handled:
+        at = names.index(machine.fatal_entry) + 1
+    else:
+        at = next((at for at in range(first, len(names)) if names[at] not in PANICS), len(names))
+    if at >= len(frames):
+        return None
+    frame = frames[at]
+    if not handled and frame.function == UNKNOWN:
+        return None
+    if handled:
+        what = machine.fault(debugger.read_register, frame.address)
+        frame = _moved(image, frame, machine.faulting(debugger.read_register, frame.address))
+        what = what or _said(_EXCEPTION, printed) or "an exception"
+    else:
+        what = _said(_PANIC, printed) or "panic()"
+    kept = {*image.isa.abi.general_registers, image.isa.abi.pc_register}
+    known = debugger.frames.registers(debugger.selected_thread or 1, frame.level)
+    registers = {name: value for name, value in known.items() if name in kept}
+    outer = frames[at + 1 :]
+    place = _place(image, frame, called=not handled)
+    headline = f"{what} in {place}{_caller(image, frame, outer, registers)}"
+    return GuestFault(headline, [frame, *outer], registers)
+
+
+def _moved(image: Image, frame: StackFrame, address: int) -> StackFrame:
+    """The frame at another address in its function."""
+    line = image.source_line(address)
+    if address == frame.address or line is None:
+        return frame
+    return replace(frame, address=address, file=line.file, line=line.line)
+
+
+def _function(image: Image, frame: StackFrame) -> str:
+    own = image.function_at(frame.address)
+    return (
+        own.name
+        if own is not None and own.name == image.isa.machine.fatal_entry
+        else frame.function
+    )
+
+
+def _said(wanted: re.Pattern[str], printed: str) -> str:
+    found = wanted.findall(printed)
+    return one_line(found[-1], LONGEST) if found else ""
+
+
+def _place(image: Image, frame: StackFrame, *, called: bool) -> str:
+    """The code of a frame; where it has called, the return address may lie behind the function."""
+    line = f" ({posixpath.basename(frame.file)}:{frame.line})" if frame.file else ""
+    own = image.function_at(frame.address - called)
+    if own is None:
+        return image.symbolize(frame.address) + line
+    return f"{own.name}+{frame.address - own.address:#x}{line}"
+
+
+def _caller(
+    image: Image, frame: StackFrame, outer: Sequence[StackFrame], registers: Mapping[str, int]
+) -> str:
+    """Who has called, by the stack; by the return address where the code has no frame."""
+    back = registers.get(image.isa.abi.return_register, 0) & image.isa.mask
+    caller = image.function_at(back)
+    if caller is not None and (frame.function == UNKNOWN or not outer):
+        return f" <- {caller.name}"
+    return f" <- {outer[0].function}" if outer and outer[0].function != UNKNOWN else ""
