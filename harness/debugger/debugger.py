@@ -52,7 +52,6 @@ class Debugger:
                 gdb,
                 self._on_news,
                 self._on_text,
-                directory=self._directory.path,
                 pass_fds=(self._transfer.descriptor,),
             )
         except BaseException:
@@ -107,7 +106,8 @@ class Debugger:
             )
         self.stop = None
         try:
-            self.command(f"-target-select remote {target}", deadline=deadline)
+            with self.symbols.among_links():
+                self.command(f"-target-select remote {target}", deadline=deadline)
         except GdbError as error:
             raise GdbError(f"cannot connect to the stub at {endpoint}: {error.message}") from None
         self.connected = True

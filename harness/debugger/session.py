@@ -14,7 +14,6 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from harness.debugger.records import Kind, MiRecord, parse_record
@@ -82,7 +81,6 @@ class MiSession:
         on_news: Callable[[MiRecord], None],
         on_text: Callable[[str], bool] = lambda text: False,
         *,
-        directory: Path | None = None,
         pass_fds: Sequence[int] = (),
     ) -> None:
         self._on_news = on_news
@@ -90,7 +88,6 @@ class MiSession:
         self._child = Child(
             [gdb, *START_OPTIONS],
             package="gdb-multiarch",
-            directory=directory,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=pass_fds,
@@ -179,6 +176,16 @@ class MiSession:
         for warning in warnings:
             self._on_text(warning)
         return results
+
+    @property
+    def directory(self) -> str:
+        """gdb's working directory: the user's, which ``cd`` changes."""
+        return str(self.command("-environment-pwd").get("cwd", ""))
+
+    @directory.setter
+    def directory(self, path: str) -> None:
+        quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+        self.command(f'-environment-cd "{quoted}"')
 
     def press_ctrl_c(self) -> None:
         """End a CLI command, or stop the target that it has started.

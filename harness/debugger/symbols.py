@@ -3,11 +3,11 @@
 
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from harness.debugger.session import MiSession
-from harness.errors import UsageError
+from harness.errors import DebuggerDied, GdbError, UsageError
 from harness.units import MIB
 
 DEADLINE = 60.0
@@ -23,7 +23,7 @@ class GdbSymbols:
     """The ELF files loaded by gdb."""
 
     def __init__(self, session: MiSession, directory: Path, changed: Callable[[], None]) -> None:
-        """``directory`` is gdb's working directory; ``changed`` is called before each command."""
+        """``directory`` is for links; ``changed`` is called before each command."""
         self._session = session
         self._directory = directory
         self._changed = changed
@@ -47,7 +47,8 @@ class GdbSymbols:
             raise UsageError(f"{elf} is not an ELF file")
         self._changed()
         name = self._copy("kernel", elf, current=current)
-        self._session.command(f"-file-exec-and-symbols {name}", DEADLINE)
+        with self.among_links():
+            self._session.command(f"-file-exec-and-symbols {name}", DEADLINE)
         self.address_mask = (1 << (32 if identification[4] == 1 else 64)) - 1
 
     def add(self, elf: Path) -> None:
@@ -56,7 +57,8 @@ class GdbSymbols:
         self._added += 1
         # gdb opens it again by its name.
         name = self._copy(f"added{self._added}", elf, current=True)
-        self._session.console(f"add-symbol-file {name} -o 0", DEADLINE)
+        with self.among_links():
+            self._session.console(f"add-symbol-file {name} -o 0", DEADLINE)
 
     def find_sources(self, places: Mapping[str, Path]) -> None:
         """Where the source files lie, by the beginnings of their names in debug information.
@@ -74,8 +76,20 @@ class GdbSymbols:
         self._changed()
         self._session.console(f"remove-symbol-file -a 0x{address & self.address_mask:x}")
 
+    @contextlib.contextmanager
+    def among_links(self) -> Iterator[None]:
+        """gdb's working directory is that of the links during the block."""
+        before = self._session.directory
+        self._session.directory = str(self._directory)
+        try:
+            yield
+        finally:
+            # It may be gone, as may gdb.
+            with contextlib.suppress(GdbError, DebuggerDied):
+                self._session.directory = before
+
     def link(self, name: str, target: Path) -> str:
-        """A name for a file or socket that can be used in gdb's commands."""
+        """A name for a file or socket that can be used in gdb's commands: see `among_links`."""
         # gdb cannot quote socket names, treats a colon as a port, and socket paths have a maximum
         # length; a symbolic link in its working directory avoids all of these.
         link = self._directory / name

@@ -17,8 +17,11 @@ STOPPING = 10.0
 
 CONTINUE = ("c", "continue", "fg")
 
-# Commands that need several lines, or the terminal.
-_BLOCKS = ("commands", "define", "document", "while", "if", "tui", "layout", "refresh", "focus")
+# Commands that need several lines.
+_BLOCKS = ("commands", "define", "document", "while", "if")
+_FULL_SCREEN = ("tui", "layout", "refresh", "focus", "winheight", "winwidth")
+_SHORTEST = 3
+"""Letters of an abbreviated command."""
 _INTERPRETERS = ("python", "py", "guile", "gu", "compile", "expression", "python-interactive", "pi")
 
 _INTERRUPTED = re.compile(r"(?:Thread .*|Program) received signal SIGINT, Interrupt\.")
@@ -46,15 +49,20 @@ def pass_through(session: Session, line: str) -> None:
             f"{words[0]} takes more than a line, which this prompt cannot give to gdb",
             "Put it into a file and use gdb's source command.",
         )
+    if len(words[0]) >= _SHORTEST and any(one.startswith(words[0]) for one in _FULL_SCREEN):
+        raise UsageError(
+            f"gdb has no terminal of its own here, which {words[0]} needs",
+            "See: list, disasm, where, info registers",
+        )
     session.choose_thread()
     over = bool(session.ended)
     output = _Output(session)
     with output.listening():
         try:
             debugger.command_line.stream(line, session.interrupt.fileno())
-        except GdbError:
+        except GdbError as error:
             if not session.interrupt.pressed:
-                raise
+                raise session.refused(error) from error
             session.say("(interrupted)", "yellow")
             return
         if debugger.running:

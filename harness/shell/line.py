@@ -4,7 +4,7 @@
 import difflib
 
 from harness.errors import GdbError
-from harness.shell import gdb
+from harness.shell import gdb, host
 from harness.shell.output import paged, piped, split_bar
 from harness.shell.session import Session
 from harness.shell.verb import FILES, VERBS, Arguments, Verb
@@ -30,6 +30,10 @@ def execute(session: Session, line: str) -> None:
     if not line or line.startswith("#"):
         return
     with session.command():
+        command_line = host.command_of(line.removeprefix("gdb ").lstrip())
+        if command_line is not None:
+            host.run_command(session, command_line)
+            return
         if line.startswith("gdb "):
             gdb.pass_through(session, line.removeprefix("gdb ").strip())
             return

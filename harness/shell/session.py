@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from harness.errors import DebuggerDied, GuestDied, HarnessError, HostError, UsageError
+from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import DONE, Guest
 from harness.kbuild import GuestSpec
 from harness.shell.interrupt import Interrupt, Interrupted
@@ -131,6 +131,11 @@ class Session:
             self.gone = cause.message
             cause.advice = f"{cause.advice} {REMAINS}".strip()
         return cause
+
+    def refused(self, error: GdbError) -> HarnessError:
+        """The error for a user's line that gdb does not take, unless the guest is gone."""
+        cause = self._lost(error)
+        return UsageError(error.message) if cause is error else cause
 
     def left(self, why: str) -> None:
         """The user has ended the connection to the guest."""
