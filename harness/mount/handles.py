@@ -8,10 +8,16 @@ from harness.errors import HarnessError, HostError, UsageError
 from harness.tracefs import UNLIMITED, File, NoFile, Tracefs
 
 
+class Busy(HostError):
+    """The session's thread does something else, and does not answer."""
+
+
 def errno_of(error: HarnessError) -> int:
     """The number that a program gets instead of a sentence, as the kernel's for the same case."""
     if isinstance(error, NoFile):
         return errno.ENOENT
+    if isinstance(error, Busy):
+        return errno.EBUSY
     if isinstance(error, UsageError):
         return errno.EINVAL
     return errno.ENODEV if isinstance(error, HostError) else errno.EIO

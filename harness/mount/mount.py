@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.errors import HarnessError, HostError, UsageError
+from harness.mount.handles import Busy
 from harness.tracefs import Stream, Tracefs
 
 LINGER = 0.005
 """Seconds to wait for the next request before the guest continues: stopping it takes longer."""
+
+PATIENCE = 30.0
+"""Seconds until a program that nobody answers gets EBUSY."""
 
 AT_MOST = 0.25
 """Seconds of service after which the guest continues."""
@@ -106,6 +110,16 @@ class Mount:
             if not select.select([self._reader], [], [], left)[0]:
                 return served
 
+    @property
+    def rings(self) -> bool:
+        """Whether a program waits for an answer, or the directory was unmounted."""
+        return bool(select.select([self._reader], [], [], 0)[0])
+
+    @property
+    def followed(self) -> bool:
+        """Whether a stream was read, so that `feed` has something to do."""
+        return bool(self._streams)
+
     def feed(self, ended: bool = False) -> None:
         """Give readers of streams what was drained; ``ended``: nothing will follow."""
         from harness.mount.operations import HELD
@@ -117,6 +131,8 @@ class Mount:
 
     def close(self) -> None:
         """Unmount; readers of streams get their end."""
+        if self._closing:
+            return
         self._closing = True
         for _, followed in self._streams.values():
             self._in_thread(followed.put, b"", True)
@@ -155,10 +171,13 @@ class Mount:
         import trio
 
         done = trio.Event()
+        begun = False
         answers: list[Answer] = []
         errors: list[Exception] = []
 
         def answer(files: Tracefs | None) -> None:
+            nonlocal begun
+            begun = True
             try:
                 if files is None:
                     raise HostError("the guest has ended")
@@ -172,6 +191,13 @@ class Mount:
             raise HostError("the guest has ended")
         self._requests.append(answer)
         self._ring()
+        with trio.move_on_after(PATIENCE):
+            await done.wait()
+        if not begun:
+            # A program that the guest's thread itself waits for would else wait for ever.
+            with suppress(ValueError):
+                self._requests.remove(answer)
+                raise Busy("the guest's thread is busy")
         await done.wait()
         if errors:
             raise errors[0]

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Lines for gdb, passed on unchanged; if the guest runs, its stop is waited for."""
 
+import math
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.debugger import Stop
 from harness.errors import DebuggerDied, GdbError, GuestDied, UsageError
+from harness.guest import Outcome
 from harness.shell.session import Session
 
 LOOK = 0.5
@@ -87,9 +90,7 @@ def run(session: Session, until: str | int | None = None, seconds: float | None 
     output = _Output(session, mine)
     try:
         with session.running(), output.listening():
-            outcome = guest.run(
-                until, seconds=seconds, timeout=float("inf"), wake=session.interrupt.fileno()
-            )
+            outcome = _run(session, until, seconds)
     except GuestDied as error:
         session.died(error)
         return "died"
@@ -100,6 +101,19 @@ def run(session: Session, until: str | int | None = None, seconds: float | None 
     show_next(session)
     _say_if_over(session)
     return str(outcome)
+
+
+def _run(session: Session, until: str | int | None, seconds: float | None) -> Outcome:
+    """As `Guest.run`; programs that use the mounted tracefs stop the guest for a moment."""
+    end = None if seconds is None else time.monotonic() + seconds
+    while True:
+        left = None if end is None else max(0.0, end - time.monotonic())
+        with session.wake() as wake:
+            outcome = session.live.run(until, seconds=left, timeout=math.inf, wake=wake)
+        if outcome is not Outcome.STOPPED or session.interrupt.waiting:
+            return outcome
+        if not session.serve_mount():
+            return outcome
 
 
 def _say_if_over(session: Session) -> None:

@@ -18,6 +18,10 @@ LESS = "RX"
 """Options of less: colours, and the output stays on the screen."""
 
 
+LOOK = 0.05
+"""Seconds between looks at what else there is to do while a command ends."""
+
+
 class _Command:
     """A command of the host's shell that reads lines."""
 
@@ -39,8 +43,15 @@ class _Command:
 
     def end(self) -> None:
         """Wait for its end."""
+        assert self._process.stdin is not None
         with suppress(BrokenPipeError):
-            self._process.communicate()
+            self._process.stdin.close()
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(LOOK)
+                return
+            # It may read the mounted tracefs.
+            self._session.serve_mount()
 
 
 def split_bar(line: str) -> tuple[str, str]:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The prompt on a terminal, with history and completion."""
 
+import asyncio
+
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
@@ -28,7 +30,7 @@ def run_prompt(session: Session) -> None:
     last = ""
     while True:
         try:
-            line = prompt.prompt(f"{session.guest.name}> ")
+            line = prompt.prompt(f"{session.guest.name}> ", pre_run=lambda: _serve(session))
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -45,6 +47,22 @@ def run_prompt(session: Session) -> None:
 
 
 _REPEATED = {"s", "si", "stepi", "n", "ni", "nexti", "step", "next", "c", "continue", "u", "until"}
+
+
+def _serve(session: Session) -> None:
+    """Answer programs that use the mounted tracefs while the user types."""
+    mounted = session.mounted
+    if mounted is None:
+        return
+    loop = asyncio.get_running_loop()
+
+    def ring() -> None:
+        session.serve_mount()
+        if session.mounted is not mounted:
+            loop.remove_reader(number)
+
+    number = mounted.fileno()
+    loop.add_reader(number, ring)
 
 
 def _history() -> History:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """A session with one guest: its state, its output, and what remains when the guest ends."""
 
+import select
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 
 import click
 
 from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import DONE, Guest
 from harness.kbuild import GuestSpec
+from harness.mount import Mount
 from harness.shell.interrupt import Interrupt, Interrupted
 from harness.trace import TraceDatReader, TraceEvent
 from harness.trace.events import lost_line
@@ -67,6 +70,7 @@ class Session:
         """Takes each line of output; not the session's remarks."""
         self.closed = False
         """Whether nobody wants more of the output."""
+        self.mounted: Mount | None = None
         self.guest = self._stack.enter_context(start())
         self._begin()
 
@@ -85,7 +89,7 @@ class Session:
         guest = stack.enter_context(start())
         self._stack.close()
         self._start, self._stack, self.guest = start, stack, guest
-        self.gone, self._chosen = "", (-1, None)
+        self.gone, self._chosen, self.mounted = "", (-1, None), None
         self.snapshots.clear()
         self._begin()
 
@@ -108,6 +112,7 @@ class Session:
             try:
                 self._notice()
                 yield
+                self.feed_mount()
             except Interrupted:
                 self.say("(interrupted)", "yellow")
             except (DebuggerDied, HostError) as error:
@@ -141,6 +146,48 @@ class Session:
         """The user has ended the connection to the guest."""
         self.gone = why
         self.say(REMAINS, "yellow")
+
+    def mount(self, directory: Path) -> None:
+        """Serve the guest's tracefs at a directory, until `unmount` or the guest's end."""
+        if self.mounted is not None:
+            raise UsageError(f"tracefs is mounted at {self.mounted.directory}", "Use: umount")
+        _ = self.tracefs
+        self.mounted = self._stack.enter_context(Mount(directory))
+
+    def unmount(self) -> None:
+        """End what `mount` began."""
+        if self.mounted is not None:
+            self.mounted.close()
+            self.mounted = None
+
+    def serve_mount(self) -> bool:
+        """Answer programs that use the mount, if there is one; returns whether it rang."""
+        mounted = self.mounted
+        if mounted is None or not mounted.rings:
+            return False
+        if mounted.ended or self.gone:
+            self.unmount()
+        else:
+            mounted.serve(self.tracefs)
+        return True
+
+    def feed_mount(self) -> None:
+        """Give readers of the mount's trace_pipe what the stopped guest has recorded."""
+        if self.mounted is not None and self.mounted.followed and not self.gone:
+            self.guest.settle()
+            self.guest.drain()
+            self.mounted.feed()
+
+    @contextmanager
+    def wake(self) -> Iterator[int]:
+        """A descriptor that ends a run of the guest: for Ctrl-C, and for programs of the mount."""
+        if self.mounted is None:
+            yield self.interrupt.fileno()
+            return
+        with select.epoll() as either:
+            either.register(self.interrupt.fileno(), select.EPOLLIN)
+            either.register(self.mounted.fileno(), select.EPOLLIN)
+            yield either.fileno()
 
     # For the verbs
 
@@ -238,6 +285,8 @@ class Session:
 
         def drained() -> bool:
             goes_on = saved()
+            if self.mounted is not None:
+                self.mounted.feed()
             self._show_status()
             return goes_on
 

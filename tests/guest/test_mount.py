@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.command import harness, start
+from support.terminal import Terminal
 
 pytest.importorskip("pyfuse3", reason="harness mount needs pyfuse3")
 
@@ -175,3 +176,38 @@ def test_trace_cmd(tracing, tmp_path):
     assert len(events) > 10
     assert all("step_" in line.partition(" <-")[0] for line in events)
     assert done.stdout.count("Tracer: function") == 1
+
+
+def test_mount_in_the_session(tmp_path):
+    """Programs of the host and the prompt use one guest, while it is stopped and while it runs."""
+    directory = tmp_path / "tracing"
+    directory.mkdir()
+    workload = tmp_path / "endless.c"
+    workload.write_text(ENDLESS)
+    arguments = ("shell", "-c", "mips-malta", "--workload", workload)
+    with Terminal(*arguments, state_home=tmp_path) as terminal:
+        terminal.wait("or help.")
+        terminal.do(f"mount {directory}")
+        terminal.do("mount /tmp", "mounted at")
+        assert (directory / "current_tracer").read_text() == "nop\n"
+        (directory / "set_ftrace_filter").write_text("step_one\n")
+        (directory / "current_tracer").write_text("function\n")
+        terminal.do("set_ftrace_filter", "step_one", "tracer function")
+        reader = subprocess.Popen(["cat", directory / "trace_pipe"], stdout=subprocess.PIPE)
+        terminal.type("c\r")
+        assert b"step_one <-" in reader.stdout.readline()
+        assert "step_one <-" in (directory / "trace").read_text()
+        (directory / "set_ftrace_filter").write_text("step_two\n")
+        terminal.control("c")
+        terminal.wait("stopped at ", " | tracer function")
+        terminal.do("set_ftrace_filter", "step_two")
+        terminal.do(f"trace | diff - {directory}/trace && echo the same", "the same")
+        terminal.do("umount")
+        assert not is_mounted(directory)
+        reader.communicate(timeout=30)
+        assert reader.returncode == 0
+        terminal.do(f"mount {directory}")
+        terminal.do("reboot", "stopped at workload")
+        assert not is_mounted(directory)
+        terminal.type("quit\r")
+        assert terminal.end() == 0

@@ -36,6 +36,8 @@ REFUSED = {
     "insmod": ("", *ABSURD, "/", "/etc/passwd", "/dev/null", "nosuch.ko", "a b", "> callbacks"),
     "ls": (*ABSURD[1:], "events nosuch", "events/nosuch", "> x"),
     "lsmod": ("x", "> x"),
+    "mount": ("", "/", "/etc/passwd", "/nosuch/directory", "a b", "> x"),
+    "umount": ("", "x", "> x"),
     "max_graph_depth": (*ABSURD, "1.5", "1 2", ">", str(1 << 31)),
     "patch": ("", *ABSURD, "do_*", "0x", "0x10", "leaf leaf", "> leaf"),
     "reboot": (*ABSURD, "/etc/passwd", "mips-malta mips-malta", "> mips-malta"),

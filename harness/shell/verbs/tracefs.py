@@ -81,6 +81,8 @@ def trace_pipe(session: Session, arguments: Arguments) -> None:
 
     def drained() -> bool:
         nonlocal enough
+        if enough:
+            return False
         for event in pipe.events():
             if session.interrupt.pressed:
                 enough = True
