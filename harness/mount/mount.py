@@ -7,6 +7,7 @@ and waits for the answer; the guest's thread answers when the guest is stopped.
 
 import select
 import socket
+import subprocess
 import threading
 import time
 from collections import deque
@@ -28,8 +29,11 @@ PATIENCE = 30.0
 AT_MOST = 0.25
 """Seconds of service after which the guest continues."""
 
-PARTING = 1.0
+PARTING = 2.0
 """Seconds for readers to take the end of a stream, and for the thread to end."""
+
+UNMOUNT = 'read _; exec fusermount3 -u -q -z -- "$1"'
+"""Waits for the end of this process, however it ends.  FUSE's auto_unmount does not always."""
 
 INSTALL = (
     "Install Debian's fuse3, libfuse3-dev and pkg-config, then: pip install ftrace-harness[mount]"
@@ -58,6 +62,7 @@ class Mount:
         self._fuse: Any = pyfuse3
         self._new_stream: Callable[[], Followed] = Followed
         self._token: Any = None
+        self._operations = Operations(self._ask, self._follow)
         self._begun = threading.Event()
         self._over = threading.Event()
         self._requests: deque[Callable[[Tracefs | None], None]] = deque()
@@ -67,14 +72,19 @@ class Mount:
         self._reader, self._writer = socket.socketpair()
         self._reader.setblocking(False)
         self._writer.setblocking(False)
-        options = {*pyfuse3.default_options, "fsname=harness", "subtype=tracefs", "auto_unmount"}
+        options = {*pyfuse3.default_options, "fsname=harness", "subtype=tracefs"}
         try:
-            pyfuse3.init(Operations(self._ask, self._follow), str(directory), options)
+            pyfuse3.init(self._operations, str(directory), options)
         except RuntimeError as error:
             raise HostError(
                 f"the host does not mount at {directory}: {error}",
                 "It needs /dev/fuse, and fusermount3 of the package fuse3.",
             ) from error
+        self._guard = subprocess.Popen(
+            ["sh", "-c", UNMOUNT, "sh", str(directory.absolute())],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
         self._thread = threading.Thread(target=self._run, name="mount", daemon=True)
         self._thread.start()
         self._begun.wait()
@@ -138,11 +148,15 @@ class Mount:
             self._in_thread(followed.put, b"", True)
         while self._requests:
             self._requests.popleft()(None)
-        self._over.wait(LINGER if not self._streams else PARTING / 10)
+        end = time.monotonic() + PARTING
+        while self._operations.followed and not self.ended and time.monotonic() < end:
+            self._over.wait(LINGER)
         if not self.ended:
             self._in_thread(self._fuse.terminate)
         self._thread.join(PARTING)
         self._fuse.close(unmount=True)
+        self._guard.kill()
+        self._guard.communicate()
         self._reader.close()
         self._writer.close()
 

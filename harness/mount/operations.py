@@ -65,6 +65,11 @@ class Operations(pyfuse3.Operations):  # type: ignore[misc]
         self._last_handle = 0
         self._began = time.time_ns()
 
+    @property
+    def followed(self) -> bool:
+        """Whether a program has a stream open; for any thread."""
+        return any(handle.file.stream is not None for handle in list(self._handles.values()))
+
     async def lookup(self, parent: int, name: bytes, ctx: Any = None) -> Any:
         """The attributes of a name in a directory; ENOENT if it is not there."""
         path = self._inside(parent, name)

@@ -108,11 +108,11 @@ def _run(session: Session, until: str | int | None, seconds: float | None) -> Ou
     end = None if seconds is None else time.monotonic() + seconds
     while True:
         left = None if end is None else max(0.0, end - time.monotonic())
-        with session.wake() as wake:
+        with session.mount.wake() as wake:
             outcome = session.live.run(until, seconds=left, timeout=math.inf, wake=wake)
         if outcome is not Outcome.STOPPED or session.interrupt.waiting:
             return outcome
-        if not session.serve_mount():
+        if not session.mount.serve():
             return outcome
 
 

@@ -51,7 +51,7 @@ class _Command:
                 self._process.wait(LOOK)
                 return
             # It may read the mounted tracefs.
-            self._session.serve_mount()
+            self._session.mount.serve()
 
 
 def split_bar(line: str) -> tuple[str, str]:

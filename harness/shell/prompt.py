@@ -51,14 +51,14 @@ _REPEATED = {"s", "si", "stepi", "n", "ni", "nexti", "step", "next", "c", "conti
 
 def _serve(session: Session) -> None:
     """Answer programs that use the mounted tracefs while the user types."""
-    mounted = session.mounted
+    mounted = session.mount.mounted
     if mounted is None:
         return
     loop = asyncio.get_running_loop()
 
     def ring() -> None:
-        session.serve_mount()
-        if session.mounted is not mounted:
+        session.mount.serve()
+        if session.mount.mounted is not mounted:
             loop.remove_reader(number)
 
     number = mounted.fileno()

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
 """A session with one guest: its state, its output, and what remains when the guest ends."""
 
-import select
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
-from pathlib import Path
 
 import click
 
 from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, HostError, UsageError
 from harness.guest import DONE, Guest
 from harness.kbuild import GuestSpec
-from harness.mount import Mount
 from harness.shell.interrupt import Interrupt, Interrupted
+from harness.shell.mounted import SessionMount
 from harness.trace import TraceDatReader, TraceEvent
 from harness.trace.events import lost_line
 from harness.tracefs import Tracefs
@@ -70,12 +68,13 @@ class Session:
         """Takes each line of output; not the session's remarks."""
         self.closed = False
         """Whether nobody wants more of the output."""
-        self.mounted: Mount | None = None
+        self.mount = SessionMount(lambda: self.tracefs, lambda: bool(self.gone), self.interrupt)
         self.guest = self._stack.enter_context(start())
         self._begin()
 
     def close(self) -> None:
         """End the guest."""
+        self.mount.end()
         self._stack.close()
         self.interrupt.close()
 
@@ -87,9 +86,10 @@ class Session:
         start = self._start if config is None else self._start_of(config)
         stack = ExitStack()
         guest = stack.enter_context(start())
+        self.mount.end()
         self._stack.close()
         self._start, self._stack, self.guest = start, stack, guest
-        self.gone, self._chosen, self.mounted = "", (-1, None), None
+        self.gone, self._chosen = "", (-1, None)
         self.snapshots.clear()
         self._begin()
 
@@ -112,7 +112,7 @@ class Session:
             try:
                 self._notice()
                 yield
-                self.feed_mount()
+                self.mount.feed()
             except Interrupted:
                 self.say("(interrupted)", "yellow")
             except (DebuggerDied, HostError) as error:
@@ -146,48 +146,6 @@ class Session:
         """The user has ended the connection to the guest."""
         self.gone = why
         self.say(REMAINS, "yellow")
-
-    def mount(self, directory: Path) -> None:
-        """Serve the guest's tracefs at a directory, until `unmount` or the guest's end."""
-        if self.mounted is not None:
-            raise UsageError(f"tracefs is mounted at {self.mounted.directory}", "Use: umount")
-        _ = self.tracefs
-        self.mounted = self._stack.enter_context(Mount(directory))
-
-    def unmount(self) -> None:
-        """End what `mount` began."""
-        if self.mounted is not None:
-            self.mounted.close()
-            self.mounted = None
-
-    def serve_mount(self) -> bool:
-        """Answer programs that use the mount, if there is one; returns whether it rang."""
-        mounted = self.mounted
-        if mounted is None or not mounted.rings:
-            return False
-        if mounted.ended or self.gone:
-            self.unmount()
-        else:
-            mounted.serve(self.tracefs)
-        return True
-
-    def feed_mount(self) -> None:
-        """Give readers of the mount's trace_pipe what the stopped guest has recorded."""
-        if self.mounted is not None and self.mounted.followed and not self.gone:
-            self.guest.settle()
-            self.guest.drain()
-            self.mounted.feed()
-
-    @contextmanager
-    def wake(self) -> Iterator[int]:
-        """A descriptor that ends a run of the guest: for Ctrl-C, and for programs of the mount."""
-        if self.mounted is None:
-            yield self.interrupt.fileno()
-            return
-        with select.epoll() as either:
-            either.register(self.interrupt.fileno(), select.EPOLLIN)
-            either.register(self.mounted.fileno(), select.EPOLLIN)
-            yield either.fileno()
 
     # For the verbs
 
@@ -285,8 +243,7 @@ class Session:
 
         def drained() -> bool:
             goes_on = saved()
-            if self.mounted is not None:
-                self.mounted.feed()
+            self.mount.drained()
             self._show_status()
             return goes_on
 

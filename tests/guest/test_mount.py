@@ -63,6 +63,14 @@ def is_mounted(directory):
     return f" {directory} " in Path("/proc/mounts").read_text()
 
 
+def gone(directory):
+    """Wait until the directory is not mounted any more."""
+    end = time.monotonic() + 30
+    while is_mounted(directory) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not is_mounted(directory)
+
+
 @pytest.fixture(scope="module", params=CONFIGS)
 def tracing(request, tmp_path_factory):
     """A tracefs of a guest whose workload never ends."""
@@ -122,9 +130,7 @@ def test_the_mount_goes_with_the_process(tmp_path):
     with mounted("mips-malta", tmp_path / "tracing") as process:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        end = time.monotonic() + 30
-        while is_mounted(tmp_path / "tracing") and time.monotonic() < end:
-            time.sleep(0.1)
+        gone(tmp_path / "tracing")
 
 
 def test_what_cannot_be_mounted_is_said(tmp_path):
@@ -193,9 +199,13 @@ def test_mount_in_the_session(tmp_path):
         (directory / "set_ftrace_filter").write_text("step_one\n")
         (directory / "current_tracer").write_text("function\n")
         terminal.do("set_ftrace_filter", "step_one", "tracer function")
-        reader = subprocess.Popen(["cat", directory / "trace_pipe"], stdout=subprocess.PIPE)
+        shown = tmp_path / "shown"
+        reader = subprocess.Popen(["cat", directory / "trace_pipe"], stdout=shown.open("wb"))
         terminal.type("c\r")
-        assert b"step_one <-" in reader.stdout.readline()
+        end = time.monotonic() + 30
+        while "step_one <-" not in shown.read_text() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert "step_one <-" in shown.read_text()
         assert "step_one <-" in (directory / "trace").read_text()
         (directory / "set_ftrace_filter").write_text("step_two\n")
         terminal.control("c")
@@ -203,11 +213,11 @@ def test_mount_in_the_session(tmp_path):
         terminal.do("set_ftrace_filter", "step_two")
         terminal.do(f"trace | diff - {directory}/trace && echo the same", "the same")
         terminal.do("umount")
-        assert not is_mounted(directory)
-        reader.communicate(timeout=30)
+        gone(directory)
+        reader.wait(30)
         assert reader.returncode == 0
         terminal.do(f"mount {directory}")
         terminal.do("reboot", "stopped at workload")
-        assert not is_mounted(directory)
+        gone(directory)
         terminal.type("quit\r")
         assert terminal.end() == 0

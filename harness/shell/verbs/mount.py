@@ -19,12 +19,12 @@ def mount(session: Session, arguments: Arguments) -> None:
     """
     if not arguments.words or arguments.redirect:
         raise UsageError("mount where?", "Example: mount tracing")
-    session.mount(Path(arguments.words[0]).expanduser())
+    session.mount.begin(Path(arguments.words[0]).expanduser())
 
 
 @verb(group=GROUP)
 def umount(session: Session, arguments: Arguments) -> None:
     """End mount."""
-    if session.mounted is None:
+    if session.mount.mounted is None:
         raise UsageError("nothing is mounted", "Use: mount DIRECTORY")
-    session.unmount()
+    session.mount.end()
