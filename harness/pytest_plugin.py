@@ -14,7 +14,7 @@ disassembly, and the tail of its console; with ``--harness-shell`` it opens a pr
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the markers known, and tell `harness.boot`, here and in child processes, of a tick."""
+    if config.getoption("--harness-shell") and getattr(config.option, "numprocesses", None):
+        raise pytest.UsageError("--harness-shell needs the terminal: leave out -n")
     tick = config.getoption("--tick")
     if tick is not None:
         os.environ["HARNESS_TICK"] = tick
@@ -52,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def guest(request: pytest.FixtureRequest) -> "Iterator[Guest]":
     """A live guest, stopped in front of its workload; gone when the test ends."""
+    from harness.errors import HarnessError
     from harness.guest import boot
 
     marker = request.node.get_closest_marker("guest")
@@ -59,11 +62,16 @@ def guest(request: pytest.FixtureRequest) -> "Iterator[Guest]":
     if "config" not in arguments and "config" in request.fixturenames:
         arguments["config"] = request.getfixturevalue("config")
     if "config" not in arguments:
-        raise pytest.UsageError(
+        pytest.fail(
             "the fixture `guest` needs a config: @pytest.mark.guest(config=...), "
-            "or a parameter `config`"
+            "or a parameter `config`",
+            pytrace=False,
         )
-    with boot(**arguments) as running:
+    with ExitStack() as stack:
+        try:
+            running = stack.enter_context(boot(**arguments))
+        except HarnessError as error:
+            pytest.fail(str(error), pytrace=False)
         yield running
 
 
@@ -106,5 +114,11 @@ def pytest_runtest_makereport(
     report = yield
     running: Any = getattr(item, "funcargs", {}).get("guest")
     if report.when == "call" and report.failed and hasattr(running, "describe"):
-        report.sections.append(("the guest at the failure", running.describe()))
+        title, text = "the guest at the failure", running.describe()
+        shown: Any = report.longrepr
+        if hasattr(shown, "addsection"):
+            # In the report of JUnit too, unlike the report's own sections.
+            shown.addsection(title, text)
+        else:
+            report.sections.append((title, text))
     return report

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """harness build"""
 
+from collections.abc import Callable
+
 import click
 
 from harness.cli.options import GuestOptions, guest_options, progress
@@ -8,20 +10,27 @@ from harness.cli.options import GuestOptions, guest_options, progress
 
 @click.command()
 @click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
+@click.option("-v", "--verbose", is_flag=True, help="Also print the equivalent make commands.")
 @guest_options()
-def build(configs: tuple[str, ...], guest: GuestOptions) -> None:
+def build(configs: tuple[str, ...], verbose: bool, guest: GuestOptions) -> None:
     """Build the guests of machine configs, or find them in the cache.
 
-    Prints for each the equivalent make command, and the paths of the image and its modules.
+    Prints the paths of each image and of its modules, one a line.
+
+    Example: gdb-multiarch $(harness build mips-malta)
     """
     from harness.kbuild import module_beside, plan_build
 
     with progress() as tell:
         for name in configs:
             plan = plan_build(guest.spec(name))
-            config = plan.spec.config
-            click.echo(plan.command_line)
-            image = plan.run(tell)
-            click.echo(f"{config.name}: {image}")
+            if verbose:
+                click.echo(plan.command_line, err=True)
+            image = plan.run(_without(plan.command_line, tell))
+            click.echo(image)
             for source in plan.spec.module_sources:
-                click.echo(f"{config.name}: {module_beside(image, source.stem)}")
+                click.echo(module_beside(image, source.stem))
+
+
+def _without(line: str, tell: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda told: None if told == line else tell(told)

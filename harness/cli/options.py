@@ -39,7 +39,12 @@ def _split_words(
 
 
 config_option = click.option(
-    "-c", "--config", required=True, metavar="CONFIG", help="A machine config: a name or a file."
+    "-c",
+    "--config",
+    required=True,
+    envvar="HARNESS_CONFIG",
+    metavar="CONFIG",
+    help="A machine config: a name or a file; default: the environment variable HARNESS_CONFIG.",
 )
 workload_option = click.option(
     "--workload",
@@ -49,7 +54,10 @@ workload_option = click.option(
     help="What the guest runs: a workload of the harness, or a C file.",
 )
 port_option = click.option(
-    "--port", metavar="DIR", help="The port under test; default: the config's reference port."
+    "--port",
+    envvar="HARNESS_PORT",
+    metavar="DIR",
+    help="The port under test; default: HARNESS_PORT, or the config's reference port.",
 )
 cflags_option = click.option(
     "--cflags",

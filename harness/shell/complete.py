@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Completion of a line: verbs, functions, tracers, files, and gdb's completions."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
@@ -25,6 +26,8 @@ _FOLLOWS = {
     "-o": "files",
     "--until": "functions",
 }
+
+_OPTION = re.compile(r"(?<!\w)--?[a-zA-Z]+")
 
 LIMIT = 200
 """Maximum number of completions."""
@@ -86,6 +89,9 @@ class LineCompleter(Completer):
         elif (words if text.endswith(" ") else words[:-1])[-1] in _FOLLOWS:
             option = (words if text.endswith(" ") else words[:-1])[-1]
             yield from self._of_kind(_FOLLOWS[option], prefix, event)
+        elif prefix.startswith("-"):
+            found = [one for one in _OPTION.findall(verb.takes) if one.startswith(prefix)]
+            yield from self._offer(found, prefix)
         else:
             yield from self._of_kind(verb.completes, prefix, event)
 

@@ -69,6 +69,8 @@ def test_completion_of_every_kind(terminal, tmp_path):
         ("echo leaf > set_ftrace_n", "echo leaf > set_ftrace_notrace"),
         ("record -p function_", "record -p function_graph"),
         ("record -l do_point", "record -l do_pointer"),
+        ("record --dur", "record --duration"),
+        ("report -", "-F"),
         ("report -f perf", "report -f perfetto"),
         (f"report {tmp_path}/rec", "recorded.dat"),
         ("reboot mips64-m", "reboot mips64-malta"),
