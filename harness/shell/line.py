@@ -3,7 +3,7 @@
 
 import difflib
 
-from harness.errors import GdbError
+from harness.errors import HarnessError
 from harness.shell import gdb, host
 from harness.shell.output import paged, piped, split_bar
 from harness.shell.session import Session
@@ -70,7 +70,7 @@ def _pass_through(session: Session, line: str) -> None:
         session.tracefs.file(first)
     try:
         gdb.pass_through(session, line)
-    except GdbError as error:
+    except HarnessError as error:
         near = difflib.get_close_matches(first, VERBS, n=3, cutoff=0.7)
         if error.message.startswith("Undefined command") and near:
             error.advice = f"Did you mean {', '.join(near)}?"
