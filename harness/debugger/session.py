@@ -25,7 +25,8 @@ STREAM_LIMIT = 4 * MIB
 LINE_LIMIT = 512 * MIB
 PIPE_SIZE = MIB
 
-# No questions, no .gdbinit, no auto-loaded scripts, no downloads.
+# No questions, no .gdbinit, no auto-loaded scripts, no downloads, and no worker threads: those
+# of gdb 13 damage its heap now and then while they read the symbols of an added file.
 START_OPTIONS = (
     "-nx",
     "-nh",
@@ -35,6 +36,8 @@ START_OPTIONS = (
     "set auto-load no",
     "-iex",
     "set debuginfod enabled off",
+    "-iex",
+    "maint set worker-threads 0",
 )
 
 DEADLINE = 10.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from harness.debugger.session import MiSession
-from harness.errors import DebuggerDied, GdbError, UsageError
+from harness.errors import DebuggerDied, GdbError, HostError, UsageError
 from harness.units import MIB
 
 DEADLINE = 60.0
@@ -106,7 +106,13 @@ class GdbSymbols:
         copy.unlink(missing_ok=True)
         # gdb 13 does not extend the signs of the addresses in .debug_aranges, and so knows no line
         # of an address on 32-bit MIPS.  Without them it reads those of the units.
-        copy.write_bytes(elf.read_bytes().replace(ARANGES, NOT_ARANGES))
-        if not current:
-            shutil.copystat(elf, copy)
+        try:
+            copy.write_bytes(elf.read_bytes().replace(ARANGES, NOT_ARANGES))
+            if not current:
+                shutil.copystat(elf, copy)
+        except OSError as error:
+            raise HostError(
+                f"{elf} cannot be copied to {self._directory}: {error.strerror}",
+                "Make room there, or set TMPDIR to another directory.",
+            ) from error
         return name

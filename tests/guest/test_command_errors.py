@@ -231,26 +231,44 @@ def test_the_last_words_of_a_guest_that_prints_much_are_shown(tmp_path, workload
     assert len(done.stderr) < 64 * 1024
 
 
-@pytest.mark.parametrize("lane", ["stub", "auto"])
-def test_a_full_temporary_directory_is_named_and_the_events_are_kept(tmp_path, short, lane):
-    disk = str(short)
+@pytest.fixture
+def record_with_temporary_directory(tmp_path, short):
+    """`harness record -o x.dat` with a temporary directory of its own, of this size."""
     # The compiler needs the directory too, so the guest is built while there is room.
     assert harness("build", CONFIG, "--workload", "sort").returncode == 0
-    script = 'mount -t tmpfs -o size=64k none "$TMPDIR" && exec "$@"'
-    record = [HARNESS, "record", "-c", CONFIG, "--workload", "sort", "--lane", lane]
-    done = subprocess.run(
-        ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", *record, "-o", "x.dat"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": disk, "XDG_RUNTIME_DIR": disk},
-    )
-    if "unshare" in done.stderr or "mount" in done.stderr:
-        pytest.skip(f"no file system of one's own here: {done.stderr.strip()}")
-    assert done.returncode == 3
-    assert disk in done.stderr
-    assert "ake room" in done.stderr
+    record = [HARNESS, "record", "-c", CONFIG, "--workload", "sort", "-o", "x.dat"]
+
+    def run(size, *options):
+        script = f'mount -t tmpfs -o size={size} none "$TMPDIR" && exec "$@"'
+        done = subprocess.run(
+            ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", *record, *options],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(short), "XDG_RUNTIME_DIR": str(short)},
+        )
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            pytest.skip(f"no file system of one's own here: {done.stderr.strip()}")
+        assert done.returncode == 3
+        assert str(short) in done.stderr
+        assert "ake room" in done.stderr
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("lane", ["stub", "auto"])
+def test_a_full_temporary_directory_is_named_and_the_events_are_kept(
+    record_with_temporary_directory, tmp_path, lane
+):
+    done = record_with_temporary_directory("540k", "--lane", lane)
     assert "recorded up to then are in x.dat" in done.stderr
     assert harness("report", tmp_path / "x.dat").returncode == 0
+
+
+def test_a_temporary_directory_without_room_for_the_symbols_is_named(
+    record_with_temporary_directory,
+):
+    assert "vmlinux cannot be copied to" in record_with_temporary_directory("64k").stderr

@@ -160,7 +160,7 @@ def test_errors_are_sentences_with_advice(terminal):
     terminal.do("set_ftrace_filter nosuch", "no traceable function matches 'nosuch'", "Did you")
     terminal.do("current_tracer wakeup", "no tracer 'wakeup'", "Tracers: nop, function")
     terminal.do("max_graph_depth -1", "is not possible")
-    terminal.do("tracing_on 2", "0 or 1")
+    terminal.do("tracing_on 2", "'2' is neither 0 nor 1")
     terminal.do("trace x", "not a number")
     terminal.do("disasm 0x10", "no function")
     terminal.do("patch", "which call site?")

@@ -14,7 +14,7 @@ OOPS = """#include <linux/bug.h>
 int workload(void);
 __attribute__((noipa)) static long bad(volatile long *p, long value)
 {
-	BODY;	/* the fault */
+	value = *p;	/* the fault */
 	__asm__ volatile("nop");	/* the fault is not in a delay slot */
 	return value + 1;
 }
@@ -36,7 +36,7 @@ int workload(void)
 )
 def test_the_headline_says_what_happened(config, tmp_path, body, what):
     source = tmp_path / "oops.c"
-    source.write_text(OOPS.replace("BODY", body))
+    source.write_text(OOPS.replace("value = *p", body))
     build_guest(GuestSpec.of(config, source))
     options = ("-c", config, "--workload", source)
     with Terminal("shell", *options, state_home=tmp_path, lines=60) as terminal:

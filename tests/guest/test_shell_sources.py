@@ -29,11 +29,11 @@ HEADER = """static __attribute__((noipa)) int of_header(int value)
 """
 
 MODULE = """#include <linux/module.h>
-static int {name}_init(void)
-{{
-	return 0;	/* module {name} */
-}}
-module_init({name}_init);
+static int one_init(void)
+{
+	return 0;	/* module one */
+}
+module_init(one_init);
 """
 
 
@@ -45,8 +45,8 @@ def places(tmp_path):
     for directory, name, text in (
         ("work x", "mine.c", MINE),
         ("work x", "mine.h", HEADER),
-        ("first", "one.c", MODULE.format(name="one")),
-        ("second", "two.c", MODULE.format(name="two")),
+        ("first", "one.c", MODULE),
+        ("second", "two.c", MODULE.replace("one", "two")),
     ):
         (tmp_path / directory).mkdir(exist_ok=True)
         (tmp_path / directory / name).write_text(text)

@@ -20,6 +20,7 @@ FILES = [*ROOT.glob("guests/workloads/*.c"), *ROOT.glob("tests/*/workloads/*.c")
 WORKLOAD = re.compile(r"\bworkload\(void\)\s*{")
 MODULE = re.compile(r"^module_(init|exit|run)\(", re.MULTILINE)
 WRONG_ON_PURPOSE = re.compile(r"^test_build_|return undeclared")
+WITH_HEADER = re.compile(r'^#include "', re.MULTILINE)
 
 CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-smp"]
 
@@ -52,7 +53,9 @@ def write_texts(kind: re.Pattern[str], directory: Path) -> list[Path]:
     """The workloads or the modules among the texts, as files."""
     files = []
     for name, text in texts():
-        if kind.search(text) and not WRONG_ON_PURPOSE.search(f"{name} {text}"):
+        if WITH_HEADER.search(text) or WRONG_ON_PURPOSE.search(f"{name} {text}"):
+            continue
+        if kind.search(text):
             files.append(directory / name)
             files[-1].write_text(text)
     return files
