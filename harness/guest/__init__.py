@@ -6,6 +6,7 @@ from harness.guest.control import TIMEOUT, Outcome
 from harness.guest.dump import open_dump
 from harness.guest.guest import DONE, Guest
 from harness.guest.linux import LinuxGuest
+from harness.guest.marker import TracingOff
 from harness.guest.modules import Module, Modules
 from harness.guest.source_listing import SourceListing
 from harness.guest.start import Startable, boot, check_build_id, run_kernel, start
@@ -20,6 +21,7 @@ __all__ = [
     "Outcome",
     "SourceListing",
     "Startable",
+    "TracingOff",
     "attach",
     "boot",
     "check_build_id",

@@ -15,6 +15,7 @@ from harness.errors import DeadlineMissed, GdbError, UsageError
 from harness.guest.control import TIMEOUT, Outcome, OwnPlaces, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
+from harness.guest.marker import TraceMarker
 from harness.guest.modules import Module, Modules
 from harness.guest.snapshots import GuestSnapshots
 from harness.guest.tracing import Tracing
@@ -323,6 +324,22 @@ class Guest:
             "The guest's ring buffer is damaged, or the guest hangs inside it.",
             self.describe(),
         )
+
+    def write_marker(self, text: str) -> None:
+        """``trace_marker``: write a print event with this text, in the thread of the stopped CPU.
+
+        Errors are those of `TraceMarker.write`.
+        """
+        self.settle()
+        self.drain()
+        self._marker.write(text)
+
+    @cached_property
+    def _marker(self) -> TraceMarker:
+        def run(places: list[str]) -> None:
+            self.run(places, seconds=RUN_ON)
+
+        return TraceMarker(self.image, self.debugger, self.cpus, run)
 
     def _run_on(self, address: int | None) -> None:
         """Run to an address; without one, to the handler of a pending interrupt or for a moment.

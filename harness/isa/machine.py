@@ -124,6 +124,10 @@ class Machine(ABC):
         """The physical address of a kernel address in the linear map; None for any other."""
 
     @abstractmethod
+    def runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """Whether a CPU of a guest is in its kernel, and not in user mode."""
+
+    @abstractmethod
     def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
         """Whether a CPU is in the kernel of a Linux guest, with interrupts enabled."""
 
@@ -167,6 +171,10 @@ class Machine(ABC):
     @abstractmethod
     def interrupt_mask(self, status: int) -> int:
         """The bits of the first of `Abi.status_registers` that mask or enable interrupts."""
+
+    @abstractmethod
+    def with_interrupts_masked(self, status: int) -> int:
+        """A value of the first of `Abi.status_registers`, changed so that no interrupt is taken."""
 
     @abstractmethod
     def masks_interrupts(self, instruction: bytes) -> bool:

@@ -5,6 +5,7 @@ import errno
 from dataclasses import dataclass
 
 from harness.errors import HarnessError, HostError, UsageError
+from harness.guest import TracingOff
 from harness.tracefs import UNLIMITED, File, NoFile, Tracefs
 
 
@@ -18,6 +19,8 @@ def errno_of(error: HarnessError) -> int:
         return errno.ENOENT
     if isinstance(error, Busy):
         return errno.EBUSY
+    if isinstance(error, TracingOff):
+        return errno.EBADF
     if isinstance(error, UsageError):
         return errno.EINVAL
     return errno.ENODEV if isinstance(error, HostError) else errno.EIO
@@ -54,7 +57,7 @@ class Handle:
         Where a file takes any number of words, the last one may continue in the next write.
         """
         data, self.rest = self.rest + data, b""
-        if self.file.most == UNLIMITED:
+        if self.file.most == UNLIMITED and not self.file.whole:
             cut = 1 + max(data.rfind(space) for space in b" \t\n")
             data, self.rest = data[:cut], data[cut:]
             if not data and self.rest:

@@ -124,10 +124,12 @@ def read_or_write(session: Session, name: str, arguments: Arguments) -> None:
     if not arguments.reads:
         session.tracefs.write(name, " ".join(arguments.words), arguments.redirect == ">>")
         return
-    read = session.tracefs.file(name).read
-    if read is None:
+    file = session.tracefs.file(name)
+    if file.stream is not None:
         raise UsageError(f"{name} is read while the guest runs", "Use: trace_pipe")
-    session.print_all(read(session.live))
+    if file.read is None:
+        raise UsageError(f"{name} is only written", f"See: help {name}")
+    session.print_all(file.read(session.live))
 
 
 def _is_path(word: str) -> bool:

@@ -9,6 +9,7 @@ from harness.guest import Guest
 from harness.readout import Collector
 from harness.tracefs.files import UNLIMITED, File, number, switch, word, words
 from harness.tracefs.streams import EventLines
+from harness.tracer import PidList
 from harness.units import KIB
 
 NO_FILTER = "#### all functions enabled ####"
@@ -16,7 +17,6 @@ NO_NOTRACE = "#### no functions disabled ####"
 NO_PID = "no pid"
 
 _functions = partial(File, takes="[> | >>] [GLOB...]", most=UNLIMITED, completes="functions")
-_pids = partial(File, takes="[> | >>] [PID...]", most=UNLIMITED)
 
 
 def _has_graph(guest: Guest) -> bool:
@@ -86,16 +86,22 @@ def _all_pids(text: Sequence[str], held: Callable[[], list[int]], append: bool) 
     return list(dict.fromkeys([*before, *map(number, text)]))
 
 
-def _set_ftrace_pid(guest: Guest, text: Sequence[str], append: bool) -> None:
-    guest.tracer.set_ftrace_pid(*_all_pids(text, lambda: guest.tracer.pids()[0], append))
+def _pids(which: PidList, help_: str, there: Callable[[Guest], bool] = lambda guest: True) -> File:
+    """One of the lists of process ids."""
 
+    def write(guest: Guest, text: Sequence[str], append: bool) -> None:
+        tracer = guest.tracer
+        tracer.set_pids(which, _all_pids(text, lambda: tracer.pids(which), append))
 
-def _set_event_pid(guest: Guest, text: Sequence[str], append: bool) -> None:
-    guest.tracer.set_event_pid(*_all_pids(text, lambda: guest.tracer.pids()[1], append))
-
-
-def _shown_pids(pids: Iterable[int]) -> list[str]:
-    return [str(pid) for pid in pids] or [NO_PID]
+    return File(
+        help_,
+        lambda guest: [str(pid) for pid in guest.tracer.pids(which)] or [NO_PID],
+        words(write),
+        "[> | >>] [PID...]",
+        UNLIMITED,
+        example=f"{which} 1",
+        there=there,
+    )
 
 
 def _resize(guest: Guest, text: str) -> None:
@@ -187,6 +193,11 @@ CONTROLS: dict[str, File] = {
         "The functions whose call sites are enabled, by address.",
         lambda guest: guest.tracer.enabled_functions,
     ),
+    "touched_functions": File(
+        "The functions whose call sites were ever enabled, since boot or attach, by address.",
+        lambda guest: guest.tracer.touched_functions,
+        there=lambda guest: _is_own(guest) and "ftrace_caller" in guest.image.symbols,
+    ),
     "dyn_ftrace_total_info": File(
         "The number of call sites.",
         lambda guest: [str(len(guest.image.sites))],
@@ -226,16 +237,22 @@ CONTROLS: dict[str, File] = {
         "trace_options func_stack_trace",
     ),
     "set_ftrace_pid": _pids(
+        PidList.FTRACE,
         "Trace functions of these threads only; >> adds, > alone traces all.  See: threads",
-        lambda guest: _shown_pids(guest.tracer.pids()[0]),
-        words(_set_ftrace_pid),
-        example="set_ftrace_pid 1",
+    ),
+    "set_ftrace_notrace_pid": _pids(
+        PidList.FTRACE_NOTRACE,
+        "Trace no functions of these threads; >> adds, > alone clears the list.",
+        _is_own,
     ),
     "set_event_pid": _pids(
+        PidList.EVENT,
         "Record events of these threads only; >> adds, > alone records all.  See: threads",
-        lambda guest: _shown_pids(guest.tracer.pids()[1]),
-        words(_set_event_pid),
-        example="set_event_pid 1",
+    ),
+    "set_event_notrace_pid": _pids(
+        PidList.EVENT_NOTRACE,
+        "Record no events of these threads; >> adds, > alone clears the list.",
+        _is_own,
     ),
     "tracing_max_latency": _numbered(
         "irqsoff: show or set the longest time with interrupts disabled.",
@@ -243,6 +260,15 @@ CONTROLS: dict[str, File] = {
         "tracing_max_latency",
         "[MICROSECONDS]",
         _has_irqsoff,
+    ),
+    "trace_marker": File(
+        "Write a text into the trace, in the thread of the stopped CPU.",
+        write=lambda guest, text, append: guest.write_marker(text),
+        takes="[TEXT...]",
+        most=UNLIMITED,
+        whole=True,
+        example="trace_marker here it begins",
+        there=_is_own,
     ),
     "buffer_size_kb": File(
         "Show or set the size of each CPU's ring buffer; to set it deletes all events.",

@@ -38,8 +38,8 @@ class File:
     ``read`` and ``write`` are None if that is not possible.  ``stream`` is that of a file whose
     readers wait for more.  The first line of ``help`` is a
     summary.  ``takes`` is the synopsis of what is written, with ``>`` if to write nothing clears
-    the file; ``most`` is the maximum number of words, ``completes`` their kind.  ``there`` says
-    whether a guest has the file.
+    the file; ``most`` is the maximum number of words, ``completes`` their kind.  ``whole``: what is
+    written at once is one text, and not words.  ``there`` says whether a guest has the file.
     """
 
     help: str
@@ -51,6 +51,7 @@ class File:
     example: str = ""
     there: Callable[[Guest], bool] = lambda guest: True
     stream: Callable[[Guest], Stream] | None = None
+    whole: bool = False
 
     @property
     def clears(self) -> bool:

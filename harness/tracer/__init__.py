@@ -7,6 +7,7 @@ from harness.tracer.filters import matching
 from harness.tracer.linux import LinuxTracer
 from harness.tracer.module_filter import title
 from harness.tracer.options import SHOWN_OPTIONS
+from harness.tracer.pids import PidList
 from harness.tracer.pipe import TracePipe
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.setup import TRACERS
@@ -16,6 +17,7 @@ __all__ = [
     "SHOWN_OPTIONS",
     "TRACERS",
     "LinuxTracer",
+    "PidList",
     "PortCalls",
     "TracePipe",
     "Tracer",

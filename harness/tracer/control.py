@@ -28,6 +28,7 @@ class TracerState:
     enabled: frozenset[CallSite] = frozenset()
     options: TraceOptions = field(default_factory=TraceOptions)
     latency_trace: bool = False
+    touched: frozenset[CallSite] = frozenset()
 
 
 class TracerControl:
@@ -40,15 +41,17 @@ class TracerControl:
         self._dynamic = "ftrace_caller" in image.symbols
         self._setup = Setup()
         self._enabled: frozenset[CallSite] = frozenset()
+        self._touched: frozenset[CallSite] = frozenset()
 
     @property
     def state(self) -> TracerState:
         """The state of text and pointers.  Set it only after loading a snapshot."""
-        return TracerState(self._setup, self._enabled)
+        return TracerState(self._setup, self._enabled, touched=self._touched)
 
     @state.setter
     def state(self, state: TracerState) -> None:
         self._setup, self._enabled = state.setup, state.enabled
+        self._touched = state.touched
 
     @property
     def available_tracers(self) -> list[str]:
@@ -65,6 +68,11 @@ class TracerControl:
     def enabled_functions(self) -> list[str]:
         """The functions with enabled call sites, by address."""
         return self._titles(self._enabled)
+
+    @property
+    def touched_functions(self) -> list[str]:
+        """The functions with call sites that the harness has ever enabled, by address."""
+        return self._titles(self._touched | self._enabled)
 
     @property
     def filter_functions(self) -> list[str] | None:
@@ -147,6 +155,7 @@ class TracerControl:
         addresses = {site.address for site in gone}
         setup = self._setup
         self._enabled -= gone
+        self._touched -= gone
         left = replace(
             setup,
             chosen=None if setup.chosen is None else setup.chosen - gone,
@@ -173,6 +182,7 @@ class TracerControl:
         if len(plan):
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
         self._enabled = enabled
+        self._touched |= enabled
 
     def slots(self) -> dict[str, tuple[int, bytes]]:
         """The instructions in the port's slots by name, as address and current code."""
@@ -264,6 +274,7 @@ class TracerControl:
         if hooks == Hooks():
             self._write_pointers(hooks)
         self._setup, self._enabled = setup, enabled
+        self._touched |= enabled
 
     def _target_of(self, setup: Setup) -> int:
         """The address of the function tracer called by triggers, or 0."""

@@ -26,6 +26,7 @@ from harness.tracer.events import matches
 from harness.tracer.graph import GraphControl
 from harness.tracer.linux_graph import LinuxGraphMemory
 from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, RECORDED, SHOWN, STACKTRACE
+from harness.tracer.pids import PidList
 from harness.tracer.setup import Setup
 from harness.tracer.sites import SiteNow
 from harness.tracer.tracer import Tracer
@@ -334,16 +335,17 @@ class LinuxTracer(Tracer):
             if (event.address in chosen) != (event.address in before):
                 self._calls.set_event(event, event.address in chosen)
 
-    def set_ftrace_pid(self, *pids: int) -> None:
-        """As of `Tracer`, by the kernel's own functions."""
-        with self._switched_off(self.by_memory):
-            self._pid_lists.set_functions(pids)
+    def set_pids(self, which: PidList, pids: Sequence[int]) -> None:
+        """As of `Tracer`, by the kernel's own functions; the notrace lists are not possible."""
+        if which is PidList.FTRACE:
+            with self._switched_off(self.by_memory):
+                self._pid_lists.set_functions(pids)
+        elif which is PidList.EVENT:
+            self._pid_lists.set_events(pids)
+        else:
+            raise UsageError(f"{which} of a Linux kernel cannot be set from outside")
 
-    def set_event_pid(self, *pids: int) -> None:
-        """As of `Tracer`, by the kernel's own functions."""
-        self._pid_lists.set_events(pids)
-
-    def pids(self) -> tuple[list[int], list[int]]:
+    def pids(self, which: PidList) -> list[int]:
         """A `UsageError`: the kernel's lists are trees of bits."""
         raise UsageError("the list of pids of a Linux kernel cannot be read from outside")
 

@@ -28,7 +28,7 @@ from harness.tracer.events import EventControl, event_control
 from harness.tracer.graph import GraphControl, graph_memory
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
 from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, STACKTRACE, TraceOptions
-from harness.tracer.pids import PidControl
+from harness.tracer.pids import PidControl, PidList
 from harness.tracer.pipe import TracePipe
 from harness.tracer.setup import Setup
 from harness.tracer.threads import ThreadControl
@@ -60,6 +60,7 @@ class Tracer(TracerControl):
     @state.setter
     def state(self, state: TracerState) -> None:
         self._setup, self._enabled = state.setup, state.enabled
+        self._touched = state.touched
         self._options, self._latency_trace = state.options, state.latency_trace
         self._adjust_graph()
 
@@ -106,15 +107,19 @@ class Tracer(TracerControl):
 
     def set_ftrace_pid(self, *pids: int) -> None:
         """``set_ftrace_pid``: functions of these threads only; without arguments, of all."""
-        self._pids.set_ftrace_pid(*pids)
+        self.set_pids(PidList.FTRACE, pids)
 
     def set_event_pid(self, *pids: int) -> None:
         """``set_event_pid``: events of these threads only; without arguments, of all."""
-        self._pids.set_event_pid(*pids)
+        self.set_pids(PidList.EVENT, pids)
 
-    def pids(self) -> tuple[list[int], list[int]]:
-        """The contents of ``set_ftrace_pid`` and ``set_event_pid``; empty for all threads."""
-        return self._pids.ftrace_pids, self._pids.event_pids
+    def set_pids(self, which: PidList, pids: Sequence[int]) -> None:
+        """Replace one of the lists of process ids (`PidControl.set_pids`)."""
+        self._pids.set_pids(which, pids)
+
+    def pids(self, which: PidList) -> list[int]:
+        """The contents of a list; empty without any."""
+        return self._pids.pids(which)
 
     @cached_property
     def _irqsoff(self) -> IrqsoffControl:

@@ -7,6 +7,7 @@ import pytest
 
 from harness.config import load_config
 from harness.errors import UsageError
+from harness.tracer import PidList
 
 WORKLOAD = str(Path(__file__).with_name("workloads") / "tracing.c")
 
@@ -111,6 +112,18 @@ def test_only_the_chosen_threads_are_traced(config, guest):
     guest.tracer.current = "function"
     finish(guest)
     assert {event.pid for event in named(guest, "function")} == {1, 3}
+    assert {event.pid for event in named(guest, "print")} == {2}
+
+
+def test_threads_of_the_notrace_lists_are_left_out(config, guest):
+    tracer = guest.tracer
+    tracer.set_filter("leaf")
+    tracer.set_ftrace_pid(1, 2)
+    tracer.set_pids(PidList.FTRACE_NOTRACE, [2])
+    tracer.set_pids(PidList.EVENT_NOTRACE, [1, 3])
+    tracer.current = "function"
+    finish(guest)
+    assert {event.pid for event in named(guest, "function")} == {1}
     assert {event.pid for event in named(guest, "print")} == {2}
 
 

@@ -151,7 +151,9 @@ cd "$2"
 trace-cmd list -t
 trace-cmd list -e '^sched:'
 trace-cmd start -p function -l 'step_*'
-sleep 3
+sleep 2
+echo 'a mark' > /sys/kernel/tracing/trace_marker
+sleep 1
 trace-cmd stop
 trace-cmd show
 trace-cmd stat
@@ -180,6 +182,7 @@ def test_trace_cmd(tracing, tmp_path):
     assert done.stdout.startswith("nop function function_graph irqsoff\nsched:sched_switch\n")
     events = [line for line in done.stdout.splitlines() if "<-" in line]
     assert len(events) > 10
+    assert "tracing_mark_write: a mark\n" in done.stdout
     assert all("step_" in line.partition(" <-")[0] for line in events)
     assert done.stdout.count("Tracer: function") == 1
 

@@ -43,7 +43,7 @@ def test_every_file_in_the_tree_can_be_read(session):
                 walk(inside)
                 continue
             file = files.file(inside)
-            if file.stream is None:
+            if file.read is not None:
                 assert all("\n" not in line for line in file.read(session.guest)), inside
                 read += 1
 
@@ -92,6 +92,49 @@ def test_pids_are_those_in_the_guest(session, shown):
     assert shown("set_event_pid") == ["9"]
     shown("set_event_pid >")
     assert shown("set_event_pid") == ["no pid"]
+    shown("echo 1 8 > set_ftrace_notrace_pid")
+    shown("echo 1 > set_event_notrace_pid")
+    assert shown("set_ftrace_notrace_pid") == ["1", "8"]
+    assert shown("set_ftrace_pid") == shown("set_event_pid") == ["no pid"]
+    assert session.guest.threads()[0].ftrace_ignore == 1
+    shown("set_ftrace_notrace_pid >")
+    shown("set_event_notrace_pid >")
+    assert session.guest.threads()[0].ftrace_ignore == 0
+
+
+def test_touched_functions_stay(session, shown):
+    before = set(shown("touched_functions"))
+    shown("echo do_nested > set_ftrace_filter")
+    shown("current_tracer function")
+    session.guest.snapshot("touched")
+    shown("echo tail_second > set_ftrace_filter")
+    shown("current_tracer nop")
+    assert shown("enabled_functions") == []
+    assert set(shown("touched_functions")) == before | {"do_nested", "tail_second"}
+    session.guest.restore("touched")
+    assert set(shown("touched_functions")) == before | {"do_nested"}
+    shown("current_tracer nop")
+    shown("set_ftrace_filter >")
+
+
+def test_a_marker_is_an_event_of_the_guest(session, shown):
+    shown("echo > trace")
+    shown("trace_marker here  it begins")
+    shown("echo 'and ends' > /sys/kernel/tracing/trace_marker")
+    lines = [line for line in shown("trace") if not line.startswith("#")]
+    assert [line.partition(": ")[2] for line in lines] == [
+        "tracing_mark_write: here it begins",
+        "tracing_mark_write: and ends",
+    ]
+    assert all(line.split()[0] == "workload-1" for line in lines)
+    shown("tracing_on 0")
+    with pytest.raises(UsageError, match="ring buffer is off"):
+        execute(session, "trace_marker nothing")
+    shown("tracing_on 1")
+    with pytest.raises(UsageError, match="only written"):
+        execute(session, "cat trace_marker")
+    shown("echo > trace")
+    shown("echo > error_log")
 
 
 def test_options_and_the_size_of_the_buffer(session, shown):

@@ -19,6 +19,12 @@
 #define TRACE_LONG_PADDING
 #endif
 
+struct print_entry {
+	struct trace_entry entry;
+	unsigned long ip;
+	char buf[];
+} __packed __aligned(RB_ALIGNMENT);
+
 /**
  * struct trace_event_buffer - an event that is being written
  * @cpu:	its ring buffer

@@ -79,12 +79,6 @@ void trace_sched_switch(bool preempt, struct thread_info *prev, struct thread_in
 
 #define PRINT_SIZE	256
 
-struct print_entry {
-	struct trace_entry entry;
-	unsigned long ip;
-	char buf[];
-} __packed __aligned(RB_ALIGNMENT);
-
 int trace_printk(const char *format, ...)
 {
 	unsigned long ip = (unsigned long)__builtin_return_address(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The tracing state of new threads: set_ftrace_pid, set_event_pid, and the slow path of system
+ * The tracing state of new threads: the lists of process ids, and the slow path of system
  * calls. The debugger changes existing threads itself.
  */
 #include <linux/ftrace.h>
@@ -15,7 +15,7 @@ static bool is_listed(const volatile s32 *pids, u32 count, s32 pid)
 	for (i = 0; i < count && i < TRACE_MAX_PIDS; i++)
 		if (pids[i] == pid)
 			return true;
-	return !count;
+	return false;
 }
 
 void ftrace_init_thread(struct thread_info *thread)
@@ -23,10 +23,16 @@ void ftrace_init_thread(struct thread_info *thread)
 	const volatile struct trace_pid_control *control = &trace_pid_control;
 	const volatile struct trace_event_control *events = &trace_event_control;
 
-	thread->ftrace_ignore = !is_listed(control->ftrace_pids, control->nr_ftrace_pids,
-					   thread->pid);
-	thread->event_ignore = !is_listed(control->event_pids, control->nr_event_pids,
-					  thread->pid);
+	thread->ftrace_ignore =
+		(control->nr_ftrace_pids &&
+		 !is_listed(control->ftrace_pids, control->nr_ftrace_pids, thread->pid)) ||
+		is_listed(control->ftrace_notrace_pids, control->nr_ftrace_notrace_pids,
+			  thread->pid);
+	thread->event_ignore =
+		(control->nr_event_pids &&
+		 !is_listed(control->event_pids, control->nr_event_pids, thread->pid)) ||
+		is_listed(control->event_notrace_pids, control->nr_event_notrace_pids,
+			  thread->pid);
 	if (events->enabled & TRACE_EVENT_ANY_SYSCALL)
 		thread->flags |= _TIF_SYSCALL_TRACEPOINT;
 }

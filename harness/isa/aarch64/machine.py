@@ -88,6 +88,10 @@ class AArch64Machine(Machine):
         """Guests are identity-mapped (guests/arch/aarch64/mmu.S)."""
         return address if address in _MEMORY else None
 
+    def runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """PSTATE.EL is not 0."""
+        return bool(register("cpsr") & 0xC)
+
     def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
         """PSTATE.EL is not 0, and PSTATE.I not set."""
         status = register("cpsr")
@@ -165,6 +169,10 @@ class AArch64Machine(Machine):
         if len(status) < _STATUS_REGISTERS + 8 * 34:
             raise FormatError(f"a CPU of the memory dump has registers of {len(status)} bytes")
         return status[_STATUS_REGISTERS : _STATUS_REGISTERS + 8 * 33 + 4]
+
+    def with_interrupts_masked(self, status: int) -> int:
+        """PSTATE.DAIF."""
+        return status | 0x3C0
 
     def interrupt_mask(self, status: int) -> int:
         """PSTATE.D, .A, .I and .F."""

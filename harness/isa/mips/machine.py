@@ -84,9 +84,18 @@ class MipsMachine(Machine):
         segment = address & ~(_SEGMENT - 1)
         return address - segment if segment in (self._kseg0, self._kseg0 + _SEGMENT) else None
 
+    def runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """Status.KSU is 0, or .ERL or .EXL is set (volume III, "Status Register")."""
+        status = register("sr")
+        return not status & 0x18 or bool(status & 6)
+
     def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
         """Status.KSU, .ERL and .EXL are 0, and .IE is set (volume III, "Status Register")."""
         return register("sr") & 0x1F == 1
+
+    def with_interrupts_masked(self, status: int) -> int:
+        """Status.IE."""
+        return status & ~1
 
     def interrupt_mask(self, status: int) -> int:
         """Status.IM, .ERL, .EXL and .IE (volume III, "Status Register")."""

@@ -1,6 +1,6 @@
 # Files that are only read, that are not there, and that nobody can make.
 . "$(dirname "$0")/functions"
-for file in $(find . -type f ! -name 'trace_pipe*'); do
+for file in $(find . -type f -perm -u+r ! -name 'trace_pipe*'); do
 	cat "$file" > /dev/null || fail "$file"
 done
 [ "$(cat events/sched/sched_switch/id)" -gt 0 ] || fail "the id of sched_switch"

@@ -42,18 +42,25 @@ extern struct trace_event_control trace_event_control;
 #define TRACE_MAX_PIDS	32
 
 /**
- * struct trace_pid_control - the only threads that are traced; written by the debugger
- * @nr_ftrace_pids:	entries in @ftrace_pids, for function events; 0: all threads
- * @nr_event_pids:	likewise for other events
+ * struct trace_pid_control - which threads are traced; written by the debugger
+ * @nr_ftrace_pids:		entries in @ftrace_pids, the only threads with function events;
+ *				0: all threads
+ * @nr_ftrace_notrace_pids:	entries in @ftrace_notrace_pids, threads without function events
+ * @nr_event_pids:		likewise for other events
+ * @nr_event_notrace_pids:	likewise
  *
  * It applies to threads started later. For existing threads the debugger sets ftrace_ignore and
  * event_ignore.
  */
 struct trace_pid_control {
 	u32 nr_ftrace_pids;
+	u32 nr_ftrace_notrace_pids;
 	u32 nr_event_pids;
+	u32 nr_event_notrace_pids;
 	s32 ftrace_pids[TRACE_MAX_PIDS];
+	s32 ftrace_notrace_pids[TRACE_MAX_PIDS];
 	s32 event_pids[TRACE_MAX_PIDS];
+	s32 event_notrace_pids[TRACE_MAX_PIDS];
 };
 
 extern struct trace_pid_control trace_pid_control;
@@ -64,6 +71,23 @@ void trace_event_init(void);
 /* On the slow path of a system call, if the thread has _TIF_SYSCALL_TRACEPOINT. */
 void trace_sys_enter(struct pt_regs *regs, long nr);
 void trace_sys_exit(struct pt_regs *regs, long ret);
+
+#define TRACE_MARKER_SIZE	960
+
+/**
+ * struct trace_marker_control - the text of tracing_mark_write(); written by the debugger
+ * @size:	bytes of @text, with its NUL
+ * @text:	the text
+ */
+struct trace_marker_control {
+	u32 size;
+	u8 text[TRACE_MARKER_SIZE];
+};
+
+extern struct trace_marker_control trace_marker_control;
+
+/** tracing_mark_write - write a print event for a debugger, which calls it; -EBADF: tracing is off */
+int tracing_mark_write(void);
 
 /** trace_printk - write a print event; returns the length of the text before truncation */
 int trace_printk(const char *format, ...) __printf(1, 2);
