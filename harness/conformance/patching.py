@@ -150,7 +150,7 @@ class _Search:
         if aspect == OTHERS_DATA:
             return None
         if aspect in MAINTENANCE:
-            return self._maintenance() or self._last_store()
+            return self._maintenance() or self._wrote()
         if aspect == REFUSAL:
             # What was not refused has passed the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
@@ -181,11 +181,13 @@ class _Search:
         """The instruction that made the word written last, or wrote it if it existed before."""
         if not self._stores:
             return None
-        at = self._stores[-1]
-        made = self._made(at)
-        if made is not None:
-            return made
-        for step in reversed(self._steps[: at + 1]):
+        return self._made(self._stores[-1]) or self._wrote()
+
+    def _wrote(self) -> Place | None:
+        """The last store to the code, or what the port did before if it is not the port's."""
+        if not self._stores:
+            return None
+        for step in reversed(self._steps[: self._stores[-1] + 1]):
             place = place_of(self._bench.image, step.address, WROTE)
             if place is not None:
                 return place

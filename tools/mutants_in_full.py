@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Judge written mutants with the whole suite, and see what their findings say.
+
+    .venv/bin/python tools/mutants_in_full.py -c mips-malta -o DIRECTORY [GLOB...]
+
+`harness conform --mutant` ends with the first failure of a mutant.  This judges each as a port of
+its own.  A line for each says whether the first finding is for a clause that the fault breaks, how
+many findings there are, and how far the place is from the edit; findings after the first follow.
+The last lines are the sums.  Reports stay in the directory, and are not made again.  The exit
+status is 1 if a mutant has no finding, or the first one is for another clause.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from harness.config import MachineConfig, Port, load_config, load_port
+from harness.mutation.mutants import Mutant, load
+
+HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
+
+NAMES = re.compile(
+    r"^SYM_(?:FUNC_START|INNER_LABEL)\((\w+)|^\s*\.macro\s+(\w+)|^[a-z][\w \t*]*?(\w+)\("
+)
+"""A function's or macro's first line in assembly or C, or another entry into it."""
+
+END = re.compile(r"^}|^SYM_FUNC_END\(|^\s*\.endm")
+
+LIMIT = 600.0
+"""Seconds for the judgement of one mutant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What the findings of one mutant say."""
+
+    mutant: Mutant
+    findings: list[dict[str, Any]]
+    lines: int | None
+    """The distance from the first finding's line to the nearest edited one; None in other files."""
+    in_function: bool
+    """Whether the function that is named has the edit, or calls one that has it."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the first finding is for a clause that the fault breaks."""
+        return bool(self.findings) and self.findings[0]["clause"] in self.mutant.clauses
+
+
+def judge(mutant: Mutant, config: MachineConfig, port: Port, report: Path) -> dict[str, Any]:
+    """The report of a port that has this fault."""
+    if not report.exists():
+        with tempfile.TemporaryDirectory() as directory:
+            changed = Path(directory) / port.name
+            shutil.copytree(port.directory, changed)
+            for name, text in mutant.edits(port).items():
+                (changed / name).write_text(text)
+            arguments = ["conform", "-c", config.name, "--port", changed, "--json", report]
+            done = subprocess.run(
+                [*HARNESS, *map(str, arguments)],
+                stdout=subprocess.DEVNULL,
+                check=False,
+                timeout=LIMIT,
+            )
+        if done.returncode not in (0, 1):
+            sys.exit(f"{mutant.id}: harness conform: exit status {done.returncode}")
+    found: dict[str, Any] = json.loads(report.read_text())["reports"][0]
+    return found
+
+
+def edited_lines(old: list[str], new: list[str]) -> list[int]:
+    """The numbers of the lines in ``new`` that are not in ``old``, or that follow what is gone."""
+    lines: set[int] = set()
+    for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            lines.update(range(start + 1, max(end, start + 1) + 1))
+    return sorted(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function or a macro of a port's file."""
+
+    file: str
+    names: list[str]
+    lines: range
+    words: set[str]
+
+
+def functions(texts: Mapping[str, str]) -> Iterator[Function]:
+    """All functions and macros of a port."""
+    for file, text in texts.items():
+        names: list[str] = []
+        start, lines = 1, text.splitlines()
+        for number, line in enumerate(lines, 1):
+            if match := NAMES.match(line):
+                names += [name for name in match.groups() if name]
+            if END.match(line):
+                words = set(re.findall(r"\w+", "\n".join(lines[start - 1 : number])))
+                yield Function(file, names, range(start, number + 1), words)
+                names, start = [], number + 1
+
+
+def reached_from(name: str, every: list[Function]) -> list[Function]:
+    """The functions with this name, and those that they call."""
+    found = [function for function in every if name in function.names]
+    for function in found:
+        found += [
+            other for other in every if other not in found and function.words & set(other.names)
+        ]
+    return found
+
+
+def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
+    """Compare the findings with the fault."""
+    first = findings[0] if findings else {}
+    texts = {
+        path.relative_to(port.directory).as_posix(): path.read_text()
+        for path in sorted(port.directory.rglob("*.[chS]"))
+    }
+    edits = mutant.edits(port)
+    edited = {
+        name: edited_lines(texts[name].splitlines(), new.splitlines())
+        for name, new in edits.items()
+    }
+    reached = reached_from(first.get("function") or "", [*functions({**texts, **edits})])
+    in_function = any(
+        line in function.lines for function in reached for line in edited.get(function.file, ())
+    )
+    away = [
+        abs(line - (first.get("line") or 0)) for line in edited.get(first.get("file") or "", ())
+    ]
+    return Score(mutant, findings, min(away, default=None), in_function)
+
+
+def show(found: Score) -> None:
+    """Print a mutant's line, and its other findings."""
+    first, *others = found.findings or [{}]
+    place = f"{first.get('function') or '-'} {first.get('file')}:{first.get('line')}"
+    verdict = "right" if found.right else "WRONG"
+    away = "elsewhere" if found.lines is None else f"{found.lines} lines away"
+    where = "" if found.in_function else ", another function"
+    what = f"{found.mutant.id:44} {verdict} {first.get('clause', 'no finding'):10}"
+    print(f"{what} {place}, {away}{where}", flush=True)
+    for finding in others:
+        print(f"    {finding['clause']:6} {finding['message'][:100]!a}", flush=True)
+
+
+def main() -> None:
+    """Judge the chosen mutants, and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("-c", dest="config", required=True)
+    parser.add_argument("-o", dest="directory", type=Path, required=True)
+    parser.add_argument("globs", nargs="*", default=["*"])
+    options = parser.parse_args()
+    options.directory.mkdir(parents=True, exist_ok=True)
+    config = load_config(options.config)
+    port = load_port(config.port)
+    scores = []
+    for mutant in load(port.name).mutants:
+        if not mutant.applies_to(config) or not any(
+            Path(mutant.id).match(glob) for glob in options.globs
+        ):
+            continue
+        report = options.directory / f"{config.name}-{mutant.id}.json"
+        scores.append(score(mutant, port, judge(mutant, config, port, report)["findings"]))
+        show(scores[-1])
+    print(f"{len(scores)} mutants on {config.name}")
+    for sentence, number in (
+        ("have the right clause first", sum(found.right for found in scores)),
+        ("have exactly one finding", sum(len(found.findings) == 1 for found in scores)),
+        ("have the right function", sum(found.in_function for found in scores)),
+        (
+            "have the line, or the one beside it",
+            sum(found.lines is not None and found.lines <= 1 for found in scores),
+        ),
+    ):
+        print(f"  {number} {sentence}")
+    sys.exit(not all(found.right for found in scores))
+
+
+if __name__ == "__main__":
+    main()
