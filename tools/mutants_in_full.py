@@ -164,7 +164,7 @@ def main() -> None:
     parser.add_argument("-c", dest="config", required=True)
     parser.add_argument("-o", dest="directory", type=Path, required=True)
     parser.add_argument("globs", nargs="*", default=["*"])
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.directory.mkdir(parents=True, exist_ok=True)
     config = load_config(options.config)
     port = load_port(config.port)
