@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Call sites that one CPU switches while another executes them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import check, several_cpus
+from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
+from harness.conformance.retrace import KERNEL
 from harness.conformance.switch import Switch
+from harness.conformance.traced_call import LANDING, PREPARE
 from harness.guest.answer import wrong_answer
+from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 
 SITE = "leaf"
 OTHER = 1
@@ -19,6 +23,9 @@ ROUNDS = 8
 
 RIGHT = 0
 """The result of the workload."""
+
+ARGUMENTS = (3, 5)
+"""Arguments of SITE."""
 
 
 def _start_on_other(bench: Bench) -> int:
@@ -88,6 +95,94 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
                     status == 0 and answer == RIGHT,
                     f"a site was {what}: error {status}; {wrong_answer(bench.image, answer)}",
                 )
+
+
+@check("C4d", "C4g", "C5c", variants=BOTH, features=GRAPH, lacks=several_cpus)
+def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
+    """One CPU is stopped at each instruction of a hijack and of a hijacked return, while another
+    one makes a hijacked call.
+    """
+    image, leaf = bench.image, bench.image.address_of(SITE)
+    bench.fresh()
+    right = bench.call(leaf, *ARGUMENTS)
+    switch, site = Switch(bench), bench.sites.of(SITE)
+    switch.graph(True)
+    switch.sites(True)
+    bench.guest.tracer.clear()
+    calls = 0
+    with bench.stakes("C4d", "C4g", "C5c"), _alone(bench, 0):
+        thread = _start_on_other(bench)
+    for place in (PREPARE, LANDING):
+        number = 1
+        while True:
+            with bench.stakes("C4d", "C4g", "C5c"):
+                with _alone(bench, OTHER):
+                    bench.run_to(place)
+                    end = bench.guest.debugger.read_register(bench.isa.abi.return_register)
+                    here = _step(bench, number, end)
+                # return_to_handler leaves for an address that only its call returns.
+                left = image.function_at(here) != image.function_at(image.address_of(place))
+                if here == end & bench.isa.mask or (place == LANDING and left):
+                    break
+                with _alone(bench, 0):
+                    answer = bench.call(leaf, *ARGUMENTS)
+            calls, number = calls + 1, number + 1
+            for clause in ("C4d", "C5c"):
+                bench.require(
+                    clause,
+                    answer == right,
+                    f"a hijacked call while CPU {OTHER} is at {image.symbolize(here)} is wrong",
+                )
+    with bench.stakes("C4d", "C4g", "C5c"):
+        status = _join(bench, thread)
+    for clause in ("C4d", "C5c"):
+        bench.require(clause, status == RIGHT, f"CPU {OTHER}: {wrong_answer(image, status)}")
+    entries, exits = (
+        Counter(
+            (event.cpu, event.func)
+            for event in bench.guest.tracer.events()
+            if isinstance(event, kind)
+        )
+        for kind in (FuncgraphEntryEvent, FuncgraphExitEvent)
+    )
+    found = f"{entries[0, site.address]} entries and {exits[0, site.address]} exits"
+    bench.require(
+        "C4g",
+        entries[0, site.address] == exits[0, site.address] == calls,
+        f"{calls} hijacked calls on CPU 0 have {found}",
+    )
+    # Other threads end, or wait for ever, in functions of the kernel; those of the workload return.
+    file = _file(bench, leaf)
+    wrong = {
+        image.symbolize(func): f"{entries[cpu, func]} entries, {exits[cpu, func]} exits"
+        for cpu, func in entries
+        if cpu == OTHER and _file(bench, func) == file and entries[cpu, func] != exits[cpu, func]
+    }
+    bench.require("C4g", not wrong, f"calls on CPU {OTHER} have no exit", **wrong)
+
+
+def _file(bench: Bench, address: int) -> str | None:
+    line = bench.image.source_line(address)
+    return line.file if line else None
+
+
+def _step(bench: Bench, count: int, end: int) -> int:
+    """Step through instructions of the port, not beyond ``end``; functions of the kernel run whole.
+
+    Returns the address of the next instruction.
+    """
+    isa, debugger, symbols = bench.isa, bench.guest.debugger, bench.image.symbols
+    functions = {symbols[name] for name in KERNEL if name in symbols}
+    here, delayed = debugger.read_register(isa.abi.pc_register) & isa.mask, False
+    while (count or delayed or here in functions) and here != end & isa.mask:
+        delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
+        if here in functions:
+            here = bench.run_to(debugger.read_register(isa.abi.return_register))
+            delayed = False
+        else:
+            here = debugger.step_instruction().address & isa.mask
+        count = max(0, count - 1)
+    return here
 
 
 def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
