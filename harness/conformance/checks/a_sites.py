@@ -9,7 +9,7 @@ from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
-from harness.isa import MCOUNT, CallSite
+from harness.isa import MCOUNT, CallSite, SiteState
 from harness.oracle import find_sites
 
 STUBS = (
@@ -150,6 +150,9 @@ def text_after_boot(bench: Bench) -> None:
                 f"{site.function} is on",
                 found=shown,
             )
+        wrong = _other_words(bench, site, code)
+        message = f"{site.function}: a word is neither the nop nor as it was built"
+        bench.require("C9a", not wrong, message, found=wrong)
         if MCOUNT in image.symbols and site.form in MCOUNT_FORMS:
             built_calls = [to for _, to in bench.code.calls(site.address, site.as_built)]
             bench.require(
@@ -213,6 +216,21 @@ def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
     )
 
 
+def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
+    """The words that switched a site off and are no nops; a jump out of the site is as good."""
+    isa, units = bench.isa, bench.isa.split(code)
+    built = isa.split(bench.image.read(site.address, len(code)))
+    off = isa.split(isa.sites.code_for(site, SiteState.NOP, 0))
+    places = range(site.address, site.address + len(code), isa.unit)
+    out = (places.stop, places.stop + isa.machine.delay_slot)
+    return [
+        line
+        for place, was, word in zip(places, built, units, strict=True)
+        if word not in (was, isa.sites.nop, *off, *(isa.sites.encode_jump(place, to) for to in out))
+        for line in bench.code.listing(place, word)
+    ]
+
+
 @check("C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
 def switching_off_at_boot(bench: Bench) -> None:
     """If the guest does not reach its workload: each call of ftrace_make_nop() before."""
@@ -252,6 +270,9 @@ def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:
     good = bench.require("C9a", status == 0, refused, found=shown)
     calls = bench.code.calls(site.address, code)
     good &= bench.require("C9a", not calls, f"{site.function} is on", found=shown)
+    wrong = _other_words(bench, site, code)
+    message = f"{site.function}: a word is neither the nop nor as it was built"
+    good &= bench.require("C9a", not wrong, message, found=wrong)
     if bench.applies("M4a"):
         first = code.startswith(isa.sites.nop)
         good &= bench.require("M4a", first, f"{site.function}: no nop", found=shown)
