@@ -6,8 +6,7 @@ from functools import partial
 
 from harness.errors import UsageError
 from harness.guest import Guest
-from harness.readout import Collector
-from harness.tracefs.files import UNLIMITED, File, number, switch, word, words
+from harness.tracefs.files import UNLIMITED, File, is_own, number, switch, word, words
 from harness.tracefs.streams import EventLines
 from harness.tracer import PidList
 from harness.units import KIB
@@ -25,11 +24,6 @@ def _has_graph(guest: Guest) -> bool:
 
 def _has_irqsoff(guest: Guest) -> bool:
     return "irqsoff" in guest.tracer.available_tracers
-
-
-def _is_own(guest: Guest) -> bool:
-    """Whether the guest is one of the harness: its clock and its call sites never change."""
-    return isinstance(guest.collector, Collector)
 
 
 def _set_tracer(guest: Guest, name: str) -> None:
@@ -196,7 +190,7 @@ CONTROLS: dict[str, File] = {
     "touched_functions": File(
         "The functions whose call sites were ever enabled, since boot or attach, by address.",
         lambda guest: guest.tracer.touched_functions,
-        there=lambda guest: _is_own(guest) and "ftrace_caller" in guest.image.symbols,
+        there=lambda guest: is_own(guest) and "ftrace_caller" in guest.image.symbols,
     ),
     "dyn_ftrace_total_info": File(
         "The number of call sites.",
@@ -243,7 +237,7 @@ CONTROLS: dict[str, File] = {
     "set_ftrace_notrace_pid": _pids(
         PidList.FTRACE_NOTRACE,
         "Trace no functions of these threads; >> adds, > alone clears the list.",
-        _is_own,
+        is_own,
     ),
     "set_event_pid": _pids(
         PidList.EVENT,
@@ -252,7 +246,7 @@ CONTROLS: dict[str, File] = {
     "set_event_notrace_pid": _pids(
         PidList.EVENT_NOTRACE,
         "Record no events of these threads; >> adds, > alone clears the list.",
-        _is_own,
+        is_own,
     ),
     "tracing_max_latency": _numbered(
         "irqsoff: show or set the longest time with interrupts disabled.",
@@ -268,7 +262,7 @@ CONTROLS: dict[str, File] = {
         most=UNLIMITED,
         whole=True,
         example="trace_marker here it begins",
-        there=_is_own,
+        there=is_own,
     ),
     "buffer_size_kb": File(
         "Show or set the size of each CPU's ring buffer; to set it deletes all events.",
@@ -281,6 +275,6 @@ CONTROLS: dict[str, File] = {
         "The size of the ring buffers of all CPUs.",
         lambda guest: [str(sum(guest.collector.sizes) // KIB)],
     ),
-    "trace_clock": File("The clock of the time stamps.", lambda guest: ["[local]"], there=_is_own),
+    "trace_clock": File("The clock of the time stamps.", lambda guest: ["[local]"], there=is_own),
     "saved_cmdlines": File("The names of threads, by process id.", _cmdlines),
 }

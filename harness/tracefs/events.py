@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The directories ``events`` and ``options``."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from harness.errors import UsageError
 from harness.guest import Guest
 from harness.trace import EventFormat, header_page_text
-from harness.tracefs.files import Directory, File, Node, switch, word
+from harness.tracefs.files import UNLIMITED, Directory, File, Node, is_own, switch, word
 
 HEADER_EVENT = """# compressed entry header
 \ttype_len    :    5 bits
@@ -18,6 +19,9 @@ HEADER_EVENT = """# compressed entry header
 \ttime_stamp : type == 31
 \tdata max type_len  == 28"""
 """events/header_event: the same for every guest (docs/ring-buffer.rst)."""
+
+SYSTEM_FILTER = """### all events of the system ###
+# What is written here becomes the filter of each event that has the fields."""
 
 BUFFER = "ftrace"
 """The system of events that tracers write: they have a format, and cannot be enabled."""
@@ -58,16 +62,46 @@ def _events(
     system: str, formats: tuple[EventFormat, ...], known: frozenset[str], guest: Guest
 ) -> dict[str, Node]:
     found: dict[str, Node] = {} if system == BUFFER else {"enable": _enable(f"{system}:*")}
+    wanted = [form for form in formats if f"{system}:{form.name}" in known]
+    if wanted and is_own(guest):
+        found["filter"] = _system_filter(wanted)
     return found | {form.name: Directory(partial(_event, form, known)) for form in formats}
 
 
 def _event(form: EventFormat, known: frozenset[str], guest: Guest) -> dict[str, Node]:
     name = f"{form.system}:{form.name}"
     found: dict[str, Node] = {"enable": _enable(name)} if name in known else {}
+    if found and is_own(guest):
+        found["filter"] = _filter(form)
     return found | {
         "format": File("The layout of the event.", lambda guest: form.text.rstrip().split("\n")),
         "id": File("The event's number.", lambda guest: [str(form.id)]),
     }
+
+
+def _filter(form: EventFormat) -> File:
+    """``filter`` of an event."""
+    return File(
+        "Show or set which of these events are recorded; 0 removes the filter.",
+        lambda guest: [guest.tracer.event_control.filters.text(form)],
+        lambda guest, text, append: guest.tracer.event_control.filters.set([form], text),
+        "[FILTER]",
+        UNLIMITED,
+        example="events/sched/sched_switch/filter 'prev_pid == 1'",
+        whole=True,
+    )
+
+
+def _system_filter(forms: Sequence[EventFormat]) -> File:
+    """``filter`` of a system: it sets the filters of its events."""
+    return File(
+        "Set the filter of each event of the system that has the fields; 0 removes them.",
+        lambda guest: SYSTEM_FILTER.split("\n"),
+        lambda guest, text, append: guest.tracer.event_control.filters.set(forms, text),
+        "[FILTER]",
+        UNLIMITED,
+        whole=True,
+    )
 
 
 def _enable(pattern: str) -> File:

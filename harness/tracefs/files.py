@@ -7,6 +7,7 @@ from typing import Protocol
 
 from harness.errors import UsageError
 from harness.guest import Guest
+from harness.readout import Collector
 
 UNLIMITED = 1 << 16
 
@@ -67,6 +68,11 @@ class Directory:
 
 
 Node = File | Directory
+
+
+def is_own(guest: Guest) -> bool:
+    """Whether the guest is one of the harness, and not a Linux kernel."""
+    return isinstance(guest.collector, Collector)
 
 
 def words(write: Callable[[Guest, Sequence[str], bool], None]) -> Write:

@@ -11,8 +11,10 @@ from functools import cached_property
 from harness.errors import FormatError, UsageError
 from harness.image import Image
 from harness.patcher import Text
-from harness.trace import EventFormat, Syscall
+from harness.trace import EventFormat, Syscall, event_formats
 from harness.tracer.control_block import ControlBlock
+from harness.tracer.event_filters import EventFilters
+from harness.tracer.pids import PidControl
 from harness.tracer.syscalls import SyscallTable
 from harness.tracer.threads import ThreadControl
 
@@ -74,6 +76,13 @@ class EventControl:
         """The formats of the events of single system calls."""
         long_size = self._image.isa.word_size
         return [form for call in self.syscalls for form in call.formats(long_size)]
+
+    @cached_property
+    def filters(self) -> EventFilters:
+        """The filters of these events."""
+        formats = [*event_formats(self._image.isa.word_size), *self.formats]
+        pids = PidControl(self._image, self._memory, self._threads)
+        return EventFilters(self._image, self._memory, self._control, formats, pids.mark_events)
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
         """Enable matching events, and disable all others unless ``append``.

@@ -34,6 +34,7 @@ class PidControl:
 
     def __init__(self, image: Image, memory: Text, threads: ThreadControl) -> None:
         self._control = ControlBlock(image, memory, "trace_pid_control")
+        self._filters = ControlBlock(image, memory, "trace_filter_control")
         self._threads = threads
 
     def pids(self, which: PidList) -> list[int]:
@@ -54,13 +55,18 @@ class PidControl:
             raise UsageError(f"{len(pids)} process ids; the guest has room for {room}")
         self._control.write(**{which.member: pids})
         self._control.write(**{f"nr_{which.member}": len(pids)})
-        functions = which in (PidList.FTRACE, PidList.FTRACE_NOTRACE)
-        if functions:
+        if which in (PidList.FTRACE, PidList.FTRACE_NOTRACE):
             wanted, unwanted = self.pids(PidList.FTRACE), self.pids(PidList.FTRACE_NOTRACE)
             self._threads.set_ftrace_ignore(lambda pid: _is_ignored(pid, wanted, unwanted))
         else:
-            wanted, unwanted = self.pids(PidList.EVENT), self.pids(PidList.EVENT_NOTRACE)
-            self._threads.set_event_ignore(lambda pid: _is_ignored(pid, wanted, unwanted))
+            self.mark_events()
+
+    def mark_events(self) -> None:
+        """Tell each thread whether its events are recorded, and whether some have filters."""
+        wanted, unwanted = self.pids(PidList.EVENT), self.pids(PidList.EVENT_NOTRACE)
+        self._threads.set_event_ignore(
+            lambda pid: _is_ignored(pid, wanted, unwanted), self._filters.read("nr_filters") > 0
+        )
 
 
 def _is_ignored(pid: int, wanted: Collection[int], unwanted: Collection[int]) -> bool:

@@ -14,6 +14,9 @@ from harness.patcher import Text
 SYSCALL_TRACEPOINT = 0x100
 """``_TIF_SYSCALL_TRACEPOINT``."""
 
+EVENT_IGNORED, EVENT_FILTERS = 1, 2
+"""Bits of ``event_ignore`` (guests/kernel/include/linux/trace_events.h)."""
+
 
 class ThreadControl:
     """The threads of one guest."""
@@ -51,10 +54,11 @@ class ThreadControl:
         for thread in self.threads():
             self._write(thread, "ftrace_ignore", int(ignored(thread.pid)))
 
-    def set_event_ignore(self, ignored: Callable[[int], bool]) -> None:
-        """As `set_ftrace_ignore`, for events."""
+    def set_event_ignore(self, ignored: Callable[[int], bool], filters: bool) -> None:
+        """As `set_ftrace_ignore`, for events; ``filters``: some events have filters."""
         for thread in self.threads():
-            self._write(thread, "event_ignore", int(ignored(thread.pid)))
+            value = EVENT_IGNORED * ignored(thread.pid) | EVENT_FILTERS * filters
+            self._write(thread, "event_ignore", value)
 
     def _entries(self) -> bytes:
         return self._memory.dump_memory(self._array.address, self._array.size)

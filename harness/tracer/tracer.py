@@ -24,6 +24,7 @@ from harness.trace import (
     write_trace_dat,
 )
 from harness.tracer.control import TracerControl, TracerState
+from harness.tracer.event_filters import OPTION_FILTERS
 from harness.tracer.events import EventControl, event_control
 from harness.tracer.graph import GraphControl, graph_memory
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
@@ -34,7 +35,7 @@ from harness.tracer.setup import Setup
 from harness.tracer.threads import ThreadControl
 
 # TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
-_STACKTRACE, _NO_IRQS = 1, 2
+_STACKTRACE, _NO_IRQS = 1, 4
 
 
 class Tracer(TracerControl):
@@ -145,7 +146,8 @@ class Tracer(TracerControl):
         options = self._options.with_words(words)
         self._switch(replace(self._setup, stacks=options[FUNC_STACK_TRACE]))
         recorded = _STACKTRACE * options[STACKTRACE] | _NO_IRQS * (not options[GRAPH_IRQS])
-        event_control(self._image, self._text).write(options=recorded)
+        control = event_control(self._image, self._text)
+        control.write(options=recorded | control.read("options") & OPTION_FILTERS)
         self._options = options
         self._adjust_graph()
 

@@ -9,6 +9,7 @@
 #include <linux/string.h>
 
 #include "trace_event.h"
+#include "trace_filter.h"
 
 struct trace_event_control trace_event_control;
 
@@ -18,14 +19,20 @@ void *trace_event_reserve(struct trace_event_buffer *buffer, u16 type, u32 lengt
 
 	raw_local_irq_save(buffer->flags);
 	cpu = ring_buffer_this_cpu();
-	if (current->event_ignore)
-		goto out;
+	if (unlikely(current->event_ignore)) {
+		if (current->event_ignore & EVENT_IGNORED)
+			goto out;
+		buffer->event.data = trace_filter_event(type, length);
+		if (buffer->event.data)
+			goto fill;
+	}
 	if (ring_buffer_refuses(cpu)) {
 		ring_buffer_refused(cpu);
 		goto out;
 	}
 	if (!ring_buffer_reserve_any(cpu, length, &buffer->event))
 		goto out;
+fill:
 	buffer->cpu = cpu;
 	buffer->length = length;
 	trace_entry_fill(buffer->event.data, type, current, buffer->flags);
@@ -35,11 +42,41 @@ out:
 	return NULL;
 }
 
+/* Move an event that was made beside the ring buffer into it; false if it is not to be recorded. */
+static bool record_filtered(struct trace_event_buffer *buffer)
+{
+	const void *made = buffer->event.data;
+
+	if (!trace_filter_matches(made, buffer->length))
+		return false;
+	if (ring_buffer_refuses(buffer->cpu)) {
+		ring_buffer_refused(buffer->cpu);
+		return false;
+	}
+	if (!ring_buffer_reserve_any(buffer->cpu, buffer->length, &buffer->event))
+		return false;
+	memcpy(buffer->event.data, made, buffer->length);
+	return true;
+}
+
+/* A function of its own, so that trace_event_commit() saves few registers. */
+static noinline void commit_unusual(struct trace_event_buffer *buffer, unsigned long from)
+{
+	if (!trace_filter_has(buffer->event.data) || record_filtered(buffer)) {
+		ring_buffer_commit_any(buffer->cpu, buffer->length, &buffer->event);
+		if (event_control.options & TRACE_OPTION_STACKTRACE)
+			trace_stack(from, buffer->flags);
+	}
+	raw_local_irq_restore(buffer->flags);
+}
+
 noinline void trace_event_commit(struct trace_event_buffer *buffer, unsigned long from)
 {
+	if (unlikely(event_control.options & (TRACE_OPTION_STACKTRACE | TRACE_OPTION_FILTERS))) {
+		commit_unusual(buffer, from);
+		return;
+	}
 	ring_buffer_commit_any(buffer->cpu, buffer->length, &buffer->event);
-	if (event_control.options & TRACE_OPTION_STACKTRACE)
-		trace_stack(from, buffer->flags);
 	raw_local_irq_restore(buffer->flags);
 }
 

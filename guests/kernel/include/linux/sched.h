@@ -44,7 +44,7 @@ struct thread_list {
  * @trace_overrun:	functions not traced by the graph tracer because @ret_stack was full
  * @ftrace_ignore:	not 0: functions of this thread are not traced (set_ftrace_pid); written by
  *			a debugger
- * @event_ignore:	not 0: nor are its events (set_event_pid); written by a debugger
+ * @event_ignore:	EVENT_* bits: no events (set_event_pid), or filters; written by a debugger
  * @ret_stack:		the original return addresses saved by the graph tracer,
  *			FTRACE_RETFUNC_DEPTH entries
  * @ring_buffer:	the buffer of @cpu, set together with it

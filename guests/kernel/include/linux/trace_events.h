@@ -18,7 +18,11 @@ struct pt_regs;
 #define TRACE_EVENT_ANY_SYSCALL		14
 
 #define TRACE_OPTION_STACKTRACE		1	/* a kernel_stack event after every event */
-#define TRACE_OPTION_GRAPH_NO_IRQS	2	/* the graph tracer skips interrupts */
+#define TRACE_OPTION_GRAPH_NO_IRQS	4	/* the graph tracer skips interrupts */
+#define TRACE_OPTION_FILTERS		2	/* there are filters of events, or were */
+
+#define EVENT_IGNORED	1	/* in event_ignore: no events */
+#define EVENT_FILTERS	2	/* some have filters: see trace_filter.h */
 
 #define SYSCALL_ENTER	1
 #define SYSCALL_EXIT	2
