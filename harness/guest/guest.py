@@ -89,6 +89,10 @@ class Guest:
             self.config, machine, debugger, self._tracing, self.modules
         )
 
+    def __repr__(self) -> str:
+        workload = "" if self.spec is None else f", workload {self.spec.workload.stem}"
+        return f"<Guest {self.name}{workload}>"
+
     @property
     def config(self) -> MachineConfig | None:
         """The machine config, None if the guest was not started by the harness."""

@@ -54,6 +54,9 @@ class Image:
         self._functions = functions_of(elf)
         self.functions: list[Function] = self._functions.all
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}, {self.isa!r}, {len(self.functions)} functions>"
+
     def address_of(self, name: str) -> int:
         """The address of a symbol; GuestError if the guest has none."""
         try:

@@ -47,6 +47,9 @@ class CallSite:
     function_address: int
     as_built: bytes = b""
 
+    def __repr__(self) -> str:
+        return f"<CallSite {self.function} {self.address:#x} {self.form}>"
+
 
 class Sites(ABC):
     """The call sites of one architecture; all code is byte strings in memory order.

@@ -67,6 +67,11 @@ class TraceEvent(_Event):
         return f"{self.name}: {values}"
 
     @property
+    def function(self) -> str:
+        """The name of the function that was entered or left; empty for other events."""
+        return ""
+
+    @property
     def line(self) -> str:
         """The message as one line of the ``trace`` file."""
         return self.message.replace("\n", "\\n")

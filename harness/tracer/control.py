@@ -13,6 +13,7 @@ from harness.errors import GuestError, UsageError
 from harness.image import Image, RunningImage
 from harness.isa import CallSite, SiteState
 from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
+from harness.tracer.attributes import KnownAttributes
 from harness.tracer.module_filter import change, choose, title
 from harness.tracer.options import TraceOptions
 from harness.tracer.setup import TRACERS, Hooks, Setup
@@ -31,7 +32,7 @@ class TracerState:
     touched: frozenset[CallSite] = frozenset()
 
 
-class TracerControl:
+class TracerControl(KnownAttributes):
     """The tracer's state in one guest; every change goes through it."""
 
     def __init__(self, image: RunningImage, text: Text, cpus: Cpus) -> None:
@@ -42,6 +43,10 @@ class TracerControl:
         self._setup = Setup()
         self._enabled: frozenset[CallSite] = frozenset()
         self._touched: frozenset[CallSite] = frozenset()
+
+    def __repr__(self) -> str:
+        on = f"{len(self._enabled)} of {len(self._image.sites)} call sites on"
+        return f"<{type(self).__name__} {self.current}, {on}>"
 
     @property
     def state(self) -> TracerState:

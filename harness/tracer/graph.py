@@ -12,6 +12,7 @@ from harness.errors import UsageError
 from harness.image import Image
 from harness.isa import CallSite
 from harness.patcher import Text
+from harness.tracer.attributes import KnownAttributes
 from harness.tracer.control_block import ControlBlock
 
 _NO_DEPTH = (1 << 31) - 1
@@ -42,7 +43,7 @@ def graph_memory(image: Image, memory: Text) -> GraphMemory:
     return ControlBlock(image, memory, "ftrace_graph_control")
 
 
-class GraphControl:
+class GraphControl(KnownAttributes):
     """set_graph_function, set_graph_notrace, max_graph_depth and tracing_thresh of one guest."""
 
     def __init__(

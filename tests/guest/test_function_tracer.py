@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The function tracer, switched on and off in a live guest."""
 
+import re
 from itertools import accumulate
 
 import pytest
@@ -136,3 +137,16 @@ def test_another_elf_is_not_taken_for_the_guest(guest):
     other = build_guest(GuestSpec.of("mips-malta", "sort"))
     with pytest.raises(WrongGuest, match="build id"):
         check_build_id(guest.debugger, Image(other.read_bytes(), other.name))
+
+
+def test_an_attribute_that_is_not_there_is_an_error(config, guest):
+    with pytest.raises(AttributeError, match="Did you mean current"):
+        guest.tracer.curent = "function"
+    with pytest.raises(AttributeError, match="Did you mean max_graph_depth"):
+        guest.tracer.graph.max_depth = 3
+    guest.tracer.set_filter("leaf")
+    guest.tracer.current = "function"
+    assert repr(guest) == f"<Guest {config}, workload calls>"
+    assert re.fullmatch(r"<Tracer function, 1 of \d+ call sites on>", repr(guest.tracer))
+    [site] = [site for site in guest.image.sites if site.function == "leaf"]
+    assert repr(site) == f"<CallSite leaf {site.address:#x} {site.form}>"
