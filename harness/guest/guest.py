@@ -334,9 +334,11 @@ class Guest:
 
         Errors are those of `TraceMarker.write`.
         """
-        self.settle()
-        self.drain()
-        self._marker.write(text)
+        # Settling may have stepped another CPU last, which is then the stopped one.
+        with self.debugger.preserved_selection():
+            self.settle()
+            self.drain()
+            self._marker.write(text)
 
     @cached_property
     def _marker(self) -> TraceMarker:

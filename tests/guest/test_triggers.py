@@ -18,7 +18,7 @@ def finish(guest):
 
 
 def names(guest):
-    return [getattr(event, "function", event.name) for event in guest.tracer.events()]
+    return [event.function or event.name for event in guest.tracer.events()]
 
 
 def test_traceoff_is_the_last_that_is_recorded(config, guest):

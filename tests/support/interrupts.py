@@ -15,8 +15,4 @@ AROUND = {"handle_irq"}
 
 def outside(events):
     """The events that no interrupt handler made."""
-    return [
-        event
-        for event in events
-        if not event.flags & HARDIRQ and getattr(event, "function", "") not in AROUND
-    ]
+    return [event for event in events if not event.flags & HARDIRQ and event.function not in AROUND]
