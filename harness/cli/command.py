@@ -9,6 +9,7 @@ import click
 from harness import __version__
 from harness.cli.build import build
 from harness.cli.conform import conform
+from harness.cli.diff import diff
 from harness.cli.doctor import doctor
 from harness.cli.linux import linux
 from harness.cli.lists import list_
@@ -61,7 +62,7 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-TRACING = (doctor, list_, build, linux, record, report, stat, top, shell, attach, mount)
+TRACING = (doctor, list_, build, linux, record, report, stat, diff, top, shell, attach, mount)
 JUDGING = (port, conform, matrix)
 for command in (*TRACING, *JUDGING):
     harness.add_command(command)

@@ -8,6 +8,7 @@ from harness.trace.declarations import (
     LATENCY,
     event_formats,
 )
+from harness.trace.difference import Difference, trace_difference
 from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
 from harness.trace.filter import parse_filters
 from harness.trace.formats import EventDeclaration, EventFormat
@@ -18,6 +19,8 @@ from harness.trace.symbols import Symbols
 from harness.trace.syscalls import Syscall, parse_syscall
 from harness.trace.views import (
     GraphOptions,
+    difference_json,
+    difference_text,
     report_chrome,
     report_csv,
     report_flame,
@@ -41,6 +44,7 @@ __all__ = [
     "LATENCY",
     "VIEWS",
     "CpuStatistics",
+    "Difference",
     "EventDeclaration",
     "EventFormat",
     "FuncgraphEntryEvent",
@@ -54,6 +58,8 @@ __all__ = [
     "TraceDescription",
     "TraceEvent",
     "add_events",
+    "difference_json",
+    "difference_text",
     "event_formats",
     "header_page_text",
     "parse_filters",
@@ -68,6 +74,7 @@ __all__ = [
     "report_text",
     "stat_json",
     "stat_text",
+    "trace_difference",
     "trace_statistics",
     "write_trace_dat",
 ]

@@ -85,6 +85,13 @@ class Statistics:
 
 def trace_statistics(reader: TraceDatReader, *, keep: Predicate | None = None) -> Statistics:
     """The statistics of a file; ``keep`` chooses the events."""
+    sums = empty_statistics(reader)
+    add_events(sums, reader.events(), keep)
+    return sums
+
+
+def empty_statistics(reader: TraceDatReader) -> Statistics:
+    """The statistics of a file before its first event: its CPUs, and the kernel's counters."""
     sums = Statistics(tracer=reader.tracer)
     for number in range(reader.cpu_count):
         sums.cpus[number] = CpuTotals()
@@ -92,7 +99,6 @@ def trace_statistics(reader: TraceDatReader, *, keep: Predicate | None = None) -
         cpu = sums.cpus[number]
         cpu.overrun, cpu.dropped = counted.overrun, counted.dropped
         cpu.disabled = counted.disabled
-    add_events(sums, reader.events(), keep)
     return sums
 
 

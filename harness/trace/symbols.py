@@ -70,6 +70,11 @@ class Symbols:
                     return address
         return None
 
+    def irq_entry_text(self) -> range:
+        """The addresses of the functions that interrupts enter; empty if they are not known."""
+        start, end = (self.address(f"__irqentry_text_{which}") for which in ("start", "end"))
+        return range(start, end) if start is not None and end is not None else range(0)
+
     def name(self, address: int) -> str:
         """The name as printed by ``%ps``: the symbol without offset, or the bare address."""
         return self._shown[address]

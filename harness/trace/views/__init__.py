@@ -3,6 +3,7 @@
 
 from harness.trace.views.chrome import report_chrome
 from harness.trace.views.csv import report_csv
+from harness.trace.views.difference import difference_json, difference_text
 from harness.trace.views.flame import report_flame
 from harness.trace.views.graph import GraphOptions, report_graph
 from harness.trace.views.json import report_json
@@ -12,6 +13,8 @@ from harness.trace.views.text import report_text
 
 __all__ = [
     "GraphOptions",
+    "difference_json",
+    "difference_text",
     "report_chrome",
     "report_csv",
     "report_flame",

@@ -144,9 +144,7 @@ class _Printer:
         self._options = options
         self._cpu_width = len(str(max(reader.cpu_count - 1, 0)))
         self._cpus = [_Cpu() for _ in range(reader.cpu_count)]
-        start = reader.symbols.address("__irqentry_text_start")
-        end = reader.symbols.address("__irqentry_text_end")
-        self._irq_text = range(start, end) if start is not None and end is not None else range(0)
+        self._irq_text = reader.symbols.irq_entry_text()
 
     def lines(self, event: TraceEvent, leaf: FuncgraphExitEvent | None) -> Iterator[str]:
         """The lines of one event, or of a leaf: the call ``event`` and its return."""
