@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-VIEWS = ("text", "graph", "json", "csv", "flame", "chrome", "perfetto")
+VIEWS = ("text", "graph", "json", "csv", "flame", "chrome", "perfetto", "html")
 
 
 @click.command()
@@ -18,7 +18,8 @@ VIEWS = ("text", "graph", "json", "csv", "flame", "chrome", "perfetto")
     default="text",
     show_default=True,
     help="text: the kernel's trace file; graph: the output of the function_graph tracer; "
-    "flame: folded stacks; chrome, perfetto: for ui.perfetto.dev, as JSON and as protobuf.",
+    "flame: folded stacks; chrome, perfetto: for ui.perfetto.dev, as JSON and as protobuf; "
+    "html: a page with timeline and flame graph.",
 )
 @click.option(
     "-F",
@@ -42,14 +43,14 @@ def report(
 ) -> None:
     """Print a trace.dat."""
     from harness.files import atomic_file, trace_file
-    from harness.trace import report_bytes, report_lines
+    from harness.report import report_bytes, report_lines
 
     with trace_file(file) as reader:
         if output is not None:
             with atomic_file(output) as target:
                 target.writelines(report_bytes(reader, form, filters, words))
             return
-        if form == "perfetto" and not sys.stdout.isatty():
+        if form in ("perfetto", "html") and not sys.stdout.isatty():
             sys.stdout.buffer.writelines(report_bytes(reader, form, filters, words))
         else:
             lines = report_lines(reader, form, filters, words)

@@ -11,9 +11,9 @@ from prompt_toolkit.document import Document
 from harness.config import list_configs
 from harness.conformance import load_catalogue
 from harness.errors import HarnessError
+from harness.report import VIEWS
 from harness.shell.session import Session
 from harness.shell.verb import VERBS
-from harness.trace import VIEWS
 from harness.tracefs import shortened
 
 # The arguments of trace-cmd's options.

@@ -13,7 +13,6 @@ from harness.trace.events import FuncgraphEntryEvent, FuncgraphExitEvent, Functi
 from harness.trace.filter import parse_filters
 from harness.trace.formats import EventDeclaration, EventFormat
 from harness.trace.reader import TraceDatReader
-from harness.trace.report import VIEWS, report_bytes, report_lines
 from harness.trace.statistics import Statistics, add_events, trace_statistics
 from harness.trace.symbols import Symbols
 from harness.trace.syscalls import Syscall, parse_syscall
@@ -42,7 +41,6 @@ __all__ = [
     "FUNCGRAPH_EXIT",
     "FUNCTION",
     "LATENCY",
-    "VIEWS",
     "CpuStatistics",
     "Difference",
     "EventDeclaration",
@@ -64,13 +62,11 @@ __all__ = [
     "header_page_text",
     "parse_filters",
     "parse_syscall",
-    "report_bytes",
     "report_chrome",
     "report_csv",
     "report_flame",
     "report_graph",
     "report_json",
-    "report_lines",
     "report_text",
     "stat_json",
     "stat_text",

@@ -18,8 +18,8 @@ class Frame:
 
     ``func`` is its address, ``None`` if its entry is not in the trace.  ``name`` is the function's
     name, ``start`` the time stamp of its entry, ``inside`` the time in nanoseconds of the calls it
-    made that have ended, ``recursive`` that of the calls of the same function in it, as counted by
-    `harness.trace.statistics`.
+    made that have ended.  `harness.trace.statistics` counts ``recursive``, the time of the calls of
+    the same function in it, and ``perhaps``, the same for each function while its own is unknown.
     """
 
     func: int | None
@@ -27,6 +27,7 @@ class Frame:
     start: int
     inside: int = 0
     recursive: int = 0
+    perhaps: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

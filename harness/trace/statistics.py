@@ -2,7 +2,7 @@
 """The statistics of a trace: counts, rates, hottest functions, lost events."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from harness.ring import add_lost
@@ -137,6 +137,7 @@ def _add_call(sums: Statistics, event: FuncgraphExitEvent, ended: Ended) -> None
     totals = _function(sums, event.function)
     # With tracing_thresh there are exits only.
     totals.calls += frame.func is None
+    _pass_on_perhaps(around, frame)
     # An outer call of the same function has the time of the inner ones.
     totals.total = (totals.total or 0) + max(0, event.duration - frame.recursive)
     _add_recursive(around, event.function, event.duration)
@@ -147,14 +148,29 @@ def _pass_on(unfinished: Iterable[Ended]) -> None:
     """Calls without an exit event: the recursive calls in them are those of an outer call."""
     for ended in unfinished:
         *around, frame = ended.path
+        _pass_on_perhaps(around, frame)
         _add_recursive(around, frame.name, frame.recursive)
 
 
-def _add_recursive(around: Iterable[Frame], name: str, duration: int) -> None:
-    """Add to the innermost open call of a function, if there is one."""
-    for frame in reversed(list(around)):
+def _pass_on_perhaps(around: Sequence[Frame], frame: Frame) -> None:
+    """The function of a call without an entry is known at its end."""
+    for name, duration in (frame.perhaps or {}).items():
+        if name == frame.name:
+            frame.recursive += duration
+        else:
+            _add_recursive(around, name, duration)
+    frame.perhaps = None
+
+
+def _add_recursive(around: Sequence[Frame], name: str, duration: int) -> None:
+    """Add to the innermost open call that is of a function, or may be."""
+    for frame in reversed(around):
         if frame.name == name:
             frame.recursive += duration
+            return
+        if frame.func is None:
+            frame.perhaps = frame.perhaps or {}
+            frame.perhaps[name] = frame.perhaps.get(name, 0) + duration
             return
 
 

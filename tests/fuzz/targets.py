@@ -27,6 +27,7 @@ from harness.matrix.result import (
 )
 from harness.matrix.rundir import open_run, read_run
 from harness.record.limit import keep_first, total_events
+from harness.report import VIEWS, report_bytes
 from harness.ring import (
     FIXED_SIZE,
     PageFormat,
@@ -36,15 +37,16 @@ from harness.ring import (
     rest_of_page,
 )
 from harness.trace import (
-    VIEWS,
     EventFormat,
     TraceDatReader,
+    difference_json,
+    difference_text,
     event_formats,
     parse_filters,
     parse_syscall,
-    report_bytes,
     stat_json,
     stat_text,
+    trace_difference,
     trace_statistics,
 )
 from matrix_drafts import RESULT
@@ -85,17 +87,27 @@ EVENTS_OF_FILTERS = list(READER.events())
 
 
 def look_at_trace(data: bytes, chance: random.Random, directory: Path) -> None:
-    """One view of a trace.dat, or its statistics, or the result of a filter."""
+    """One view of a trace.dat, its statistics, its difference from another, or a filter."""
     reader = TraceDatReader(io.BytesIO(data))
-    view = chance.choice((*VIEWS, "stat"))
+    view = chance.choice((*VIEWS, "stat", "diff"))
     if view == "stat":
         sums = trace_statistics(reader)
         assert stat_json(sums)
         assert list(stat_text(sums))
         return
+    if view == "diff":
+        other = TraceDatReader(io.BytesIO(TRACES[reader.tracer == "function_graph"]))
+        if reader.tracer == other.tracer:
+            found = trace_difference(reader, other)
+            assert difference_json(found, ("a", "b"))
+            assert all(line.isprintable() for line in difference_text(found, ("a", "b"), most=9))
+        return
     filters = ["func*: pid == 1"] if chance.random() < 0.1 else []
     for line in report_bytes(reader, view, filters):
-        assert view == "perfetto" or all(part.isprintable() for part in line.decode().split("\n"))
+        if view != "perfetto":
+            # The page's own script has tabs.
+            text = line.decode().replace("\t", "" if view == "html" else "\t")
+            assert all(part.isprintable() for part in text.split("\n"))
 
 
 def look_at_filter(data: bytes, chance: random.Random, directory: Path) -> None:

@@ -27,6 +27,7 @@ FLOORS = {
     "process": 3,
     "files": 3,
     "pages": 4,
+    "report": 5,
     "machine": 4,
     "debugger": 4,
     "linux": 4,

@@ -9,13 +9,12 @@ import pytest
 
 from graph_files import NESTED, graph_trace
 from harness.errors import UsageError
+from harness.report import VIEWS, report_bytes
 from harness.trace import (
-    VIEWS,
     EventFormat,
     TraceDatReader,
     TraceEvent,
     event_formats,
-    report_bytes,
     stat_json,
     stat_text,
     trace_statistics,

@@ -8,7 +8,8 @@ import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
 from graph_files import NESTED, back, call, graph_trace, random_calls
-from harness.trace import TraceDatReader, parse_filters, report_bytes, report_chrome
+from harness.report import report_bytes
+from harness.trace import TraceDatReader, parse_filters, report_chrome
 from test_trace_chrome import switch
 from test_trace_views import HOSTILE, hostile_trace
 from trace_files import FORMATS, function_trace, trace_file

@@ -8,8 +8,8 @@ import pytest
 
 from graph_files import NESTED, back, call, graph_trace
 from harness.cli.report import VIEWS as OFFERED
+from harness.report import VIEWS
 from harness.trace import (
-    VIEWS,
     CpuStatistics,
     TraceDatReader,
     stat_json,
@@ -61,6 +61,13 @@ def test_recursive_calls_in_one_without_an_exit_count_once():
     steps = [call(100, "leaf", 0), call(120, "leaf", 1), call(130, "leaf", 2)]
     steps += [back(170, "leaf", 2, 130), back(200, "leaf", 0, 100)]
     assert sums_of(graph_trace(FORM, steps)).functions["leaf"].total == 100
+
+
+def test_a_call_without_an_entry_may_be_the_outermost_of_recursive_calls():
+    steps = [call(100, "leaf", 2), back(200, "leaf", 2, 100), back(250, "start", 1, 90)]
+    steps += [back(300, "leaf", 0, 50)]
+    sums = sums_of(graph_trace(FORM, steps))
+    assert (sums.functions["leaf"].calls, sums.functions["leaf"].total) == (2, 250)
 
 
 def test_an_exit_alone_counts_as_a_call():

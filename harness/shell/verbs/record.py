@@ -11,18 +11,11 @@ import click
 
 from harness.errors import UsageError
 from harness.files import atomic_file, trace_file
+from harness.report import VIEWS, report_bytes, report_lines
 from harness.shell import gdb
 from harness.shell.session import Session
 from harness.shell.verb import UNLIMITED, Arguments, verb
-from harness.trace import (
-    VIEWS,
-    TraceDatReader,
-    parse_filters,
-    report_bytes,
-    report_lines,
-    stat_text,
-    trace_statistics,
-)
+from harness.trace import TraceDatReader, parse_filters, stat_text, trace_statistics
 from harness.tracer.triggers import is_trigger
 
 GROUP = "trace-cmd"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A trace in one of the views."""
+"""The views by name."""
 
 from collections.abc import Iterable, Iterator
 
 from harness.errors import UsageError
+from harness.report.page import report_html
 from harness.trace.filter import parse_filters
 from harness.trace.reader import TraceDatReader
 from harness.trace.views import (
@@ -25,17 +26,21 @@ _VIEWS = {
     "chrome": report_chrome,
 }
 BINARY = "perfetto"
-VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"), BINARY)
+PAGE = "html"
+VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"), BINARY, PAGE)
 
 
 def report_bytes(
     reader: TraceDatReader, form: str, filters: Iterable[str] = (), words: Iterable[str] = ()
 ) -> Iterator[bytes]:
     """The contents of a file in one of `VIEWS`, piece by piece; otherwise as `report_lines`."""
-    if form != BINARY:
+    if form not in (BINARY, PAGE):
         return (f"{line}\n".encode() for line in report_lines(reader, form, filters, words))
     _check_words(words)
-    return report_perfetto(reader, keep=parse_filters(filters, reader.formats.values()))
+    keep = parse_filters(filters, reader.formats.values())
+    if form == PAGE:
+        return (piece.encode("utf-8", "replace") for piece in report_html(reader, keep=keep))
+    return report_perfetto(reader, keep=keep)
 
 
 def report_lines(
@@ -54,6 +59,8 @@ def report_lines(
     _check_words(words)
     if form == BINARY:
         raise UsageError("the perfetto view is binary", "Write it to a file: -o FILE.")
+    if form == PAGE:
+        raise UsageError("the html view is a page for a browser", "Write it to a file: -o FILE.")
     if form not in _VIEWS:
         raise UsageError(f"there is no view {form!r}", f"Views: {', '.join(VIEWS)}.")
     return _VIEWS[form](reader, keep=keep)
