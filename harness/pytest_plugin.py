@@ -9,19 +9,23 @@
 
 The marker takes what `harness.boot` takes.  If the marker names no config, the fixture or parameter
 ``config`` of the test does.  A test that fails shows where the guest stood: registers, backtrace,
-disassembly, and the tail of its console; with ``--harness-shell`` it opens a prompt there.
+disassembly, the last events, and the tail of its console; its trace.dat is kept in the temporary
+directory of pytest.  With ``--harness-shell`` it opens a prompt there.
 """
 
 import os
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from harness.guest import Guest
+
+_DIRECTORIES = pytest.StashKey[pytest.TempPathFactory]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,6 +76,7 @@ def guest(request: pytest.FixtureRequest) -> "Iterator[Guest]":
             running = stack.enter_context(boot(**arguments))
         except HarnessError as error:
             pytest.fail(str(error), pytrace=False)
+        request.node.stash[_DIRECTORIES] = request.getfixturevalue("tmp_path_factory")
         yield running
 
 
@@ -106,6 +111,19 @@ def _once(left: "list[Guest]") -> "AbstractContextManager[Guest]":
     return nullcontext(left.pop())
 
 
+def _kept_trace(item: pytest.Item, running: "Guest") -> Path | None:
+    """A trace.dat of the guest's events in pytest's temporary directory; None if there are none."""
+    from harness.errors import HarnessError
+
+    file: Path = item.stash[_DIRECTORIES].mktemp("guest") / "trace.dat"
+    try:
+        return file if running.save_trace(file) else None
+    except HarnessError as error:
+        # The guest may be in any state.
+        item.add_report_section("call", "trace.dat", f"not kept: {error}")
+        return None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
@@ -115,6 +133,10 @@ def pytest_runtest_makereport(
     running: Any = getattr(item, "funcargs", {}).get("guest")
     if report.when == "call" and report.failed and hasattr(running, "describe"):
         title, text = "the guest at the failure", running.describe()
+        if kept := _kept_trace(item, running):
+            text += f"\n\nIts trace: {kept}"
+            # JUnit takes them from the last report of the test.
+            item.user_properties.append(("trace.dat", str(kept)))
         shown: Any = report.longrepr
         if hasattr(shown, "addsection"):
             # In the report of JUnit too, unlike the report's own sections.

@@ -36,17 +36,20 @@ def describe(
     """A report in plain text.  Errors are reported in it; nothing is raised.
 
     Registers and code are those of the stopped CPU.  Of a guest in panic() those of the code at
-    fault stand first, with its stack and the last events.
+    fault stand first, with its stack.
     """
     sections: list[str] = []
+    last: list[str] = []
+    with suppress(HarnessError):
+        if events := last_events():
+            last.append("\n".join(["The last events:", *events]))
     threads: dict[int, GuestThread] = {}
     with suppress(HarnessError):
         threads = cpus.current()
     with suppress(HarnessError):
         if fault := find_fault(debugger, image, console.tail(FAULT_LINES)):
-            sections += _of_fault(fault, sources, debugger, image)
-            if events := last_events():
-                sections.append("\n".join(["The last events:", *events]))
+            sections += [*_of_fault(fault, sources, debugger, image), *last]
+            last = []
     for title, section in (
         ("CPUs", partial(_cpus, threads, sources)),
         ("Registers", _registers_at_stop),
@@ -56,6 +59,7 @@ def describe(
             sections.append(f"{title}:\n{section(debugger, image)}")
         except HarnessError as error:
             sections.append(f"{title}: cannot be read: {error.message}")
+    sections += last
     printed = console.tail(CONSOLE_LINES)
     named = _functions(image, printed)
     if named:

@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import DeadlineMissed, GdbError, UsageError
+from harness.files import atomic_file
 from harness.guest.control import TIMEOUT, Outcome, OwnPlaces, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
@@ -38,7 +39,7 @@ RUN_ON = 5.0
 """Timeout in seconds for a thread to leave a call site."""
 
 LAST_EVENTS = 10
-"""Events in the report of a panic."""
+"""Events in the description of a guest."""
 
 MANY_EVENTS = 50_000
 """More events are not read again for a report."""
@@ -311,6 +312,20 @@ class Guest:
             return []
         events = (line for line in self.tracer.trace() if not line.startswith("#"))
         return list(deque(events, maxlen=LAST_EVENTS))
+
+    def save_trace(self, file: Path) -> bool:
+        """Write all events so far to a trace.dat; False, and no file, if nothing was traced.
+
+        Raises:
+            UsageError: the file cannot be created.
+        """
+        if not self._tracing.in_use:
+            return False
+        self.settle()
+        self.collector.drain()
+        with atomic_file(file) as stream:
+            self.tracer.write(stream)
+        return True
 
     def settle(self) -> None:
         """Step each CPU until its current event is complete, so that counters and pages agree."""

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The pytest plugin: what a user sees of mistakes and failures."""
 
+import re
 import subprocess
 import sys
+from html import unescape
+from xml.etree import ElementTree
+
+from support.command import harness
 
 FAILS = """
 import pytest
@@ -11,6 +16,16 @@ import pytest
 def test_fails(guest):
     guest.run(until="do_loop")
     assert guest.tracer.current == "function"
+"""
+
+TRACED = """
+import pytest
+
+@pytest.mark.guest(config="mips-malta")
+def test_fails(guest):
+    guest.tracer.current = "function"
+    guest.run(until="do_loop")
+    assert not guest.workload_over and False
 """
 
 WRONG = """
@@ -42,6 +57,30 @@ def test_the_guest_of_a_failed_test_is_in_the_junit_file(tmp_path):
     for text in ("the guest at the failure", "in do_loop at guests/workloads/calls.c", "Console:"):
         assert text in done.stdout
         assert text in junit
+
+
+def test_the_last_events_and_the_trace_are_kept(tmp_path):
+    (tmp_path / "test_port.py").write_text(TRACED)
+    base = tmp_path / "base"
+    done = run(tmp_path, f"--junitxml={tmp_path / 'junit.xml'}", f"--basetemp={base}")
+    kept = base / "guest0" / "trace.dat"
+    for report in (done.stdout, (tmp_path / "junit.xml").read_text()):
+        assert "The last events:" in report
+        assert re.search(r"do_nested <-workload", unescape(report))
+        assert str(kept) in report
+    shown = harness("report", kept)
+    assert shown.returncode == 0
+    assert "do_nested <-workload" in shown.stdout
+    properties = ElementTree.parse(tmp_path / "junit.xml").findall(".//property")
+    assert [(one.get("name"), one.get("value")) for one in properties] == [("trace.dat", str(kept))]
+
+
+def test_without_tracing_no_trace_is_kept(tmp_path):
+    (tmp_path / "test_port.py").write_text(FAILS.replace(".tracer.current", ".workload_over"))
+    base = tmp_path / "base"
+    done = run(tmp_path, f"--basetemp={base}")
+    assert "the guest at the failure" in done.stdout
+    assert not list(base.rglob("trace.dat"))
 
 
 def test_mistakes_are_sentences(tmp_path):
