@@ -54,6 +54,10 @@ class SiteMismatch(GuestError):
     """The text at a call site is not the expected one; nothing has been changed."""
 
 
+class NotBegun(GuestError):
+    """The guest has not come to the place from which on this can be read."""
+
+
 class GuestDied(GuestError):
     """The guest panicked, or QEMU exited during a wait.
 

@@ -19,6 +19,7 @@ from harness.cli.options import forget
 from harness.cli.port import port
 from harness.cli.record import record
 from harness.cli.report import report
+from harness.cli.run import run as run_guest
 from harness.cli.shell import attach, shell
 from harness.cli.stat import stat
 from harness.cli.top import top
@@ -62,9 +63,10 @@ def harness(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-TRACING = (doctor, list_, build, linux, record, report, stat, diff, top, shell, attach, mount)
+TRACING = (doctor, list_, build, linux, record, report, stat, diff, top)
+LIVE = (shell, run_guest, attach, mount)
 JUDGING = (port, conform, matrix)
-for command in (*TRACING, *JUDGING):
+for command in (*TRACING, *LIVE, *JUDGING):
     harness.add_command(command)
 
 

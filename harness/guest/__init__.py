@@ -10,6 +10,7 @@ from harness.guest.marker import TracingOff
 from harness.guest.modules import Module, Modules
 from harness.guest.source_listing import SourceListing
 from harness.guest.start import Startable, boot, check_build_id, run_kernel, start
+from harness.guest.unattended import Unattended, start_unattended
 
 __all__ = [
     "DONE",
@@ -22,10 +23,12 @@ __all__ = [
     "SourceListing",
     "Startable",
     "TracingOff",
+    "Unattended",
     "attach",
     "boot",
     "check_build_id",
     "open_dump",
     "run_kernel",
     "start",
+    "start_unattended",
 ]

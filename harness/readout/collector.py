@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import cast
 
-from harness.errors import DeadlineMissed, FormatError, GuestError, UsageError
+from harness.errors import DeadlineMissed, FormatError, GuestError, NotBegun, UsageError
 from harness.readout.lanes import Lane
 from harness.readout.spools import COUNTER_MASK, EventBuffer, Totals
 from harness.ring import FIXED_SIZE, RingCpu, RingHeader, header_length, mark_lost
@@ -48,12 +48,22 @@ class Collector(EventBuffer):
         super().__init__(header.page_format, len(header.cpus), directory)
 
     def header(self) -> RingHeader:
-        """The guest's current header; `GuestError` if it is invalid."""
+        """The guest's current header.
+
+        Raises:
+            NotBegun: the guest has not set it up.
+            GuestError: it is invalid.
+        """
         return self._header(self._address)
 
     def _header(self, address: int) -> RingHeader:
         try:
             fixed = self._lane.read(address, FIXED_SIZE)
+            if not any(fixed):
+                raise NotBegun(
+                    "the guest has not begun: its ring buffer is not set up yet",
+                    "Let it run first, as with tbreak workload and c.",
+                )
             size = header_length(fixed, self._byteorder)
             header = RingHeader.parse(self._lane.read(address, size), self._byteorder)
             header.check_within(self._memory)

@@ -2,7 +2,7 @@
 """Verbs of the session: run control, console, snapshots, modules, help."""
 
 from harness.conformance import load_catalogue
-from harness.errors import UsageError
+from harness.errors import NotBegun, UsageError
 from harness.shell import gdb
 from harness.shell.session import Session
 from harness.shell.verb import VERBS, Arguments, verb
@@ -86,7 +86,12 @@ def restore(session: Session, arguments: Arguments) -> None:
 def threads(session: Session, arguments: Arguments) -> None:
     """The guest's threads: process id, name, CPU, and where those that do not run continue."""
     image = session.live.image
-    for thread in session.live.threads():
+    found = session.live.threads()
+    if not found:
+        raise NotBegun(
+            "the guest has no threads yet", "Let it run first, as with tbreak workload and c."
+        )
+    for thread in found:
         place = thread.interrupted_pc or thread.saved_pc
         where = image.symbolize(place) if place else ""
         session.print(f"{thread.pid:>6}  {thread.comm:16}  CPU {thread.cpu}  {where}".rstrip())
