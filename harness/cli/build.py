@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import click
 
-from harness.cli.options import GuestOptions, guest_options, progress
+from harness.cli.options import GuestOptions, guest_options
+from harness.cli.progress import progress
 
 
 @click.command()
@@ -27,9 +28,8 @@ def build(configs: tuple[str, ...], verbose: bool, guest: GuestOptions) -> None:
             if verbose:
                 click.echo(plan.command_line, err=True)
             image = plan.run(_without(plan.command_line, tell))
-            click.echo(image)
-            for source in plan.spec.module_sources:
-                click.echo(module_beside(image, source.stem))
+            modules = [module_beside(image, one.stem) for one in plan.spec.module_sources]
+            tell.print(map(str, [image, *modules]))
 
 
 def _without(line: str, tell: Callable[[str], None]) -> Callable[[str], None]:

@@ -15,8 +15,8 @@ from harness.cli.linux import linux
 from harness.cli.lists import list_
 from harness.cli.matrix import matrix
 from harness.cli.mount import mount
-from harness.cli.options import forget
 from harness.cli.port import port
+from harness.cli.progress import forget
 from harness.cli.record import record
 from harness.cli.report import report
 from harness.cli.run import run as run_guest

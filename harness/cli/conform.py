@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import cflags_option, progress
+from harness.cli.options import cflags_option
+from harness.cli.progress import progress
 from harness.errors import HarnessError, UsageError
 from harness.files import atomic_file
 
@@ -123,7 +124,7 @@ def conform(
                 reports.append(report)
                 if "-" not in (json_file, junit_file, new_file):
                     file = _full_report(report, command)
-                    click.echo("\n".join(summary_lines(report, command, file)))
+                    tell.print(summary_lines(report, command, file))
         write_json(as_json(reports, command))
         write_junit(as_junit(reports, command))
         if write_page is not None:
@@ -149,7 +150,7 @@ def _next(
     with progress() as tell:
         for spec in specs:
             found = next_step(spec, clauses, expected.get(spec.port.directory), tell)
-            click.echo("\n".join(next_lines(found, command)))
+            tell.print(next_lines(found, command))
             if found.failed:
                 return 1
     return 0

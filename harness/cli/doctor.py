@@ -3,24 +3,36 @@
 
 import click
 
+from harness.cli.progress import print_verdicts
 from harness.errors import HostError
 
 
 @click.command()
-def doctor() -> None:
+@click.option(
+    "-c",
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="CONFIG",
+    help="Only what this machine config needs; repeat.",
+)
+def doctor(configs: tuple[str, ...]) -> None:
     """Print what is installed, what is missing, and the command that installs it.
 
     Untested versions of installed programs, such as a newer QEMU, are noted; the exit status is 0
     nevertheless.
     """
+    from harness.config import load_config
     from harness.doctor import check_all, mend_command
 
-    checks = check_all()
+    checks = check_all([load_config(name) for name in configs] if configs else None)
     width = max(len(check.name) for check in checks)
-    for check in checks:
-        click.echo(f"{'ok' if check.ok else 'MISSING':8}{check.name:{width}}  {check.detail}")
-    for note in dict.fromkeys(check.note for check in checks if check.note):
-        click.echo(f"{'note':8}{note}")
+    print_verdicts(
+        f"{'ok' if check.ok else 'MISSING':8}{check.name:{width}}  {check.detail}"
+        for check in checks
+    )
+    notes = dict.fromkeys(check.note for check in checks if check.note)
+    print_verdicts(f"{'note':8}{note}" for note in notes)
     command = mend_command(checks)
     if command:
         click.echo(f"\nTo install what is missing:\n  {command}")

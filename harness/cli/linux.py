@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from harness.cli.options import progress
+from harness.cli.progress import progress
 from harness.config.names import as_path, user_path
 
 if TYPE_CHECKING:

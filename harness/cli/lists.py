@@ -15,9 +15,9 @@ from harness.cli.options import (
     module_option,
     port_option,
     print_table,
-    progress,
     workload_option,
 )
+from harness.cli.progress import progress
 from harness.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import GuestOptions, config_option, guest_options, progress, tick_option
+from harness.cli.options import GuestOptions, config_option, guest_options, tick_option
+from harness.cli.progress import progress
 from harness.cli.signals import orderly_end
 
 

@@ -3,18 +3,16 @@
 
 import json
 import math
-import os
 import shlex
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TextIO
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from harness.config.project import Key
     from harness.guest import Startable
     from harness.kbuild import GuestSpec
 
@@ -38,13 +36,22 @@ def _split_words(
     return tuple(word for text in texts for word in text.split(",") if word) if texts else None
 
 
+def _of_project(key: "Key") -> str | None:
+    """The default of a project's file, which is read only where nothing else is given."""
+    from harness.config.project import project_default
+
+    return project_default(key)
+
+
 config_option = click.option(
     "-c",
     "--config",
     required=True,
     envvar="HARNESS_CONFIG",
+    default=partial(_of_project, "config"),
     metavar="CONFIG",
-    help="A machine config: a name or a file; default: the environment variable HARNESS_CONFIG.",
+    help="A machine config: a name or a file; default: HARNESS_CONFIG, or the project's "
+    "harness.toml.",
 )
 workload_option = click.option(
     "--workload",
@@ -56,8 +63,10 @@ workload_option = click.option(
 port_option = click.option(
     "--port",
     envvar="HARNESS_PORT",
+    default=partial(_of_project, "port"),
     metavar="DIR",
-    help="The port under test; default: HARNESS_PORT, or the config's reference port.",
+    help="The port under test; default: HARNESS_PORT, the project's harness.toml, or the config's "
+    "reference port.",
 )
 cflags_option = click.option(
     "--cflags",
@@ -157,38 +166,6 @@ def finite(context: click.Context, parameter: click.Parameter, value: float | No
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"{value} is not a finite number.")
     return value
-
-
-@contextmanager
-def progress(live: bool = True) -> Iterator[Callable[[str], None]]:
-    """Report long operations on stderr: a status line on a terminal, plain lines elsewhere.
-
-    ``live`` is False if there is other output meanwhile.
-    """
-    if not live or not sys.stderr.isatty():
-        yield _tell
-        return
-    from rich.console import Console
-    from rich.markup import escape as escape_markup
-
-    with Console(stderr=True).status("starting") as status:
-        yield lambda line: status.update(escape_markup(line))
-
-
-def _tell(line: str) -> None:
-    # Without make's own lines, which are indented.
-    if not line.startswith("  "):
-        try:
-            click.echo(line, err=True)
-        except OSError:
-            # A recording continues if standard error is closed.
-            forget(sys.stderr)
-
-
-def forget(stream: TextIO | None) -> None:
-    """Redirect a stream that cannot be written to, for the flush at exit."""
-    if stream is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], as_json: bool) -> None:

@@ -13,9 +13,9 @@ from harness.cli.options import (
     config_option,
     finite,
     guest_options,
-    progress,
     tick_option,
 )
+from harness.cli.progress import progress
 from harness.cli.signals import orderly_end
 from harness.units import KIB
 

@@ -13,9 +13,9 @@ from harness.cli.options import (
     features_option,
     guest_options,
     port_option,
-    progress,
     workload_option,
 )
+from harness.cli.progress import progress
 from harness.cli.signals import orderly_end
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from harness.cli.options import GuestOptions, config_option, guest_options, progress, tick_option
+from harness.cli.options import GuestOptions, config_option, guest_options, tick_option
+from harness.cli.progress import progress
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _judge(
     from harness.conformance.variants import suite_spec
 
     command = ["harness", "conform", *(["--port", port] if port else [])]
-    for report in conform([suite_spec(spec.config, spec.port)], clauses):
+    for report in conform([suite_spec(spec.config, spec.port)], clauses, show):
         for line in summary_lines(report, command):
             show(line)
 

@@ -16,9 +16,9 @@ from harness.cli.options import (
     finite,
     guest_options,
     port_option,
-    progress,
     workload_option,
 )
+from harness.cli.progress import progress
 from harness.cli.signals import orderly_end
 
 if TYPE_CHECKING:

@@ -132,6 +132,7 @@ def conform(
             waiting.append((spec, jobs, [pool.submit(do, job) for job in jobs]))
         for spec, jobs, futures in waiting:
             name = spec.config.name
+            tell(f"{name}: judging {len(futures)} builds")
             for done, future in enumerate(as_completed(futures), 1):
                 tell(f"{name}: {future.result().variant}, {done} of {len(futures)} builds")
             builds = [future.result() for future in futures]

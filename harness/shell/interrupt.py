@@ -55,6 +55,18 @@ class Interrupt:
         finally:
             signal.signal(signal.SIGINT, saved)
 
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        """Raise Interrupted wherever the block is: for work without the session's gdb and guest."""
+        saved = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            self.check()
+            yield
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        finally:
+            signal.signal(signal.SIGINT, saved)
+
     def close(self) -> None:
         """Close the sockets."""
         self._reader.close()

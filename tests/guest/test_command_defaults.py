@@ -28,3 +28,28 @@ def test_the_environment_stands_for_config_and_port(monkeypatch, tmp_path):
     assert str(tmp_path / "nothing") in done.stderr
     done = harness("shell", "--port", load_port("mips").directory, input="p 6*8\n")
     assert (done.returncode, done.stdout) == (0, "$1 = 48\n")
+
+
+def test_a_file_of_the_project_stands_for_them_too(monkeypatch, tmp_path):
+    (tmp_path / "harness.toml").write_text('config = "mips-malta"\nport = "./nothing"\n')
+    (tmp_path / "sub").mkdir()
+    options = {"cwd": tmp_path / "sub", "input": "p 6*7\n"}
+    done = harness("shell", **options)
+    assert done.returncode == 2
+    assert str(tmp_path / "nothing") in done.stderr
+    monkeypatch.setenv("HARNESS_PORT", "mips")
+    done = harness("shell", **options)
+    assert (done.returncode, done.stdout) == (0, "$1 = 42\n")
+    (tmp_path / "harness.toml").write_text("confg = 5\n")
+    done = harness("shell", **options)
+    assert done.returncode == 2
+    assert "confg" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_of_one_config():
+    done = harness("doctor", "-c", "mips-malta")
+    assert done.returncode == 0
+    assert "mips-malta: machine" in done.stdout
+    assert "aarch64" not in done.stdout
+    assert harness("doctor", "-c", "nosuch").returncode == 2

@@ -131,7 +131,8 @@ def conform(session: Session, arguments: Arguments) -> None:
     for word in arguments.words:
         if word not in known:
             raise UsageError(f"there is no clause {word!r}", "See: harness list clauses")
-    session.judge(session.guest.spec, arguments.words, session.print)
+    with session.interrupt.raised():
+        session.judge(session.guest.spec, arguments.words, session.show_line)
 
 
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)
