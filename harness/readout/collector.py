@@ -134,6 +134,16 @@ class Collector(EventBuffer):
     def recording(self, on: bool) -> None:
         self._store(RingHeader.field_offset("record_disabled"), int(not on))
 
+    @property
+    def cpumask(self) -> frozenset[int]:
+        """``tracing_cpumask``: the CPUs whose events are recorded while `recording`."""
+        return frozenset(cpu.index for cpu in self.header().cpus if not cpu.record_disabled)
+
+    @cpumask.setter
+    def cpumask(self, cpus: frozenset[int]) -> None:
+        for cpu in self.header().cpus:
+            self._store(cpu.field_offset("record_disabled"), int(cpu.index not in cpus), 2)
+
     def drain(
         self, full: Collection[int] = (), give_up: Callable[[], bool] = lambda: False
     ) -> bool:
@@ -155,7 +165,8 @@ class Collector(EventBuffer):
                 "the guest's ring buffer is damaged: its header has changed to "
                 f"{len(header.cpus)} CPUs and pages of {header.page_format.page_size} bytes"
             )
-        self.disabled |= bool(header.record_disabled)
+        off = bool(header.record_disabled)
+        self.disabled |= {cpu.index for cpu in header.cpus if off or cpu.record_disabled}
         for cpu, spool in zip(header.cpus, self.spools, strict=True):
             if snapshot is not None:
                 spool.clear()

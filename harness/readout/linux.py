@@ -145,7 +145,7 @@ class LinuxCollector(EventBuffer):
     def _drain_cpu(
         self, cpu: CpuRing, spool: Spool, end: float, give_up: Callable[[], bool]
     ) -> bool:
-        self.disabled |= cpu.disabled
+        self.disabled |= {cpu.cpu} if cpu.disabled else set()
         seen = self._seen.get(cpu.cpu)
         if seen is None:
             # The events before were not followed: begin with what the buffer holds.

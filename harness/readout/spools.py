@@ -135,8 +135,9 @@ class EventBuffer(ABC):
         self.format = form
         self.cleared = 0
         """Counts calls that emptied the spools."""
-        self.disabled = False
-        """Whether the buffer was found disabled, without counters, since the spools were emptied.
+        self.disabled: set[int] = set()
+        """The CPUs whose buffer was found disabled, without counters, since the spools were
+        emptied.
         """
         self.spools = [Spool(directory / f"cpu{cpu}.pages") for cpu in range(cpus)]
 
@@ -216,6 +217,6 @@ class EventBuffer(ABC):
 
     def _forget(self) -> None:
         self.cleared += 1
-        self.disabled = False
+        self.disabled.clear()
         for spool in self.spools:
             spool.clear()

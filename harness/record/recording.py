@@ -124,7 +124,7 @@ def record(
             keep_first(spools, form, request.events)
             events = min(events, request.events)
         write_trace_dat(stream, guest.tracer.description(ask=failure is None), spools)
-        counts, disabled = guest.collector.counts, guest.collector.disabled
+        counts, disabled = guest.collector.counts, bool(guest.collector.disabled)
         reached_end = outcome is Outcome.REACHED and request.until == END
         status = guest.workload_status if reached_end else None
     if failure is not None:

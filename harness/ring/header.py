@@ -12,14 +12,14 @@ from harness.ring.page import PageFormat
 from harness.units import ByteOrder
 
 MAGIC = 0x46545242
-VERSION = 2
+VERSION = 3
 OVERWRITE = 1
 
 FIXED_SIZE = 48
 """Bytes of the header to read first; they contain its whole length."""
 
 _FIXED = "8IQII"
-_CPU = "QQ8IQQ"
+_CPU = "QQ7IHHQQ"
 _CPU_SIZE = struct.calcsize("<" + _CPU)
 _SEQUENCE_MASK = 0xFFFFFFFF
 
@@ -34,13 +34,14 @@ _FIXED_FIELDS = (
 )
 _CPU_FIELDS = (
     *("pages", "first_entry", "max_pages", "nr_pages", "head", "tail"),
-    *("entries", "overrun", "dropped", "writing", "last_stamp", "tail_page"),
+    *("entries", "overrun", "dropped", "writing", "record_disabled", "last_stamp", "tail_page"),
 )
 _OFFSETS = {"flags": 28, "clock_hz": 32, "record_disabled": 40}
 _CPU_OFFSETS = {name: 8 * i for i, name in enumerate(_CPU_FIELDS[:2])} | {
     name: 16 + 4 * i for i, name in enumerate(_CPU_FIELDS[2:10])
 }
-_CPU_OFFSETS |= {"last_stamp": 48, "tail_page": 56}
+# The two flags are half a word each.
+_CPU_OFFSETS |= {"record_disabled": 46, "last_stamp": 48, "tail_page": 56}
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class RingCpu:
     overrun: int
     dropped: int
     writing: int
+    record_disabled: int
     last_stamp: int
     tail_page: int
 

@@ -19,7 +19,7 @@ INSTEAD = {
     "stack_trace_filter": "Use: trace_options func_stack_trace.",
     "trace_marker_raw": "Write a text: trace_marker",
     "trace_stat": "Trace with function_graph, then: stat",
-    "tracing_cpumask": "See one CPU: per_cpu/cpuN/trace",
+    "tracing_cpumask": "See one CPU: per_cpu/cpuN/trace; or set it in the guest.",
     "uprobe_events": "Set a breakpoint: b FUNCTION",
 }
 """What to use instead of a file, by its path."""

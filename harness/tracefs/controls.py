@@ -6,6 +6,7 @@ from functools import partial
 
 from harness.errors import UsageError
 from harness.guest import Guest
+from harness.tracefs.cpumask import cpumask_text, parse_cpumask
 from harness.tracefs.files import UNLIMITED, File, is_own, number, switch, word, words
 from harness.tracefs.streams import EventLines
 from harness.tracer import PidList
@@ -96,6 +97,14 @@ def _pids(which: PidList, help_: str, there: Callable[[Guest], bool] = lambda gu
         example=f"{which} 1",
         there=there,
     )
+
+
+def _set_cpumask(guest: Guest, text: str) -> None:
+    guest.tracer.tracing_cpumask = parse_cpumask(text, len(guest.collector.spools))
+
+
+def _cpumask(guest: Guest) -> list[str]:
+    return [cpumask_text(guest.tracer.tracing_cpumask, len(guest.collector.spools))]
 
 
 def _resize(guest: Guest, text: str) -> None:
@@ -201,6 +210,14 @@ CONTROLS: dict[str, File] = {
         lambda guest: guest.tracer.on,
         _set_on,
         "Show or set whether the ring buffer accepts events; call sites stay as they are.",
+    ),
+    "tracing_cpumask": File(
+        "Show or set the CPUs whose events are recorded, as a mask of hexadecimal digits.",
+        _cpumask,
+        word(_set_cpumask),
+        "[MASK]",
+        example="tracing_cpumask 1",
+        there=is_own,
     ),
     "trace": File(
         "Show the events so far; trace > deletes them.", _trace, _clear, "[>]", most=UNLIMITED

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import BinaryIO
 
 from harness import __version__
+from harness.errors import UsageError
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
 from harness.readout import Collector, EventBuffer
@@ -180,6 +181,28 @@ class Tracer(TracerControl):
     def on(self, on: bool) -> None:
         self._collector.recording = on
 
+    @property
+    def tracing_cpumask(self) -> frozenset[int]:
+        """``tracing_cpumask``: the CPUs whose events are recorded."""
+        return self._own_buffer("tracing_cpumask").cpumask
+
+    @tracing_cpumask.setter
+    def tracing_cpumask(self, cpus: frozenset[int]) -> None:
+        buffer = self._own_buffer("tracing_cpumask")
+        unknown = cpus - frozenset(range(len(buffer.spools)))
+        if unknown:
+            raise UsageError(
+                f"there is no CPU {min(unknown)}", f"CPUs: 0 to {len(buffer.spools) - 1}."
+            )
+        buffer.cpumask = cpus
+
+    def _own_buffer(self, what: str) -> Collector:
+        if not isinstance(self._collector, Collector):
+            raise UsageError(
+                f"{what} of a Linux kernel cannot be used from outside", "Use it in the guest."
+            )
+        return self._collector
+
     def events(self) -> Iterator[TraceEvent]:
         """All events since the trace was cleared, by time; they are not consumed."""
         with self.reader() as reader:
@@ -273,8 +296,8 @@ class Tracer(TracerControl):
                     read=counts.entries - counts.overrun,
                     overrun=counts.overrun,
                     dropped=counts.dropped,
-                    disabled=self._collector.disabled,
+                    disabled=cpu in self._collector.disabled,
                 )
-                for counts in (spool.counts for spool in self._collector.spools)
+                for cpu, counts in enumerate(spool.counts for spool in self._collector.spools)
             ],
         )

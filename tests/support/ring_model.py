@@ -20,7 +20,7 @@ class RingModel:
         self.time = 0
         self.fields = {
             "magic": 0x46545242,
-            "version": 2,
+            "version": 3,
             "header_size": 48,
             "cpu_size": 128,
             "nr_cpus": 1,
@@ -29,7 +29,7 @@ class RingModel:
             "flags": int(overwrite),
         }
         self.memory[:48] = struct.pack(">8IQII", *self.fields.values(), 10**9, 0, 0)
-        cpu = struct.pack(">QQ8IQQ", PAGES, BASE + 0x8000, MAX_PAGES, nr_pages, *[0] * 7, PAGES)
+        cpu = struct.pack(">QQ7IHHQQ", PAGES, BASE + 0x8000, MAX_PAGES, nr_pages, *[0] * 8, PAGES)
         self.memory[48 : 48 + len(cpu)] = cpu
 
     def read(self, address, size):

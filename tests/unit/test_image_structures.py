@@ -265,7 +265,7 @@ def test_the_ring_buffer_describes_itself_as_it_is(tmp_path, name):
         assert RingHeader.field_offset(field) == header.member(field).offset
     values = {one: number for number, one in enumerate(cpu.members, 1)}
     values |= {"pages": 0x10000, "first_entry": 0x2000, "max_pages": 9, "nr_pages": 8}
-    fixed = {"magic": 0x46545242, "version": 2, "header_size": begins, "cpu_size": cpu.size}
+    fixed = {"magic": 0x46545242, "version": 3, "header_size": begins, "cpu_size": cpu.size}
     fixed |= {"nr_cpus": 1, "long_size": 8, "page_size": 4096, "flags": 1, "clock_hz": 5}
     data = header.packed(**fixed, record_disabled=6).ljust(begins, b"\0") + cpu.packed(**values)
     order = header.member("magic").byteorder

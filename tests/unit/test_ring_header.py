@@ -10,7 +10,7 @@ from harness.ring import FIXED_SIZE, RingHeader, header_length
 
 GOOD = {
     "magic": 0x46545242,
-    "version": 2,
+    "version": 3,
     "header_size": 48,
     "cpu_size": 64,
     "nr_cpus": 2,
@@ -31,22 +31,24 @@ CPU = {
     "entries": 300,
     "overrun": 1,
     "dropped": 2,
-    "writing": 0,
+    "writing": 1,
+    "record_disabled": 3,
     "last_stamp": 123456789012,
     "tail_page": 0x80407000,
 }
-WIDE = {"clock_hz", "pages", "first_entry", "last_stamp", "tail_page"}
+WIDE = dict.fromkeys(("clock_hz", "pages", "first_entry", "last_stamp", "tail_page"), 8)
+CPU_SIZES = WIDE | {"writing": 2, "record_disabled": 2}
 
 
 def encode(byteorder, header=(), cpus=({}, {})):
     """The header as a C compiler would lay it out, field by field."""
     fields = GOOD | dict(header)
     data = b"".join(
-        value.to_bytes(8 if name in WIDE else 4, byteorder) for name, value in fields.items()
+        value.to_bytes(WIDE.get(name, 4), byteorder) for name, value in fields.items()
     )
     for changes in cpus:
         part = b"".join(
-            value.to_bytes(8 if name in WIDE else 4, byteorder)
+            value.to_bytes(CPU_SIZES.get(name, 4), byteorder)
             for name, value in (CPU | changes).items()
         )
         data += part.ljust(64, b"\xee")
@@ -71,9 +73,9 @@ def test_offsets_lead_back_to_the_fields(byteorder):
     data = encode(byteorder)
     header = RingHeader.parse(data, byteorder)
     for cpu in header.cpus:
-        for name in ("head", "tail", "nr_pages", "entries", "overrun", "dropped", "writing"):
-            offset = cpu.field_offset(name)
-            assert int.from_bytes(data[offset : offset + 4], byteorder) == CPU[name]
+        for name in CPU:
+            offset, size = cpu.field_offset(name), CPU_SIZES.get(name, 4)
+            assert int.from_bytes(data[offset : offset + size], byteorder) == CPU[name]
     for name in ("flags", "record_disabled"):
         offset = header.field_offset(name)
         assert int.from_bytes(data[offset : offset + 4], byteorder) == GOOD[name]
@@ -110,7 +112,7 @@ def test_addresses():
     ("field", "value"),
     [
         ("magic", 0x42525446),
-        ("version", 1),
+        ("version", 2),
         ("header_size", 40),
         ("header_size", 49),
         ("header_size", 1 << 20),
@@ -170,7 +172,7 @@ def test_short_reads_are_noticed():
 
 @given(st.binary(min_size=8, max_size=300), st.sampled_from(["big", "little"]))
 def test_garbage_behind_the_magic_is_refused(garbage, byteorder):
-    start = (0x46545242).to_bytes(4, byteorder) + (2).to_bytes(4, byteorder)
+    start = (0x46545242).to_bytes(4, byteorder) + (3).to_bytes(4, byteorder)
     try:
         header = RingHeader.parse(start + garbage, byteorder)
     except FormatError:

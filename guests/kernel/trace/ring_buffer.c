@@ -36,6 +36,12 @@ static u32 *first_entry_at(const struct ring_buffer_per_cpu *cpu, u32 sequence)
 	return entries + sequence % cpu->nr_pages;
 }
 
+/* Atomic, because an NMI may come in between. */
+static void count_dropped(struct ring_buffer_per_cpu *cpu)
+{
+	__atomic_fetch_add(&cpu->dropped, 1, __ATOMIC_RELAXED);
+}
+
 static void set_tail(struct ring_buffer_per_cpu *cpu, u32 sequence)
 {
 	cpu->tail_page = (unsigned long)page_at(cpu, sequence);
@@ -127,15 +133,15 @@ bool ring_buffer_make_room(struct ring_buffer_per_cpu *cpu, u32 size,
 	barrier();
 	if (find_room(cpu, size, time))
 		return true;
-	ring_buffer_count_dropped(cpu);
+	count_dropped(cpu);
 	WRITE_ONCE(cpu->writing, 0);
 	return false;
 }
 
 void ring_buffer_refused(struct ring_buffer_per_cpu *cpu)
 {
-	if (!ring_buffer_is_off())
-		ring_buffer_count_dropped(cpu);
+	if (!(ring_buffer_is_off() | READ_ONCE(cpu->record_disabled)))
+		count_dropped(cpu);
 }
 
 /* Longer than type_len can say: as where 64-bit values have to be aligned, see RB_TYPE_LEN(). */

@@ -117,22 +117,20 @@ static __always_inline u32 ring_buffer_is_off(void)
 	return ring_buffer.header.record_disabled;
 }
 
-/* Not 0: this CPU is writing an event; further events are refused and counted by the caller. */
-static __always_inline u32 ring_buffer_is_writing(const struct ring_buffer_per_cpu *cpu)
+/* Not 0: this CPU is writing an event, or not to record any; see ring_buffer_refused(). */
+static __always_inline u32 ring_buffer_cpu_refuses(const struct ring_buffer_per_cpu *cpu)
 {
-	return READ_ONCE(cpu->writing);
-}
-
-/* Atomic, because an NMI may come in between. */
-static __always_inline void ring_buffer_count_dropped(struct ring_buffer_per_cpu *cpu)
-{
-	__atomic_fetch_add(&cpu->dropped, 1, __ATOMIC_RELAXED);
+	/* Both members at once. */
+	_Static_assert(offsetof(struct ring_buffer_per_cpu, writing) % 4 == 0 &&
+		       offsetof(struct ring_buffer_per_cpu, record_disabled) ==
+			       offsetof(struct ring_buffer_per_cpu, writing) + 2, "ring_buffer.h");
+	return *(const volatile u32 *)&cpu->writing;
 }
 
 /* Not 0: this CPU refuses events now; see ring_buffer_refused(). */
 static __always_inline u32 ring_buffer_refuses(const struct ring_buffer_per_cpu *cpu)
 {
-	return ring_buffer_is_writing(cpu) | ring_buffer_is_off();
+	return ring_buffer_cpu_refuses(cpu) | ring_buffer_is_off();
 }
 
 /* Write the word before the payload. There is room. */
@@ -224,7 +222,7 @@ void ring_buffer_restart(struct ring_buffer_per_cpu *cpu);
 /** ring_buffer_keep - copy the newest events of one CPU, as far as they fit */
 void ring_buffer_keep(struct ring_buffer *copy, int cpu);
 
-/** ring_buffer_refused - count an event that came while this CPU was writing one */
+/** ring_buffer_refused - count an event that came while this CPU was writing one, unless it is off */
 void ring_buffer_refused(struct ring_buffer_per_cpu *cpu);
 
 static __always_inline void ring_buffer_commit_size(struct ring_buffer_per_cpu *cpu, u32 size,

@@ -34,6 +34,12 @@ static noinline void function_trace_slow(unsigned long ip, unsigned long parent_
 	raw_local_irq_restore(flags);
 }
 
+static noinline void function_trace_refused(unsigned long flags)
+{
+	ring_buffer_refused(ring_buffer_this_cpu());
+	raw_local_irq_restore(flags);
+}
+
 void function_trace_call(unsigned long ip, unsigned long parent_ip)
 {
 	struct ring_buffer_per_cpu *cpu;
@@ -45,9 +51,8 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip)
 	/* Disable interrupts first: with cpu->writing set an interrupt would lose events. */
 	raw_local_irq_save(flags);
 	cpu = ring_buffer_this_cpu();
-	if (unlikely(ring_buffer_is_writing(cpu))) {
-		ring_buffer_count_dropped(cpu);
-		raw_local_irq_restore(flags);
+	if (unlikely(ring_buffer_cpu_refuses(cpu))) {
+		function_trace_refused(flags);
 		return;
 	}
 	if (unlikely(!ring_buffer_try_reserve(cpu, sizeof(struct ftrace_entry), &event))) {

@@ -72,8 +72,8 @@ int graph_entry_slow(unsigned long func, u32 depth, unsigned long flags)
 
 	if (graph_entry_refuses(thread) || !graph_wanted(entry, func, depth))
 		return 0;
-	if (ring_buffer_is_writing(cpu)) {
-		ring_buffer_count_dropped(cpu);
+	if (ring_buffer_cpu_refuses(cpu)) {
+		ring_buffer_refused(cpu);
 		return 0;
 	}
 	if (graph_control.tracing_thresh)

@@ -69,7 +69,7 @@ static __always_inline u32 graph_entry_refuses(const struct thread_info *thread)
 static __always_inline bool graph_entry_is_unusual(const struct ring_buffer_per_cpu *cpu)
 {
 	return (graph_control.max_depth | graph_control.nr_functions | graph_control.nr_notrace |
-		ring_buffer_is_writing(cpu)) | graph_control.tracing_thresh;
+		ring_buffer_cpu_refuses(cpu)) | graph_control.tracing_thresh;
 }
 
 /* Whether this return needs graph_return_slow(). */

@@ -61,7 +61,8 @@ void trace_hardirqs_off(unsigned long parent_ip)
 	unsigned long ip = (unsigned long)__builtin_return_address(0);
 	struct section *section = &sections[current->cpu];
 
-	if (likely(!control.enabled) || section->open || in_nmi())
+	if (likely(!control.enabled) || section->open || in_nmi() ||
+	    ring_buffer_this_cpu()->record_disabled)
 		return;
 	ring_buffer_restart(ring_buffer_this_cpu());
 	section->start_ip = ip;

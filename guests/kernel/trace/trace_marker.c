@@ -26,9 +26,9 @@ int tracing_mark_write(void)
 
 	raw_local_irq_save(flags);
 	cpu = ring_buffer_this_cpu();
-	if (ring_buffer_is_off()) {
+	if (ring_buffer_is_off() | cpu->record_disabled) {
 		error = -EBADF;
-	} else if (ring_buffer_is_writing(cpu) ||
+	} else if (ring_buffer_cpu_refuses(cpu) ||
 		   !ring_buffer_reserve_any(cpu, sizeof(*entry) + size, &event)) {
 		error = -EBUSY;
 	} else {

@@ -139,7 +139,8 @@ def ring(session: Session, arguments: Arguments) -> None:
         session.print(
             f"CPU {cpu.index}: pages {cpu.head}..{cpu.tail} of {cpu.nr_pages} at {cpu.pages:#x}, "
             f"entries {cpu.entries}, overrun {cpu.overrun}, dropped {cpu.dropped}, "
-            f"writing {cpu.writing}, last {cpu.last_stamp}"
+            f"writing {cpu.writing}, record_disabled {cpu.record_disabled}, "
+            f"last {cpu.last_stamp}"
         )
     if len(chosen) < 2:
         return

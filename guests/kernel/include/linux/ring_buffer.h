@@ -9,7 +9,7 @@
 #include <linux/threads.h>
 
 #define RING_BUFFER_MAGIC	0x46545242u	/* "FTRB", read as a big-endian word */
-#define RING_BUFFER_VERSION	2
+#define RING_BUFFER_VERSION	3
 #define RING_BUFFER_PAGE_SIZE	4096
 #define RING_BUFFER_PAGES	1024
 #define RING_BUFFER_MAX_PAGES	4096
@@ -73,6 +73,8 @@ struct ring_buffer_header {
  * @overrun:		events overwritten before they were read
  * @dropped:		events refused: the buffer was full, or an event was being written
  * @writing:		not 0 from before the reserve to the commit of an event
+ * @record_disabled:	not 0: this CPU's events are refused and not counted (tracing_cpumask);
+ *			written by the debugger
  * @last_stamp:		time of the last event
  * @tail_page:		address of the page of @tail; a debugger that sets one sets the other
  * @last_count:	private: the clock's counter at @last_stamp, if the arch uses it
@@ -87,7 +89,8 @@ struct ring_buffer_per_cpu {
 	u32 entries;
 	u32 overrun;
 	u32 dropped;
-	u32 writing;
+	u16 writing;
+	u16 record_disabled;
 	u64 last_stamp;
 	u64 tail_page;
 	u32 last_count;
