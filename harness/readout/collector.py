@@ -136,11 +136,19 @@ class Collector(EventBuffer):
 
     @property
     def cpumask(self) -> frozenset[int]:
-        """``tracing_cpumask``: the CPUs whose events are recorded while `recording`."""
+        """``tracing_cpumask``: the CPUs whose events are recorded while `recording`.
+
+        UsageError for a CPU that the guest does not have.
+        """
         return frozenset(cpu.index for cpu in self.header().cpus if not cpu.record_disabled)
 
     @cpumask.setter
     def cpumask(self, cpus: frozenset[int]) -> None:
+        unknown = cpus - frozenset(range(len(self.spools)))
+        if unknown:
+            raise UsageError(
+                f"there is no CPU {min(unknown)}", f"CPUs: 0 to {len(self.spools) - 1}."
+            )
         for cpu in self.header().cpus:
             self._store(cpu.field_offset("record_disabled"), int(cpu.index not in cpus), 2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of a kernel's tracefs that a guest of the harness does not have, and what to use instead.
+"""Files of a kernel's tracefs that guests do not have, and what to use instead.
 
 Their names are those of Linux 6.12.
 """
@@ -7,22 +7,29 @@ Their names are those of Linux 6.12.
 INSTEAD = {
     "available_filter_functions_addrs": "See: sites, or available_filter_functions",
     "dynamic_events": "Set a breakpoint: b FUNCTION, or dprintf FUNCTION,FORMAT",
-    "function_profile_enabled": "Trace with function_graph, then: stat",
     "kprobe_events": "Set a breakpoint: b FUNCTION, or dprintf FUNCTION,FORMAT",
     "kprobe_profile": "See: info breakpoints",
     "options/overwrite": "Use: harness record --overwrite",
     "per_cpu/cpu0/snapshot": "Use: snapshot NAME",
     "printk_formats": "report shows the texts of trace_printk().",
     "snapshot": "Use: snapshot NAME, which saves the whole guest.",
-    "stack_max_size": "Use: info frame, or bt in gdb at a breakpoint.",
-    "stack_trace": "Use: bt at a breakpoint, or trace_options func_stack_trace.",
-    "stack_trace_filter": "Use: trace_options func_stack_trace.",
     "trace_marker_raw": "Write a text: trace_marker",
-    "trace_stat": "Trace with function_graph, then: stat",
-    "tracing_cpumask": "See one CPU: per_cpu/cpuN/trace; or set it in the guest.",
     "uprobe_events": "Set a breakpoint: b FUNCTION",
 }
 """What to use instead of a file, by its path."""
+
+SOME_HAVE = {
+    "function_profile_enabled": "Trace with function_graph, then: stat",
+    "set_event_notrace_pid": "Use: set_event_pid",
+    "set_ftrace_notrace_pid": "Use: set_ftrace_pid",
+    "stack_max_size": "Use: info frame, or bt in gdb at a breakpoint.",
+    "stack_trace": "Use: bt at a breakpoint, or trace_options func_stack_trace.",
+    "stack_trace_filter": "Use: trace_options func_stack_trace.",
+    "stack_tracer_enabled": "In a Linux guest it is a sysctl: kernel.stack_tracer_enabled.",
+    "trace_stat": "Trace with function_graph, then: stat",
+    "tracing_cpumask": "See one CPU: per_cpu/cpuN/trace",
+}
+"""The same for files that only guests of the harness have."""
 
 OTHERS = {
     *("README", "buffer_percent", "buffer_subbuf_size_kb", "eprobe_events", "events_data"),
@@ -37,7 +44,7 @@ KNOWN = frozenset(INSTEAD) | OTHERS
 
 def advice_for(path: str) -> str:
     """What to use instead of a file that the guest lacks; empty if nothing is known."""
-    for known, instead in INSTEAD.items():
+    for known, instead in {**INSTEAD, **SOME_HAVE}.items():
         if path == known or path.startswith(f"{known}/"):
             return instead
     return ""

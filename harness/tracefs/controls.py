@@ -6,8 +6,10 @@ from functools import partial
 
 from harness.errors import UsageError
 from harness.guest import Guest
+from harness.readout import Collector
 from harness.tracefs.cpumask import cpumask_text, parse_cpumask
 from harness.tracefs.files import UNLIMITED, File, is_own, number, switch, word, words
+from harness.tracefs.profiles import PROFILE_FILES
 from harness.tracefs.streams import EventLines
 from harness.tracer import PidList
 from harness.units import KIB
@@ -100,11 +102,13 @@ def _pids(which: PidList, help_: str, there: Callable[[Guest], bool] = lambda gu
 
 
 def _set_cpumask(guest: Guest, text: str) -> None:
-    guest.tracer.tracing_cpumask = parse_cpumask(text, len(guest.collector.spools))
+    assert isinstance(guest.collector, Collector)
+    guest.collector.cpumask = parse_cpumask(text, len(guest.collector.spools))
 
 
 def _cpumask(guest: Guest) -> list[str]:
-    return [cpumask_text(guest.tracer.tracing_cpumask, len(guest.collector.spools))]
+    assert isinstance(guest.collector, Collector)
+    return [cpumask_text(guest.collector.cpumask, len(guest.collector.spools))]
 
 
 def _resize(guest: Guest, text: str) -> None:
@@ -292,6 +296,7 @@ CONTROLS: dict[str, File] = {
         "The size of the ring buffers of all CPUs.",
         lambda guest: [str(sum(guest.collector.sizes) // KIB)],
     ),
+    **PROFILE_FILES,
     "trace_clock": File("The clock of the time stamps.", lambda guest: ["[local]"], there=is_own),
     "saved_cmdlines": File("The names of threads, by process id.", _cmdlines),
 }

@@ -62,9 +62,10 @@ class File:
 
 @dataclass(frozen=True)
 class Directory:
-    """A directory; what it holds depends on the guest."""
+    """A directory; what it holds, and whether it is ``there``, depends on the guest."""
 
     entries: Callable[[Guest], Mapping[str, "Node"]]
+    there: Callable[[Guest], bool] = lambda guest: True
 
 
 Node = File | Directory
@@ -92,7 +93,12 @@ def word(write: Callable[[Guest, str], None]) -> Write:
     return write_word
 
 
-def switch(read: Callable[[Guest], bool], write: Callable[[Guest, bool], None], help_: str) -> File:
+def switch(
+    read: Callable[[Guest], bool],
+    write: Callable[[Guest, bool], None],
+    help_: str,
+    there: Callable[[Guest], bool] = lambda guest: True,
+) -> File:
     """A file with 0 or 1."""
 
     def write_switch(guest: Guest, text: str) -> None:
@@ -100,7 +106,9 @@ def switch(read: Callable[[Guest], bool], write: Callable[[Guest, bool], None], 
             raise UsageError(f"{text!r} is neither 0 nor 1")
         write(guest, text == "1")
 
-    return File(help_, lambda guest: [str(int(read(guest)))], word(write_switch), "[0 | 1]")
+    return File(
+        help_, lambda guest: [str(int(read(guest)))], word(write_switch), "[0 | 1]", there=there
+    )
 
 
 def number(text: str) -> int:

@@ -11,6 +11,7 @@ from harness.tracefs.controls import CONTROLS
 from harness.tracefs.cpus import cpu_directory
 from harness.tracefs.events import event_directory, option_directory
 from harness.tracefs.files import Directory, File, Node, NoFile
+from harness.tracefs.profiles import profile_directory
 
 PREFIXES = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 """Where a kernel mounts it."""
@@ -19,6 +20,7 @@ DIRECTORIES: dict[str, Node] = {
     "events": event_directory(),
     "options": option_directory(),
     "per_cpu": cpu_directory(),
+    "trace_stat": profile_directory(),
 }
 
 REFUSALS = 8
@@ -52,7 +54,7 @@ class Tracefs:
             lambda guest: (
                 {name: file for name, file in CONTROLS.items() if file.there(guest)}
                 | {"error_log": log}
-                | DIRECTORIES
+                | {name: node for name, node in DIRECTORIES.items() if node.there(guest)}
             )
         )
 

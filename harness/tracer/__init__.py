@@ -10,7 +10,9 @@ from harness.tracer.options import SHOWN_OPTIONS
 from harness.tracer.pids import PidList
 from harness.tracer.pipe import TracePipe
 from harness.tracer.port_calls import PortCalls
+from harness.tracer.profile import Profile
 from harness.tracer.setup import TRACERS
+from harness.tracer.stack_tracer import StackEntry
 from harness.tracer.tracer import Tracer
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "LinuxTracer",
     "PidList",
     "PortCalls",
+    "Profile",
+    "StackEntry",
     "TracePipe",
     "Tracer",
     "TracerState",

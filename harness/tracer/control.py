@@ -16,8 +16,17 @@ from harness.patcher import Cpus, Patch, PatchPlan, Text, apply
 from harness.tracer.attributes import KnownAttributes
 from harness.tracer.module_filter import change, choose, title
 from harness.tracer.options import TraceOptions
-from harness.tracer.setup import TRACERS, Hooks, Setup
+from harness.tracer.profile import FunctionProfiler
+from harness.tracer.setup import (
+    TRACERS,
+    WITH_TRIGGERS,
+    Hooks,
+    Setup,
+    possible_setups,
+    profiler_hooks,
+)
 from harness.tracer.sites import SiteNow, read_sites
+from harness.tracer.stack_tracer import STACK_TRACER, StackTable, StackTracer
 from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is_trigger
 
 
@@ -133,6 +142,16 @@ class TracerControl(KnownAttributes):
         before = self._setup.notrace if append else frozenset()
         self._switch(replace(self._setup, notrace=change(self._image, before, globs)))
 
+    @cached_property
+    def profiler(self) -> FunctionProfiler:
+        """The function profiler; `UsageError` for a guest without it."""
+        return FunctionProfiler(self._image, self._text, lambda: self._setup, self._switch)
+
+    @cached_property
+    def stack(self) -> StackTracer:
+        """The stack tracer; `FormatError` for a guest without it."""
+        return StackTracer(self._image, self._stacks, lambda: self._setup, self._switch)
+
     @property
     def triggers(self) -> list[Trigger]:
         """The function triggers with their remaining counts."""
@@ -166,8 +185,9 @@ class TracerControl(KnownAttributes):
             chosen=None if setup.chosen is None else setup.chosen - gone,
             notrace=setup.notrace - gone,
             triggers=tuple(one for one in setup.triggers if one.site not in addresses),
+            stack_chosen=None if setup.stack_chosen is None else setup.stack_chosen - gone,
         )
-        if left.triggers != setup.triggers:
+        if (left.triggers, left.stack_chosen) != (setup.triggers, setup.stack_chosen):
             self._switch(left)
         self._setup = left
 
@@ -203,12 +223,12 @@ class TracerControl(KnownAttributes):
 
         The enabled sites become the filter.  GuestError if the slots are those of no tracer.
         """
-        setups = [Setup(tracer) for tracer in self.available_tracers]
-        setups.append(Setup("function", stacks=True))
+        setups = possible_setups(self.available_tracers, self._profiler)
         armed, behind = self._trigger_control.read()
-        if armed:
+        deepest = STACK_TRACER in self._image.symbols and self._stacks.enabled
+        if armed or deepest:
             setups = [
-                replace(setup, triggers=armed)
+                replace(setup, triggers=armed, stack_tracer=deepest)
                 for setup in setups
                 if behind == self._target_of(setup)
             ]
@@ -227,10 +247,14 @@ class TracerControl(KnownAttributes):
         if self._dynamic and self._setup.hooks != Hooks():
             now = self.sites()
             self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
-            hidden = self._trigger_control.hidden if armed else set()
+            hidden = self._trigger_control.hidden if armed or deepest else set()
             traced = frozenset(site for site in self._enabled if site.address not in hidden)
-            if self.current != "nop" and len(traced) < len(now):
+            if self._setup.traced and len(traced) < len(now):
                 self._setup = replace(self._setup, chosen=traced)
+            chosen = self._stacks.functions if deepest else []
+            if chosen:
+                sites = frozenset(one.site for one in now if one.site.address in chosen)
+                self._setup = replace(self._setup, stack_chosen=sites)
 
     def _is_set_up(self, hooks: Hooks) -> bool:
         """Whether slots and pointers are set for these hooks."""
@@ -249,28 +273,26 @@ class TracerControl(KnownAttributes):
         return TriggerControl(self._image, self._text)
 
     def _switch(self, setup: Setup) -> None:
-        if (setup.chosen is not None or setup.notrace) and not self._dynamic:
-            raise UsageError(
-                "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
-            )
-        if setup.triggers and setup.hooks.graph and not self._dynamic:
-            raise UsageError(
-                "a static guest has either function triggers or function_graph",
-                "Build it with DYNAMIC_FTRACE for both.",
-            )
+        setup.check(self._dynamic)
+        every = frozenset(self._image.sites)
         traced: frozenset[CallSite] = frozenset()
-        if setup.tracer != "nop":
-            every = frozenset(self._image.sites)
+        if setup.traced:
             traced = (every if setup.chosen is None else setup.chosen) - setup.notrace
         armed = {trigger.site for trigger in setup.triggers}
         wanted = traced | {site for site in self._image.sites if site.address in armed}
+        if setup.stack_tracer:
+            wanted |= every if setup.stack_chosen is None else setup.stack_chosen
         enabled = wanted if self._dynamic else frozenset()
         hooks = setup.hooks
         plan = PatchPlan([*self._slot_patches(hooks), *self._site_patches(enabled)])
-        if setup.triggers or self._setup.triggers:
+        if WITH_TRIGGERS in (hooks.function, self._setup.hooks.function):
             target = self._target_of(setup)
-            hidden = {site.address for site in wanted - traced}
+            hidden = {site.address for site in wanted - traced} if setup.traced else ()
             self._trigger_control.write(self._rearmed(setup), hidden, target)
+        if setup.stack_tracer or self._setup.stack_tracer:
+            looked_at = [site.address for site in setup.stack_chosen or ()]
+            on = setup.stack_tracer and (setup.stack_chosen is None or bool(looked_at))
+            self._stacks.write(on, looked_at)
         # A stub may use the pointers as soon as it is reachable.
         if hooks != Hooks():
             self._write_pointers(hooks)
@@ -285,6 +307,14 @@ class TracerControl(KnownAttributes):
         """The address of the function tracer called by triggers, or 0."""
         return 0 if setup.function is None else self._image.address_of(setup.function)
 
+    @cached_property
+    def _profiler(self) -> Hooks | None:
+        return profiler_hooks(self._image.symbols)
+
+    @cached_property
+    def _stacks(self) -> StackTable:
+        return StackTable(self._image, self._text)
+
     def _rearmed(self, setup: Setup) -> list[Trigger]:
         """The triggers; those that were set before keep their remaining counts."""
         before = self._setup.triggers
@@ -297,11 +327,11 @@ class TracerControl(KnownAttributes):
 
     def _pointers(self, hooks: Hooks) -> dict[str, bytes]:
         """The values of ftrace_trace_function, ftrace_graph_return and _entry, if any."""
-        image = self._image
+        image, graph = self._image, hooks.graph
         wanted = {
             "ftrace_trace_function": hooks.function or "ftrace_stub",
-            "ftrace_graph_return": "trace_graph_return" if hooks.graph else "ftrace_stub",
-            "ftrace_graph_entry": "trace_graph_entry" if hooks.graph else "ftrace_graph_entry_stub",
+            "ftrace_graph_return": f"{graph}_graph_return" if graph else "ftrace_stub",
+            "ftrace_graph_entry": f"{graph}_graph_entry" if graph else "ftrace_graph_entry_stub",
         }
         return {
             pointer: image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
@@ -321,7 +351,7 @@ class TracerControl(KnownAttributes):
 
     def _stub_code(self, hooks: Hooks) -> dict[int, bytes]:
         target = None if hooks.function is None else self._image.address_of(hooks.function)
-        return self._image.isa.sites.stub_code(self._image.symbols, target, hooks.graph)
+        return self._image.isa.sites.stub_code(self._image.symbols, target, bool(hooks.graph))
 
     def _site_patches(self, enabled: frozenset[CallSite]) -> Iterable[Patch]:
         for site in enabled ^ self._enabled:

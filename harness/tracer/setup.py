@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The configuration of the tracer, which determines the state of the guest's text."""
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
+from harness.errors import UsageError
 from harness.isa import CallSite
 from harness.tracer.irqsoff import IRQSOFF
 from harness.tracer.triggers import Trigger
@@ -10,18 +12,18 @@ from harness.tracer.triggers import Trigger
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What a tracer needs: the function called from ``ftrace_call``, and whether returns are
-    traced.
+    """What a tracer needs: the function called from ``ftrace_call``, and whose callbacks the graph
+    tracer's stubs call: ``trace`` or ``profile``, or empty if returns are not traced.
     """
 
     function: str | None = None
-    graph: bool = False
+    graph: str = ""
 
 
 TRACERS = {
     "nop": Hooks(),
     "function": Hooks(function="function_trace_call"),
-    "function_graph": Hooks(graph=True),
+    "function_graph": Hooks(graph="trace"),
     IRQSOFF: Hooks(function="irqsoff_tracer_call"),
 }
 
@@ -29,7 +31,14 @@ WITH_STACKS = "function_stack_trace_call"
 """The function tracer with func_stack_trace."""
 
 WITH_TRIGGERS = "function_trigger_call"
-"""Called from ``ftrace_call`` if there are triggers; calls the function tracer."""
+"""Called from ``ftrace_call`` if there are triggers, or for the stack tracer; calls the function
+tracer."""
+
+PROFILES = "function_profiles"
+"""The tables of the function profiler, in guests that have it."""
+
+PROFILE = "function_profile_call"
+"""The function profiler of guests without the graph tracer, which counts calls only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,8 @@ class Setup:
     """A tracer and its filters.
 
     As in the kernel a filter is a set of call sites: globs are matched when they are set.
-    ``chosen`` is None without a filter.
+    ``chosen`` is None without a filter.  ``profile`` is what the function profiler needs, if it is
+    on: the same functions are counted as are traced.  The stack tracer has its own filter.
     """
 
     tracer: str = "nop"
@@ -45,15 +55,68 @@ class Setup:
     notrace: frozenset[CallSite] = frozenset()
     triggers: tuple[Trigger, ...] = ()
     stacks: bool = False
+    profile: Hooks = Hooks()
+    stack_tracer: bool = False
+    stack_chosen: frozenset[CallSite] | None = None
 
     @property
     def function(self) -> str | None:
         """The function tracer, without triggers."""
-        function = TRACERS[self.tracer].function
+        function = TRACERS[self.tracer].function or self.profile.function
         return WITH_STACKS if self.stacks and self.tracer == "function" else function
 
     @property
     def hooks(self) -> Hooks:
         """The hooks of the port's slots."""
-        graph = TRACERS[self.tracer].graph
-        return Hooks(WITH_TRIGGERS if self.triggers else self.function, graph)
+        dispatched = self.triggers or self.stack_tracer
+        graph = TRACERS[self.tracer].graph or self.profile.graph
+        return Hooks(WITH_TRIGGERS if dispatched else self.function, graph)
+
+    @property
+    def traced(self) -> bool:
+        """Whether functions are traced or profiled, and not only looked at by triggers."""
+        return self.tracer != "nop" or self.profile != Hooks()
+
+    def check(self, dynamic: bool) -> None:
+        """UsageError if a guest, with call sites that change if ``dynamic``, cannot have this."""
+        tracer, hooks = TRACERS[self.tracer], self.hooks
+        filters = (self.chosen, self.stack_chosen, self.notrace or None)
+        if not dynamic and any(one is not None for one in filters):
+            raise UsageError(
+                "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
+            )
+        if tracer.graph and self.profile.graph:
+            raise UsageError(
+                "function_graph and the function profiler need the same callbacks",
+                "Set current_tracer nop, or function_profile_enabled 0, first.",
+            )
+        if tracer.function and self.profile.function:
+            raise UsageError(
+                f"without the graph tracer there is either {self.tracer} or the function profiler",
+                "Set current_tracer nop, or function_profile_enabled 0, first.",
+            )
+        if not dynamic and hooks.function and hooks.graph:
+            raise UsageError(
+                "a static guest traces either entries of functions (function, irqsoff, triggers, "
+                "the stack tracer) or also returns (function_graph, the function profiler)",
+                "Build it with DYNAMIC_FTRACE for both.",
+            )
+
+
+def profiler_hooks(symbols: Container[str]) -> Hooks | None:
+    """What the function profiler of a guest with these symbols needs; None if it has none."""
+    if PROFILES not in symbols:
+        return None
+    return Hooks(graph="profile") if "ftrace_graph_caller" in symbols else Hooks(PROFILE)
+
+
+def possible_setups(tracers: Iterable[str], profiler: Hooks | None) -> list[Setup]:
+    """The setups without filters and triggers that a guest with these tracers may be in."""
+    found = [*map(Setup, tracers), Setup("function", stacks=True)]
+    if profiler is None:
+        return found
+    return found + [
+        Setup(one.tracer, stacks=one.stacks, profile=profiler)
+        for one in found
+        if not ((one.hooks.graph and profiler.graph) or (one.function and profiler.function))
+    ]

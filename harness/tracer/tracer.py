@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import BinaryIO
 
 from harness import __version__
-from harness.errors import UsageError
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
 from harness.readout import Collector, EventBuffer
@@ -168,7 +167,8 @@ class Tracer(TracerControl):
 
     def _adjust_graph(self) -> None:
         """The fast path of the graph tracer does not check for triggers and interrupts."""
-        thorough = bool(self._setup.triggers) or not self._options[GRAPH_IRQS]
+        setup = self._setup
+        thorough = bool(setup.triggers) or setup.stack_tracer or not self._options[GRAPH_IRQS]
         if "ftrace_graph_control" in self._image.symbols and thorough != self.graph.thorough:
             self.graph.thorough = thorough
 
@@ -180,28 +180,6 @@ class Tracer(TracerControl):
     @on.setter
     def on(self, on: bool) -> None:
         self._collector.recording = on
-
-    @property
-    def tracing_cpumask(self) -> frozenset[int]:
-        """``tracing_cpumask``: the CPUs whose events are recorded."""
-        return self._own_buffer("tracing_cpumask").cpumask
-
-    @tracing_cpumask.setter
-    def tracing_cpumask(self, cpus: frozenset[int]) -> None:
-        buffer = self._own_buffer("tracing_cpumask")
-        unknown = cpus - frozenset(range(len(buffer.spools)))
-        if unknown:
-            raise UsageError(
-                f"there is no CPU {min(unknown)}", f"CPUs: 0 to {len(buffer.spools) - 1}."
-            )
-        buffer.cpumask = cpus
-
-    def _own_buffer(self, what: str) -> Collector:
-        if not isinstance(self._collector, Collector):
-            raise UsageError(
-                f"{what} of a Linux kernel cannot be used from outside", "Use it in the guest."
-            )
-        return self._collector
 
     def events(self) -> Iterator[TraceEvent]:
         """All events since the trace was cleared, by time; they are not consumed."""

@@ -99,7 +99,11 @@ class TriggerControl:
             )
         room = self._control.room("hidden")
         if len(sites) > room:
-            raise UsageError(f"{len(sites)} functions have only triggers; {room} are possible")
+            raise UsageError(
+                f"{len(sites)} functions are not traced, but have triggers or are those of the "
+                f"stack tracer; the guest has room for {room}",
+                "Trace more functions, or fewer.",
+            )
         self._control.write_structures("triggers", armed)
         self._control.write(
             hidden=sites, nr_triggers=len(armed), nr_hidden=len(sites), tracer=tracer

@@ -176,8 +176,9 @@ def test_events_go_to_the_shell_of_the_host(session, shown):
 @pytest.mark.parametrize(
     ("line", "message", "advice"),
     [
-        ("cat stack_trace", "has no file stack_trace", "func_stack_trace"),
-        ("function_profile_enabled", "has no file function_profile_enabled", "function_graph"),
+        ("cat kprobe_events", "has no file kprobe_events", "breakpoint"),
+        ("cat trace_stat/function9", "trace_stat of this guest's tracefs has no", "function"),
+        ("tracing_cpumask 100", "there is no CPU", "all CPUs"),
         ("cat set_ftrace_filer", "has no file set_ftrace_filer", "set_ftrace_filter"),
         ("curent_tracer", "Undefined command", "current_tracer"),
         ("cat events/sched/sched_swich/id", "has no sched_swich", "sched_switch"),

@@ -43,9 +43,7 @@ CPU_SIZES = WIDE | {"writing": 2, "record_disabled": 2}
 def encode(byteorder, header=(), cpus=({}, {})):
     """The header as a C compiler would lay it out, field by field."""
     fields = GOOD | dict(header)
-    data = b"".join(
-        value.to_bytes(WIDE.get(name, 4), byteorder) for name, value in fields.items()
-    )
+    data = b"".join(value.to_bytes(WIDE.get(name, 4), byteorder) for name, value in fields.items())
     for changes in cpus:
         part = b"".join(
             value.to_bytes(CPU_SIZES.get(name, 4), byteorder)

@@ -12,6 +12,8 @@
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
+#include <linux/function_profile.h>
+
 #include "trace_functions_graph.h"
 
 struct ftrace_ret_stack init_ret_stack[FTRACE_RETFUNC_DEPTH];
@@ -98,6 +100,15 @@ static noinline int graph_enter_new_page(unsigned long func, unsigned long flags
 	return graph_entered(thread, hijack, flags);
 }
 
+/* The profiler counts all calls. */
+static noinline int graph_too_deep(unsigned long func, trace_func_graph_ent_t tracer)
+{
+	current->trace_overrun++;
+	if (tracer == profile_graph_entry)
+		function_profile_call(func, 0);
+	return -EBUSY;
+}
+
 /*
  * With interrupts disabled from the reservation of the entry to the event: an interrupt's functions
  * are either after the event and deeper, or before it.
@@ -115,10 +126,8 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 
 	if (unlikely(graph_entry_refuses(thread)) && tracer == trace_graph_entry)
 		return -EBUSY;
-	if (unlikely(index >= FTRACE_RETFUNC_DEPTH)) {
-		thread->trace_overrun++;
-		return -EBUSY;
-	}
+	if (unlikely(index >= FTRACE_RETFUNC_DEPTH))
+		return graph_too_deep(func, tracer);
 	if (unlikely(tracer != trace_graph_entry)) {
 		push_return_trace(thread, index, ret, func, frame_pointer, retp);
 		return call_graph_entry(func, tracer);

@@ -42,7 +42,7 @@ static bool graph_find(const volatile unsigned long *functions, u32 count, unsig
 /* Apply the filters: whether to trace the return, and in the flags whether to record events. */
 static bool graph_wanted(struct ftrace_ret_stack *entry, unsigned long func, u32 depth)
 {
-	unsigned long flags = depth ? entry[-1].flags : 0;
+	unsigned long flags = depth ? entry[-1].flags & ~GRAPH_PROFILED : 0;
 
 	if (flags & GRAPH_NOTRACE || ftrace_is_hidden(func))
 		return false;
@@ -95,7 +95,7 @@ void graph_return_slow(u32 depth, unsigned long flags)
 	const struct ftrace_ret_stack *entry = &thread->ret_stack[depth];
 	struct ring_buffer_event event;
 
-	if (thread->ftrace_ignore || entry->flags & GRAPH_NOTRACE)
+	if (thread->ftrace_ignore || entry->flags & (GRAPH_NOTRACE | GRAPH_PROFILED))
 		return;
 	if (entry->flags & GRAPH_THRESH &&
 	    sched_clock() - entry->calltime < graph_control.tracing_thresh)

@@ -17,6 +17,7 @@
 #define GRAPH_INSIDE	1	/* in set_graph_function, or a callee */
 #define GRAPH_NOTRACE	2	/* in set_graph_notrace: no events for it and its callees */
 #define GRAPH_THRESH	4	/* tracing_thresh was set: record its return only if it took long */
+#define GRAPH_PROFILED	8	/* entered under the function profiler: see trace_profile.c */
 
 /* Written by a debugger while the kernel is stopped, hence volatile. */
 #define graph_control	(*(const volatile struct ftrace_graph_control *)&ftrace_graph_control)

@@ -4,6 +4,7 @@
  */
 #include <linux/ftrace.h>
 #include <linux/ftrace_triggers.h>
+#include <linux/stack_tracer.h>
 
 #include "trace_event.h"
 
@@ -69,6 +70,8 @@ void function_trigger_call(unsigned long ip, unsigned long parent_ip)
 
 	end = ftrace_trigger_control.triggers +
 	      (count < FTRACE_MAX_TRIGGERS ? count : FTRACE_MAX_TRIGGERS);
+	if (READ_ONCE(stack_trace_control.enabled))
+		stack_trace_call(ip);
 	first = find_first(ip, end);
 	for (trigger = first; trigger < end && trigger->ip == ip; trigger++)
 		if (trigger->action == TRIGGER_TRACEON)

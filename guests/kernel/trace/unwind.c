@@ -65,18 +65,24 @@ void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, voi
 	}
 }
 
-noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
-			      struct thread_info *thread, struct pt_regs *regs)
+void unwind_begin(struct unwind_frame *frame, struct thread_info *thread)
 {
-	struct unwind_frame frame;
 	unsigned int i;
 
 	/* Not by an initializer, which may become a call of memset(). */
 	for (i = 0; i < UNWIND_NR; i++)
-		WRITE_ONCE(frame.reg[i], 0);
-	frame.graph_index = 0;
-	frame.exact = true;
-	unwind_bounds(&frame, thread);
+		WRITE_ONCE(frame->reg[i], 0);
+	frame->graph_index = 0;
+	frame->exact = true;
+	unwind_bounds(frame, thread);
+}
+
+noinline void arch_stack_walk(stack_trace_consume_fn consume, void *cookie,
+			      struct thread_info *thread, struct pt_regs *regs)
+{
+	struct unwind_frame frame;
+
+	unwind_begin(&frame, thread);
 	if (regs) {
 		frame.pc = instruction_pointer(regs);
 		unwind_regs(frame.reg, regs);

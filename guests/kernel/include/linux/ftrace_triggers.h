@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 #define FTRACE_MAX_TRIGGERS	64
-#define FTRACE_MAX_HIDDEN	256
+#define FTRACE_MAX_HIDDEN	1024
 
 #define TRIGGER_TRACEON		1
 #define TRIGGER_TRACEOFF	2
@@ -31,7 +31,7 @@ struct ftrace_trigger {
  * @nr_hidden:		entries in @hidden
  * @tracer:		the ftrace_func_t to call after the triggers; 0: none
  * @triggers:		sorted by @ip
- * @hidden:		sorted: call sites enabled only for triggers, without function events
+ * @hidden:		sorted: call sites enabled only for triggers or the stack tracer
  */
 struct ftrace_trigger_control {
 	u32 nr_triggers;
@@ -43,10 +43,10 @@ struct ftrace_trigger_control {
 
 extern struct ftrace_trigger_control ftrace_trigger_control;
 
-/** function_trigger_call - the tracer function if there are triggers */
+/** function_trigger_call - the tracer function if there are triggers, or with the stack tracer */
 void function_trigger_call(unsigned long ip, unsigned long parent_ip);
 
-/** ftrace_is_hidden - whether a call site is enabled only for triggers */
+/** ftrace_is_hidden - whether a call site is hidden from the tracer */
 bool ftrace_is_hidden(unsigned long ip);
 
 #endif

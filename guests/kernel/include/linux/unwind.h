@@ -56,6 +56,9 @@ struct unwind_frame {
 /** unwind_walk - report @frame and its callers, as far as they are reliable */
 void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, void *cookie);
 
+/** unwind_begin - prepare a walk that begins at the macro unwind_here() */
+void unwind_begin(struct unwind_frame *frame, struct thread_info *thread);
+
 /** unwind_bounds - fill in @thread, @low and @high */
 void unwind_bounds(struct unwind_frame *frame, struct thread_info *thread);
 
