@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import boot
 from harness.config import list_configs
 from support.command import harness
 from support.trace_cmd import PLACE_AND_TIME
@@ -22,6 +23,8 @@ OURS_NAMED = re.compile(
 THEIRS_NAMED = re.compile(
     PLACE_AND_TIME + r"(sched_switch|sys_enter|sys_exit): +(.*)$", re.MULTILINE
 )
+
+MARK = re.compile(r"tracing_mark_write: (.*)$", re.MULTILINE)
 
 pytestmark = pytest.mark.skipif(not shutil.which("trace-cmd"), reason="trace-cmd is not installed")
 
@@ -69,3 +72,24 @@ def test_trace_cmd_reads_an_irqsoff_trace_without_a_warning(tmp_path, config):
     assert theirs.stderr == ""
     assert "from long_section to long_section" in theirs.stdout
     assert "=> started at: long_section" in harness("report", file).stdout
+
+
+@pytest.mark.parametrize("config", ["mips-malta", "mips64el-malta", "aarch64-virt-smp"])
+@pytest.mark.parametrize("plugins", [[], ["-N"]], ids=["plugins", "formats"])
+def test_trace_cmd_shows_the_text_of_a_marker(tmp_path, config, plugins):
+    file = tmp_path / "trace.dat"
+    with boot(config) as guest:
+        guest.tracer.set_filter("leaf")
+        guest.tracer.current = "function"
+        guest.write_marker("here it begins: 100 % of\tit")
+        guest.run()
+        guest.write_marker("and ends")
+        guest.collector.drain()
+        with file.open("w+b") as stream:
+            guest.tracer.write(stream)
+    command = ["trace-cmd", "report", *plugins, "-i", str(file)]
+    theirs = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert theirs.stderr == ""
+    marks = MARK.findall(theirs.stdout)
+    assert [mark.strip() for mark in marks] == ["here it begins: 100 % of\tit", "and ends"]
+    assert MARK.findall(harness("report", file).stdout) == marks
