@@ -10,6 +10,7 @@ from harness.conformance.verdict import (
     CALLED,
     MASK,
     OTHERS_DATA,
+    REACH,
     REFUSAL,
     WROTE,
     Failure,
@@ -28,7 +29,13 @@ _CALL = re.compile(
 OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftrace_modify_graph")
 """How the names of the port's functions begin that patch the slots of tracers."""
 
-MAINTENANCE = ("C9j", "C9k")
+WHOLE, FETCHED = "C9j", "C9k"
+"""Aspects of the stores themselves: one for a word, and maintenance behind them."""
+OF_STORES = (WHOLE, FETCHED)
+REFUSALS = (REFUSAL, REACH)
+
+AFTER_BOOT = "text-after-boot"
+UNDER_NMIS = "an-nmi-while-a-site-is-patched"
 
 COMBINATIONS = "every-combination-of-features"
 AT_BOOT = ("the-first-call-at-boot", "switching-off-at-boot")
@@ -76,10 +83,12 @@ class _Group:
         return min(self.told, key=_less_telling)
 
 
-def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool]:
+def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool]:
     clause, failure = one
     vague = failure.about == BOOT and clause not in OF_BOOT
-    return vague, failure.layer, failure.died, failure.place is None
+    # Wrong words that were found tell more than an error that they have led to.
+    unseen = failure.layer is Layer.PATCHING and "found" not in failure.evidence
+    return vague, failure.layer, failure.died, unseen, failure.place is None
 
 
 def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:
@@ -128,8 +137,10 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     place = failure.place
     if failure.layer is Layer.PATCHING and failure.about != BOOT:
         yield _subject(failure), aspect_of(clause, failure)
-        if place is not None and place.how not in (CALLED, WROTE):
-            yield place.file, place.line, aspect_of(clause, failure)
+        aspect = aspect_of(clause, failure)
+        # That a store is wrong in itself is so whoever uses it.
+        if place is not None and (place.how not in (CALLED, WROTE) or aspect in OF_STORES):
+            yield place.file, place.line, aspect
         return
     if place is not None:
         yield place.function, place.file, place.line
@@ -149,10 +160,12 @@ def _subject(failure: Failure) -> str:
 
 
 def aspect_of(clause: str, failure: Failure) -> str:
-    """The aspect: the words written, what is refused, cache maintenance, or the interrupt mask."""
-    if clause in MAINTENANCE:
+    """The aspect: the words written, what is refused, the stores, or the interrupt mask."""
+    if clause in OF_STORES:
         return clause
-    return failure.about if failure.about in (REFUSAL, MASK, OTHERS_DATA) else "words"
+    if failure.about in (*REFUSALS, MASK, OTHERS_DATA):
+        return failure.about
+    return WHOLE if clause == "C10c" else "words"
 
 
 def shape(message: str) -> str:
@@ -168,9 +181,18 @@ def _follows(group: _Group, root: _Group) -> bool:
         # Wrong words may be refused or accepted when they are to be replaced.
         return (
             root.aspects == {"words"}
-            and group.aspects == {REFUSAL}
+            and group.aspects <= {*REFUSALS}
             and (root.subjects & group.subjects != set())
         )
+    if root.layer is Layer.PATCHING and "call sites" in root.subjects:
+        # An NMI sees the words that patching writes without one, and a call without a tracer
+        # executes those that the boot has left.
+        checks = {failure.check for _, failure in group.told}
+        idle = group.layer is Layer.CALL and not any(failure.used for _, failure in group.told)
+        if checks == {UNDER_NMIS} and root.aspects & {"words", WHOLE}:
+            return True
+        if idle and any(failure.check == AFTER_BOOT for _, failure in root.told):
+            return True
     # The combinations of features have no other checks that could tell.
     alone = all(failure.check == COMBINATIONS for _, failure in group.told)
     died = all(failure.died and failure.place is None for _, failure in group.told)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
-from harness.conformance.findings import MAINTENANCE, aspect_of
+from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.places import place_of
-from harness.conformance.verdict import OTHERS_DATA, REFUSAL, WROTE, Place
+from harness.conformance.verdict import OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
@@ -149,9 +149,15 @@ class _Search:
         """The place that a failure comes from."""
         if aspect == OTHERS_DATA:
             return None
-        if aspect in MAINTENANCE:
+        if aspect == FETCHED:
             return self._maintenance() or self._wrote()
-        if aspect == REFUSAL:
+        if aspect == WHOLE:
+            return self._wrote(0)
+        if aspect == REACH and (made := self._maker()) is not None:
+            # The range has to be checked before the word is made.
+            how = "asked last before the word was made"
+            return self._question(made, how) or self._made_at(made)
+        if aspect in (REFUSAL, REACH):
             # What was not refused has passed the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
@@ -181,20 +187,28 @@ class _Search:
         """The instruction that made the word written last, or wrote it if it existed before."""
         if not self._stores:
             return None
-        return self._made(self._stores[-1]) or self._wrote()
+        made = self._maker()
+        return (None if made is None else self._made_at(made)) or self._wrote()
 
-    def _wrote(self) -> Place | None:
-        """The last store to the code, or what the port did before if it is not the port's."""
+    def _wrote(self, number: int = -1) -> Place | None:
+        """A store to the code, or what the port did before if it is not the port's."""
         if not self._stores:
             return None
-        for step in reversed(self._steps[: self._stores[-1] + 1]):
+        for step in reversed(self._steps[: self._stores[number] + 1]):
             place = place_of(self._bench.image, step.address, WROTE)
             if place is not None:
                 return place
         return None
 
-    def _made(self, store: int) -> Place | None:
-        """The first instruction of the port after which a register held the written word."""
+    def _made_at(self, step: int) -> Place | None:
+        address = self._steps[step].address
+        return place_of(self._bench.image, address, "made the word that was written")
+
+    def _maker(self) -> int | None:
+        """The first instruction after which a register held the word that was written last."""
+        if not self._stores:
+            return None
+        store = self._stores[-1]
         isa, unit = self._bench.isa, self._bench.isa.unit
         was, now = (isa.split(self._codes[at]) for at in (store, store + 1))
         word = next(isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
@@ -202,10 +216,14 @@ class _Search:
         # A nop of zeros, or a value that was already in a register, shows nothing.
         if not word or any(value & mask == word for value in self._before.registers.values()):
             return None
-        for step in self._steps[:store]:
-            if any(value & mask == word for value in step.registers.values()):
-                return place_of(self._bench.image, step.address, "made the word that was written")
-        return None
+        return next(
+            (
+                at
+                for at, step in enumerate(self._steps[:store])
+                if any(value & mask == word for value in step.registers.values())
+            ),
+            None,
+        )
 
     def _maintenance(self) -> Place | None:
         """The port's call of cache maintenance, or its own maintenance, after the last store."""

@@ -8,6 +8,7 @@ from harness.conformance.findings import find, shape
 from harness.conformance.summary import summary_lines
 from harness.conformance.verdict import (
     BOOT,
+    REACH,
     REFUSAL,
     WROTE,
     ClauseResult,
@@ -139,6 +140,47 @@ def test_a_store_that_all_patching_functions_use_joins_no_findings():
     site = failure("text", "leaf: wrong call", Layer.PATCHING, place=wrote, patching=MAKE_CALL)
     slot = failure("slot", "no call of it", Layer.PATCHING, place=wrote, patching=UPDATE)
     assert found(("C9b", site), ("C10a", slot)) == [("C9b", []), ("C10a", [])]
+
+
+def test_a_store_that_is_wrong_in_itself_is_one_finding():
+    wrote = replace(LOAD, function="write", file="ftrace.c", line=50, how=WROTE)
+    site = failure("steps", "the word was else", Layer.PATCHING, place=wrote, patching=MAKE_CALL)
+    slot = replace(site, message="no call of it", patching=UPDATE)
+    assert found(("C9j", site), ("C10c", slot)) == [("C9j", ["C10c"])]
+    assert found(("C9k", site), ("C9k", slot)) == [("C9k", [])]
+    elsewhere = replace(slot, place=replace(wrote, line=90))
+    assert found(("C9j", site), ("C10c", elsewhere)) == [("C9j", []), ("C10c", [])]
+
+
+def test_a_range_that_both_have_asked_for_in_one_line_is_one_finding():
+    asked = replace(LOAD, function="encode", file="ftrace.c", line=36, how="asked last")
+    site = failure("far", "0x8 is out", 1, place=asked, patching=MAKE_CALL, about=REACH)
+    site = replace(site, layer=Layer.PATCHING)
+    slot = replace(site, message="a tracer", patching=UPDATE)
+    assert found(("C9g", site), ("C10d", slot)) == [("C9g", ["C10d"])]
+
+
+def test_an_nmi_sees_what_patching_writes_without_one():
+    nmi = failure("an-nmi-while-a-site-is-patched", "the guest panicked", 3, died=True)
+    nmi = replace(nmi, layer=Layer.WORKLOAD)
+    torn = failure("steps", "it was something else", Layer.PATCHING, patching=MAKE_CALL)
+    assert found(("C9j", torn), ("C17b", nmi)) == [("C9j", ["C17b"])]
+    slot = replace(torn, patching=UPDATE)
+    assert found(("C10c", slot), ("C17b", nmi)) == [("C10c", []), ("C17b", [])]
+
+
+def test_a_call_without_a_tracer_executes_the_words_that_boot_has_left():
+    words = failure("text-after-boot", "leaf: a word is no nop", Layer.PATCHING)
+    call = failure("a-site-without-a-tracer", "status changed: fpsr", Layer.CALL)
+    assert found(("C9a", words), ("C3c", call)) == [("C9a", ["C3c"])]
+    traced = replace(call, used=BOTH)
+    assert found(("C9a", words), ("C1a", traced)) == [("C9a", []), ("C1a", [])]
+
+
+def test_wrong_words_tell_more_than_the_error_that_they_lead_to():
+    refused = failure("slot", "the tracer was refused", Layer.PATCHING, place=LOAD)
+    words = replace(refused, check="text", message="no nop", evidence={"found": ["0x8: udf"]})
+    assert found(("C10a", refused), ("C9a", words)) == [("C9a", ["C10a"])]
 
 
 def test_an_edge_that_is_written_wrong_is_no_refusal():

@@ -7,7 +7,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import Switch
-from harness.conformance.verdict import REFUSAL, Layer
+from harness.conformance.verdict import REACH, REFUSAL, Layer
 from harness.isa import CallSite, Form, Isa
 
 SITE = "leaf"
@@ -169,17 +169,20 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
         (low - 0x10000000, "C9f"),
         (high + 0x10000000, "C9f"),
     ):
-        refused(bench, clause, site, (make_call, record, target & isa.mask), f"{target:#x} is out")
-    refused(
-        bench,
-        "C9f",
-        site,
-        (make_call, record, (low + 0x100 + isa.unit // 2) & isa.mask),
-        "unaligned",
-    )
+        call = make_call, record, target & isa.mask
+        refused(bench, clause, site, call, f"{target:#x} is out", REACH)
+    unaligned = make_call, record, (low + 0x100 + isa.unit // 2) & isa.mask
+    refused(bench, "C9f", site, unaligned, "unaligned", REACH)
 
 
-def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], what: str) -> None:
+def refused(
+    bench: Bench,
+    clause: str,
+    site: CallSite,
+    call: tuple[int, ...],
+    what: str,
+    about: str = REFUSAL,
+) -> None:
     """The port returns an error and all text, also the site's, is unchanged."""
     before, code = bench.code.text(), bench.code.of(site)
     with bench.stakes(clause):
@@ -187,13 +190,13 @@ def refused(bench: Bench, clause: str, site: CallSite, call: tuple[int, ...], wh
     after, now = bench.code.text(), bench.code.of(site)
     name = bench.image.symbolize(call[0])
     accepted = f"{name} accepted what it has to refuse: {what}"
-    bench.require(clause, status < 0, accepted, None, REFUSAL)
+    bench.require(clause, status < 0, accepted, None, about)
     bench.require(
         clause,
         before == after and code == now,
         f"{name} returned {status} and wrote: {what}",
         None,
-        REFUSAL,
+        about,
         text=lambda: bench.code.difference(before, after),
         found=bench.code.listing(site.address, now),
     )
