@@ -36,19 +36,27 @@ def _split_words(
     return tuple(word for text in texts for word in text.split(",") if word) if texts else None
 
 
-def _of_project(key: "Key") -> str | None:
+def _or_projects(
+    key: "Key", context: click.Context, parameter: click.Parameter, given: str | None
+) -> str | None:
     """The default of a project's file, which is read only where nothing else is given."""
     from harness.config.project import project_default
 
-    return project_default(key)
+    return project_default(key) if given is None else given
+
+
+def _config(context: click.Context, parameter: click.Parameter, given: str | None) -> str:
+    found = _or_projects("config", context, parameter, given)
+    if found is None:
+        raise click.MissingParameter(ctx=context, param=parameter)
+    return found
 
 
 config_option = click.option(
     "-c",
     "--config",
-    required=True,
     envvar="HARNESS_CONFIG",
-    default=partial(_of_project, "config"),
+    callback=_config,
     metavar="CONFIG",
     help="A machine config: a name or a file; default: HARNESS_CONFIG, or the project's "
     "harness.toml.",
@@ -63,7 +71,7 @@ workload_option = click.option(
 port_option = click.option(
     "--port",
     envvar="HARNESS_PORT",
-    default=partial(_of_project, "port"),
+    callback=partial(_or_projects, "port"),
     metavar="DIR",
     help="The port under test; default: HARNESS_PORT, the project's harness.toml, or the config's "
     "reference port.",
