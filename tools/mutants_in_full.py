@@ -40,6 +40,10 @@ LIMIT = 600.0
 """Seconds for the judgement of one mutant."""
 
 
+class NotJudged(Exception):
+    """A mutant that the suite cannot judge: its port does not build."""
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """What the findings of one mutant say."""
@@ -73,7 +77,7 @@ def judge(mutant: Mutant, config: MachineConfig, port: Port, report: Path) -> di
                 timeout=LIMIT,
             )
         if done.returncode not in (0, 1):
-            sys.exit(f"{mutant.id}: harness conform: exit status {done.returncode}")
+            raise NotJudged(f"exit status {done.returncode}")
     found: dict[str, Any] = json.loads(report.read_text())["reports"][0]
     return found
 
@@ -168,16 +172,23 @@ def main() -> None:
     options.directory.mkdir(parents=True, exist_ok=True)
     config = load_config(options.config)
     port = load_port(config.port)
-    scores = []
+    scores: list[Score] = []
+    unjudged: list[str] = []
     for mutant in load(port.name).mutants:
         if not mutant.applies_to(config) or not any(
             Path(mutant.id).match(glob) for glob in options.globs
         ):
             continue
         report = options.directory / f"{config.name}-{mutant.id}.json"
-        scores.append(score(mutant, port, judge(mutant, config, port, report)["findings"]))
+        try:
+            findings = judge(mutant, config, port, report)["findings"]
+        except NotJudged as error:
+            unjudged.append(mutant.id)
+            print(f"{mutant.id:44} {error}", flush=True)
+            continue
+        scores.append(score(mutant, port, findings))
         show(scores[-1])
-    print(f"{len(scores)} mutants on {config.name}")
+    print(f"{len(scores)} mutants on {config.name}, {len(unjudged)} not judged")
     for sentence, number in (
         ("have the right clause first", sum(found.right for found in scores)),
         ("have exactly one finding", sum(len(found.findings) == 1 for found in scores)),
@@ -188,7 +199,7 @@ def main() -> None:
         ),
     ):
         print(f"  {number} {sentence}")
-    sys.exit(not all(found.right for found in scores))
+    sys.exit(bool(unjudged) or not all(found.right for found in scores))
 
 
 if __name__ == "__main__":

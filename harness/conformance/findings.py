@@ -34,6 +34,7 @@ WHOLE, FETCHED = "C9j", "C9k"
 OF_STORES = (WHOLE, FETCHED)
 REFUSALS = (REFUSAL, REACH)
 
+IN_STEPS = "stores-and-maintenance"
 AFTER_BOOT = "text-after-boot"
 UNDER_NMIS = "an-nmi-while-a-site-is-patched"
 
@@ -83,12 +84,15 @@ class _Group:
         return min(self.told, key=_less_telling)
 
 
-def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool]:
+def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
     clause, failure = one
     vague = failure.about == BOOT and clause not in OF_BOOT
-    # Wrong words that were found tell more than an error that they have led to.
-    unseen = failure.layer is Layer.PATCHING and "found" not in failure.evidence
-    return vague, failure.layer, failure.died, unseen, failure.place is None
+    # Wrong words that were found tell more than an error that they have led to, and sites are
+    # written before slots.
+    patching = failure.layer is Layer.PATCHING
+    unseen = patching and "found" not in failure.evidence
+    slots = patching and _subject(failure) == "slots"
+    return vague, failure.layer, failure.died, unseen, slots, failure.place is None
 
 
 def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:
@@ -165,7 +169,7 @@ def aspect_of(clause: str, failure: Failure) -> str:
         return clause
     if failure.about in (*REFUSALS, MASK, OTHERS_DATA):
         return failure.about
-    return WHOLE if clause == "C10c" else "words"
+    return WHOLE if clause == "C10c" and failure.check == IN_STEPS else "words"
 
 
 def shape(message: str) -> str:

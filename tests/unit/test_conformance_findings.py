@@ -144,7 +144,8 @@ def test_a_store_that_all_patching_functions_use_joins_no_findings():
 
 def test_a_store_that_is_wrong_in_itself_is_one_finding():
     wrote = replace(LOAD, function="write", file="ftrace.c", line=50, how=WROTE)
-    site = failure("steps", "the word was else", Layer.PATCHING, place=wrote, patching=MAKE_CALL)
+    steps = "stores-and-maintenance"
+    site = failure(steps, "the word was else", Layer.PATCHING, place=wrote, patching=MAKE_CALL)
     slot = replace(site, message="no call of it", patching=UPDATE)
     assert found(("C9j", site), ("C10c", slot)) == [("C9j", ["C10c"])]
     assert found(("C9k", site), ("C9k", slot)) == [("C9k", [])]
@@ -181,6 +182,9 @@ def test_wrong_words_tell_more_than_the_error_that_they_lead_to():
     refused = failure("slot", "the tracer was refused", Layer.PATCHING, place=LOAD)
     words = replace(refused, check="text", message="no nop", evidence={"found": ["0x8: udf"]})
     assert found(("C10a", refused), ("C9a", words)) == [("C9a", ["C10a"])]
+    slot = replace(words, patching=UPDATE)
+    site = replace(words, place=None, patching=MAKE_CALL, cause=("C10a", slot))
+    assert found(("C10a", slot), ("C9a", site)) == [("C9a", ["C10a"])]
 
 
 def test_an_edge_that_is_written_wrong_is_no_refusal():
