@@ -74,7 +74,7 @@ class Guest:
         self.debugger = debugger
         self.lane = lane
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
-        self.sources = GuestSources(spec)
+        self.sources = GuestSources(spec, image.name)
         debugger.symbols.find_sources(self.sources.places)
         self.control = RunControl(
             image, machine, debugger, self.cpus, self.own_places, self.sources

@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.kbuild.cache import GUESTS, KERNELS, Cache, host_errors
 from harness.kbuild.contents import guest_key, kernel_key
 from harness.kbuild.failure import failure
+from harness.kbuild.guest_sources import write_places
 from harness.kbuild.make import Progress, run_make
 from harness.kbuild.plain_paths import PlainPaths
 from harness.kbuild.spec import GuestSpec
@@ -146,7 +147,9 @@ class Build:
         )
         image, modules = output / "vmlinux", output / "modules"
         files = [image, *(modules / f"{path.stem}.ko" for path in self.spec.module_sources)]
-        return self._make(self.command(output, KERNEL=str(kernel)), files, [lock], report)
+        made = self._make(self.command(output, KERNEL=str(kernel)), files, [lock], report)
+        with host_errors(self._work):
+            return [*made, write_places(self.spec, output)]
 
     def _make(
         self,

@@ -1,12 +1,44 @@
 # SPDX-License-Identifier: MIT
 """The text of a guest's sources, by the names that its debug information has for them."""
 
+import json
 from pathlib import Path
 
 from harness.config import resources
 from harness.files import lines_below
 from harness.image import SourceLine
 from harness.kbuild.spec import GuestSpec
+from harness.units import KIB
+
+PLACES = "sources.json"
+"""Lies beside an image: the directories of the port and of the workload that it was built from."""
+
+PLACES_LIMIT = 64 * KIB
+
+
+def write_places(spec: GuestSpec, directory: Path) -> Path:
+    """Write the file for an image in this directory."""
+    file = directory / PLACES
+    file.write_text(json.dumps({name: str(path) for name, path in _places(spec).items()}))
+    return file
+
+
+def _places(spec: GuestSpec) -> dict[str, Path]:
+    return {"port": spec.port.directory.absolute(), "workload": spec.workload.parent}
+
+
+def _read_places(file: Path) -> dict[str, Path]:
+    """Empty if there is no such file, as beside an image that was built by hand."""
+    try:
+        with file.open("rb") as stream:
+            found = json.loads(stream.read(PLACES_LIMIT))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {
+        name: Path(found[name]) for name in ("port", "workload") if isinstance(found.get(name), str)
+    }
 
 
 class GuestSources:
@@ -16,14 +48,16 @@ class GuestSources:
     are those that ``-ffile-prefix-map`` gives to the compiler in the makefiles of the guests.
     """
 
-    def __init__(self, spec: GuestSpec | None) -> None:
-        """Without a spec, only the harness's own sources are known."""
+    def __init__(self, spec: GuestSpec | None, image: str = "") -> None:
+        """Of a guest that others have built only what lies beside its ``image`` is known."""
         self.places: dict[str, Path] = {"guests": resources.guests_directory()}
         self._lines: dict[str, list[str]] = {}
         if spec is not None:
-            self.places |= {"port": spec.port.directory, "workload": spec.workload.parent}
+            self.places |= _places(spec)
             for source in spec.module_sources:
                 self.add_module(source)
+        elif image:
+            self.places |= _read_places(Path(image).with_name(PLACES))
 
     def add_module(self, source: Path) -> None:
         """Add a module's C file, and the directory of its headers.

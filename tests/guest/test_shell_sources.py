@@ -11,6 +11,8 @@ import pytest
 from harness import boot
 from harness.config import load_port
 from harness.kbuild import GuestSpec, build_guest
+from harness.machine import Machine
+from support.command import harness
 from support.terminal import Terminal
 
 MINE = """#include "mine.h"
@@ -123,3 +125,15 @@ def test_a_failed_test_shows_the_sources(tmp_path):
         (frame, *_) = guest.debugger.frames.backtrace()
     text = (load_port("mips").directory.parents[1] / "workloads/calls.c").read_text().splitlines()
     assert f"at {frame.file}:{frame.line}\n         {text[frame.line - 1].strip()}" in done.stdout
+
+
+def test_an_attached_guest_has_the_sources_of_its_port_and_workload(places):
+    port, workload, *_ = places
+    spec = GuestSpec.of("mips-malta", workload, port=port)
+    with Machine(spec.config, build_guest(spec)) as machine:
+        script = "tbreak workload\nc\nlist workload\ninfo source\nlist _mcount\n"
+        arguments = ("attach", "--elf", machine.kernel, "--gdb", machine.gdb_socket)
+        done = harness(*arguments, input=script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "/* my workload */" in done.stdout
+    assert "ftrace_stub" in done.stdout
