@@ -111,17 +111,22 @@ def _once(left: "list[Guest]") -> "AbstractContextManager[Guest]":
     return nullcontext(left.pop())
 
 
-def _kept_trace(item: pytest.Item, running: "Guest") -> Path | None:
-    """A trace.dat of the guest's events in pytest's temporary directory; None if there are none."""
+def _kept_trace(item: pytest.Item, running: "Guest") -> tuple[Path | None, str]:
+    """A trace.dat of the guest's events in pytest's temporary directory, and what to say of it."""
     from harness.errors import HarnessError
 
     file: Path = item.stash[_DIRECTORIES].mktemp("guest") / "trace.dat"
+    text = f"\n\nIts trace: {file}"
     try:
-        return file if running.save_trace(file) else None
+        try:
+            kept = running.save_trace(file)
+        except HarnessError as error:
+            # The guest may be dead, or hang.
+            kept = running.save_trace(file, settled=False)
+            text += f"\nThe last events may be missing: {error.message}"
     except HarnessError as error:
-        # The guest may be in any state.
-        item.add_report_section("call", "trace.dat", f"not kept: {error}")
-        return None
+        return None, f"\n\nIts trace could not be kept: {error.message}"
+    return (file, text) if kept else (None, "")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -133,8 +138,9 @@ def pytest_runtest_makereport(
     running: Any = getattr(item, "funcargs", {}).get("guest")
     if report.when == "call" and report.failed and hasattr(running, "describe"):
         title, text = "the guest at the failure", running.describe()
-        if kept := _kept_trace(item, running):
-            text += f"\n\nIts trace: {kept}"
+        kept, where = _kept_trace(item, running)
+        text += where
+        if kept is not None:
             # JUnit takes them from the last report of the test.
             item.user_properties.append(("trace.dat", str(kept)))
         shown: Any = report.longrepr

@@ -3,7 +3,6 @@
 
 import difflib
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -11,8 +10,7 @@ from pathlib import Path
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger
-from harness.errors import DeadlineMissed, GdbError, UsageError
-from harness.files import atomic_file
+from harness.errors import DeadlineMissed, GdbError, HostError, UsageError
 from harness.guest.control import TIMEOUT, Outcome, OwnPlaces, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
@@ -37,12 +35,6 @@ HANDLER = "handle_irq"
 
 RUN_ON = 5.0
 """Timeout in seconds for a thread to leave a call site."""
-
-LAST_EVENTS = 10
-"""Events in the description of a guest."""
-
-MANY_EVENTS = 50_000
-"""More events are not read again for a report."""
 
 SETTLE_STEPS = 1000
 """More instructions than an event needs from reserve to commit."""
@@ -306,26 +298,30 @@ class Guest:
             )
         inject(self.config, self.debugger, cpu, nmi=nmi)
 
-    def _last_events(self) -> list[str]:
-        """The last lines of the trace; none where there are too many events to look for them."""
-        if not self._tracing.in_use or self.collector.counts.entries > MANY_EVENTS:
-            return []
-        events = (line for line in self.tracer.trace() if not line.startswith("#"))
-        return list(deque(events, maxlen=LAST_EVENTS))
+    @property
+    def _reachable(self) -> bool:
+        # Without a connection gdb reads the image instead of the guest's memory.
+        return self.machine.alive and self.debugger.connected
 
-    def save_trace(self, file: Path) -> bool:
+    def _last_events(self) -> list[str]:
+        return self._tracing.last_lines(self._reachable)
+
+    def save_trace(self, file: Path, *, settled: bool = True) -> bool:
         """Write all events so far to a trace.dat; False, and no file, if nothing was traced.
+
+        Without ``settled`` it also serves for a guest that is dead or hangs in its ring buffer:
+        events that cannot be read any more are missing.
 
         Raises:
             UsageError: the file cannot be created.
+            HostError: QEMU or gdb has ended.
         """
-        if not self._tracing.in_use:
-            return False
-        self.settle()
-        self.collector.drain()
-        with atomic_file(file) as stream:
-            self.tracer.write(stream)
-        return True
+        if settled and self._tracing.in_use:
+            if not self._reachable:
+                raise HostError("QEMU or gdb has ended", "", self.machine.exit_report())
+            self.settle()
+            self.collector.drain()
+        return self._tracing.save(file, ask=settled, drain=not settled and self._reachable)
 
     def settle(self) -> None:
         """Step each CPU until its current event is complete, so that counters and pages agree."""

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The collector and the tracer of a guest, created on first use."""
 
+from collections import deque
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from harness.errors import HarnessError
+from harness.files import atomic_file
 from harness.image import Image
 from harness.readout import CollectorState, EventBuffer
 from harness.tracer import Tracer, TracerState
+
+LAST_EVENTS = 10
+"""Events in the description of a guest."""
+
+LAST_PAGES = 2
+"""Pages of each CPU in which they are looked for: a page has far more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,28 @@ class Tracing:
         """As of `EventBuffer.drain`, if in use; ``full`` is called only then."""
         if self._collector is not None:
             self._collector.drain(full(), give_up)
+
+    def last_lines(self, readable: bool) -> list[str]:
+        """The last lines of the trace; of a guest that cannot be read, of what was read before."""
+        if not self.in_use:
+            return []
+        lines: deque[str] = deque(maxlen=LAST_EVENTS)
+        try:
+            lines.extend(self.tracer.trace(drain=readable, pages=LAST_PAGES))
+        except HarnessError:
+            lines.extend(self.tracer.trace(drain=False, pages=LAST_PAGES))
+        return [line for line in lines if not line.startswith("#")]
+
+    def save(self, file: Path, *, ask: bool, drain: bool) -> bool:
+        """Write a trace.dat, after a drain if that is possible; False if nothing was traced."""
+        if not self.in_use:
+            return False
+        if drain:
+            with suppress(HarnessError):
+                self.collector.drain()
+        with atomic_file(file) as stream:
+            self.tracer.write(stream, ask=ask)
+        return True
 
     def module_came(self) -> None:
         """As of `Tracer`, if in use."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What was read from the per-CPU ring buffers of a guest, in spool files, and its counters."""
 
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -65,6 +66,11 @@ class Spool:
             self._finished += len(finished)
             self._write(unfinished)
             self.stream.truncate()
+
+    def end(self, size: int) -> BinaryIO:
+        """The last ``size`` bytes of the pages, or all if there are fewer."""
+        self.stream.seek(max(0, self.stream.seek(0, 2) - size))
+        return io.BytesIO(self.stream.read())
 
     def finish(self) -> None:
         """Keep the incomplete page: nothing will be added to it."""

@@ -186,31 +186,39 @@ class Tracer(TracerControl):
         with self.reader() as reader:
             yield from reader.events()
 
-    def trace(self, *, drain: bool = True, cpu: int | None = None) -> Iterator[str]:
+    def trace(
+        self, *, drain: bool = True, cpu: int | None = None, pages: int | None = None
+    ) -> Iterator[str]:
         """The lines of the ``trace`` file, in the format of the current tracer.
 
-        ``drain`` is that of `reader`, and ``cpu`` chooses the events of one CPU.
+        ``drain`` and ``pages`` are those of `reader`, and ``cpu`` chooses the events of one CPU.
         """
         keep = None if cpu is None else lambda event: event.cpu == cpu
-        with self.reader(drain) as reader:
+        with self.reader(drain, pages) as reader:
             tracer = reader.tracer if self.current == "nop" else self.current
             yield from report_text(reader, tracer=tracer, keep=keep, options=self._options.graph)
 
     @contextmanager
-    def reader(self, drain: bool = True) -> Iterator[TraceDatReader]:
+    def reader(self, drain: bool = True, pages: int | None = None) -> Iterator[TraceDatReader]:
         """All events since the trace was cleared, read as from a trace.dat.
 
-        Without ``drain`` the guest is not accessed.
+        Without ``drain`` the guest is not accessed.  With ``pages`` they are those of so many last
+        pages of each CPU.
         """
         if drain:
             self._collector.drain()
         with tempfile.TemporaryFile() as stream:
-            self.write(stream, ask=drain)
+            self.write(stream, ask=drain, pages=pages)
             yield TraceDatReader(stream)
 
-    def write(self, stream: BinaryIO, *, ask: bool = True) -> None:
-        """Write a trace.dat of all events read so far; ``ask``: read names from the guest."""
-        spools = [spool.stream for spool in self._collector.spools]
+    def write(self, stream: BinaryIO, *, ask: bool = True, pages: int | None = None) -> None:
+        """Write a trace.dat of all events read so far; ``ask``: read names from the guest.
+
+        ``pages`` is that of `reader`.
+        """
+        kept = self._collector.spools
+        size = self._collector.format.page_size
+        spools = [one.stream if pages is None else one.end(pages * size) for one in kept]
         write_trace_dat(stream, self.description(ask=ask), spools)
 
     def pipe(self) -> TracePipe:

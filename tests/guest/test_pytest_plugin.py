@@ -7,6 +7,9 @@ import sys
 from html import unescape
 from xml.etree import ElementTree
 
+import pytest
+
+from harness.files import trace_file
 from support.command import harness
 
 FAILS = """
@@ -27,6 +30,18 @@ def test_fails(guest):
     guest.run(until="do_loop")
     assert not guest.workload_over and False
 """
+
+LIVE = """
+import pytest
+
+@pytest.mark.guest(config="{config}", workload="{workload}")
+def test_fails(guest):
+    guest.tracer.current = "function"
+    {run}
+    assert guest is None
+"""
+
+DAMAGE = "guest.debugger.write_memory(guest.address_of('ring_buffer'), bytes(range(64)))"
 
 WRONG = """
 import pytest
@@ -73,6 +88,38 @@ def test_the_last_events_and_the_trace_are_kept(tmp_path):
     assert "do_nested <-workload" in shown.stdout
     properties = ElementTree.parse(tmp_path / "junit.xml").findall(".//property")
     assert [(one.get("name"), one.get("value")) for one in properties] == [("trace.dat", str(kept))]
+
+
+@pytest.mark.parametrize(
+    ("machine", "workload", "end", "said"),
+    [
+        ("mips64-malta", "calls", "guest.run()", ""),
+        ("aarch64-virt-smp", "smp", "guest.run()", ""),
+        (
+            "mips-malta",
+            "calls",
+            "guest.run(); guest.drain(); guest.machine.child.end()",
+            "may be missing: ",
+        ),
+        ("mips-malta", "calls", f"guest.run(); guest.drain(); {DAMAGE}", "may be missing: "),
+    ],
+    ids=["mips64", "smp", "dead", "damaged"],
+)
+def test_the_last_events_are_those_of_the_trace(tmp_path, machine, workload, end, said):
+    """Also where there are many, and where those read before are all that there is."""
+    source = LIVE.format(config=machine, workload=workload, run=end)
+    (tmp_path / "test_port.py").write_text(source)
+    base = tmp_path / "base"
+    done = run(tmp_path, f"--junitxml={tmp_path / 'junit.xml'}", f"--basetemp={base}")
+    with trace_file(base / "guest0" / "trace.dat") as reader:
+        events = [event.function for event in reader.events()]
+    assert len(events) > 40
+    for report in (done.stdout, unescape((tmp_path / "junit.xml").read_text())):
+        last = report.partition("The last events:\n")[2].partition("\n\n")[0].splitlines()
+        shown = [re.search(r": (\w+) <-", line)[1] for line in last]
+        assert shown == events[-10:]
+        assert said in report
+        assert ("may be missing" in report) == bool(said)
 
 
 def test_without_tracing_no_trace_is_kept(tmp_path):
