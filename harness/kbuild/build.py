@@ -100,12 +100,14 @@ class Build:
         fail.
         """
         report = progress or _silent
-        return self.cache.obtain(
+        image = self.cache.obtain(
             self.key,
             self.current_key,
             lambda: report("waiting for another build of the same guest"),
             lambda work, lock: self._make_guest(work / "out", lock, report),
         )
+        write_places(self.spec, image)
+        return image
 
     def preprocess(self) -> dict[str, str]:
         """The port's preprocessed assembly files, by their paths in the port.
@@ -147,9 +149,7 @@ class Build:
         )
         image, modules = output / "vmlinux", output / "modules"
         files = [image, *(modules / f"{path.stem}.ko" for path in self.spec.module_sources)]
-        made = self._make(self.command(output, KERNEL=str(kernel)), files, [lock], report)
-        with host_errors(self._work):
-            return [*made, write_places(self.spec, output)]
+        return self._make(self.command(output, KERNEL=str(kernel)), files, [lock], report)
 
     def _make(
         self,

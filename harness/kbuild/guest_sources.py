@@ -2,25 +2,30 @@
 """The text of a guest's sources, by the names that its debug information has for them."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from harness.config import resources
-from harness.files import lines_below
+from harness.errors import HarnessError
+from harness.files import atomic_file, lines_below
 from harness.image import SourceLine
 from harness.kbuild.spec import GuestSpec
 from harness.units import KIB
 
 PLACES = "sources.json"
-"""Lies beside an image: the directories of the port and of the workload that it was built from."""
+"""Lies beside an image: the directories of port and workload that it was last asked for from."""
 
 PLACES_LIMIT = 64 * KIB
 
 
-def write_places(spec: GuestSpec, directory: Path) -> Path:
-    """Write the file for an image in this directory."""
-    file = directory / PLACES
-    file.write_text(json.dumps({name: str(path) for name, path in _places(spec).items()}))
-    return file
+def write_places(spec: GuestSpec, image: Path) -> None:
+    """Write the file beside an image.  Equal sources in other directories give the same image."""
+    file, places = image.with_name(PLACES), _places(spec)
+    if _read_places(file) != places:
+        text = json.dumps({name: str(path) for name, path in places.items()})
+        # A cache that cannot be written serves as well; attached guests lack their lines then.
+        with suppress(HarnessError), atomic_file(file) as stream:
+            stream.write(text.encode())
 
 
 def _places(spec: GuestSpec) -> dict[str, Path]:

@@ -188,7 +188,7 @@ def test_the_command_says_each_note_once(monkeypatch: pytest.MonkeyPatch) -> Non
         Diagnosis("a", True, "QEMU 11.0", note="new"),
         Diagnosis("b", True, "QEMU 11.0", note="new"),
     ]
-    monkeypatch.setattr("harness.doctor.check_all", lambda: found)
+    monkeypatch.setattr("harness.doctor.check_all", lambda configs: found)
     result = CliRunner().invoke(doctor)
     assert result.exit_code == 0
     assert result.output.splitlines() == [
