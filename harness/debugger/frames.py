@@ -4,11 +4,15 @@
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from harness.debugger.session import MiSession
 from harness.debugger.state import Thread, frame_address, number
 from harness.errors import GdbError
 from harness.units import escape
+
+SIGNED = (1 << 32) - 1
+"""The bits of an address that a signature never has."""
 
 NAME = 200
 """Maximum number of characters of a function's or a file's name."""
@@ -80,8 +84,21 @@ class Frames:
         return [address for address in found if address]
 
     def _frames(self, limit: int) -> list[object]:
-        stack = self._session.command(f"-stack-list-frames 0 {limit - 1}").get("stack")
-        return stack if isinstance(stack, list) else []
+        # Each frame may come with a step.
+        stack = self._session.command(f"-stack-list-frames 0 {2 * limit - 1}").get("stack")
+        frames = stack if isinstance(stack, list) else []
+        return [
+            frame
+            for frame, outer in zip_longest(frames, frames[1:])
+            if not _is_step(frame_address(frame), frame_address(outer))
+        ][:limit]
+
+
+def _is_step(address: int | None, outer: int | None) -> bool:
+    """Whether a frame is only a step of an unwinder that takes a signature from an address."""
+    if address is None or outer is None or address == outer:
+        return False
+    return address & SIGNED == outer & SIGNED
 
 
 def _frame(frame: object) -> StackFrame:

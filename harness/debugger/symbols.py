@@ -71,6 +71,12 @@ class GdbSymbols:
             # A rule for the same name is replaced, and a new one comes last.
             self._session.console(f'set substitute-path {name} "{quoted}"')
 
+    def extend(self, script: str) -> None:
+        """Execute a Python file in gdb; nothing where gdb is built without Python."""
+        self._changed()
+        with contextlib.suppress(GdbError):
+            self._session.console(f"source {script}")
+
     def remove(self, address: int) -> None:
         """Unload the symbols of the added file at this address."""
         self._changed()

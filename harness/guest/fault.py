@@ -21,7 +21,7 @@ IN_PANIC = 2
 """Frames inside of panic()."""
 
 UNKNOWN = "??"
-"""gdb's name of a frame in no function: it cannot unwind, as where return addresses are signed."""
+"""gdb's name of a frame in no function: it cannot unwind."""
 
 _EXCEPTION = re.compile(r"^Unhandled exception: (.*) at [0-9a-f]+$", re.MULTILINE)
 _PANIC = re.compile(r"^Kernel panic - not syncing: (.*)$", re.MULTILINE)

@@ -68,6 +68,8 @@ class Guest:
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
         self.sources = GuestSources(spec, image.name)
         debugger.symbols.find_sources(self.sources.places)
+        if image.isa.abi.gdb_script:
+            debugger.symbols.extend(image.isa.abi.gdb_script)
         self.control = RunControl(
             image, machine, debugger, self.cpus, self.own_places, self.sources
         )

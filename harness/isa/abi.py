@@ -76,6 +76,8 @@ class Abi(ABC):
     """Bytes above the stack pointer that a function may write at its entry."""
     frame_record: FrameRecord | None = None
     """The newest frame record at a function's entry, if the ABI has frame records."""
+    gdb_script: str = ""
+    """The path of a Python file for gdb, whose own unwinder does not know all of the ABI."""
     first_syscall: int = 0
     """The number of the first system call, ``__NR_Linux``."""
 

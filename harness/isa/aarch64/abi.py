@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """AAPCS64; the kernel has its thread pointer in ``SP_EL0``, and of x18 nothing."""
 
+import posixpath
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -28,6 +29,7 @@ class AArch64Abi(Abi):
     # FPSR.QC; FPCR.RMode = toward plus infinity.
     float_status: ClassVar[Mapping[str, int]] = {"fpsr": 1 << 27, "fpcr": 1 << 22}
     stack_alignment = 16
+    gdb_script = posixpath.join(posixpath.dirname(__file__), "gdb_unwinder.py")
     frame_record = FrameRecord("x29", 0)
 
     def at_site(self, form: Form) -> AtSite:
