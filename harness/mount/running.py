@@ -8,6 +8,7 @@ from harness.errors import HostError
 from harness.guest import Guest, Outcome
 from harness.mount.mount import Mount
 from harness.tracefs import Tracefs
+from harness.tracefs.profiles import has_profiler, has_stack_tracer
 
 LOOK = 0.5
 """Seconds between looks at whether QEMU is alive while the guest is stopped."""
@@ -58,4 +59,8 @@ def run_mounted(guest: Guest, mount: Mount, wake: int, *, at_once: bool = False)
 
 def _records(guest: Guest) -> bool:
     tracer = guest.tracer
+    if has_profiler(guest) and tracer.profiler.enabled:
+        return True
+    if has_stack_tracer(guest) and tracer.stack.enabled:
+        return True
     return tracer.on and bool(tracer.current != "nop" or tracer.enabled_events)

@@ -96,6 +96,14 @@ def test_a_script(tracing, script, tmp_path):
     assert done.returncode == wanted, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("script", ["profile.sh", "stack.sh"])
+def test_a_guest_begins_to_run_for(script, tmp_path):
+    workload = tmp_path / "endless.c"
+    workload.write_text(ENDLESS)
+    with mounted("aarch64-virt", tmp_path / "tracing", "--workload", str(workload)):
+        test_a_script(tmp_path / "tracing", script, tmp_path)
+
+
 def test_the_end_of_the_workload_and_of_the_guest(tmp_path):
     directory = tmp_path / "tracing"
     with mounted("mips-malta", directory) as process:

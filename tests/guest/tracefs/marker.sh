@@ -5,10 +5,13 @@ echo 'step_*' > set_ftrace_filter
 echo function > current_tracer
 until_some step_two
 echo 'the first  mark' > trace_marker || fail "the first"
-sleep 1
+step_is_last() {
+	tail -n 1 trace | grep -q step_
+}
+eventually step_is_last || fail "no step after the first"
 echo 'the second mark' > trace_marker || fail "the second"
 env printf 'one\ntwo' > trace_marker || fail "two lines"
-sleep 1
+eventually step_is_last || fail "no step after the last"
 grep -q 'workload-1 .*: tracing_mark_write: the first  mark$' trace || fail "$(grep mark trace)"
 [ "$(events mark_write:)" -eq 3 ] || fail "$(events mark_write:) marks"
 order=$(grep -v '^#' trace | sed -n 's/.*: tracing_mark_write: the \([a-z]*\) *mark/\1/p; s/.*step_.*/step/p' | uniq | tr '\n' ' ')

@@ -9,10 +9,11 @@ reader=$!
 echo 'step_*' > set_ftrace_filter
 echo function > current_tracer
 until_some step_two
-sleep 2
-first=$(wc -l < "$SCRATCH/pipe")
-sleep 2
-[ "$(wc -l < "$SCRATCH/pipe")" -gt "$first" ] || fail "it does not follow"
+longer() {
+	[ "$(wc -l < "$SCRATCH/pipe")" -gt "$1" ]
+}
+eventually longer 0 || fail "it is empty"
+eventually longer "$(wc -l < "$SCRATCH/pipe")" || fail "it does not follow"
 echo nop > current_tracer
 kill "$reader"
 wait "$reader" 2> /dev/null

@@ -7,9 +7,12 @@ grep -q 'disabled' stack_trace || fail "$(cat stack_trace)"
 echo step_one > stack_trace_filter || fail "the filter"
 [ "$(cat stack_trace_filter)" = step_one ] || fail "$(cat stack_trace_filter)"
 echo 1 > stack_tracer_enabled || fail "on"
+found() {
+	[ "$(cat stack_max_size)" -gt 0 ]
+}
+eventually found || fail "nothing was found"
 sleep 1
 size=$(cat stack_max_size)
-[ "$size" -gt 0 ] || fail "nothing was found"
 grep -q "^  0) *$size  *[0-9]*  *step_one+0x[0-9a-f]*/0x[0-9a-f]*\$" stack_trace || fail "$(cat stack_trace)"
 grep -q '^  1) .* step_two+0x' stack_trace || fail "$(cat stack_trace)"
 grep -q ' workload+0x' stack_trace || fail "$(cat stack_trace)"
