@@ -2,7 +2,9 @@
 """The command ``harness``: its commands, and how their errors are reported."""
 
 import os
+import select
 import sys
+from typing import TextIO
 
 import click
 
@@ -38,7 +40,9 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # The reader of our output has closed it.
+            # A pipe to gdb is no output.
+            if not _reader_has_gone(sys.stdout):
+                raise
             forget(sys.stdout)
             raise click.exceptions.Exit(0) from None
         except OSError as error:
@@ -49,6 +53,12 @@ class _Commands(click.Group):
             raise HostError(
                 f"the output cannot be written: {error.strerror}", "Make room, or redirect it."
             ) from error
+
+
+def _reader_has_gone(stream: TextIO) -> bool:
+    poll = select.poll()
+    poll.register(stream.fileno(), select.POLLOUT)
+    return any(state & (select.POLLERR | select.POLLHUP) for _, state in poll.poll(0))
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
