@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import cflags_option
-from harness.cli.progress import progress
+from harness.cli.progress import in_colours, progress
 from harness.errors import HarnessError, UsageError
 from harness.files import atomic_file
 
@@ -87,6 +87,7 @@ def conform(
     judged with a fault in it, which has to be found: the exit status is 1 if one is not.  Failures
     that are expected do not count.
     """
+    from harness.conformance.colours import coloured
     from harness.conformance.expect_writer import written
     from harness.conformance.expected import apply_expected
     from harness.conformance.listing import add_listings
@@ -124,7 +125,8 @@ def conform(
                 reports.append(report)
                 if "-" not in (json_file, junit_file, new_file):
                     file = _full_report(report, command)
-                    tell.print(summary_lines(report, command, file))
+                    lines = summary_lines(report, command, file)
+                    tell.print(map(coloured, lines) if in_colours() else lines)
         write_json(as_json(reports, command))
         write_junit(as_junit(reports, command))
         if write_page is not None:

@@ -3,7 +3,7 @@
 
 import click
 
-from harness.cli.progress import print_verdicts
+from harness.cli.progress import in_colours
 from harness.errors import HostError
 
 
@@ -27,14 +27,18 @@ def doctor(configs: tuple[str, ...]) -> None:
 
     checks = check_all([load_config(name) for name in configs] if configs else None)
     width = max(len(check.name) for check in checks)
-    print_verdicts(
-        f"{'ok' if check.ok else 'MISSING':8}{check.name:{width}}  {check.detail}"
-        for check in checks
-    )
-    notes = dict.fromkeys(check.note for check in checks if check.note)
-    print_verdicts(f"{'note':8}{note}" for note in notes)
+    for check in checks:
+        word, colour = ("ok", "green") if check.ok else ("MISSING", "red")
+        _print(word, colour, f"{check.name:{width}}  {check.detail}")
+    for note in dict.fromkeys(check.note for check in checks if check.note):
+        _print("note", "yellow", note)
     command = mend_command(checks)
     if command:
         click.echo(f"\nTo install what is missing:\n  {command}")
     if not all(check.ok for check in checks):
         raise click.exceptions.Exit(HostError.exit_status)
+
+
+def _print(word: str, colour: str, text: str) -> None:
+    shown = click.style(word, fg=colour) if in_colours() else word
+    click.echo(f"{shown}{'':{8 - len(word)}}{text}")

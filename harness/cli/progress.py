@@ -2,7 +2,6 @@
 """Progress on standard error, and output meanwhile."""
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,17 +11,6 @@ import click
 
 if TYPE_CHECKING:
     from rich.status import Status
-
-VERDICTS = (
-    (re.compile(r"[\w.+-]+, port .*: 0 findings"), "green"),
-    (re.compile(r"[\w.+-]+, port .*: \d+ findings?"), "red"),
-    (re.compile(r"\d+\. C\d+[a-z]\b.*"), "red"),
-    (re.compile(r"fails no more: .*"), "yellow"),
-    (re.compile(r"MISSING\b"), "red"),
-    (re.compile(r"ok\b"), "green"),
-    (re.compile(r"note\b"), "yellow"),
-)
-"""The beginnings of lines that have a colour on a terminal."""
 
 
 class StatusLine:
@@ -49,23 +37,15 @@ class StatusLine:
         """Print lines of output; the status line makes room for them."""
         if self._status is not None:
             self._status.stop()
-        print_verdicts(lines)
+        for line in lines:
+            click.echo(line)
         if self._status is not None:
             self._status.start()
 
 
-def print_verdicts(lines: Iterable[str]) -> None:
-    """Print lines, on a terminal with colours; not with NO_COLOR (no-color.org)."""
-    colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for line in lines:
-        click.echo(_coloured(line) if colours else line)
-
-
-def _coloured(line: str) -> str:
-    for begin, colour in VERDICTS:
-        if found := begin.match(line):
-            return click.style(found[0], fg=colour) + line[found.end() :]
-    return line
+def in_colours() -> bool:
+    """Whether output has colours: on a terminal, but not with NO_COLOR (no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A session with one guest: its state, its output, and what remains when the guest ends."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
@@ -217,6 +218,16 @@ class Session:
         """Print a line of gdb's or the guest's, without a check for Ctrl-C."""
         self._clear_status()
         self.output(escape(text, WIDEST))
+
+    def show_verdict(self, text: str) -> None:
+        """Print a line of a summary of verdicts, on a terminal with its colour."""
+        from harness.conformance.colours import coloured
+
+        if self.output is not click.echo or os.environ.get("NO_COLOR"):
+            self.show_line(text)
+            return
+        self._clear_status()
+        click.echo(coloured(escape(text, WIDEST)), color=self._colour)
 
     def show(self, event: TraceEvent) -> None:
         """Print an event, with the number of lost events before it."""

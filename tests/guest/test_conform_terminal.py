@@ -31,13 +31,24 @@ def test_ctrl_c_ends_it_in_the_session(tmp_path):
         terminal.do("run workload_done", "the workload has returned 0")
 
 
+def test_verdicts_have_colours_in_the_session(tmp_path):
+    with Terminal("shell", "-c", "mips-malta", state_home=tmp_path) as terminal:
+        terminal.wait("or help.")
+        terminal.do("conform C9a", "port mips: 0 findings", "1 pass")
+        row = next(
+            number for number, line in enumerate(terminal.screen.display) if "0 findings" in line
+        )
+        assert terminal.screen.buffer[row][0].fg == "green"
+        terminal.do("conform C9a | grep -c finding", "1")
+
+
 def test_ctrl_c_ends_the_command(tmp_path):
     with Terminal("conform", "-c", "mips-malta", state_home=tmp_path) as terminal:
         terminal.wait("builds")
         workers = children(terminal.child.pid, "python")
         assert workers
         terminal.control("c")
-        assert terminal.end() == 130
+        assert terminal.end() == 130, terminal.text
         assert "harness: interrupted" in terminal.text
         assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
 

@@ -132,7 +132,7 @@ def conform(session: Session, arguments: Arguments) -> None:
         if word not in known:
             raise UsageError(f"there is no clause {word!r}", "See: harness list clauses")
     with session.interrupt.raised():
-        session.judge(session.guest.spec, arguments.words, session.show_line)
+        session.judge(session.guest.spec, arguments.words, session.show_verdict)
 
 
 @verb("[COMMAND]", most=1, completes="verbs", example="help set_ftrace_filter", group=GROUP)
