@@ -62,6 +62,8 @@ def test_a_guest_runs_until_ctrl_c(config):
 def test_a_guest_that_ends_ends_the_command():
     with run("mips-malta") as (process, _):
         (qemu,) = children(process.pid, "qemu")
+        while "workload: returned 0" not in process.stdout.readline():
+            pass
         os.kill(qemu, signal.SIGTERM)
         assert "QEMU has ended" in process.stdout.read()
         assert process.wait(30) == 0
