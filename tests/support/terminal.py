@@ -2,6 +2,7 @@
 """A terminal with somebody at it: pexpect types, pyte shows what would be seen."""
 
 import os
+import signal
 import time
 
 import pexpect
@@ -35,6 +36,8 @@ class Terminal:
             env=environment,
             dimensions=(lines, columns),
             timeout=PATIENCE,
+            # A background job's shell ignores it, and what it starts does too.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.screen = Screen(columns, lines, self._answer)
         self._stream = pyte.ByteStream(self.screen)
