@@ -113,6 +113,20 @@ class RunControl:
                 with suppress(HarnessError):
                     self._debugger.breakpoints.delete(number)
 
+    def leave_delay_slot(self) -> None:
+        """Execute it if the stopped CPU is in one.
+
+        QEMU neither shows nor saves that the branch in front of it is taken.
+        """
+        isa, size = self._image.isa, self._image.isa.machine.delay_slot
+        if not size:
+            return
+        pc = self._debugger.read_register(isa.abi.pc_register)
+        with suppress(GdbError):
+            before = self._debugger.read_memory((pc - size) & isa.mask, size)
+            if isa.machine.has_delay_slot(before):
+                self._debugger.step_instruction()
+
     def interrupt(self) -> Stop:
         """Stop the guest; HostError if QEMU does not."""
         end = time.monotonic() + INTERRUPT

@@ -4,7 +4,6 @@
 import difflib
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -81,7 +80,7 @@ class Guest:
             spec, image, debugger, self.cpus, self._tracing, self.call, self.sources
         )
         self._snapshots = GuestSnapshots(
-            self.config, machine, debugger, self._tracing, self.modules
+            self.config, machine, debugger, image.isa, self.control, self._tracing, self.modules
         )
 
     def __repr__(self) -> str:
@@ -172,7 +171,7 @@ class Guest:
             GuestDied: the guest panicked in it.
             GdbError: it reached a breakpoint, where the guest stays.
         """
-        self._leave_delay_slot()
+        self.control.leave_delay_slot()
         self._tracing.drain()
         watermark = self.control.watermark
         # A full buffer cannot be drained during a call.
@@ -185,17 +184,6 @@ class Guest:
             raise
         finally:
             self.debugger.command(f"-break-enable {watermark}")
-
-    def _leave_delay_slot(self) -> None:
-        """QEMU's state of a taken branch is not visible to a debugger."""
-        isa, size = self.image.isa, self.image.isa.machine.delay_slot
-        if not size:
-            return
-        pc = self.debugger.read_register(isa.abi.pc_register)
-        with suppress(GdbError):
-            before = self.debugger.read_memory((pc - size) & isa.mask, size)
-            if isa.machine.has_delay_slot(before):
-                self.debugger.step_instruction()
 
     def load_module(self, module: str | Path | Module) -> Module:
         """Load a module into the stopped guest: a name in ``guests/modules/``, a C file or an ELF
@@ -373,6 +361,7 @@ class Guest:
     def snapshot(self, name: str) -> None:
         """Save the stopped guest with tracer, events and modules; takes some 20 ms.
 
+        A CPU in a delay slot executes that first: QEMU does not save that its branch is taken.
         `UsageError` on a machine whose state QEMU cannot restore.
         """
         self._snapshots.take(name)

@@ -4,8 +4,10 @@
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import UsageError
+from harness.guest.control import RunControl
 from harness.guest.modules import Module, Modules
 from harness.guest.tracing import Tracing, TracingState
+from harness.isa import Isa
 from harness.machine import AttachedMachine, Machine
 
 
@@ -17,12 +19,16 @@ class GuestSnapshots:
         config: MachineConfig | None,
         machine: Machine | AttachedMachine,
         debugger: Debugger,
+        isa: Isa,
+        control: RunControl,
         tracing: Tracing,
         modules: Modules,
     ) -> None:
         self._config = config
         self._machine = machine
         self._debugger = debugger
+        self._isa = isa
+        self._control = control
         self._tracing = tracing
         self._modules = modules
         self._states: dict[str, tuple[TracingState, list[Module]]] = {}
@@ -36,6 +42,7 @@ class GuestSnapshots:
                 "devices save their state",
                 "Boot it again instead, or use a config with one CPU.",
             )
+        self._control.leave_delay_slot()
         self._machine.snapshots.save(name)
         self._states[name] = self._tracing.state, self._modules.loaded
 
@@ -49,6 +56,15 @@ class GuestSnapshots:
         self._machine.snapshots.load(name)
         self._restored_at = debugger.resumptions
         debugger.moved()
+        self._restart_timer()
         tracing, modules = self._states[name]
         self._modules.restore(modules)
         self._tracing.restore(tracing)
+
+    def _restart_timer(self) -> None:
+        machine = self._isa.machine
+        if machine.unsaved_timer:
+            name, stop = machine.unsaved_timer_stop
+            value = self._debugger.read_register(name)
+            self._debugger.write_register(name, value ^ stop)
+            self._debugger.write_register(name, value)

@@ -91,6 +91,10 @@ class Machine(ABC):
     """Mask and value of loads and stores, at least of those in ``setjmp()``."""
     delay_slot: ClassVar[int] = 0
     """Size in bytes of a branch's delay slot."""
+    unsaved_timer: ClassVar[str] = ""
+    """The guest's function for interrupts of a timer that is not in QEMU's snapshots."""
+    unsaved_timer_stop: ClassVar[tuple[str, int]]
+    """The register and the bit that stop that timer; QEMU sets it again when it may go on."""
     vectors_symbol: ClassVar[str]
     """The symbol of the guest's exception vectors."""
     vector_offsets: ClassVar[Sequence[int]]

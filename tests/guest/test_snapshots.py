@@ -98,3 +98,37 @@ def test_a_snapshot_from_before_irqsoff_reads_the_ring_buffer_again(guest):
     tracer.current = "function"
     guest.run()
     assert len(list(tracer.events())) > 40
+
+
+def test_a_branch_is_taken_after_a_snapshot_in_its_delay_slot(config, guest):
+    isa, debugger = guest.image.isa, guest.debugger
+    size = isa.machine.delay_slot
+    if not size:
+        pytest.skip("an architecture without delay slots")
+    pc = isa.abi.pc_register
+    guest.tracer.set_filter("do_*", "leaf*")
+    guest.tracer.current = "function"
+    while not isa.machine.has_delay_slot(
+        debugger.read_memory(debugger.read_register(pc) - size, size)
+    ):
+        debugger.step_instruction()
+    branch, slot = debugger.read_register(pc) - size, debugger.read_register(pc)
+    guest.snapshot("slot")
+    assert debugger.read_register(pc) not in (branch, slot)
+    ends = []
+    for _ in range(2):
+        guest.run(until="workload_done")
+        ends.append((guest.workload_status, functions(guest)))
+        guest.restore("slot")
+    assert ends[0] == ends[1]
+
+
+def test_ticks_go_on_after_a_restore(config):
+    # A tick that is pending would hide a timer that stands still: time waits for the debugger.
+    with boot(config, "threads", tick=1000, deterministic=True) as guest:
+        if not guest.image.isa.machine.unsaved_timer:
+            pytest.skip("its timer is in the snapshot")
+        guest.snapshot("start")
+        guest.run(until="workload_done")
+        guest.restore("start")
+        guest.run(until="tick_interrupt", timeout=10)

@@ -26,6 +26,9 @@ _LOADS, _STORES = (2, 4), (1, 3, 5)
 _BRANCH_DELAY = 1 << 31
 """Cause.BD: the exception was taken in a delay slot."""
 
+_DISABLE_COUNT = 1 << 27
+"""Cause.DC: Count stands still."""
+
 _SYNCI_STEP = 32
 """SYNCI_Step of ``rdhwr`` on QEMU's release 2 CPUs."""
 
@@ -54,6 +57,8 @@ class MipsMachine(Machine):
     # Without ldl, ldr, sdl and sdr.
     accesses_memory = (0x80000000, 0x80000000)
     delay_slot = 4
+    unsaved_timer = "timer_interrupt"
+    unsaved_timer_stop = "cause", _DISABLE_COUNT
     vectors_symbol = "exception_vectors"
     # TLB refill, XTLB refill, cache error, general, interrupts with Cause.IV set.
     vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
