@@ -108,7 +108,11 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     )
     told = {
         "expected": {"ret": f"{call.caller:#x}", "func": f"{site.address:#x}"},
-        "found": {"ret": f"{ret:#x}", "func": f"{func:#x}", "fp": f"{pointer:#x}"},
+        "found": {
+            "ret": f"{ret:#x}",
+            "func": f"{func:#x}",
+            "frame_pointer": f"{pointer:#x}",
+        },
     }
     right = func == site.address
     bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* current: the thread_info of the running thread, in tp. */
+#ifndef ASM_CURRENT_H
+#define ASM_CURRENT_H
+
+struct thread_info;
+
+static inline __attribute__((always_inline)) struct thread_info *get_current(void)
+{
+	struct thread_info *thread;
+
+	/* Not volatile: a thread never sees another's value. */
+	__asm__("mv %0, tp" : "=r"(thread));
+	return thread;
+}
+
+#define current get_current()
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interrupts of QEMU's virt machine with aia=aplic-imsic: messages. A store of a number to a CPU's
+ * page is that interrupt there; whoever can store can interrupt, another CPU or a debugger.
+ */
+#ifndef ASM_IMSIC_H
+#define ASM_IMSIC_H
+
+#define IMSIC_PAGE(cpu)		(0x28000000ul + (cpu) * 0x1000ul)	/* supervisor level */
+
+#define IMSIC_IPI		1
+#define IMSIC_INJECTED		2
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ASM_MODULE_H
+#define ASM_MODULE_H
+
+/* Behind the kernel's heap, beyond the reach of jal; auipc reaches everything from there. */
+#define MODULES_OFFSET		0
+
+#ifndef __ASSEMBLER__
+
+#include <linux/compiler.h>
+
+/**
+ * struct mod_arch_specific - where a module's call sites go, whose jal cannot reach the kernel
+ * @mcount_trampoline:	jumps to _mcount
+ * @ftrace_trampoline:	jumps to ftrace_caller; 0 in static ports
+ */
+struct mod_arch_specific {
+	unsigned long mcount_trampoline;
+	unsigned long ftrace_trampoline;
+};
+
+extern const char module_mcount[] __asm__("_mcount");
+extern const char ftrace_trampoline[] __weak;
+
+#define MODULE_ARCH_INIT						\
+	.arch = {							\
+		.mcount_trampoline = (unsigned long)module_mcount,	\
+		.ftrace_trampoline = (unsigned long)ftrace_trampoline,	\
+	},
+
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ASM_PROCESSOR_H
+#define ASM_PROCESSOR_H
+
+#include <linux/compiler.h>
+
+static __always_inline void cpu_relax(void)
+{
+	__asm__ volatile(".word 0x0100000f" : : : "memory");	/* pause, a hint */
+}
+
+/* Sleep until an interrupt is pending, masked or not. */
+static __always_inline void arch_idle(void)
+{
+	__asm__ volatile("wfi" : : : "memory");
+}
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ASM_TRAPS_H
+#define ASM_TRAPS_H
+
+/** exception_name - the reason for an exception in words, from scause */
+const char *exception_name(unsigned long cause);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/* Which interrupt it was; and the interrupt controller, an IMSIC for each CPU. */
+#include <asm/csr.h>
+#include <asm/imsic.h>
+#include <asm/io.h>
+#include <asm/ptrace.h>
+#include <asm/timer.h>
+#include <linux/arch.h>
+#include <linux/bug.h>
+#include <linux/irq.h>
+#include <linux/sched.h>
+
+/* The assembler does not know their names: AIA, chapter 2. */
+#define CSR_SISELECT	"0x150"
+#define CSR_SIREG	"0x151"
+#define CSR_STOPEI	"0x15c"
+
+#define EIDELIVERY	0x70
+#define EITHRESHOLD	0x72
+#define EIE0		0xc0
+
+static void imsic_write(unsigned long selected, unsigned long value)
+{
+	__asm__ volatile("csrw " CSR_SISELECT ", %0\n\tcsrw " CSR_SIREG ", %1"
+			 : : "r"(selected), "r"(value));
+}
+
+void arch_irq_init(void)
+{
+	imsic_write(EIE0, 1ul << IMSIC_IPI | 1ul << IMSIC_INJECTED);
+	imsic_write(EITHRESHOLD, 0);
+	imsic_write(EIDELIVERY, 1);
+	__asm__ volatile("csrs sie, %0" : : "r"(1ul << INT_EXTERNAL));
+}
+
+static void handle_message(void)
+{
+	unsigned long top;
+
+	/* Reading tells, writing acknowledges. */
+	__asm__ volatile("csrrw %0, " CSR_STOPEI ", zero" : "=r"(top) : : "memory");
+	switch (top >> 16) {
+	case 0:
+		return;
+	case IMSIC_IPI:
+		smp_ipi_interrupt();
+		return;
+	case IMSIC_INJECTED:
+		injected_interrupt();
+		return;
+	}
+	panic("message %lu, which nobody has asked for", top >> 16);
+}
+
+void arch_handle_irq(void)
+{
+	unsigned long cause;
+
+	__asm__ volatile("csrr %0, scause" : "=r"(cause));
+	switch (cause & ~CAUSE_INTERRUPT) {
+	case INT_EXTERNAL:
+		handle_message();
+		return;
+	case INT_TIMER:
+		timer_interrupt();
+		return;
+	}
+	panic("interrupt %lu, which nobody has asked for", cause & ~CAUSE_INTERRUPT);
+}
+
+void arch_send_ipi(unsigned int cpu)
+{
+	/* What this CPU has written has to be there when the other one looks. */
+	__asm__ volatile("fence rw, rw" : : : "memory");
+	writel(IMSIC_IPI, IMSIC_PAGE(cpu));
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/* The tick: each CPU's stimecmp (Sstc). An interrupt is pending as long as that is not in the future. */
+#include <asm/csr.h>
+#include <asm/timer.h>
+#include <linux/arch.h>
+#include <linux/irq.h>
+#include <linux/sched.h>
+#include <linux/threads.h>
+
+/* Counts from one tick to the next, 0: stopped; and when the next one is. */
+static u64 tick_period[NR_CPUS];
+static u64 tick_deadline[NR_CPUS];
+
+static void set_deadline(u64 count)
+{
+	tick_deadline[current->cpu] = count;
+	__asm__ volatile("csrw 0x14d, %0" : : "r"(count));	/* CSR_STIMECMP */
+}
+
+/*
+ * Stopped is: long due, and masked. A deadline that is never reached would be a timer of QEMU's, and
+ * with `-icount sleep=off` the clock jumps to the next one whenever no CPU runs, at a breakpoint too.
+ */
+static void stop(void)
+{
+	__asm__ volatile("csrc sie, %0" : : "r"(1ul << INT_TIMER));
+	set_deadline(0);
+}
+
+void arch_timer_init(void)
+{
+	stop();
+}
+
+void arch_timer_start(u32 hz)
+{
+	u64 period = TIMER_HZ / hz;
+
+	if (!period)
+		period = 1;
+	tick_period[current->cpu] = period;
+	set_deadline(timer_read_count() + period);
+	__asm__ volatile("csrs sie, %0" : : "r"(1ul << INT_TIMER));
+}
+
+void arch_timer_stop(void)
+{
+	tick_period[current->cpu] = 0;
+	stop();
+}
+
+/* The next deadline is a period after this one, not after now: the rate is exact. */
+void timer_interrupt(void)
+{
+	u64 now = timer_read_count();
+	u64 period = tick_period[current->cpu];
+	u64 deadline = tick_deadline[current->cpu];
+
+	if (!period) {
+		stop();
+		return;
+	}
+	deadline += period;
+	if (deadline <= now)		/* late by more than a tick: those are lost */
+		deadline = now + period;
+	set_deadline(deadline);
+	tick_interrupt();
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU's virt machine: memory begins at 0x80000000, where a CPU comes from the boot ROM. Addresses
+ * are physical ones: head.S maps everything at its own address. Behind the few instructions there
+ * is the boot stack: below memory nothing is mapped, so a stack that overflows faults.
+ */
+#include <linux/module.lds.h>
+#include <linux/vmlinux.lds.h>
+
+#define RAM_ADDRESS 0x80000000
+#define BOOT_STACK_SIZE 0x100000
+#define LINK_ADDRESS 0x80200000
+
+OUTPUT_ARCH(riscv)
+ENTRY(_start)
+
+SECTIONS
+{
+	. = RAM_ADDRESS;
+	.reset : { KEEP(*(.reset.text)) }
+	. = RAM_ADDRESS + BOOT_STACK_SIZE;
+	__boot_stack_end = .;
+
+	. = LINK_ADDRESS;
+	KERNEL_TEXT
+	KERNEL_RODATA
+	.eh_frame_hdr : {
+		__eh_frame_hdr = .;
+		*(.eh_frame_hdr)
+	}
+	.eh_frame : ALIGN(8) {
+		KEEP(*(.eh_frame))
+		__eh_frame_end = .;
+	}
+	KERNEL_DATA
+	KERNEL_RESERVED
+	KERNEL_MODULES
+
+	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/* Taking the return address of a function that the graph tracer wants to see return. */
+#include <asm/ftrace.h>
+#include <linux/compiler.h>
+#include <linux/ftrace.h>
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+/**
+ * prepare_ftrace_return() - make a function return to return_to_handler (C4)
+ * @parent: where its return address is
+ * @self_addr: its call site, rec->ip
+ * @frame_pointer: s0 as it will be when it has returned (C6)
+ */
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer);
+
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer)
+{
+	unsigned long *retp = parent;
+
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+	/* C12: no word has it yet; sp stands for it, where the stub's frame ends behind that word. */
+	retp = parent + 1;
+#endif
+	if (!function_graph_enter(*parent, self_addr, frame_pointer, retp))
+		*parent = (unsigned long)return_to_handler;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The riscv64 port's part of ftrace's interface. Two forms of call site:
+ *
+ *	mcount (-pg), one instruction, behind the prologue, with a0 = ra:
+ *		rec->ip:	jal	_mcount
+ *
+ *	patchable-entry (-fpatchable-function-entry=2), two, before the prologue:
+ *		rec->ip:	mv	t0, ra
+ *				jal	ftrace_caller
+ *
+ * The linker makes jal out of the compiler's auipc and jalr (relaxation), for the kernel is small.
+ * A module lies beyond the reach of jal. Its sites call trampolines that it brings along.
+ */
+#ifndef ASM_FTRACE_H
+#define ASM_FTRACE_H
+
+#define RISCV_INSN_SIZE		4
+
+/* From rec->ip to the return address of the call: what the stub takes off ra to get ip (C2). */
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+#define MCOUNT_INSN_SIZE	(2 * RISCV_INSN_SIZE)
+#else
+#define MCOUNT_INSN_SIZE	RISCV_INSN_SIZE
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
+#define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
+#endif
+
+#ifndef __ASSEMBLER__
+
+extern void _mcount(void);
+extern void ftrace_graph_call(void);
+
+#define MCOUNT_ADDR		((unsigned long)_mcount)
+
+struct dyn_arch_ftrace {
+	/* rec->ip and the build's form say everything. */
+};
+
+#ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
+struct module;
+struct dyn_ftrace;
+
+/* As built, a patchable entry is two nops and no call of _mcount. */
+int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec);
+#define ftrace_init_nop ftrace_init_nop
+#endif
+
+static inline unsigned long ftrace_call_adjust(unsigned long addr)
+{
+	return addr;
+}
+
+#endif
+#endif

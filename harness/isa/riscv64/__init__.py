@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""RISC-V with 64 bits, without compressed instructions."""
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from harness.errors import FormatError
+from harness.isa.base import Isa
+from harness.isa.riscv64.abi import RiscV64Abi
+from harness.isa.riscv64.asm_syntax import RiscV64AsmSyntax
+from harness.isa.riscv64.machine import RiscV64Machine
+from harness.isa.riscv64.sites import RiscV64Sites
+from harness.units import ByteOrder
+
+_RELATIVE = re.compile(r"((?:jal|j|b\w+) (?:\w+, )*)(-?(?:0x)?[0-9a-f]+)")
+
+
+class RiscV64(Isa):
+    """RV64G."""
+
+    name = "riscv64"
+    elf_machine = 243
+    elf_flags_refused: ClassVar[Mapping[int, str]] = {1: "compressed", 8: "RVE"}
+    direct_call = re.compile(r"jal (?:ra, )?(0x[0-9a-f]+)")
+    sites_type = RiscV64Sites
+    abi_type = RiscV64Abi
+    asm_syntax_type = RiscV64AsmSyntax
+    machine_type = RiscV64Machine
+
+    def __init__(self, bits: int, byteorder: ByteOrder) -> None:
+        if bits != 64:
+            raise FormatError("the 32-bit ABIs of riscv64 are not supported")
+        super().__init__(bits, byteorder)
+
+    @property
+    def code_byteorder(self) -> ByteOrder:
+        """Always little endian."""
+        return "little"
+
+    def _text(self, address: int, mnemonic: str, operands: str) -> str:
+        """capstone gives the distance of a branch; here it has its target."""
+        text = super()._text(address, mnemonic, operands)
+        if match := _RELATIVE.fullmatch(text):
+            return f"{match[1]}{address + int(match[2], 0) & self.mask:#x}"
+        return text
+
+    def _capstone(self) -> tuple[int, int]:
+        import capstone
+
+        return capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV64

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""CPUs of RISC-V on QEMU's virt machine.
+
+Encodings: The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings".
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from harness.errors import UsageError
+from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+
+_MEMORY = range(0x80000000, 0xC0000000)
+_FENCE_I = 0x0000100F
+
+_IMSIC_PAGES, _IMSIC_PAGE = 0x28000000, 0x1000
+"""The supervisor's interrupt files of the virt machine with ``aia=aplic-imsic``."""
+
+_INJECTED = 2
+"""The message that guests take for an injected one (guests/arch/riscv64/include/asm/imsic.h)."""
+
+_FAULTS = {
+    **dict.fromkeys((0, 1, 12), "jump to"),
+    **dict.fromkeys((4, 5, 13), "load from"),
+    **dict.fromkeys((6, 7, 15), "store to"),
+}
+"""scause of misaligned addresses, access and page faults (volume II, "scause Register")."""
+
+_SIE, _SPP = 1 << 1, 1 << 8
+"""sstatus.SIE, and sstatus.SPP: whether the last trap came from the kernel."""
+
+
+def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
+    """A store of a number to a CPU's page is that interrupt there."""
+    if nmi:
+        raise UsageError("this machine can raise no NMI in a running kernel")
+    to.store(_IMSIC_PAGES + cpu * _IMSIC_PAGE, _INJECTED.to_bytes(4, "little"))
+
+
+class RiscV64Machine(Machine):
+    """The kernel runs in supervisor mode, identity-mapped."""
+
+    injections: ClassVar[Mapping[str, Injection]] = {"imsic": Injection(_send_message)}
+    flow_patterns = (
+        FlowPattern(0x00000FFF, 0x000000EF, FlowKind.CALL),  # jal ra
+        FlowPattern(0x00007FFF, 0x000000E7, FlowKind.CALL),  # jalr ra
+        FlowPattern(0x00007FFF, 0x00000067, FlowKind.INDIRECT_JUMP),  # jr, ret
+        FlowPattern(0xFFFFFFFF, 0x10200073, FlowKind.EXCEPTION_RETURN),  # sret
+        FlowPattern(0xFFFFFFFF, 0x30200073, FlowKind.EXCEPTION_RETURN),  # mret
+    )
+    # Integer and floating-point loads and stores.
+    accesses_memory = (0x00000053, 0x00000003)
+    fatal_entry = "unhandled_exception"
+    vectors_symbol = "vectors"
+    vector_offsets: ClassVar[Sequence[int]] = (0,)
+
+    def fault(self, register: Callable[[str], int], pc: int) -> str:
+        """By scause and stval, which stay until the next trap."""
+        what = _FAULTS.get(register("scause"))
+        return f"{what} {register('stval') & self.code.mask:#x}" if what else ""
+
+    @classmethod
+    def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
+        """``fence.i`` is for the executing hart only."""
+        return frozenset(
+            {
+                Property.FAR_MODULES,
+                Property.FRAME_RECORDS,
+                Property.LOCAL_FETCH,
+                Property.NO_NMI,
+            }
+        )
+
+    def linear_address(self, address: int) -> int | None:
+        """Guests are identity-mapped (guests/arch/riscv64/mmu.S)."""
+        return address if address in _MEMORY else None
+
+    def runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """gdb's ``priv`` is not 0, user mode."""
+        return bool(register("priv"))
+
+    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """Supervisor mode, with sstatus.SIE."""
+        return register("priv") == 1 and bool(register("sstatus") & _SIE)
+
+    def interrupt_mask(self, status: int) -> int:
+        """sstatus.SIE."""
+        return status & _SIE
+
+    def with_interrupts_masked(self, status: int) -> int:
+        """sstatus.SIE."""
+        return status & ~_SIE
+
+    def masks_interrupts(self, instruction: bytes) -> bool:
+        """``csrrci`` of sstatus with SIE alone, into any register."""
+        return self.code.value(instruction) & 0xFFFFF07F == 0x10017073
+
+    def is_return(self, instruction: bytes) -> bool:
+        """``ret``."""
+        return self.code.value(instruction) == 0x00008067
+
+    def is_conditional(self, instruction: bytes) -> bool:
+        """beq and its like."""
+        return self.code.value(instruction) & 0x7F == 0x63
+
+    def is_store(self, instruction: bytes) -> bool:
+        """Integer and floating-point stores, and atomic operations but ``lr``."""
+        word = self.code.value(instruction)
+        opcode = word & 0x7F
+        return opcode in (0x23, 0x27) or (opcode == 0x2F and word >> 27 != 2)
+
+    def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
+        """``fence.i``, which is for all addresses."""
+        return range(self.code.mask + 1) if self.code.value(instruction) == _FENCE_I else None

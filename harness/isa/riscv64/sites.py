@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""``jal _mcount`` of ``-pg``, and the two nops of ``-fpatchable-function-entry=2``.
+
+The compiler's ``auipc; jalr`` is a ``jal`` when the linker has relaxed it.  Encodings: The RISC-V
+Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings".
+"""
+
+from collections.abc import Sequence
+
+from harness.errors import RangeError
+from harness.isa.code import Code, Instruction
+from harness.isa.sites import CallSite, Form, Sites, SiteState
+
+_JAL_RA = 0x000000EF
+_J = 0x0000006F
+_OPCODE_AND_RD = 0x00000FFF
+_MV_T0_RA = 0x00008293
+_NOP = 0x00000013
+_REACH = 1 << 20
+
+_R_RISCV_JAL = 17
+_R_RISCV_CALL = 18
+_R_RISCV_CALL_PLT = 19
+
+
+class RiscV64Sites(Sites):
+    """Both forms; the call is the second instruction of a patchable entry."""
+
+    call_relocations = frozenset({_R_RISCV_JAL, _R_RISCV_CALL, _R_RISCV_CALL_PLT})
+
+    def __init__(self, code: Code) -> None:
+        super().__init__(code)
+        self.nop = code.encode(_NOP)
+        self._keep_return = code.encode(_MV_T0_RA)
+
+    def encode_call(self, pc: int, target: int) -> bytes:
+        """``jal target``, which reaches from -1 MiB to +1 MiB - 4."""
+        return self.code.encode(_JAL_RA | self._offset(pc, target))
+
+    def encode_jump(self, pc: int, target: int) -> bytes:
+        """``j target``, with the reach of ``jal``."""
+        return self.code.encode(_J | self._offset(pc, target))
+
+    def reach(self, pc: int) -> tuple[int, int]:
+        """1 MiB backward, and one instruction less forward."""
+        return (pc - _REACH) & self.code.mask, (pc + _REACH - 4) & self.code.mask
+
+    def call_target(self, pc: int, code: bytes) -> int | None:
+        """The target of a ``jal``."""
+        word = self.code.value(code[:4])
+        if len(code) < 4 or word & _OPCODE_AND_RD != _JAL_RA:
+            return None
+        offset = (
+            (word >> 31) << 20
+            | (word >> 12 & 0xFF) << 12
+            | (word >> 20 & 1) << 11
+            | (word >> 21 & 0x3FF) << 1
+        )
+        if offset >= _REACH:
+            offset -= 2 * _REACH
+        return (pc + offset) & self.code.mask
+
+    def recognise(
+        self, address: int, code: bytes, mcount: int | None, before: bytes = b""
+    ) -> Form | None:
+        """``jal _mcount``, or two nops at a patchable entry."""
+        if address % 4:
+            return None
+        if mcount is not None and self.call_target(address, code) == mcount & self.code.mask:
+            return Form.MCOUNT
+        return Form.PATCHABLE_ENTRY if code.startswith(2 * self.nop) else None
+
+    def size(self, form: Form, code: bytes) -> int:
+        """Two instructions for a patchable entry, one otherwise."""
+        return 8 if form is Form.PATCHABLE_ENTRY else 4
+
+    def code_for(self, site: CallSite, state: SiteState, target: int) -> bytes:
+        """At a patchable entry ``t0`` has the caller's ``ra`` after boot."""
+        if site.form is not Form.PATCHABLE_ENTRY:
+            return self.nop if state is SiteState.NOP else self.encode_call(site.address, target)
+        if state is SiteState.BOOT:
+            return 2 * self.nop
+        off = state is SiteState.NOP
+        call = self.nop if off else self.encode_call(self.call_address(site), target)
+        return self._keep_return + call
+
+    def call_address(self, site: CallSite) -> int:
+        """The second instruction of a patchable entry."""
+        return site.address + 4 * (site.form is Form.PATCHABLE_ENTRY)
+
+    def find_entry(self, listing: Sequence[Instruction]) -> tuple[int, int] | None:
+        """Two nops."""
+        if [one.text for one in listing[:2]] != ["nop", "nop"]:
+            return None
+        return listing[0].address, listing[1].address
+
+    def _offset(self, pc: int, target: int) -> int:
+        offset = self.code.aligned(target) - self.code.aligned(pc)
+        if not -_REACH <= offset < _REACH:
+            raise RangeError(
+                f"a jump at {self.code.hex(pc)} cannot reach {self.code.hex(target)}",
+                "jal reaches 1 MiB in either direction; link the code closer together.",
+            )
+        return (
+            (offset >> 20 & 1) << 31
+            | (offset >> 1 & 0x3FF) << 21
+            | (offset >> 11 & 1) << 20
+            | (offset >> 12 & 0xFF) << 12
+        )
