@@ -33,12 +33,15 @@ check: setup
 
 setup: packages $(BIN)/harness
 
-# The first word of each line of bindep.txt is a Debian package.
+# The first word of each line of bindep.txt is a Debian package, or a virtual one.
 packages: bindep.txt
 	@missing=; \
+	installed=$$(dpkg-query -W -f '$${db:Status-Abbrev} $${Package}, $${Provides},\n' | grep '^.i'); \
 	for package in $$(sed -e 's/#.*//' bindep.txt | awk '{ print $$1 }'); do \
-		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || \
-			missing="$$missing $$package"; \
+		case "$$installed" in \
+		*" $$package,"* | *" $$package ("*) ;; \
+		*) missing="$$missing $$package" ;; \
+		esac; \
 	done; \
 	if [ -n "$$missing" ]; then \
 		echo "installing:$$missing"; \

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.errors import FormatError
-from harness.isa import Isa, architectures, for_elf
+from harness.isa import architectures
+from tests.unit.isa_kinds import every_isa
 
 PACKAGE = Path(harness.__file__).parent
 
@@ -166,13 +166,7 @@ def asks_architecture(path: Path, tree: ast.AST) -> list[str]:
 def machine_words() -> frozenset[str]:
     """Mnemonics and the names of registers, but for words that mean something else too."""
     names: set[str] = set()
-    assert architectures()  # which imports them
-    kinds = [(one.elf_machine, bits) for one in Isa.__subclasses__() for bits in (32, 64)]
-    for machine, bits in kinds:
-        try:
-            abi = for_elf(machine, bits, "little").abi
-        except FormatError:
-            continue
+    for abi in (isa.abi for isa in every_isa()):
         names |= {abi.return_register, abi.current_register, *abi.status_registers}
         names |= {*abi.general_registers, *abi.scratch, *abi.float_scratch, *abi.float_saved}
         names |= set(abi.float_status)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.isa import Form, for_elf
+from tests.unit.isa_kinds import every_isa
 
 O32 = for_elf(8, 32, "big")
 N64 = for_elf(8, 64, "little")
@@ -98,7 +99,7 @@ def test_maintenance_of_fetched_instructions(isa, word, registers, address):
         assert visible == range(address // line * line, address // line * line + line)
 
 
-@pytest.mark.parametrize("isa", ISAS, ids=repr)
+@pytest.mark.parametrize("isa", every_isa(), ids=repr)
 def test_a_call_reaches_its_limits_and_no_farther(isa):
     pc = 0x80101000 if isa.name == "mips" else 0x50000000
     low, high = isa.sites.reach(pc)
@@ -117,7 +118,7 @@ def test_the_edges_of_mips_lie_on_both_sides_of_a_region():
     assert A64.machine.edges(4) == ()
 
 
-@pytest.mark.parametrize("isa", ISAS, ids=repr)
+@pytest.mark.parametrize("isa", every_isa(), ids=repr)
 def test_the_calling_convention_names_each_register_once(isa):
     abi = isa.abi
     for first, second in (
@@ -134,7 +135,7 @@ def test_the_calling_convention_names_each_register_once(isa):
     assert integers | (rest & set(isa.abi.general_registers)) == set(isa.abi.general_registers)
 
 
-@pytest.mark.parametrize("isa", ISAS, ids=repr)
+@pytest.mark.parametrize("isa", every_isa(), ids=repr)
 @pytest.mark.parametrize("form", [Form.MCOUNT, Form.PATCHABLE_ENTRY])
 def test_what_is_live_at_a_site_may_be_given_a_pattern(isa, form):
     state = isa.abi.at_site(form)

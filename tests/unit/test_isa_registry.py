@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from harness.errors import FormatError
 from harness.isa import CallSite, Form, architectures, for_elf
+from tests.unit.isa_kinds import every_isa
 
-KINDS = [(8, 32, "big"), (8, 32, "little"), (8, 64, "big"), (8, 64, "little"), (183, 64, "little")]
-kinds = st.sampled_from(KINDS).map(lambda kind: for_elf(*kind))
+kinds = st.sampled_from(every_isa())
 
 
 def test_architectures() -> None:

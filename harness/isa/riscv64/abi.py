@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The psABI's LP64D; the kernel has its thread pointer in ``tp``, and of ``gp`` nothing."""
+"""The psABI's LP64D; the kernel has its thread pointer in ``tp``, and nothing in ``gp``."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -27,7 +27,7 @@ class RiscV64Abi(Abi):
     argument_registers = _ARGUMENTS
     scratch = ("ra", *_TEMPORARIES, *_ARGUMENTS)
     saved = _SAVED
-    fixed = ("tp",)
+    fixed = ("tp", "gp")
     results = ("a0", "a1")
     float_scratch = (*(f"ft{n}" for n in range(12)), *(f"fa{n}" for n in range(8)))
     float_saved = tuple(f"fs{n}" for n in range(12))
