@@ -8,6 +8,7 @@ import pytest
 
 from harness import boot
 from harness.errors import GuestDied
+from tests.support.configs import others
 
 HERE = Path(__file__).parent / "workloads"
 LINES = str(HERE / "lines.c")
@@ -24,6 +25,7 @@ KINDS = [
     "mips-malta-smp",
     "mips64-malta",
     "mips64-malta-smp",
+    *others(),
 ]
 
 

@@ -23,6 +23,7 @@ EINVAL, EEXIST, ENOENT, ERANGE = -22, -17, -2, -34
 MIPS = [name for name in list_configs() if load_config(name).architecture == "mips"]
 N64 = [name for name in MIPS if "-mabi=64" in load_config(name).build.cflags]
 FAR = [name for name in list_configs() if Property.FAR_MODULES in load_config(name).properties]
+AARCH64 = [name for name in FAR if load_config(name).architecture == "aarch64"]
 
 CALLBACKS = [
     *("callbacks_run", "mod_leaf", "mod_nested", "mod_middle", "mod_leaf"),
@@ -112,6 +113,23 @@ def test_switched_on_a_long_call_is_what_the_linker_made(machine):
 
 @pytest.mark.parametrize("machine", FAR)
 def test_a_site_goes_through_a_trampoline_of_its_module(machine):
+    with boot(machine, "modules", modules=MODULES) as guest:
+        guest.tracer.current = "function"
+        debugger, code = guest.debugger, guest.image.isa.sites
+        caller = guest.address_of("ftrace_caller")
+        for site in sites_of(guest):
+            address = code.call_address(site)
+            target = code.call_target(address, debugger.read_memory(address, 4))
+            assert any(target in image.text for image in images(guest))
+            low, high = code.reach(address)
+            assert not low <= caller <= high
+            debugger.write_register("pc", target)
+            passed = [debugger.step_instruction().address for _ in range(3)]
+            assert caller in passed
+
+
+@pytest.mark.parametrize("machine", AARCH64)
+def test_a_trampoline_of_aarch64(machine):
     with boot(machine, "modules", modules=MODULES) as guest:
         guest.tracer.current = "function"
         engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_LITTLE_ENDIAN)

@@ -100,6 +100,6 @@ def test_every_call_is_matched_with_its_number_and_name(config, guest):
     assert {"write", "exit", "getpid", "gettid", "mmap", "nanosleep"} <= {c.name for c in calls}
     address = guest.address_of("arch_syscall_addr")
     for call in calls:
-        function = guest.debugger.call(address, call.number)
+        function = guest.debugger.call(address, call.number, returns="unsigned long")
         name = guest.image.symbolize(function)
         assert name.endswith(f"sys_{call.name}")

@@ -10,6 +10,7 @@ import pytest
 
 from harness.config import list_configs, load_config
 from harness.isa import Form
+from tests.support.configs import others
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "instructions.py"
 
@@ -20,7 +21,7 @@ FUNCTION_EVENT_MOST = 240
 PAIR_MOST = 500
 REFUSED = 60
 LEFT = 115
-# What gcc leaves at a site that is switched off, and nothing else.
+# What gcc leaves at a site that is switched off, at most, and nothing else.
 SITE = {
     Form.MCOUNT: 3,  # move at,ra and two words; mov x0,x30, xpaclri and one word
     Form.MCOUNT_RA_ADDRESS: 4,  # and the place of ra
@@ -29,7 +30,10 @@ SITE = {
 LONG_CALL = 2  # the branch over it, and the word behind the branch
 LANDING_PAD = 1
 
-ABIS = ["mips-malta-ra", "mips64el-malta", "aarch64-virt", "aarch64-virt-bti-pac-patchable"]
+ABIS = [
+    *("mips-malta-ra", "mips64el-malta", "aarch64-virt", "aarch64-virt-bti-pac-patchable"),
+    *(name for name in others() if load_config(name).qemu.smp == 1),
+]
 """One config of each ABI and form; ``--full`` takes those with one CPU all."""
 
 
@@ -59,7 +63,7 @@ def test_no_more_than_promised(benchmark, config, kind, code):
         pads = "-mbranch-protection=standard" in build.cflags and build.form is Form.PATCHABLE_ENTRY
         long_call = code == "module" and config.startswith("mips")
         wanted = LONG_CALL if long_call else SITE[build.form] + LANDING_PAD * pads
-        assert costs.site == wanted
+        assert 0 < costs.site <= wanted
     assert 40 < costs.function.mean <= costs.function.most <= FUNCTION_EVENT_MOST
     assert max(costs.function.mean, costs.function.usual) <= FUNCTION_EVENT
     assert 100 < costs.pair.mean <= PAIR

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from harness.config import load_config
 from harness.errors import UsageError
+from harness.isa import Form
 from harness.tracefs import Tracefs
+from tests.support.configs import others
 
 CONFIGS = [
     *("mips-malta", "mips64el-malta", "mips64-malta-smp"),
     *("aarch64-virt-smp", "aarch64-virt-bti-pac-patchable"),
+    *others(),
 ]
 GUESTS = Path(__file__).parents[1] / "guest" / "workloads"
 
@@ -19,7 +23,9 @@ GUESTS = Path(__file__).parents[1] / "guest" / "workloads"
 def pytest_generate_tests(metafunc):
     static = metafunc.function is test_every_call_of_a_static_guest
     if "config" in metafunc.fixturenames:
-        metafunc.parametrize("config", CONFIGS[:4] if static else CONFIGS)
+        patchable = [n for n in CONFIGS if load_config(n).build.form is Form.PATCHABLE_ENTRY]
+        left_out = patchable if static else []
+        metafunc.parametrize("config", [n for n in CONFIGS if n not in left_out])
 
 
 def hits(guest):

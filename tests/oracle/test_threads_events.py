@@ -10,10 +10,13 @@ from itertools import groupby
 
 import pytest
 
+from tests.support.configs import others
+
 TICKS = [0, 1000, 20_000]
 CONFIGS = [
     *("mips-malta", "mips64el-malta", "mips-malta-smp", "mips64-malta-smp"),
     *("aarch64-virt", "aarch64-virt-smp", "aarch64-virt-bti-pac-patchable-smp"),
+    *others(),
 ]
 
 

@@ -255,8 +255,9 @@ def test_abi_that_is_refused(bits: int, flags: int, name: str) -> None:
         for_elf(MACHINE, bits, "little", flags)
 
 
-def test_code_is_little_endian() -> None:
-    assert code(NOP) == bytes.fromhex("13000000")
+def test_code_is_little_endian_whatever_data_is() -> None:
+    for order in ("big", "little"):
+        assert for_elf(MACHINE, 64, order).encode(NOP) == bytes.fromhex("13000000")
 
 
 def test_registers() -> None:

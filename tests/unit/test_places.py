@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from harness.isa import architectures, machine_of
+from tests.support.configs import EXAMPLES
 
 REPOSITORY = Path(__file__).parents[2]
 CODE = ("harness", "guests", "tools", "Makefile", "tox.ini")
 
 PLACES = ("harness/isa/{}/", "guests/arch/{}/", "guests/ports/", "guests/linux/")
 """And ``qemu-configs``, of which each file is for one.  Documents have lists of them."""
-
-EXAMPLES = {"aarch64", "mips"}
-"""What tests may name, in whatever they are about; of another one they have files of its name."""
 
 NAMED = {
     "aarch64": {
@@ -89,5 +87,6 @@ def test_code_names_no_architecture(architecture: str) -> None:
 
 @pytest.mark.parametrize("architecture", sorted(set(architectures()) - EXAMPLES))
 def test_tests_of_an_architecture_have_its_name(architecture: str) -> None:
+    """Of the examples any test may name the configs."""
     found = naming(architecture, "tests")
     assert {name for name in found if architecture not in Path(name).name} == set()

@@ -15,6 +15,7 @@ from harness.conformance.catalogue import Clause, Judge, load_catalogue
 from harness.conformance.coverage import Covered, covered, judged
 from harness.conformance.engine import why_not_judged
 from harness.conformance.variants import suite_spec
+from harness.isa import Property
 
 
 class Mark(StrEnum):
@@ -70,12 +71,9 @@ Order of memory accesses
 Alignment of the stack
     QEMU raises no fault for a misaligned stack pointer on AArch64; the value itself is judged.
 Non-maskable interrupts
-    The GIC of ``virt`` delivers some (``docs/machines-aarch64.rst``).  Nothing in QEMU's Malta can
-    raise one (``docs/machines-mips.rst``).
+{nmi}
 Snapshots
-    {without_snapshots} cannot go back to a snapshot
-    (``docs/machines-mips.rst``).  Each check there begins with a guest that is booted anew, and a
-    check that goes back in its middle leaves out that part.
+{snapshots}
 """
 
 WIDTH = 100
@@ -97,11 +95,17 @@ def support_page() -> str:
     catalogue = load_catalogue()
     rows = [_row(load_config(name)) for name in list_configs()]
     maintained = [one.id for one in catalogue.clause if Judge.MAINTENANCE in one.judges]
-    lacking = [row.config.name for row in rows if not row.config.qemu.snapshots]
+    lacking = [row.config for row in rows if not row.config.qemu.snapshots]
+    unraised = [row.config for row in rows if Property.NO_NMI in row.config.properties]
     lines = [
         HEAD.format(
             maintenance=_and([f"``{id_}``" for id_ in maintained]),
-            without_snapshots=_and([f"``{name}``" for name in lacking]),
+            nmi=_paragraph(f"Nothing in QEMU's machines can raise one on {_machines(unraised)}."),
+            snapshots=_paragraph(
+                f"{_and([f'``{config.name}``' for config in lacking])} cannot go back to a snapshot"
+                f" ({_pages(lacking)}).  Each check there begins with a guest that is booted anew,"
+                " and a check that goes back in its middle leaves out that part."
+            ),
         )
     ]
     for stem, clauses in groupby(catalogue.clause, key=lambda clause: clause.stem):
@@ -175,6 +179,24 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
         if number == 0:
             yield rule
     yield rule
+
+
+def _machines(configs: Sequence[MachineConfig]) -> str:
+    """The architectures of these configs, and where their machines are described."""
+    return f"{_and(sorted({config.architecture for config in configs}))} ({_pages(configs)})"
+
+
+def _pages(configs: Sequence[MachineConfig]) -> str:
+    names = sorted({config.architecture for config in configs})
+    return _and([f"``docs/machines-{name}.rst``" for name in names])
+
+
+def _paragraph(text: str) -> str:
+    """The definition of a term."""
+    indent = "    "
+    return fill(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def _item(text: str) -> str:
