@@ -95,6 +95,8 @@ class Machine(ABC):
     """The guest's function for interrupts of a timer that is not in QEMU's snapshots."""
     unsaved_timer_stop: ClassVar[tuple[str, int]]
     """The register and the bit that stop that timer; QEMU sets it again when it may go on."""
+    replays_sleep: ClassVar[bool] = False
+    """Whether QEMU's record and replay need ``-icount sleep=on``: an idle CPU waits for time."""
     vectors_symbol: ClassVar[str]
     """The symbol of the guest's exception vectors."""
     vector_offsets: ClassVar[Sequence[int]]

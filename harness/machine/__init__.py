@@ -2,7 +2,8 @@
 """One running QEMU: process, monitor, console and the socket of its debug stub."""
 
 from harness.machine.attached import AttachedMachine, NoConsole
+from harness.machine.command import ReplayLog, ReplayMode
 from harness.machine.console import Console
 from harness.machine.machine import Machine
 
-__all__ = ["AttachedMachine", "Console", "Machine", "NoConsole"]
+__all__ = ["AttachedMachine", "Console", "Machine", "NoConsole", "ReplayLog", "ReplayMode"]

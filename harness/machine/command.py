@@ -2,14 +2,54 @@
 """QEMU's command line for a machine config."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.config import LinuxConfig, MachineConfig
+from harness.isa import machine_of
 
 NAME = "ftrace-harness"
 
 # One instruction is one nanosecond, and the clock begins at a fixed date: runs are reproducible.
 DETERMINISTIC = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01T00:00:00")
+
+
+class ReplayMode(StrEnum):
+    """What QEMU does with a log of a run's inputs (-icount rr=)."""
+
+    RECORD = "record"
+    REPLAY = "replay"
+
+
+class ReplayLog(NamedTuple):
+    """QEMU's log of one run; it is written or followed.
+
+    A replay goes backwards with snapshots in ``disk``, a qcow2 image that no device of the guest
+    reads.
+    """
+
+    mode: ReplayMode
+    file: Path
+    disk: Path | None = None
+
+    def arguments(self, sleeps: bool) -> list[str]:
+        """QEMU's arguments: the deterministic ones with this log.
+
+        ``sleeps`` is `harness.isa.Machine.replays_sleep`.
+        """
+        icount = "shift=0" if sleeps else DETERMINISTIC[1]
+        words = ["-icount", f"{icount},rr={self.mode},rrfile={_escaped(self.file)}"]
+        words += DETERMINISTIC[2:]
+        if self.disk is not None:
+            driver = "driver=qcow2,node-name=snapshots,file.driver=file"
+            words += ["-blockdev", f"{driver},file.filename={_escaped(self.disk)}"]
+        return words
+
+
+def _escaped(file: Path) -> str:
+    return str(file).replace(",", ",,")
+
 
 # One host thread per CPU, which is not QEMU's default on mips64.  With a single thread a plugin
 # cannot tell since QEMU 9.0 which CPU executes.
@@ -24,6 +64,7 @@ def qemu_command(
     monitor_fd: int,
     gdb_fd: int,
     deterministic: bool = False,
+    replay: ReplayLog | None = None,
     plugins: Sequence[str] = (),
     append: str = "",
     initrd: Path | None = None,
@@ -31,7 +72,8 @@ def qemu_command(
     """The command line of a machine that waits at its first instruction.
 
     ``console_fd`` and ``monitor_fd`` are connected sockets, ``gdb_fd`` is a listening one; QEMU
-    inherits all three, so nothing has to wait for a socket.  ``plugins`` are arguments of
+    inherits all three, so nothing has to wait for a socket.  With ``replay`` the console is the
+    writing end of a pipe.  ``plugins`` are arguments of
     ``-plugin``.  ``append`` and ``initrd`` are the command line and the initial RAM disk of a Linux
     kernel.
 
@@ -42,11 +84,18 @@ def qemu_command(
     command = [qemu.binary, "-no-user-config", "-nodefaults", "-display", "none", "-no-reboot"]
     command += ["-name", NAME, "-machine", qemu.machine, "-cpu", qemu.cpu]
     command += ["-m", qemu.memory, "-smp", str(qemu.smp), "-kernel", str(kernel), "-S"]
-    command += ["-chardev", f"socket,id=console,fd={console_fd}", "-serial", "chardev:console"]
+    if replay is None:
+        command += ["-chardev", f"socket,id=console,fd={console_fd}"]
+    else:
+        command += ["-add-fd", f"fd={console_fd},set=1"]
+        command += ["-chardev", "file,id=console,path=/dev/fdset/1,append=on"]
+    command += ["-serial", "chardev:console"]
     command += ["-chardev", f"socket,id=monitor,fd={monitor_fd}"]
     command += ["-mon", "chardev=monitor,mode=control"]
     command += ["-chardev", f"socket,id=gdb,fd={gdb_fd},server=on,wait=off", "-gdb", "chardev:gdb"]
-    if deterministic:
+    if isinstance(config, MachineConfig) and replay is not None:
+        command += replay.arguments(machine_of(config.architecture).replays_sleep)
+    elif deterministic:
         command += DETERMINISTIC
     elif qemu.smp > 1:
         command += PARALLEL

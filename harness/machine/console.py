@@ -5,7 +5,6 @@ import contextlib
 import io
 import re
 import select
-import socket
 import time
 from pathlib import Path
 from typing import IO, Any, cast
@@ -14,6 +13,7 @@ import pexpect
 from pexpect.socket_pexpect import SocketSpawn
 
 from harness.errors import DeadlineMissed, GuestDied
+from harness.machine.pipe import Connection
 from harness.units import KIB, MIB, escape
 
 WINDOW = 64 * KIB
@@ -42,12 +42,12 @@ _LONGEST_DEATH = max(map(len, DEATH_STRINGS))
 
 
 class Console:
-    """One end of a socket whose other end is the guest's UART.
+    """One end of a socket or a pipe whose other end is the guest's UART.
 
     Output is not trusted: its size is limited, and ``tail`` escapes it.
     """
 
-    def __init__(self, connection: socket.socket, log: Path) -> None:
+    def __init__(self, connection: Connection, log: Path) -> None:
         """Take over ``connection``; raw output is written to ``log``."""
         connection.setblocking(False)
         self._socket = connection

@@ -2,6 +2,7 @@
 """One QEMU process."""
 
 import contextlib
+import os
 import select
 import socket
 import time
@@ -13,9 +14,10 @@ from typing import Self
 from harness.config import LinuxConfig, MachineConfig
 from harness.errors import HostError
 from harness.files import ScratchDirectory
-from harness.machine.command import qemu_command
+from harness.machine.command import ReplayLog, qemu_command
 from harness.machine.console import Console
 from harness.machine.monitor import Monitor, MonitorLost
+from harness.machine.pipe import Connection, ReadingEnd
 from harness.machine.snapshots import MachineSnapshots
 from harness.process import Child
 
@@ -41,6 +43,7 @@ class Machine:
         kernel: Path,
         *,
         deterministic: bool = False,
+        replay: ReplayLog | None = None,
         plugins: Sequence[str] = (),
         keep: Path | None = None,
         append: str = "",
@@ -54,6 +57,7 @@ class Machine:
         self.config = config
         self.kernel = kernel
         self._deterministic = deterministic
+        self._replay = replay
         self._plugins = tuple(plugins)
         self._keep = keep
         self._append = append
@@ -188,7 +192,7 @@ class Machine:
         self._directory = ScratchDirectory()
         if self._keep is not None:
             self._keep.mkdir(parents=True, exist_ok=True)
-        console, qemu_console = socket.socketpair()
+        console, qemu_console = self._console_ends()
         self._console = Console(console, (self._keep or self.directory) / "console.log")
         monitor, qemu_monitor = socket.socketpair()
         self._monitor_socket = monitor
@@ -196,25 +200,26 @@ class Machine:
         try:
             stub.bind(str(self.gdb_socket))
             stub.listen(1)
-            ends = (qemu_console, qemu_monitor, stub)
             self._child = Child(
                 qemu_command(
                     self.config,
                     self.kernel,
-                    console_fd=qemu_console.fileno(),
+                    console_fd=qemu_console,
                     monitor_fd=qemu_monitor.fileno(),
                     gdb_fd=stub.fileno(),
                     deterministic=self._deterministic,
+                    replay=self._replay,
                     plugins=self._plugins,
                     append=self._append,
                     initrd=self._initrd,
                 ),
                 package=self.config.qemu.package,
-                pass_fds=[end.fileno() for end in ends],
+                pass_fds=[qemu_console, qemu_monitor.fileno(), stub.fileno()],
             )
         finally:
-            for end in (qemu_console, qemu_monitor, stub):
-                end.close()
+            os.close(qemu_console)
+            qemu_monitor.close()
+            stub.close()
         self._monitor = Monitor(monitor, self._console)
         try:
             self._monitor.connect(START)
@@ -225,6 +230,14 @@ class Machine:
                 message = "this QEMU does not load the plugin of the execution oracle"
                 advice = "`harness doctor` names the versions of QEMU that were tried."
             raise HostError(message, advice, self.exit_report()) from None
+
+    def _console_ends(self) -> tuple[Connection, int]:
+        """Ours, and QEMU's descriptor."""
+        if self._replay is None:
+            ours, theirs = socket.socketpair()
+            return ours, theirs.detach()
+        reading, writing = os.pipe()
+        return ReadingEnd(reading), writing
 
     def _quit(self, child: Child) -> bool:
         """Ask QEMU to quit and wait for it, while reading the console, on which QEMU may block."""

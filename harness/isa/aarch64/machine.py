@@ -63,6 +63,8 @@ class AArch64Machine(Machine):
     # Without SVE's.
     accesses_memory = (0x0A000000, 0x08000000)
     fatal_entry = "report_exception"
+    # Else a replay hangs that passes an instruction at which the recording was stopped.
+    replays_sleep = True
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = range(0, 0x800, 0x80)
 
