@@ -18,6 +18,7 @@ from harness.debugger.session import DEADLINE, MiSession
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
 from harness.debugger.symbols import GdbSymbols
 from harness.debugger.threads import Threads
+from harness.debugger.writes import Journal, MemoryWrite, need_unlogged
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
 from harness.files import ScratchDirectory
 
@@ -45,6 +46,8 @@ class Debugger:
         self.stop: Stop | None = None
         self.resumptions = 0
         """Counts continues and steps."""
+        self.journal: Journal | None = None
+        """Is told of each write.  With one, registers are not set and functions not called."""
         self.interrupted = True
         """Whether timers may interrupt the target at any time: see `resume`."""
         try:
@@ -156,8 +159,7 @@ class Debugger:
         if len(data) > SMALL_WRITE:
             self.restore_memory(address, data)
         elif data:
-            self.forget()
-            self.memory.write(self._masked(address), data)
+            self._write(MemoryWrite(self._masked(address), data))
 
     def dump_memory(self, address: int, size: int) -> bytes:
         """``size`` bytes, read from the target in any case; the fast way for large sizes."""
@@ -166,13 +168,22 @@ class Debugger:
     def restore_memory(self, address: int, data: bytes) -> None:
         """Write ``data`` to memory; the fast way for large sizes."""
         if data:
-            self.forget()
-            self.memory.restore(self._masked(address), data)
+            self._write(MemoryWrite(self._masked(address), data))
 
     def write_physical(self, address: int, data: bytes) -> None:
         """Write to a physical address, such as a device register; QEMU's stubs only."""
+        self._write(MemoryWrite(address, data, physical=True))
+
+    def _write(self, write: MemoryWrite) -> None:
         self.forget()
-        self.memory.write_physical(address, data)
+        if self.journal is not None:
+            self.journal(write)
+        if write.physical:
+            self.memory.write_physical(write.address, write.data)
+        elif len(write.data) > SMALL_WRITE:
+            self.memory.restore(write.address, write.data)
+        else:
+            self.memory.write(write.address, write.data)
 
     # Registers
 
@@ -186,6 +197,7 @@ class Debugger:
 
     def write_register(self, name: str, value: int) -> None:
         """Set a register of the selected thread."""
+        need_unlogged(self.journal, "set a register")
         self.forget()
         self._registers.write(name, value)
 
@@ -253,6 +265,7 @@ class Debugger:
         Registers are restored afterwards; other CPUs run meanwhile.  GdbError if the target stops
         inside the function; it stays there.
         """
+        need_unlogged(self.journal, "call a function of the guest")
         self.select_thread(self._need_stopped("call a function").thread)
         types = ", ".join(["unsigned long"] * len(arguments)) or "void"
         values = ", ".join(f"0x{self._masked(value):x}" for value in arguments)
