@@ -22,6 +22,7 @@ from harness.units import escape
 # (name, command that prints its version, Debian package)
 TOOLS = (
     ("gdb-multiarch", ("gdb-multiarch", "--version"), "gdb-multiarch"),
+    ("qemu-img", ("qemu-img", "--version"), "qemu-utils"),
     ("make", ("make", "--version"), "make"),
     ("setpriv", ("setpriv", "--pdeathsig", "KILL", "--", "setpriv", "--version"), "util-linux"),
     ("gcc", ("gcc", "--version"), "gcc"),

@@ -9,7 +9,7 @@ from harness.guest.linux import LinuxGuest
 from harness.guest.marker import TracingOff
 from harness.guest.modules import Module, Modules
 from harness.guest.source_listing import SourceListing
-from harness.guest.start import Startable, boot, check_build_id, run_kernel, start
+from harness.guest.start import Startable, boot, check_build_id, debugged, run_kernel, start
 from harness.guest.unattended import Unattended, start_unattended
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "attach",
     "boot",
     "check_build_id",
+    "debugged",
     "open_dump",
     "run_kernel",
     "start",

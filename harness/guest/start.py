@@ -15,7 +15,7 @@ from harness.guest.guest import Guest
 from harness.guest.linux_start import start_linux
 from harness.image import Image, RunningImage
 from harness.kbuild import GuestSpec, build_guest
-from harness.machine import Machine
+from harness.machine import Machine, ReplayLog
 
 PROOF = b"is there memory?"
 MAX_TICK = 100_000
@@ -36,6 +36,8 @@ class Started(TypedDict, total=False):
 
     until: str | None
     deterministic: bool
+    replay: ReplayLog | None
+    begins: Callable[[Guest], None] | None
     plugins: Sequence[str]
     lane: str
     tick: int | None
@@ -95,6 +97,8 @@ def start(
     *,
     until: str | None = WORKLOAD,
     deterministic: bool = False,
+    replay: ReplayLog | None = None,
+    begins: Callable[[Guest], None] | None = None,
     plugins: Sequence[str] = (),
     lane: str = "auto",
     tick: int | None = None,
@@ -108,6 +112,8 @@ def start(
         until: the function to stop at, by default the config's for a Linux kernel; None leaves a
             guest of the harness at its first instruction, without modules.
         deterministic: the guest's clock counts instructions, for reproducible runs.
+        replay: QEMU's log of the run, for a guest of the harness with one CPU.
+        begins: called with a guest of the harness in front of its first instruction.
         plugins: QEMU ``-plugin`` arguments.
         lane: how to read the ring buffer: ``stub`` (gdb and the debug stub), or ``auto``, with
             large parts written to a file by QEMU.
@@ -133,7 +139,11 @@ def start(
             yield linux
         return
     kernel = build_guest(spec, progress)
-    with run_kernel(spec, kernel, deterministic=deterministic, plugins=plugins, lane=lane) as guest:
+    with run_kernel(
+        spec, kernel, deterministic=deterministic, replay=replay, plugins=plugins, lane=lane
+    ) as guest:
+        if begins is not None:
+            begins(guest)
         set_tick(guest, _default_tick() if tick is None else tick)
         if until is not None:
             guest.run(until=until, timeout=timeout)
@@ -148,16 +158,24 @@ def run_kernel(
     kernel: Path,
     *,
     deterministic: bool = False,
+    replay: ReplayLog | None = None,
     plugins: Sequence[str] = (),
     lane: str = "auto",
 ) -> Iterator[Guest]:
     """A guest from a built image, stopped at its first instruction."""
     config = spec.config
+    machine = Machine(config, kernel, deterministic=deterministic, replay=replay, plugins=plugins)
+    with machine, debugged(machine, config, kernel) as (image, debugger):
+        yield Guest(spec, image, machine, debugger, lane)
+
+
+@contextmanager
+def debugged(
+    machine: Machine, config: MachineConfig, kernel: Path
+) -> Iterator[tuple[RunningImage, Debugger]]:
+    """The image and the debugger of a machine of the harness, in front of its first instruction."""
     image = RunningImage(kernel.read_bytes(), str(kernel))
-    with (
-        Machine(config, kernel, deterministic=deterministic, plugins=plugins) as machine,
-        Debugger() as debugger,
-    ):
+    with Debugger() as debugger:
         # QEMU blocks on a full console that is not read.
         debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
         debugger.symbols.load(kernel, current=True)
@@ -173,7 +191,7 @@ def run_kernel(
             raise
         # Until a tick is set.
         debugger.interrupted = False
-        yield Guest(spec, image, machine, debugger, lane)
+        yield image, debugger
 
 
 def check_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:

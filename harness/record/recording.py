@@ -14,6 +14,7 @@ from harness.files import atomic_file
 from harness.guest import TIMEOUT, Guest, Outcome, Startable, start
 from harness.record.limit import keep_first, total_events
 from harness.record.live import LiveEvents
+from harness.replay import Recorder
 from harness.trace import write_trace_dat
 from harness.tracer import SHOWN_OPTIONS
 
@@ -25,7 +26,8 @@ class Request:
     """What to record; the fields are the options of ``harness record``.
 
     ``duration`` is in seconds of the host, ``buffer_size`` in bytes per CPU, ``tick`` in Hz.
-    ``live`` is called with each event as a line.
+    ``live`` is called with each event as a line.  ``replayable`` keeps what `harness.replay` needs
+    in a directory beside the file.
     """
 
     spec: Startable
@@ -47,6 +49,7 @@ class Request:
     lane: str = "auto"
     live: Callable[[str], None] | None = None
     tick: int | None = None
+    replayable: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,28 @@ def record(
         GuestError: the guest is at fault; the events until then are in the file.
         HostError: QEMU, gdb or the disk failed.
     """
+    recorder = Recorder(request.spec, request.output) if request.replayable else None
+    try:
+        recording = _record(request, recorder, wake, progress)
+    except GuestError:
+        if recorder is not None:
+            recorder.save()
+        raise
+    except BaseException:
+        if recorder is not None:
+            recorder.discard()
+        raise
+    if recorder is not None:
+        recorder.save()
+    return recording
+
+
+def _record(
+    request: Request,
+    recorder: Recorder | None,
+    wake: Callable[[], int] | None,
+    progress: Callable[[str], None],
+) -> Recording:
     failure: HarnessError | None = None
     with (
         atomic_file(request.output) as stream,
@@ -90,6 +115,8 @@ def record(
             tick=request.tick,
             timeout=request.timeout,
             buffer_size=request.buffer_size,
+            replay=None if recorder is None else recorder.log,
+            begins=None if recorder is None else recorder.begins,
             progress=progress,
         ) as guest,
     ):
@@ -127,6 +154,8 @@ def record(
         counts, disabled = guest.collector.counts, bool(guest.collector.disabled)
         reached_end = outcome is Outcome.REACHED and request.until == END
         status = guest.workload_status if reached_end else None
+        if recorder is not None:
+            recorder.ends()
     if failure is not None:
         failure.advice = (
             f"The {events} events recorded up to then are in {request.output}. {failure.advice}"

@@ -64,6 +64,7 @@ def test_an_empty_host_is_told_all_that_is_missing(
     missing = {check.name: check for check in found if not check.ok}
     assert list(missing) == [
         "gdb-multiarch",
+        "qemu-img",
         "make",
         "setpriv",
         "gcc",
@@ -74,15 +75,15 @@ def test_an_empty_host_is_told_all_that_is_missing(
     assert missing["mine: machine"].detail == "qemu-fake is not installed"
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert mend_command(found) == (
-        "sudo apt-get install --yes gcc gcc-package gdb-multiarch make qemu-package trace-cmd"
-        " util-linux"
+        "sudo apt-get install --yes gcc gcc-package gdb-multiarch make qemu-package qemu-utils"
+        " trace-cmd util-linux"
     )
     monkeypatch.setattr("os.geteuid", lambda: 0)
     assert mend_command(found).startswith("apt-get install")
 
 
 def test_a_host_with_everything_needs_nothing(install: Install, config: MachineConfig) -> None:
-    for program in ("gdb-multiarch", "make", "setpriv", "gcc"):
+    for program in ("gdb-multiarch", "qemu-img", "make", "setpriv", "gcc"):
         install(program, f"echo; echo {program} 1.0; echo more")
     install("trace-cmd", 'test "$1" = list || { echo; echo trace-cmd 1.0; echo usage; exit 255; }')
     install("qemu-fake", "echo QEMU 1.0")
@@ -118,7 +119,7 @@ def test_a_machine_that_qemu_refuses(install: Install, config: MachineConfig) ->
 def test_what_was_not_tried_is_a_note_and_no_failure(
     install: Install, config: MachineConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for program in ("make", "setpriv", "gcc"):
+    for program in ("qemu-img", "make", "setpriv", "gcc"):
         install(program, f"echo '{program} (Debian 13.1-3) 13.2.0'")
     install("gdb-multiarch", "echo 'GNU gdb (Debian 12.1-4) 12.1'")
     install("trace-cmd", 'test "$1" = list || { echo; echo trace-cmd version 3.4; exit 255; }')

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""What a replay needs, in a directory beside the trace.dat: ``TRACE.replay``.
+
+``inputs`` is QEMU's log, ``vmlinux`` the guest's image, ``manifest.json`` the rest.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.config import MachineConfig
+from harness.debugger.writes import MemoryWrite
+from harness.errors import UsageError
+from harness.files import atomic_file
+from harness.units import MIB, escape
+
+MANIFEST, INPUTS, IMAGE = "manifest.json", "inputs", "vmlinux"
+LIMIT = 256 * MIB
+"""Maximum size of a manifest in bytes."""
+
+ADVICE = "Record it with: harness record --replayable"
+Hexadecimal = Field(pattern="^([0-9a-f]{2})+$")
+
+
+class LoggedWrite(BaseModel):
+    """A write of the debugger, after ``icount`` instructions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    icount: int = Field(ge=0)
+    address: int = Field(ge=0, lt=1 << 64)
+    data: str = Hexadecimal
+    physical: bool = False
+
+    @property
+    def write(self) -> MemoryWrite:
+        """What was written."""
+        return MemoryWrite(self.address, bytes.fromhex(self.data), self.physical)
+
+
+class Manifest(BaseModel):
+    """A recorded run.
+
+    ``end`` is the number of instructions when the recording ended, ``trace`` the SHA-256 of the
+    trace.dat.  Writes are in their order.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    version: Literal[1] = 1
+    qemu: str
+    machine: MachineConfig
+    build_id: str = Hexadecimal
+    trace: str = Hexadecimal
+    end: int = Field(ge=0)
+    writes: list[LoggedWrite]
+
+
+def replay_directory(trace: Path) -> Path:
+    """Where what belongs to a trace lies."""
+    return trace.with_name(f"{trace.name}.replay")
+
+
+def digest(trace: Path) -> str:
+    """The SHA-256 of a file in hexadecimal; UsageError if it cannot be read."""
+    try:
+        with trace.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{trace} cannot be read: {error.strerror}") from error
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Write the manifest of a directory, with which the directory is complete."""
+    with atomic_file(directory / MANIFEST) as stream:
+        stream.write(manifest.model_dump_json(indent=1).encode())
+
+
+def read_manifest(trace: Path) -> Manifest:
+    """The manifest of a trace.
+
+    Raises:
+        UsageError: the trace cannot be replayed: it has none, or one of another trace.
+    """
+    found = digest(trace)
+    file = replay_directory(trace) / MANIFEST
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(LIMIT)
+    except OSError as error:
+        raise UsageError(
+            f"{trace} cannot be replayed: {file} cannot be read: {error.strerror}", ADVICE
+        ) from error
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValidationError as error:
+        first: Any = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise UsageError(
+            f"{file} is damaged: {escape(place, 200)}: {escape(first['msg'], 200)}", ADVICE
+        ) from error
+    if manifest.trace != found:
+        raise UsageError(
+            f"{trace} is not the trace that was recorded with {file.parent}",
+            "A replay belongs to the whole trace.dat of its recording.",
+        )
+    return manifest

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Keeps of a run what its replay needs: QEMU's log, and each write of the debugger."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.config import LinuxConfig, MachineConfig
+from harness.debugger.writes import MemoryWrite
+from harness.errors import HarnessError, UsageError
+from harness.guest import Guest, Startable
+from harness.machine import AttachedMachine, Machine, ReplayLog, ReplayMode
+from harness.replay.manifest import (
+    IMAGE,
+    INPUTS,
+    MANIFEST,
+    LoggedWrite,
+    Manifest,
+    digest,
+    replay_directory,
+    write_manifest,
+)
+
+BEYOND = 0.05
+"""Seconds to run on behind the recording: a replay that comes to the end of its log ends QEMU."""
+
+
+class Recorder:
+    """Records one run for a trace.dat that is written meanwhile.
+
+    The order of calls is `begins`, `ends`, and, without QEMU, `save` or `discard`.
+    """
+
+    def __init__(self, spec: Startable, trace: Path) -> None:
+        """UsageError if such a guest cannot be replayed, or the directory not be made."""
+        self._config = _replayable(spec)
+        self._trace = trace
+        self.directory = _new_directory(replay_directory(trace))
+        self.log = ReplayLog(ReplayMode.RECORD, self.directory / INPUTS)
+        self._guest: Guest | None = None
+        self._writes: list[LoggedWrite] = []
+        self._at = (-1, 0)
+        self._end = 0
+        self._qemu = ""
+
+    def begins(self, guest: Guest) -> None:
+        """The guest is in front of its first instruction: log all writes from now on."""
+        self._guest = guest
+        self._qemu = qemu_version(guest.machine)
+        shutil.copyfile(guest.image.name, self.directory / IMAGE)
+        guest.debugger.journal = self._log
+
+    def ends(self) -> None:
+        """The recording is over; the stopped guest runs on for a moment."""
+        guest = self._guest
+        assert guest is not None
+        self._end = self._icount()
+        with suppress(HarnessError):
+            guest.debugger.resume()
+            if guest.debugger.wait_stop(BEYOND) is None:
+                guest.control.interrupt()
+
+    def save(self) -> None:
+        """Complete the directory: the trace.dat is written, QEMU and its log are closed.
+
+        Of a guest that did not get so far nothing is kept.
+        """
+        if self._guest is None or not self._end:
+            self.discard()
+            return
+        manifest = Manifest(
+            qemu=self._qemu,
+            machine=self._config,
+            build_id=self._guest.image.build_id.hex(),
+            trace=digest(self._trace),
+            end=self._end,
+            writes=self._writes,
+        )
+        write_manifest(self.directory, manifest)
+
+    def discard(self) -> None:
+        """Remove the directory."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _log(self, write: MemoryWrite) -> None:
+        self._writes.append(
+            LoggedWrite(
+                icount=self._icount(),
+                address=write.address,
+                data=write.data.hex(),
+                physical=write.physical,
+            )
+        )
+
+    def _icount(self) -> int:
+        """The number of executed instructions; QEMU is asked once for each stop."""
+        assert self._guest is not None
+        resumptions = self._guest.debugger.resumptions
+        if self._at[0] != resumptions:
+            self._at = resumptions, icount_of(self._guest.machine)
+        return self._at[1]
+
+
+def icount_of(machine: Machine | AttachedMachine) -> int:
+    """The number of instructions that a stopped machine has executed since it was started."""
+    answer: Any = machine.qmp("query-replay")
+    return int(answer["icount"])
+
+
+def qemu_version(machine: Machine | AttachedMachine) -> str:
+    """QEMU's version, with that of its package."""
+    answer: Any = machine.qmp("query-version")
+    numbers = answer["qemu"]
+    version = f"{numbers['major']}.{numbers['minor']}.{numbers['micro']}"
+    return f"{version} {answer['package']}".rstrip()
+
+
+def _replayable(spec: Startable) -> MachineConfig:
+    if isinstance(spec, LinuxConfig):
+        raise UsageError(
+            f"{spec.name} is a Linux kernel, and only guests of the harness are replayed",
+            "Record without --replayable.",
+        )
+    config = spec.effective_config
+    if config.qemu.smp != 1:
+        raise UsageError(
+            f"{config.name} has {config.qemu.smp} CPUs, and QEMU replays machines with one",
+            "Choose a config with one CPU.",
+        )
+    if not config.qemu.snapshots:
+        raise UsageError(
+            f"QEMU cannot restore a snapshot of {config.name}, and a replay needs them",
+            "Choose another config.",
+        )
+    return config
+
+
+def _new_directory(directory: Path) -> Path:
+    """An empty directory; that of an earlier recording is replaced."""
+    try:
+        if (directory / MANIFEST).is_file() or not any(directory.glob("*")):
+            shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(mode=0o700)
+    except FileExistsError as error:
+        raise UsageError(
+            f"{directory} is there and is no replay of the harness", "Choose another output file."
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{directory} cannot be made: {error.strerror}") from error
+    return directory
