@@ -52,15 +52,30 @@ def _config(context: click.Context, parameter: click.Parameter, given: str | Non
     return found
 
 
-config_option = click.option(
-    "-c",
-    "--config",
-    envvar="HARNESS_CONFIG",
-    callback=_config,
-    metavar="CONFIG",
-    help="A machine config: a name or a file; default: HARNESS_CONFIG, or the project's "
-    "harness.toml.",
+_CONFIG_HELP = (
+    "A machine config: a name or a file; default: HARNESS_CONFIG, or the project's harness.toml."
 )
+
+
+def optional_config_option(instead: str) -> Callable[[Any], Any]:
+    """As `config_option`; empty if the eager option ``instead`` is given."""
+
+    def config(context: click.Context, parameter: click.Parameter, given: str | None) -> str:
+        if context.params.get(instead) is not None:
+            return ""
+        return _config(context, parameter, given)
+
+    return click.option(
+        "-c",
+        "--config",
+        envvar="HARNESS_CONFIG",
+        callback=config,
+        metavar="CONFIG",
+        help=_CONFIG_HELP,
+    )
+
+
+config_option = optional_config_option("")
 workload_option = click.option(
     "--workload",
     default="calls",

@@ -86,6 +86,11 @@ from harness.units import KIB
     show_default=True,
     help="Timeout in seconds for booting, and for running.",
 )
+@click.option(
+    "--replayable",
+    is_flag=True,
+    help="Keep in FILE.replay what harness shell --replay FILE needs to go back into the run.",
+)
 @click.option("--live", is_flag=True, help="Print events as they come, or their number.")
 @click.option(
     "-o",

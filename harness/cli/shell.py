@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from harness.cli.options import GuestOptions, config_option, guest_options, tick_option
+from harness.cli.options import GuestOptions, guest_options, optional_config_option, tick_option
 from harness.cli.progress import progress
 from harness.errors import UsageError
 
@@ -29,18 +29,36 @@ script_option = click.option(
 
 
 @click.command()
-@config_option
+@click.option(
+    "--replay",
+    metavar="FILE",
+    is_eager=True,
+    type=click.Path(path_type=Path),
+    help="Go into the run of a trace.dat of harness record --replayable.",
+)
+@optional_config_option("replay")
 @guest_options()
 @tick_option
 @script_option
-def shell(config: str, guest: GuestOptions, tick: int | None, script: Path | None) -> None:
+def shell(
+    replay: Path | None,
+    config: str,
+    guest: GuestOptions,
+    tick: int | None,
+    script: Path | None,
+) -> None:
     """Boot a guest and work with it at a prompt: verbs of tracefs and trace-cmd, and all of gdb.
 
     The guest is stopped before its workload.  `help` lists the verbs; all other lines are gdb's.
     If standard input is not a terminal, its lines are a script.
 
+    With --replay the guest repeats a recorded run, and goes to any event of it, also backwards.
+
     Example: harness shell -c mips-malta
     """
+    if replay is not None:
+        _run(partial(_open_replay, replay), script)
+        return
     from harness.guest import start
 
     @contextmanager
@@ -53,6 +71,16 @@ def shell(config: str, guest: GuestOptions, tick: int | None, script: Path | Non
             yield started
 
     _run(partial(boot, config), script, restart=boot, judge=partial(_judge, guest.port))
+
+
+@contextmanager
+def _open_replay(trace: Path) -> "Iterator[Guest]":
+    from harness.replay import open_replay
+
+    with ExitStack() as stack:
+        with progress() as tell:
+            guest = stack.enter_context(open_replay(trace, tell))
+        yield guest
 
 
 def _judge(

@@ -9,8 +9,10 @@ from functools import partial
 import click
 
 from harness.errors import DebuggerDied, GdbError, GuestDied, HarnessError, HostError, UsageError
+from harness.files import trace_file
 from harness.guest import DONE, Guest
 from harness.kbuild import GuestSpec
+from harness.replay import ReplayedGuest
 from harness.shell.interrupt import Interrupt, Interrupted
 from harness.shell.mounted import SessionMount
 from harness.trace import TraceDatReader, TraceEvent
@@ -112,12 +114,23 @@ class Session:
         with self.interrupt.armed():
             try:
                 self._notice()
+                if isinstance(self.guest, ReplayedGuest) and not self.gone:
+                    self.guest.replay.arm()
                 yield
+                self._arrived()
                 self.mount.feed()
             except Interrupted:
                 self.say("(interrupted)", "yellow")
             except (DebuggerDied, HostError) as error:
                 raise self._lost(error) from error
+
+    def _arrived(self) -> None:
+        """Tell of a stop where the recording's debugger wrote, after repeating the write."""
+        guest = self.guest
+        if not isinstance(guest, ReplayedGuest) or self.gone or guest.debugger.stop is None:
+            return
+        if guest.replay.ran and guest.replay.arrived():
+            self.say("(the debugger wrote to the guest here; give the command again)")
 
     def _notice(self) -> None:
         """HostError if QEMU or gdb has ended since the last line."""
@@ -169,6 +182,10 @@ class Session:
         self.live.restore(name)
         self._over = False
 
+    def went(self) -> None:
+        """The guest of a replay is elsewhere."""
+        self._over = False
+
     def need_workload(self) -> None:
         """UsageError if the workload has returned: nothing happens any more."""
         if ended := self.ended:
@@ -195,7 +212,11 @@ class Session:
 
     @contextmanager
     def recorded(self) -> Iterator[TraceDatReader]:
-        """All events so far; if the guest is gone, those read before."""
+        """All events so far; if the guest is gone, those read before; of a replay, its file."""
+        if isinstance(self.guest, ReplayedGuest):
+            with trace_file(self.guest.trace) as reader:
+                yield reader
+            return
         if not self.gone:
             self.guest.settle()
         with self.guest.tracer.reader(drain=not self.gone) as reader:
@@ -203,6 +224,8 @@ class Session:
 
     def trace(self) -> Iterator[str]:
         """The lines of the ``trace`` file."""
+        if isinstance(self.guest, ReplayedGuest):
+            raise UsageError("the events of a replay are in its file", "Use: report")
         if not self.gone:
             self.guest.settle()
         return self.guest.tracer.trace(drain=not self.gone)
@@ -313,6 +336,10 @@ class Session:
         try:
             if ended := self.ended:
                 parts.append(ended)
+            if isinstance(guest, ReplayedGuest):
+                parts.append(f"replay: @{guest.replay.icount} of {guest.replay.end}")
+                parts.append(f"event {guest.events.next} of {len(guest.events.all)} is next")
+                return " | ".join(parts)
             events, lost = guest.collector.totals()
             on = "" if guest.tracer.on else " (tracing_on 0)"
             parts += [f"tracer {guest.tracer.current}{on}", f"{events} events, {lost} lost"]

@@ -23,6 +23,7 @@ REFUSED = {
     "available_events": ("x", "> x"),
     "available_filter_functions": (*ABSURD, "leaf leaf", "> leaf"),
     "available_tracers": ("nop", "> nop"),
+    "back": ("", "1", "-1", "x", "1 2", "> x"),
     "buffer_size_kb": (*ABSURD, "0", "4", "1.5", "1 2", ">", str(1 << 40)),
     "buffer_total_size_kb": ("1", "> 1"),
     "conform": ("", *ABSURD, "C9a nosuch", "> C9a"),
@@ -33,11 +34,14 @@ REFUSED = {
     "enabled_functions": ("x", "> x"),
     "function_profile_enabled": (*ABSURD, "2", "yes", "0 1", ">"),
     "gdb": ("", "   "),
+    "goto": ("", "leaf", "0", "@1", "1.5", *ABSURD, "leaf leaf", "> x"),
     "help": ("nosuch", "current_tracer trace", "> trace"),
     "insmod": ("", *ABSURD, "/", "/etc/passwd", "/dev/null", "nosuch.ko", "a b", "> callbacks"),
     "ls": (*ABSURD[1:], "events nosuch", "events/nosuch", "> x"),
     "lsmod": ("x", "> x"),
     "mount": ("", "/", "/etc/passwd", "/nosuch/directory", "a b", "> x"),
+    "next": ("-F function", "-F", "nosuch", "> x"),
+    "previous": ("", "-F function", "-F", "leaf", "> x"),
     "umount": ("", "x", "> x"),
     "max_graph_depth": (*ABSURD, "1.5", "1 2", ">", str(1 << 31)),
     "patch": ("", *ABSURD, "do_*", "0x", "0x10", "leaf leaf", "> leaf"),
@@ -96,7 +100,9 @@ REFUSED = {
     "tracing_on": (*ABSURD, "2", "yes", "0 1", ">"),
     "tracing_thresh": (*ABSURD, "1.5", "1 2", ">"),
     "unpatch": ("", *ABSURD, "do_*", "0x", "0x10", "leaf leaf", "> leaf"),
+    "when": ("", "x", "> x"),
     "where": ("x", "> x"),
+    "who-wrote": ("", "leaf", "0x10", "$sp", *ABSURD, "> x"),
 }
 
 

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Replays of recorded runs: each event is found again, and every instruction before it."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.config import list_configs, load_config
+from harness.errors import UsageError
+from harness.files import trace_file
+from harness.isa import machine_of
+from harness.replay import memory_writer, open_replay, register_writer
+from harness.ring import RingHeader, decode_page
+from harness.ring.header import FIXED_SIZE, header_length
+from support.command import harness
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "replay.rst"
+ALL = [(name, load_config(name).qemu) for name in list_configs()]
+ONE_CPU = [name for name, qemu in ALL if qemu.smp == 1 and qemu.snapshots]
+SEVERAL = next(name for name, qemu in ALL if qemu.smp > 1)
+
+
+def pytest_generate_tests(metafunc):
+    """Every config with one CPU, also those that other tests leave out."""
+    if "config" in metafunc.fixturenames:
+        metafunc.parametrize("config", ONE_CPU)
+
+
+def record(config, file, *options):
+    done = harness("record", "-c", config, "--replayable", "-o", file, *options)
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def script(file, *lines):
+    return harness("shell", "--replay", file, input="\n".join(lines) + "\n")
+
+
+def newest(guest):
+    """The time of the last event in the ring buffer of the replayed guest."""
+    image, debugger = guest.image, guest.debugger
+    order, at = image.byteorder, image.address_of("ring_buffer")
+    size = header_length(debugger.read_memory(at, FIXED_SIZE), order)
+    header = RingHeader.parse(debugger.read_memory(at, size), order)
+    (cpu,) = header.cpus
+    form = header.page_format
+    pages = [
+        debugger.dump_memory(cpu.page_address(one), form.page_size) for one in cpu.unread_pages[-2:]
+    ]
+    return [record.stamp for page in pages for record in decode_page(page, form)][-1]
+
+
+def at_its_place(guest, one):
+    """Whether the guest is at the instruction of an event, and has written those before it."""
+    pc = guest.debugger.read_register(guest.image.isa.abi.pc_register) & guest.image.isa.mask
+    if one.event.name == "function":
+        return pc == one.event.ip & guest.image.isa.mask and guest.events.written == one.written
+    return guest.events.next == one.number + 1 and newest(guest) == one.event.stamp
+
+
+def events(file):
+    with trace_file(file) as reader:
+        return [(one.name, one.function, one.line) for one in reader.events()]
+
+
+def test_two_recordings_are_equal(config, tmp_path):
+    options = ("-p", "function", "-e", "sched:*", "--workload", "recursion")
+    first, second = (record(config, tmp_path / name, *options) for name in ("1.dat", "2.dat"))
+    assert events(first) == events(second)
+    # Elsewhere the clock goes on for a moment while the debugger has stopped the guest.
+    if not machine_of(load_config(config).architecture).replays_sleep:
+        assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("tracer", ["function", "function_graph"])
+def test_every_event_is_found(config, tmp_path, tracer):
+    file = record(config, tmp_path / "x.dat", "-p", tracer, "--workload", "recursion")
+    chosen = random.Random(config)
+    with open_replay(file) as guest:
+        every = guest.events.all
+        for one in chosen.sample(every, 20):
+            guest.events.goto(one)
+            if one.event.name == "function":
+                assert at_its_place(guest, one), one
+            else:
+                place = guest.events.stands_at(one.number)
+                assert place or guest.events.next == one.number + 1, one
+
+
+def test_events_are_found_behind_drains(config, tmp_path):
+    file = record(config, tmp_path / "x.dat", "--workload", "interpreter", "--buffer-size", "64")
+    chosen = random.Random(config)
+    with open_replay(file) as guest:
+        for one in chosen.sample(guest.events.all, 12):
+            guest.events.goto(one)
+            assert at_its_place(guest, one), one
+            guest.events.goto(guest.events.numbered(one.number + 1))
+            assert newest(guest) == one.event.stamp, one
+
+
+def test_one_instruction_back_is_where_it_was(config, tmp_path):
+    with open_replay(record(config, tmp_path / "x.dat", "-p", "function")) as guest:
+        guest.events.goto(guest.events.of_function("leaf", 2))
+        start, trail = guest.replay.icount, []
+        for _ in range(40):
+            trail.append((guest.replay.icount, guest.debugger.registers()))
+            guest.debugger.step_instruction()
+        assert [place for place, _ in trail] == list(range(start, start + 40))
+        for place, registers in reversed(trail):
+            guest.replay.goto(place)
+            assert guest.debugger.registers() == registers, place
+
+
+def test_the_writer_of_a_counter_and_of_a_register(config, tmp_path):
+    with open_replay(record(config, tmp_path / "x.dat", "-p", "function")) as guest:
+        isa, debugger = guest.image.isa, guest.debugger
+        guest.events.goto(guest.events.numbered(40))
+        assert memory_writer(guest.replay, debugger, guest.events._counter, 4)
+        assert guest.events.written == 39
+        debugger.step_instruction()
+        assert guest.events.written == 40
+        name = isa.abi.argument_registers[0]
+        after = debugger.read_register(name)
+        assert register_writer(guest.replay, debugger, name)
+        assert debugger.read_register(name) != after
+        debugger.step_instruction()
+        assert debugger.read_register(name) == after
+
+
+def test_a_debuggers_write_is_told_as_such(tmp_path):
+    file = record("mips-malta", tmp_path / "x.dat", "-p", "function")
+    with open_replay(file) as guest:
+        (site,) = [site for site in guest.image.sites if site.function == "leaf"]
+        guest.events.goto(guest.events.of_function("leaf", 1))
+        found = memory_writer(guest.replay, guest.debugger, site.address & guest.image.isa.mask, 4)
+        assert found.debugger
+        with pytest.raises(UsageError, match="this is a replay"):
+            guest.debugger.write_memory(site.address, bytes(4))
+
+
+def test_the_session_of_a_replay(tmp_path):
+    file = record("mips-malta", tmp_path / "x.dat", "-p", "function_graph")
+    done = script(
+        file,
+        *(
+            "goto leaf:2",
+            "when",
+            "back 3",
+            "reverse-stepi",
+            "when",
+            "previous",
+            "next -F 'funcgraph_exit'",
+        ),
+        *("report | head -4", "goto 0", "reverse-continue", "when"),
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    places = [int(place) for place in re.findall(r"instruction @(\d+) of", done.stdout)]
+    assert places[1] == places[0]
+    assert places[2] == places[0] - 3
+    assert places[3] == places[0] - 4
+    assert "# tracer: function_graph" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file, run: run.unlink(), "cannot be replayed"),
+        (lambda file, run: run.write_text("{}"), "is damaged"),
+        (lambda file, run: run.write_text(run.read_text()[:-100]), "is damaged"),
+        (lambda file, run: file.write_bytes(file.read_bytes() + b"x"), "is not the trace that"),
+        (lambda file, run: (run.parent / "vmlinux").unlink(), "there is no"),
+        (lambda file, run: (run.parent / "inputs").unlink(), "there is no"),
+        (
+            lambda file, run: run.write_text(run.read_text().replace('"qemu": "', '"qemu": "1', 1)),
+            "was recorded with QEMU 1",
+        ),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(tmp_path, change, message):
+    file = record("mips-malta", tmp_path / "x.dat")
+    change(file, file.with_name("x.dat.replay") / "manifest.json")
+    done = script(file, "when")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        (SEVERAL, (), "QEMU replays machines with one"),
+        ("mips-malta", ("--module", "numbers"), "has no place for this"),
+    ],
+)
+def test_what_cannot_be_recorded_for_a_replay_is_refused(tmp_path, name, options, message):
+    file = tmp_path / "x.dat"
+    done = harness("record", "-c", name, "--replayable", "-o", file, *options)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_timer_interrupts_that_qemu_forgets_are_told(tmp_path):
+    file = record("mips-malta", tmp_path / "x.dat", "--workload", "threads", "--tick", "1000")
+    done = script(file, "when")
+    assert done.returncode == 2
+    assert "do not hold the timer of this machine" in done.stderr
+
+
+def test_the_walk_of_the_document(tmp_path):
+    text = DOCUMENT.read_text()
+    source = re.search(r"``smash.c``::\n\n((?:    .*\n|\n)+)", text)[1]
+    (tmp_path / "smash.c").write_text(re.sub("(?m)^    ", "", source))
+    walk = re.findall(r"(?m)^    \$ (harness .*)$", text)
+    assert walk[0].startswith("harness record")
+    done = harness(*walk[0].split()[1:], cwd=tmp_path)
+    assert "the guest panicked" in done.stderr
+    lines = re.findall(r"(?m)^    > (.*)$", text)
+    assert len(lines) == 5
+    shown = harness("shell", "--replay", "smash.dat", input="\n".join(lines) + "\n", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "room[i] = 2 * i + 1;" in shown.stdout.splitlines()[-2]
+    for line in re.findall(r"(?m)^    ([^$>\s].*)$", text.split("> goto")[1]):
+        assert line.rstrip() in [one.rstrip() for one in shown.stdout.splitlines()], line
