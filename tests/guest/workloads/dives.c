@@ -2,6 +2,7 @@
 /* A stack that is deepest in one known function, and a second thread with a deeper one. */
 #include <stddef.h>
 
+#include <linux/irqflags.h>
 #include <linux/thread.h>
 
 #define DEPTH	20
@@ -38,12 +39,24 @@ __attribute__((noipa)) int plunge(void *argument)
 	return found;
 }
 
+/* While workload() waits for the CPU there are ticks, and their stack would be the deepest. */
+static int plunge_thread(void *argument)
+{
+	unsigned long flags;
+	int found;
+
+	local_irq_save(flags);
+	found = plunge(argument);
+	local_irq_restore(flags);
+	return found;
+}
+
 int workload(void)
 {
 	struct thread_info *thread;
 
 	if (dive(DEPTH - 1) != DEPTH + 1)
 		return 1;
-	thread = kthread_run(plunge, NULL, "plunge");
+	thread = kthread_run(plunge_thread, NULL, "plunge");
 	return kthread_join(thread) != 1;
 }
