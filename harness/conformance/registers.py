@@ -52,21 +52,19 @@ class RegisterFile:
         return values
 
     def write(self, values: Mapping[str, int]) -> None:
-        """Set general registers, in one command: gdb looks at the stack anew after each."""
-        if values:
-            told = " ".join(f"{self._numbers[name]} {value}" for name, value in values.items())
-            self._debugger.command(f"-data-write-register-values x {told}")
+        """Set general registers."""
+        self._debugger.write_registers(values)
 
     def fill(self, general: Iterable[str], floats: Iterable[str], number: int) -> None:
         """Write a different pattern to each of these registers; ``number`` selects the set."""
         self.write({name: self.pattern(number, index) for index, name in enumerate(general)})
-        assignments = [
-            assignment
-            for index, name in enumerate(floats)
-            for assignment in self._isa.abi.float_assignments(name, 100 * number + index)
-        ]
-        if assignments:
-            self._debugger.command(f"-gdb-set var {', '.join(assignments)}")
+        self._debugger.write_registers(
+            {
+                part: constant
+                for index, name in enumerate(floats)
+                for part, constant in self._isa.abi.float_parts(name, 100 * number + index).items()
+            }
+        )
 
     def pattern(self, number: int, index: int) -> int:
         """An odd word with no two equal bytes, far from every address of a guest."""

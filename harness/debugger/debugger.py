@@ -4,7 +4,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from harness.debugger.session import DEADLINE, MiSession
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
 from harness.debugger.symbols import GdbSymbols
 from harness.debugger.threads import Threads
-from harness.debugger.writes import Journal, MemoryWrite, need_unlogged
+from harness.debugger.writes import Journal, MemoryWrite, RegisterWrite, need_unlogged
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
 from harness.files import ScratchDirectory
 
@@ -80,11 +80,6 @@ class Debugger:
         """
         self._touched()
         return self.session.command(mi, deadline)
-
-    def commands(self, mi: Iterable[str]) -> list[dict[str, Any]]:
-        """Run many MI commands without waiting in between; the first error is raised at the end."""
-        self._touched()
-        return [results for results, _ in self.session.exchange(list(mi), DEADLINE)]
 
     def cli(self, text: str) -> str:
         """Run a CLI command of gdb and return its output."""
@@ -197,9 +192,19 @@ class Debugger:
 
     def write_register(self, name: str, value: int) -> None:
         """Set a register of the selected thread."""
-        need_unlogged(self.journal, "set a register")
+        self.write_registers({name: value})
+
+    def write_registers(self, values: Mapping[str, int | str]) -> None:
+        """Set registers of the selected thread.
+
+        Bit patterns are set in one command: gdb looks at the stack anew after each.  Texts are
+        constants in gdb's language, also for a part of a vector register: ``v0.d.u[1]``.
+        """
         self.forget()
-        self._registers.write(name, value)
+        if self.journal is not None:
+            for name, value in values.items():
+                self.journal(RegisterWrite(name, value))
+        self._registers.write(values)
 
     # Running
 

@@ -2,6 +2,7 @@
 """Registers of the selected thread by gdb's names."""
 
 import re
+from collections.abc import Mapping
 
 from harness.debugger.session import MiSession
 from harness.debugger.state import number
@@ -68,10 +69,20 @@ class Registers:
             self._values[name] = values[register]
         return self._values[name]
 
-    def write(self, name: str, value: int) -> None:
-        """Set one register."""
-        self._register_number(name)
-        self._session.command(f"-gdb-set var ${name} = {value}")
+    def write(self, values: Mapping[str, int | str]) -> None:
+        """As of `Debugger.write_registers`."""
+        bits = [
+            f"{self._register_number(name)} {value}"
+            for name, value in values.items()
+            if isinstance(value, int)
+        ]
+        constants = [
+            f"${name} = {value}" for name, value in values.items() if isinstance(value, str)
+        ]
+        if bits:
+            self._session.command(f"-data-write-register-values x {' '.join(bits)}")
+        if constants:
+            self._session.command(f"-gdb-set var {', '.join(constants)}")
 
     def _register_number(self, name: str) -> int:
         if not self._numbers:

@@ -15,8 +15,16 @@ class MemoryWrite(NamedTuple):
     physical: bool = False
 
 
-Journal = Callable[[MemoryWrite], None]
-"""Called before each write to memory."""
+class RegisterWrite(NamedTuple):
+    """A register set to a number, or a part of one (``v0.d.u[1]``) to a constant of gdb's."""
+
+    register: str
+    value: int | str
+
+
+Write = MemoryWrite | RegisterWrite
+Journal = Callable[[Write], None]
+"""Called before each write to memory or to a register of the selected thread."""
 
 
 def need_unlogged(journal: Journal | None, what: str) -> None:

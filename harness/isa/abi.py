@@ -89,5 +89,5 @@ class Abi(ABC):
         """Register use at a call site of this form."""
 
     @abstractmethod
-    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
-        """gdb expressions that fill a floating-point register with a pattern."""
+    def float_parts(self, register: str, number: int) -> Mapping[str, str]:
+        """A pattern for a floating-point register: gdb's names of its parts, with constants."""

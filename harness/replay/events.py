@@ -50,8 +50,11 @@ class RecordedEvents:
 
     @cached_property
     def all(self) -> list[EventPlace]:
-        """Every event of the trace.dat, in its order."""
-        found, lost = [], 0
+        """Every event of the trace.dat, in its order; none without a trace.dat."""
+        found: list[EventPlace] = []
+        lost = 0
+        if not self._trace.exists():
+            return found
         with trace_file(self._trace) as reader:
             for number, event in enumerate(reader.events()):
                 lost += event.lost
@@ -133,9 +136,9 @@ class RecordedEvents:
         self._go_behind(one)
         place = self._place_of(one.event)
         if place is not None:
-            found = self._replay.reverse(lambda: self._debugger.breakpoints.insert(place))
+            found = self._replay.back_to(place)
             while found and self.written > one.written:
-                found = self._replay.reverse(lambda: self._debugger.breakpoints.insert(place))
+                found = self._replay.back_to(place)
         else:
             found = self._back_to_store(one)
         if not found:

@@ -5,13 +5,14 @@
 """
 
 import hashlib
+import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.config import MachineConfig
-from harness.debugger.writes import MemoryWrite
+from harness.debugger.writes import MemoryWrite, RegisterWrite
 from harness.errors import UsageError
 from harness.files import atomic_file
 from harness.units import MIB, escape
@@ -22,6 +23,9 @@ LIMIT = 256 * MIB
 
 ADVICE = "Record it with: harness record --replayable"
 Hexadecimal = Field(pattern="^([0-9a-f]{2})+$")
+
+_Bits = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
+_Constant = Annotated[str, Field(pattern=r"^(0x[0-9a-f]{1,16}|[0-9]{1,9}\.5)$")]
 
 
 class LoggedWrite(BaseModel):
@@ -39,11 +43,25 @@ class LoggedWrite(BaseModel):
         return MemoryWrite(self.address, bytes.fromhex(self.data), self.physical)
 
 
+class LoggedRegister(BaseModel):
+    """A register that the debugger set, after ``icount`` instructions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    icount: int = Field(ge=0)
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}(\.[a-z]{1,8}){0,2}(\[[0-9]\])?$")
+    value: _Bits | _Constant
+
+    @property
+    def write(self) -> RegisterWrite:
+        """What was set."""
+        return RegisterWrite(self.name, self.value)
+
+
 class Manifest(BaseModel):
     """A recorded run.
 
     ``end`` is the number of instructions when the recording ended, ``trace`` the SHA-256 of the
-    trace.dat.  Writes are in their order.
+    trace.dat, empty if there is none.  Writes are in their order.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -51,14 +69,23 @@ class Manifest(BaseModel):
     qemu: str
     machine: MachineConfig
     build_id: str = Hexadecimal
-    trace: str = Hexadecimal
+    trace: str = Field(pattern="^([0-9a-f]{64})?$")
     end: int = Field(ge=0)
-    writes: list[LoggedWrite]
+    writes: list[LoggedWrite | LoggedRegister]
 
 
 def replay_directory(trace: Path) -> Path:
     """Where what belongs to a trace lies."""
     return trace.with_name(f"{trace.name}.replay")
+
+
+def move_recording(old: Path, new: Path) -> None:
+    """Move what belongs to a trace, with the trace if there is one, in place of an earlier one."""
+    new.unlink(missing_ok=True)
+    shutil.rmtree(replay_directory(new), ignore_errors=True)
+    replay_directory(old).rename(replay_directory(new))
+    if old.exists():
+        old.rename(new)
 
 
 def digest(trace: Path) -> str:
@@ -82,8 +109,9 @@ def read_manifest(trace: Path) -> Manifest:
     Raises:
         UsageError: the trace cannot be replayed: it has none, or one of another trace.
     """
-    found = digest(trace)
-    file = replay_directory(trace) / MANIFEST
+    directory = replay_directory(trace)
+    found = digest(trace) if trace.exists() or not directory.exists() else ""
+    file = directory / MANIFEST
     try:
         with file.open("rb") as stream:
             text = stream.read(LIMIT)

@@ -6,15 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.config import LinuxConfig, MachineConfig
-from harness.debugger.writes import MemoryWrite
+from harness.config import LinuxConfig
+from harness.debugger.writes import MemoryWrite, Write
 from harness.errors import HarnessError, UsageError
 from harness.guest import Guest, Startable
+from harness.kbuild import GuestSpec, write_places
 from harness.machine import AttachedMachine, Machine, ReplayLog, ReplayMode
 from harness.replay.manifest import (
     IMAGE,
     INPUTS,
     MANIFEST,
+    LoggedRegister,
     LoggedWrite,
     Manifest,
     digest,
@@ -27,19 +29,19 @@ BEYOND = 0.05
 
 
 class Recorder:
-    """Records one run for a trace.dat that is written meanwhile.
+    """Records one run, for a trace.dat if one is written meanwhile.
 
     The order of calls is `begins`, `ends`, and, without QEMU, `save` or `discard`.
     """
 
     def __init__(self, spec: Startable, trace: Path) -> None:
         """UsageError if such a guest cannot be replayed, or the directory not be made."""
-        self._config = _replayable(spec)
+        self._spec = check_replayable(spec)
         self._trace = trace
         self.directory = _new_directory(replay_directory(trace))
         self.log = ReplayLog(ReplayMode.RECORD, self.directory / INPUTS)
         self._guest: Guest | None = None
-        self._writes: list[LoggedWrite] = []
+        self._writes: list[LoggedWrite | LoggedRegister] = []
         self._at = (-1, 0)
         self._end = 0
         self._qemu = ""
@@ -49,6 +51,7 @@ class Recorder:
         self._guest = guest
         self._qemu = qemu_version(guest.machine)
         shutil.copyfile(guest.image.name, self.directory / IMAGE)
+        write_places(self._spec, self.directory / IMAGE)
         guest.debugger.journal = self._log
 
     def ends(self) -> None:
@@ -61,37 +64,38 @@ class Recorder:
             if guest.debugger.wait_stop(BEYOND) is None:
                 guest.control.interrupt()
 
-    def save(self) -> None:
+    def save(self) -> bool:
         """Complete the directory: the trace.dat is written, QEMU and its log are closed.
 
-        Of a guest that did not get so far nothing is kept.
+        False, and nothing is kept, of a guest that did not get so far.
         """
         if self._guest is None or not self._end:
             self.discard()
-            return
+            return False
         manifest = Manifest(
             qemu=self._qemu,
-            machine=self._config,
+            machine=self._spec.effective_config,
             build_id=self._guest.image.build_id.hex(),
-            trace=digest(self._trace),
+            trace=digest(self._trace) if self._trace.exists() else "",
             end=self._end,
             writes=self._writes,
         )
         write_manifest(self.directory, manifest)
+        return True
 
     def discard(self) -> None:
         """Remove the directory."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _log(self, write: MemoryWrite) -> None:
-        self._writes.append(
-            LoggedWrite(
-                icount=self._icount(),
-                address=write.address,
-                data=write.data.hex(),
-                physical=write.physical,
-            )
-        )
+    def _log(self, write: Write) -> None:
+        here = self._icount()
+        if isinstance(write, MemoryWrite):
+            address, data, physical = write
+            logged = LoggedWrite(icount=here, address=address, data=data.hex(), physical=physical)
+            self._writes.append(logged)
+        else:
+            name, value = write
+            self._writes.append(LoggedRegister(icount=here, name=name, value=value))
 
     def _icount(self) -> int:
         """The number of executed instructions; QEMU is asked once for each stop."""
@@ -116,7 +120,8 @@ def qemu_version(machine: Machine | AttachedMachine) -> str:
     return f"{version} {answer['package']}".rstrip()
 
 
-def _replayable(spec: Startable) -> MachineConfig:
+def check_replayable(spec: Startable) -> GuestSpec:
+    """The guest itself; UsageError if QEMU cannot replay it."""
     if isinstance(spec, LinuxConfig):
         raise UsageError(
             f"{spec.name} is a Linux kernel, and only guests of the harness are replayed",
@@ -133,7 +138,7 @@ def _replayable(spec: Startable) -> MachineConfig:
             f"QEMU cannot restore a snapshot of {config.name}, and a replay needs them",
             "Choose another config.",
         )
-    return config
+    return spec
 
 
 def _new_directory(directory: Path) -> Path:

@@ -13,11 +13,12 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 
 from harness.debugger import Debugger, Stop
-from harness.debugger.writes import MemoryWrite
+from harness.debugger.writes import MemoryWrite, Write
 from harness.errors import DeadlineMissed, GdbError, HarnessError, HostError, UsageError
 from harness.machine import Machine
 from harness.replay.manifest import Manifest
 from harness.replay.recorder import icount_of
+from harness.replay.writes import repeat
 
 INTERVAL = 1_000_000
 """Instructions between snapshots, at least."""
@@ -123,6 +124,15 @@ class Replay:
             finally:
                 self._debugger.breakpoints.delete(number)
 
+    def back_to(self, address: int) -> bool:
+        """Go back to the last time that an instruction was executed; False if it never was."""
+        found = self.reverse(lambda: self._debugger.breakpoints.insert(address))
+        if found and not self._stands_at(address):
+            # An instruction that raises an exception is not counted, and QEMU may be behind it.
+            self.goto(self.icount - 1)
+            self._debugger.step_instruction()
+        return found
+
     def reverse_continue(self) -> bool:
         """gdb's ``reverse-continue``; False if it came to the start of the recording."""
         before = self.icount
@@ -142,7 +152,8 @@ class Replay:
             for place, writes in self._writes.items()
             if place < before
             and any(
-                not one.physical
+                isinstance(one, MemoryWrite)
+                and not one.physical
                 and one.address < address + size
                 and address < one.address + len(one.data)
                 for one in writes
@@ -185,7 +196,7 @@ class Replay:
             self._debugger.resume()
             self._stopped()
         if self.icount != place:
-            if self._at_timer():
+            if self._timer is not None and self._stands_at(self._timer):
                 raise UsageError(
                     f"a timer interrupt comes after instruction {self.icount}, and QEMU's "
                     "snapshots do not hold the timer of this machine",
@@ -196,11 +207,9 @@ class Replay:
                 "It does not follow the recording: was QEMU or the image changed?",
             )
 
-    def _at_timer(self) -> bool:
-        if self._timer is None:
-            return False
+    def _stands_at(self, address: int) -> bool:
         # Without gdb's sign extension.
-        return (self._debugger.threads()[0].pc ^ self._timer) & 0xFFFF_FFFF == 0
+        return (self._debugger.threads()[0].pc ^ address) & 0xFFFF_FFFF == 0
 
     @contextmanager
     def _timer_noticed(self) -> Iterator[None]:
@@ -238,11 +247,7 @@ class Replay:
     def _write(self, place: int) -> None:
         self._debugger.journal = None
         try:
-            for write in self._writes.get(place, ()):
-                if write.physical:
-                    self._debugger.write_physical(write.address, write.data)
-                else:
-                    self._debugger.write_memory(write.address, write.data)
+            repeat(self._debugger, self._writes.get(place, ()))
         finally:
             self._debugger.journal = _refuse
 
@@ -267,8 +272,9 @@ def _name(place: int) -> str:
     return f"at-{place}"
 
 
-def _refuse(write: MemoryWrite) -> None:
+def _refuse(write: Write) -> None:
+    what = f"memory at {write.address:#x}" if isinstance(write, MemoryWrite) else write.register
     raise UsageError(
-        f"this is a replay: memory at {write.address:#x} is not changed",
+        f"this is a replay: {what} is not changed",
         "What happened is over; boot the guest to try something else.",
     )

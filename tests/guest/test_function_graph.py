@@ -51,17 +51,19 @@ def test_results_survive_a_handler_that_uses_every_register(config, guest):
         debugger.breakpoints.insert(address)
     # What results are returned in, but for the handler's own argument.
     general = [name for name in isa.abi.results if name != isa.abi.argument_registers[0]]
-    junk = [f"-gdb-set ${register}={JUNK + number}" for number, register in enumerate(general)]
-    for number, register in enumerate(isa.abi.float_results):
-        filled = isa.abi.float_assignments(register, number)
-        junk += [f"-gdb-set var {assignment}" for assignment in filled]
+    junk = {register: JUNK + number for number, register in enumerate(general)}
+    floats = {
+        part: constant
+        for number, register in enumerate(isa.abi.float_results)
+        for part, constant in isa.abi.float_parts(register, number).items()
+    }
     handled = 0
     while True:
         debugger.resume()
         assert debugger.wait_stop(30) is not None
         if debugger.read_register(isa.abi.pc_register) & isa.mask == done:
             break
-        debugger.commands(junk)
+        debugger.write_registers(junk | floats)
         handled += 1
     assert handled == len(guest.tracer.enabled_functions)
     assert guest.workload_status == 0

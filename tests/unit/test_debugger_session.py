@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from harness.debugger import Debugger, Stop
+from harness.debugger.session import DEADLINE
 from harness.errors import DebuggerDied, GdbError, HostError, UsageError
 
 # Answers ^done to everything that no test gives a meaning to.
@@ -89,8 +90,8 @@ def test_every_piped_command_is_answered_before_the_error_is_raised(play):
         say(token + '^done,value="good"\\n')
 """)
     with pytest.raises(GdbError):
-        debugger.commands(["-bad", "-good"])
-    assert debugger.commands(["-good", "-good"]) == [{"value": "good"}] * 2
+        debugger.session.exchange(["-bad", "-good"], DEADLINE)
+    assert debugger.session.exchange(["-good", "-good"], DEADLINE) == [({"value": "good"}, "")] * 2
 
 
 def test_answer_that_makes_no_sense(play):
@@ -163,7 +164,7 @@ def test_long_answers_in_pieces(play):
 def test_more_commands_than_a_pipe_holds(play):
     debugger = play()
     words = "-" + "x" * 10_000
-    assert debugger.commands([words] * 500) == [{}] * 500
+    assert debugger.session.exchange([words] * 500, DEADLINE) == [({}, "")] * 500
 
 
 def test_a_stop_that_comes_with_the_answer_counts(connected):

@@ -266,7 +266,7 @@ def test_registers() -> None:
     assert ISA.abi.return_register in ISA.abi.general_registers
     assert ISA.abi.at_site(Form.MCOUNT).live == ()
     assert {"a0", "a7", "t2"} <= set(ISA.abi.at_site(Form.PATCHABLE_ENTRY).live)
-    assert ISA.abi.float_assignments("fa0", 3) == ("$fa0.double = 3.5",)
+    assert ISA.abi.float_parts("fa0", 3) == {"fa0.double": "3.5"}
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ class AArch64Abi(Abi):
         live = tuple(f"x{n}" for n in range(9))
         return AtSite(live=live, moved={"x30": "x30"}, pinned=("x29", "x30", "sp"))
 
-    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+    def float_parts(self, register: str, number: int) -> Mapping[str, str]:
         """Both halves of all 128 bits: gdb knows no larger constants."""
         low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
         halves = (low, low ^ 0x70E1D2C3B4A59687)
-        vector = f"$v{register[1:]}"
-        return tuple(f"{vector}.d.u[{at}] = 0x{half:x}" for at, half in enumerate(halves))
+        vector = f"v{register[1:]}"
+        return {f"{vector}.d.u[{at}]": f"0x{half:x}" for at, half in enumerate(halves)}

@@ -71,6 +71,6 @@ class MipsAbi(Abi):
             pinned=("at", "ra", ra_address, "k0", "k1", "gp", "sp", "zero"),
         )
 
-    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+    def float_parts(self, register: str, number: int) -> Mapping[str, str]:
         """A number of its own; gdb gives it the format that the register has."""
-        return (f"${register} = {number}.5",)
+        return {register: f"{number}.5"}

@@ -45,6 +45,6 @@ class RiscV64Abi(Abi):
             return AtSite(live=(), moved={}, pinned=("fp", "ra", "sp", "a0"))
         return AtSite(live=(*_ARGUMENTS, "t2"), moved={"ra": "ra"}, pinned=("fp", "ra", "sp"))
 
-    def float_assignments(self, register: str, number: int) -> tuple[str, ...]:
+    def float_parts(self, register: str, number: int) -> Mapping[str, str]:
         """gdb takes the register for a union."""
-        return (f"${register}.double = {number}.5",)
+        return {f"{register}.double": f"{number}.5"}
