@@ -20,6 +20,7 @@ from harness.files import atomic_file
 if TYPE_CHECKING:
     from harness.conformance.expected import ExpectFile
     from harness.conformance.verdict import Report
+    from harness.guest import Guest
     from harness.kbuild import GuestSpec
     from harness.pages import Write
 
@@ -68,6 +69,13 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Judge one step of writing a port after the other, and say what to do first.",
 )
+@click.option(
+    "--replay",
+    "enter",
+    is_flag=True,
+    help="Record the first failure, and open the session in its replay, at the instruction that is "
+    "wrong.",
+)
 def conform(
     configs: tuple[str, ...],
     port: str | None,
@@ -80,6 +88,7 @@ def conform(
     expect_file: str | None,
     new_file: str | None,
     next_only: bool,
+    enter: bool,
 ) -> None:
     """Judge a port by every clause of the specification, on one config or several.
 
@@ -102,6 +111,17 @@ def conform(
             "--next goes with -c, --port, --clause, --cflags and --expect only",
             "Leave it out for a whole report.",
         )
+    if enter and (mutants or json_file or junit_file or pages or new_file or next_only):
+        raise UsageError(
+            "--replay goes with -c, --port, --clause, --cflags and --expect only",
+            "Leave it out for a whole report.",
+        )
+    if enter:
+        from harness.replay import check_replayable
+
+        if len(chosen) != 1:
+            raise UsageError("--replay goes into one guest", "Name its config: -c CONFIG.")
+        check_replayable(chosen[0])
     if mutants:
         others = port or cflags or clauses or junit_file or expect_file or new_file
         sys.exit(_kill(chosen, mutants, json_file, pages, others))
@@ -136,8 +156,35 @@ def conform(
             write_expected(written(own.name, reports, expected.get(own.directory)))
     if "-" not in (json_file, junit_file, new_file):
         _tell_pages(pages)
+    if enter:
+        _enter(chosen[0], reports[0])
     failed = new_file is None and any(report.failed for report in reports)
     sys.exit(1 if failed else 0)
+
+
+def _enter(spec: "GuestSpec", report: "Report") -> None:
+    """The session in a replay of the first finding that is not expected."""
+    from harness.cli.shell import run_session
+    from harness.config.resources import state_directory
+    from harness.conformance.recorded import record_failure, replayed
+
+    finding = next((one for one in report.findings if not report.is_known(one)), None)
+    if finding is None:
+        return
+    trace = state_directory() / "conform" / f"{report.port}-{report.config}.dat"
+    with progress() as tell:
+        tell(f"recording {finding.first.check}")
+        record_failure(spec, finding, trace)
+
+    @contextmanager
+    def opened() -> Iterator["Guest"]:
+        with ExitStack() as stack:
+            with progress() as tell:
+                guest, found = stack.enter_context(replayed(trace, finding, tell))
+                tell.print([f"{finding.clause}: {found}"])
+            yield guest
+
+    run_session(opened, None)
 
 
 def _next(

@@ -57,7 +57,7 @@ def shell(
     Example: harness shell -c mips-malta
     """
     if replay is not None:
-        _run(partial(_open_replay, replay), script)
+        run_session(partial(_open_replay, replay), script)
         return
     from harness.guest import start
 
@@ -70,7 +70,7 @@ def shell(
                 )
             yield started
 
-    _run(partial(boot, config), script, restart=boot, judge=partial(_judge, guest.port))
+    run_session(partial(boot, config), script, restart=boot, judge=partial(_judge, guest.port))
 
 
 @contextmanager
@@ -124,20 +124,21 @@ def attach(elf: Path, endpoint: str | None, core: Path | None, script: Path | No
     from harness.guest import open_dump
 
     if core is not None and endpoint is None:
-        _run(lambda: open_dump(elf, core), script)
+        run_session(lambda: open_dump(elf, core), script)
     elif endpoint is not None and core is None:
-        _run(lambda: attach_to(elf, endpoint), script)
+        run_session(lambda: attach_to(elf, endpoint), script)
     else:
         raise UsageError("Attach to what?", "Give either --gdb or --core.")
 
 
-def _run(
+def run_session(
     start: "Callable[[], AbstractContextManager[Guest]]",
     script: Path | None,
     *,
     restart: "Callable[[str], AbstractContextManager[Guest]] | None" = None,
     judge: "Judge | None" = None,
 ) -> None:
+    """The prompt, or a script: a file, or standard input that is no terminal."""
     from harness.shell import Session, run_prompt, run_script
 
     if script is None and not sys.stdin.isatty():

@@ -56,8 +56,8 @@ class Bench:
     clauses of ``at_stake`` fail.
     """
 
-    def __init__(self, variant: Variant, enough: Callable[[str], bool] | None = None) -> None:
-        """``enough``: whether the checks end when this clause has failed.
+    def __init__(self, variant: Variant, enough: Callable[[str, str], bool] | None = None) -> None:
+        """``enough``: whether the checks end when this clause has failed with this message.
 
         With it no places in the port are looked for.
         """
@@ -70,13 +70,14 @@ class Bench:
         self.form: Form = self.config.build.form
         self.code = LiveCode(self)
         self.sites = LiveSites(self)
+        self.rewinds = self.config.qemu.snapshots  # Without, a guest is made fresh by a boot.
+        self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
         self._check = ""
         self._layer = Layer.WORKLOAD
         self._died = self._booting = False
-        self.never_boots: NeverBoots | None = None
-        """The error with which the guest of this build died at boot."""
+        self.never_boots: NeverBoots | None = None  # How the guest of this build died at boot.
         self.actions = Actions()
         self.patched: list[tuple[str, int, Actions]] = []
         """Failures of patching functions: clause, number, and the actions that led to them."""
@@ -84,8 +85,7 @@ class Bench:
         """The tracers that the check has switched on since the guest was fresh."""
         self.by_port = True
         """Whether tracers are switched with the port's own functions and not by the debugger."""
-        self.slots = {"function": False, "graph": False}
-        """What the debugger has switched on."""
+        self.slots = {"function": False, "graph": False}  # What the debugger has switched on.
         self.locate: Callable[[], Place | None] | None = None
         """Finds the port's last instruction before the guest died, by repeating the actions."""
         self.at_stake: Sequence[str] = ()
@@ -122,7 +122,7 @@ class Bench:
         """
         self.judged.setdefault(clause, set()).add(self._check)
         if not holds:
-            enough = self._enough is not None and self._enough(clause)
+            enough = self._enough is not None and self._enough(clause, message)
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
             if not any(shown.values()):
                 shown["guest"] = self.where()
@@ -196,13 +196,13 @@ class Bench:
     def fresh(self, memory: str = "") -> Guest:
         """The guest, stopped before its workload, as if just booted.
 
-        With ``memory`` the machine has that much, for this check only.
+        With ``memory`` the machine has that much.
         """
         self._forget_modules()
         self._as_booted(memory)
         if memory:
             return self.start(memory)
-        if self._guest is not None and self.config.qemu.snapshots:
+        if self._guest is not None and self.rewinds:
             try:
                 self._guest.restore(START)
             except HarnessError:
@@ -212,7 +212,7 @@ class Bench:
                 self._booting = False
                 return self._guest
         guest = self.start()
-        if self.config.qemu.snapshots:
+        if self.rewinds:
             guest.snapshot(START)
         return guest
 
@@ -238,7 +238,7 @@ class Bench:
         if memory:
             machine = spec.config.qemu.model_copy(update={"memory": memory})
             spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
-        self._running = run_kernel(spec, self.variant.kernel, plugins=plugins)
+        self._running = self.power_on(spec, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
         # What is known of the previous guest is no longer true.
         vars(self).pop("registers", None)

@@ -64,13 +64,17 @@ STATIC_MISSES = ("DYNAMIC_FTRACE",)
 def run_checks(
     variant: Variant,
     checks: Sequence[Check],
-    enough: Callable[[str], bool] | None = None,
+    enough: Callable[[str, str], bool] | None = None,
 ) -> BuildFindings:
     """Run checks on one build of a port, each on a guest that has just booted.
 
-    The run ends when a clause fails of which one failure is ``enough``.
+    The run ends when a clause fails with a message that is ``enough``.
     """
-    bench = Bench(variant, enough)
+    return run_on(Bench(variant, enough), checks)
+
+
+def run_on(bench: Bench, checks: Sequence[Check]) -> BuildFindings:
+    """The same on a bench, which is closed afterwards."""
     try:
         for check in checks:
             _run(bench, check)
@@ -78,7 +82,7 @@ def run_checks(
         pass
     finally:
         bench.close()
-    return BuildFindings(variant.name, bench.judged, bench.failures, lost=bench.lost)
+    return BuildFindings(bench.variant.name, bench.judged, bench.failures, lost=bench.lost)
 
 
 def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | None:

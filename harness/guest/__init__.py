@@ -4,6 +4,8 @@
 from harness.guest.attached import attach
 from harness.guest.control import TIMEOUT, Outcome
 from harness.guest.dump import open_dump
+from harness.guest.evidence import FAULT_LINES
+from harness.guest.fault import find_fault
 from harness.guest.guest import DONE, Guest
 from harness.guest.linux import LinuxGuest
 from harness.guest.marker import TracingOff
@@ -14,6 +16,7 @@ from harness.guest.unattended import Unattended, start_unattended
 
 __all__ = [
     "DONE",
+    "FAULT_LINES",
     "TIMEOUT",
     "Guest",
     "LinuxGuest",
@@ -28,6 +31,7 @@ __all__ = [
     "boot",
     "check_build_id",
     "debugged",
+    "find_fault",
     "open_dump",
     "run_kernel",
     "start",

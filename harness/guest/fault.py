@@ -35,11 +35,13 @@ class GuestFault:
     """``headline`` is as ``store to 0x4 in bad+0xc (oops.c:2) <- workload``.
 
     ``frames`` begin with the code at fault, and ``registers`` are the general ones that it had.
+    ``instruction`` is the address of the one that raised an exception; None if panic() was called.
     """
 
     headline: str
     frames: Sequence[StackFrame]
     registers: Mapping[str, int]
+    instruction: int | None
 
 
 def find_fault(debugger: Debugger, image: Image, printed: str) -> GuestFault | None:
@@ -76,7 +78,7 @@ def find_fault(debugger: Debugger, image: Image, printed: str) -> GuestFault | N
     outer = frames[at + 1 :]
     place = _place(image, frame, called=not handled)
     headline = f"{what} in {place}{_caller(image, frame, outer, registers)}"
-    return GuestFault(headline, [frame, *outer], registers)
+    return GuestFault(headline, [frame, *outer], registers, frame.address if handled else None)
 
 
 def _moved(image: Image, frame: StackFrame, address: int) -> StackFrame:

@@ -268,7 +268,7 @@ def _failure(
         return not task.clauses or clause in task.clauses
 
     built = build_variant(spec, variant, task.edits)
-    found = run_checks(built, checks, enough).failures
+    found = run_checks(built, checks, lambda clause, _message: enough(clause)).failures
     for clause in sorted(found, key=enough, reverse=True):
         return clause, found[clause][0].check, found[clause][0].message
     return None

@@ -338,7 +338,8 @@ class Session:
                 parts.append(ended)
             if isinstance(guest, ReplayedGuest):
                 parts.append(f"replay: @{guest.replay.icount} of {guest.replay.end}")
-                parts.append(f"event {guest.events.next} of {len(guest.events.all)} is next")
+                if count := len(guest.events.all):
+                    parts.append(f"event {guest.events.next} of {count} is next")
                 return " | ".join(parts)
             events, lost = guest.collector.totals()
             on = "" if guest.tracer.on else " (tracing_on 0)"

@@ -43,13 +43,13 @@ FLOORS = {
     "record": 9,
     "doctor": 8,
     "tracefs": 8,
-    "conformance": 8,
-    "mutation": 9,
+    "conformance": 9,
+    "mutation": 10,
     "mount": 9,
-    "matrix": 10,
-    "shell": 10,
-    "cli": 11,
-    "pytest_plugin": 11,
+    "matrix": 11,
+    "shell": 11,
+    "cli": 12,
+    "pytest_plugin": 12,
 }
 PURE = 2
 """The highest floor that does no input or output."""
