@@ -33,7 +33,8 @@ VIEWS = ("text", "graph", "json", "csv", "flame", "chrome", "perfetto", "html")
     "words",
     metavar="OPTION",
     multiple=True,
-    help="An option of the graph view: funcgraph-tail, nofuncgraph-overhead, ...",
+    help="An option of the graph view: funcgraph-tail, nofuncgraph-overhead, ...; or number: the "
+    "number of each event, for goto in a replay.  json and html have it anyway.",
 )
 @click.option(
     "-o", "output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file."

@@ -27,7 +27,12 @@ _VIEWS = {
 }
 BINARY = "perfetto"
 PAGE = "html"
+WITH_NUMBERS = ("text", "graph", "json", PAGE)
 VIEWS = ("text", "graph", *(name for name in _VIEWS if name != "text"), BINARY, PAGE)
+
+
+NUMBER = "number"
+"""The option of the text and graph views that shows the numbers of events."""
 
 
 def report_bytes(
@@ -36,7 +41,7 @@ def report_bytes(
     """The contents of a file in one of `VIEWS`, piece by piece; otherwise as `report_lines`."""
     if form not in (BINARY, PAGE):
         return (f"{line}\n".encode() for line in report_lines(reader, form, filters, words))
-    _check_words(words)
+    _check_words(form, words)
     keep = parse_filters(filters, reader.formats.values())
     if form == PAGE:
         return (piece.encode("utf-8", "replace") for piece in report_html(reader, keep=keep))
@@ -48,27 +53,35 @@ def report_lines(
 ) -> Iterator[str]:
     """The lines of one of the text `VIEWS`, without line ends.
 
-    ``filters`` choose the events (`parse_filters`); ``words`` are options of the graph view.
-    UsageError for invalid ones.
+    ``filters`` choose the events (`parse_filters`); ``words`` are options of the graph view, and
+    `NUMBER`.  UsageError for invalid ones.
     """
     keep = parse_filters(filters, reader.formats.values())
     words = tuple(words)
-    options = GraphOptions.parse(words)
+    number = NUMBER in words
+    options = GraphOptions.parse(word for word in words if word != NUMBER)
     if form == "graph" or (form == "text" and reader.tracer == "function_graph"):
-        return report_graph(reader, keep=keep, options=options)
-    _check_words(words)
+        return report_graph(reader, keep=keep, options=options, number=number)
+    _check_words(form, words)
     if form == BINARY:
         raise UsageError("the perfetto view is binary", "Write it to a file: -o FILE.")
     if form == PAGE:
         raise UsageError("the html view is a page for a browser", "Write it to a file: -o FILE.")
     if form not in _VIEWS:
         raise UsageError(f"there is no view {form!r}", f"Views: {', '.join(VIEWS)}.")
+    if form == "text":
+        return report_text(reader, keep=keep, number=number)
     return _VIEWS[form](reader, keep=keep)
 
 
-def _check_words(words: Iterable[str]) -> None:
+def _check_words(form: str, words: Iterable[str]) -> None:
     for word in words:
-        raise UsageError(
-            f"-O {word} is an option of the graph view only",
-            "Leave it out, or choose the graph view: -f graph.",
-        )
+        if word != NUMBER:
+            raise UsageError(
+                f"-O {word} is an option of the graph view only",
+                "Leave it out, or choose the graph view: -f graph.",
+            )
+        if form not in WITH_NUMBERS:
+            raise UsageError(
+                f"the {form} view has no numbers of events", f"Views: {', '.join(WITH_NUMBERS)}."
+            )

@@ -163,6 +163,15 @@ def test_the_session_of_a_replay(tmp_path):
     assert "# tracer: function_graph" in done.stdout
 
 
+def test_an_event_of_a_report_is_gone_to_by_its_number(tmp_path):
+    file = record("mips-malta", tmp_path / "x.dat", "-p", "function_graph", "--workload", "returns")
+    shown = harness("report", file, "-O", "number").stdout
+    lines = re.findall(r"^ *(\d+) .*\| +(\w+)\(\)[ ;{]", shown, re.MULTILINE)
+    number, function = random.Random(1).choice(lines)
+    done = script(file, f"goto {number}", "when")
+    assert re.search(rf"at event {number}: .*\b{function}\(\)", done.stdout), done.stdout
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -175,6 +184,12 @@ def test_the_session_of_a_replay(tmp_path):
         (
             lambda file, run: run.write_text(run.read_text().replace('"qemu": "', '"qemu": "1', 1)),
             "was recorded with QEMU 1",
+        ),
+        (
+            lambda file, run: run.write_text(
+                re.sub('(build_id": ")..', r"\g<1>ff", run.read_text())
+            ),
+            "is not the image that was recorded",
         ),
     ],
 )

@@ -82,6 +82,7 @@ def test_a_json_document():
         "event": "function",
         "fields": {"ip": "0x80100104", "parent_ip": "0x80100324"},
         "symbols": {"ip": "do_work", "parent_ip": "caller"},
+        "number": 1,
     }
     assert [event["lost"] for event in events] == [0, 7, None]
 

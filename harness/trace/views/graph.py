@@ -7,6 +7,7 @@ printed alone; an exit then with the name of its function.
 """
 
 import heapq
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
@@ -23,6 +24,10 @@ from harness.trace.events import (
 )
 from harness.trace.filter import Predicate
 from harness.trace.reader import TraceDatReader
+from harness.trace.views.selected import number_column, numbered_header
+
+HEAD = 2
+"""Lines of a header in front of the titles of columns."""
 
 _RULE = " " + "-" * 42
 _NO_DURATION = " " * 14 + "|  "
@@ -73,21 +78,35 @@ def report_graph(
     *,
     keep: Predicate | None = None,
     options: GraphOptions = DEFAULT_OPTIONS,
+    number: bool = False,
 ) -> Iterator[str]:
     """The lines of a whole trace without line ends; ``keep`` chooses the events.
 
     A leaf is one line and shown if its call is.  Lost events have a line, whatever ``keep`` says.
+    ``number`` is that of `report_text`; a leaf has its call's.
     """
-    yield from header_lines(options)
-    printer = _Printer(reader, options)
+    header = header_lines(options)
+    yield from (*header[:HEAD], *map(numbered_header, header[HEAD:])) if number else header
+    printer = _Printer(reader, options, number)
     cpus = (_with_returns(reader.cpu_events(cpu)) for cpu in range(reader.cpu_count))
-    for event, leaf in heapq.merge(*cpus, key=lambda pair: pair[0].stamp):
+    numbers = _numbers(reader) if number else None
+    for at, event, leaf in heapq.merge(*cpus, key=lambda one: one[1].stamp):
         if event.lost:
-            yield lost_line(event.cpu, event.lost)
+            yield printer.blank + lost_line(event.cpu, event.lost)
         if keep is None or keep(event):
+            printer.column = number_column(numbers[event.cpu][at]) if numbers else ""
             yield from printer.lines(event, leaf)
         elif leaf is not None and keep(leaf):
+            printer.column = number_column(numbers[event.cpu][at + 1]) if numbers else ""
             yield from printer.lines(leaf, None)
+
+
+def _numbers(reader: TraceDatReader) -> "list[array[int]]":
+    """For each CPU the numbers of its events among those of all."""
+    numbers = [array("Q") for _ in range(reader.cpu_count)]
+    for number, event in enumerate(reader.events()):
+        numbers[event.cpu].append(number)
+    return numbers
 
 
 def header_lines(options: GraphOptions) -> list[str]:
@@ -109,22 +128,22 @@ def header_lines(options: GraphOptions) -> list[str]:
 
 def _with_returns(
     events: Iterable[TraceEvent],
-) -> Iterator[tuple[TraceEvent, FuncgraphExitEvent | None]]:
-    """The events of a CPU; a leaf's call comes together with its return."""
+) -> Iterator[tuple[int, TraceEvent, FuncgraphExitEvent | None]]:
+    """The events of a CPU, numbered from 0; a leaf's call comes together with its return."""
     call: FuncgraphEntryEvent | None = None
-    for event in chain(events, (None,)):
+    for at, event in enumerate(chain(events, (None,))):
         if call is not None:
             leaf = event if isinstance(event, FuncgraphExitEvent) else None
             if leaf and (leaf.func != call.func or leaf.pid != call.pid or leaf.lost):
                 leaf = None
-            yield call, leaf
+            yield at - 1, call, leaf
             call = None
             if leaf:
                 continue
         if isinstance(event, FuncgraphEntryEvent):
             call = event
         elif event is not None:
-            yield event, None
+            yield at, event, None
 
 
 @dataclass(slots=True)
@@ -138,9 +157,14 @@ class _Cpu:
 
 
 class _Printer:
-    """Prints events, with the state of each CPU."""
+    """Prints events, with the state of each CPU.
 
-    def __init__(self, reader: TraceDatReader, options: GraphOptions) -> None:
+    ``column`` is in front of the lines of an event, and ``blank`` of others.
+    """
+
+    def __init__(self, reader: TraceDatReader, options: GraphOptions, number: bool) -> None:
+        self.blank = number_column(None) if number else ""
+        self.column = self.blank
         self._options = options
         self._cpu_width = len(str(max(reader.cpu_count - 1, 0)))
         self._cpus = [_Cpu() for _ in range(reader.cpu_count)]
@@ -165,10 +189,10 @@ class _Printer:
             yield from self._task_switch(cpu, event)
             yield self._exit(cpu, event)
             if self._options.overrun:
-                yield f" (Overruns: {event.overrun})"
+                yield f"{self.blank} (Overruns: {event.overrun})"
             yield from self._irq(event, event.func, "<==========")
         elif event.name in _PLAIN:
-            yield str(event)
+            yield f"{self.column}{event}"
         else:
             yield from self._task_switch(cpu, event)
             depth = cpu.depth + 1 if cpu.depth > 0 else 0
@@ -196,7 +220,7 @@ class _Printer:
     def _context(self, event: TraceEvent) -> str:
         """The columns before the duration."""
         options = self._options
-        context = ""
+        context = self.column
         if options.abstime:
             seconds, rest = divmod(event.stamp, 1_000_000_000)
             context = f"{seconds:5}.{rest // 1000:06} |  "
@@ -217,9 +241,10 @@ class _Printer:
     def _task_switch(self, cpu: _Cpu, event: TraceEvent) -> Iterator[str]:
         before, cpu.task = cpu.task, (event.pid, event.comm)
         if before is not None and before[0] != event.pid:
-            yield _RULE
-            yield f" {event.cpu:{self._cpu_width}}) {_task(*before)} => {_task(*cpu.task)}"
-            yield _RULE
+            yield f"{self.blank}{_RULE}"
+            place = f" {event.cpu:{self._cpu_width}})"
+            yield f"{self.blank}{place} {_task(*before)} => {_task(*cpu.task)}"
+            yield f"{self.blank}{_RULE}"
             yield ""
 
     def _irq(self, event: TraceEvent, func: int, arrow: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import starmap
 from json import dumps
 
 from harness.ring import LOST_UNKNOWN
@@ -11,7 +12,7 @@ from harness.trace.field_access import ADDRESSES
 from harness.trace.filter import Predicate
 from harness.trace.kernel_events import KernelStackEvent
 from harness.trace.reader import TraceDatReader
-from harness.trace.views.selected import selected_events
+from harness.trace.views.selected import numbered_events
 from harness.trace.writer import CpuStatistics
 
 VERSION = 1
@@ -31,7 +32,7 @@ def report_json(reader: TraceDatReader, *, keep: Predicate | None = None) -> Ite
         "cpus": reader.cpu_count,
         "statistics": [_counted(one) for one in reader.statistics],
     }
-    yield from document(head, "events", map(_object, selected_events(reader.events(), keep)))
+    yield from document(head, "events", starmap(_object, numbered_events(reader.events(), keep)))
 
 
 def document(head: dict[str, object], key: str, items: Iterable[object]) -> Iterator[str]:
@@ -54,7 +55,7 @@ def _counted(one: CpuStatistics) -> dict[str, object]:
     return made
 
 
-def _object(event: TraceEvent) -> dict[str, object]:
+def _object(number: int, event: TraceEvent) -> dict[str, object]:
     made: dict[str, object] = {
         "time": event.stamp,
         "cpu": event.cpu,
@@ -76,6 +77,7 @@ def _object(event: TraceEvent) -> dict[str, object]:
         made["symbols"] = {"caller": list(event.functions)}
     if isinstance(event, FuncgraphExitEvent):
         made["duration"] = event.duration
+    made["number"] = number
     return made
 
 

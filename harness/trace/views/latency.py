@@ -8,6 +8,7 @@ from harness.trace.events import OVERHEAD_MARKS, TraceEvent, latency_flags, lost
 from harness.trace.filter import Predicate
 from harness.trace.kernel_events import LatencyEvent
 from harness.trace.reader import TraceDatReader
+from harness.trace.views.selected import number_column, numbered_header
 
 _RULE = "# " + "-" * 68
 _BOX = "#    " + "-" * 17
@@ -26,31 +27,36 @@ _COLUMNS = (
 
 
 def report_latency(
-    reader: TraceDatReader, *, tracer: str, keep: Predicate | None = None
+    reader: TraceDatReader, *, tracer: str, keep: Predicate | None = None, number: bool = False
 ) -> Iterator[str]:
     """The lines of the whole trace without line ends; ``keep`` chooses the events.
+
+    ``number`` is that of `report_text`.
 
     Times are in microseconds from the beginning of the section.  Lost events have a line.
     """
     found: LatencyEvent | None = None
     first: int | None = None
     entries = 0
-    for one in reader.events():
-        first = one.stamp if first is None else first
-        if isinstance(one, LatencyEvent):
-            found = one
+    for event in reader.events():
+        first = event.stamp if first is None else first
+        if isinstance(event, LatencyEvent):
+            found = event
         else:
             entries += 1
     yield from _header(reader, tracer, found, entries)
-    shown = (event for event in reader.events() if not isinstance(event, LatencyEvent))
-    for event, following in pairwise(chain(shown, (None,))):
-        if event is None:
+    yield from (numbered_header(f"#{column}") if number else f"#{column}" for column in _COLUMNS)
+    shown = (one for one in enumerate(reader.events()) if not isinstance(one[1], LatencyEvent))
+    for one, following in pairwise(chain(shown, (None,))):
+        if one is None:
             break
+        at, event = one
         if event.lost:
-            yield lost_line(event.cpu, event.lost)
+            yield (number_column(None) if number else "") + lost_line(event.cpu, event.lost)
         if keep is None or keep(event):
-            delay = following.stamp - event.stamp if following else 0
-            yield _line(event, event.stamp - (first or 0), delay)
+            delay = following[1].stamp - event.stamp if following else 0
+            line = _line(event, event.stamp - (first or 0), delay)
+            yield (number_column(at) if number else "") + line
 
 
 def _header(
@@ -76,7 +82,6 @@ def _header(
         yield f"#  => ended at:   {found.ended_at}"
         yield "#"
     yield "#"
-    yield from (f"#{column}" for column in _COLUMNS)
 
 
 def _line(event: TraceEvent, since: int, delay: int) -> str:
