@@ -14,7 +14,7 @@ from harness.errors import HarnessError
 from harness.report import VIEWS
 from harness.shell.session import Session
 from harness.shell.verb import VERBS
-from harness.tracefs import shortened
+from harness.tracefs import Directory, shortened
 
 # The arguments of trace-cmd's options.
 _FOLLOWS = {
@@ -81,7 +81,7 @@ class LineCompleter(Completer):
             return
         prefix = "" if text.endswith(" ") else words[-1]
         if words[0] in ("cat", "echo") and (words[0] == "cat" or ">" in text):
-            yield from self._of_kind("tracefs", prefix, event)
+            yield from self._tracefs(prefix, writes=words[0] == "echo")
             return
         verb = VERBS.get(words[0])
         if verb is None:
@@ -97,12 +97,7 @@ class LineCompleter(Completer):
 
     def _of_kind(self, kind: str, prefix: str, event: CompleteEvent) -> Iterator[Completion]:
         if kind == "tracefs":
-            with suppress(HarnessError):
-                directory = prefix.rpartition("/")[0]
-                inside = self._session.tracefs.names(shortened(directory))
-                where = f"{directory}/" if "/" in prefix else ""
-                found = [where + name for name in inside if (where + name).startswith(prefix)]
-                yield from self._offer(found, prefix)
+            yield from self._tracefs(prefix)
         elif kind == "files" and not prefix.startswith("-"):
             yield from self._paths.get_completions(Document(prefix), event)
         elif kind in _KINDS:
@@ -111,6 +106,21 @@ class LineCompleter(Completer):
             with suppress(HarnessError):
                 names = list(_KINDS[kind](self._session))
             yield from self._offer([name for name in names if name.startswith(prefix)], prefix)
+
+    def _tracefs(self, prefix: str, *, writes: bool | None = None) -> Iterator[Completion]:
+        """Files and directories; with ``writes`` only files that can be written, or be read."""
+        with suppress(HarnessError):
+            directory = prefix.rpartition("/")[0]
+            where = f"{directory}/" if "/" in prefix else ""
+            inside = self._session.tracefs.entries(shortened(directory))
+            fitting = [
+                where + name + "/" * isinstance(node, Directory)
+                for name, node in inside.items()
+                if isinstance(node, Directory)
+                or writes is None
+                or (node.write if writes else node.read or node.stream) is not None
+            ]
+            yield from self._offer([name for name in fitting if name.startswith(prefix)], prefix)
 
     def _gdb(self, text: str) -> Iterator[Completion]:
         debugger = self._session.guest.debugger

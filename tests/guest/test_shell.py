@@ -67,6 +67,8 @@ def test_completion_of_every_kind(terminal, tmp_path):
         ("disasm do_point", "disasm do_pointer"),
         ("cat available_t", "cat available_tracers"),
         ("echo leaf > set_ftrace_n", "echo leaf > set_ftrace_notrace"),
+        # The other files of that beginning are only read.
+        ("echo 64 > buffer_", "echo 64 > buffer_size_kb"),
         ("record -p function_", "record -p function_graph"),
         ("record -l do_point", "record -l do_pointer"),
         ("record --dur", "record --duration"),
