@@ -9,7 +9,7 @@
 
 #define TIMER_ENABLE	1	/* and IMASK clear */
 
-u64 timer_ns_per_tick;
+struct timer_scale timer_scale;
 
 /* Counts from one tick to the next; 0: stopped. */
 static u64 tick_period[NR_CPUS];
@@ -28,7 +28,8 @@ void arch_timer_init(void)
 
 	if (!frequency)
 		panic("the generic timer has no frequency (CNTFRQ_EL0 is 0)");
-	timer_ns_per_tick = (1000000000ull << 32) / frequency;
+	timer_scale.ns_per_tick = (1000000000ull << 32) / frequency;
+	timer_scale.epoch = timer_read_count();
 }
 
 static void set_deadline(u64 count)

@@ -5,13 +5,19 @@
 /*
  * The clock: the generic timer's virtual count, shared by all CPUs. It runs from reset at the rate
  * in CNTFRQ_EL0: 62.5 MHz (16 ns a tick) on QEMU's virt machine, 1 GHz with `-cpu
- * ...,cntfrq=1000000000`.
+ * ...,cntfrq=1000000000`. Under -icount it begins at a value of the host's time, tens of
+ * microseconds; the rest of a run is exact. Time is counted from boot, so that two runs have the
+ * same stamps.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-/* Nanoseconds in a tick, as a fraction of 32 bits; set by arch_timer_init(). */
-extern u64 timer_ns_per_tick;
+/* What makes nanoseconds of the count; set by arch_timer_init(). */
+struct timer_scale {
+	u64 epoch;		/* the count at boot */
+	u64 ns_per_tick;	/* a fraction of 32 bits */
+};
+extern struct timer_scale timer_scale;
 
 static __always_inline u64 timer_read_count(void)
 {
@@ -23,14 +29,16 @@ static __always_inline u64 timer_read_count(void)
 }
 
 /**
- * sched_clock - the time since reset in nanoseconds
+ * sched_clock - the time since boot in nanoseconds
  *
  * Never runs backwards and, being a product of 128 bits, does not overflow before 64 bits of
  * nanoseconds do (584 years).
  */
 static __always_inline u64 sched_clock(void)
 {
-	return (u64)(((unsigned __int128)timer_read_count() * timer_ns_per_tick) >> 32);
+	u64 ticks = timer_read_count() - timer_scale.epoch;
+
+	return (u64)(((unsigned __int128)ticks * timer_scale.ns_per_tick) >> 32);
 }
 
 /* Handle the tick: program the next one and call tick_interrupt(). */
