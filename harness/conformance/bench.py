@@ -330,16 +330,8 @@ class Bench:
         self.actions.done.append(Called(function, arguments))
         kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
         before = registers.read(*(name for name in kept if name != "zero"))
-        # Below the stack in use, with room for the arguments' home area.
-        stack = (before[isa.abi.stack_register] - 256) & -isa.abi.stack_alignment
-        registers.write(
-            {
-                **dict(zip(isa.abi.argument_registers, arguments, strict=False)),
-                isa.abi.stack_register: stack,
-                isa.abi.return_register: self._address(CALL_RETURNS),
-                isa.abi.pc_register: function & isa.mask,
-            }
-        )
+        stack, returns = before[isa.abi.stack_register], self._address(CALL_RETURNS)
+        registers.write(isa.abi.entered(function & isa.mask, arguments, stack, returns))
         return before
 
     @property

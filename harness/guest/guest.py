@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import DeadlineMissed, GdbError, HostError, UsageError
+from harness.guest.calls import Calls
 from harness.guest.control import TIMEOUT, Outcome, OwnPlaces, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
@@ -64,6 +65,7 @@ class Guest:
         self.machine = machine
         self.debugger = debugger
         self.lane = lane
+        self._caller = Calls(image, debugger)
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
         self.sources = GuestSources(spec, image.name)
         debugger.symbols.find_sources(self.sources.places)
@@ -126,7 +128,7 @@ class Guest:
     @cached_property
     def port(self) -> PortCalls:
         """The port's own patching functions, called in the guest."""
-        return PortCalls(self.image, self.debugger)
+        return PortCalls(self.image, self._caller)
 
     @property
     def console(self) -> str:
@@ -177,7 +179,7 @@ class Guest:
         # A full buffer cannot be drained during a call.
         self.debugger.command(f"-break-disable {watermark}")
         try:
-            return self.debugger.call(self.address_of(function), *arguments)
+            return self._caller.call(self.address_of(function), *arguments)
         except GdbError:
             if self.image.symbols["panic_stop"] in self.cpus.program_counters().values():
                 raise self.control.died(f"the guest panicked in {function}()") from None
@@ -346,7 +348,7 @@ class Guest:
         def run(places: list[str]) -> None:
             self.run(places, seconds=RUN_ON)
 
-        return TraceMarker(self.image, self.debugger, self.cpus, run)
+        return TraceMarker(self.image, self.debugger, self.cpus, self._caller, run)
 
     def _run_on(self, address: int | None) -> None:
         """Run to an address; without one, to the handler of a pending interrupt or for a moment.

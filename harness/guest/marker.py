@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from harness.debugger import Debugger
 from harness.errors import GuestError, UsageError
+from harness.guest.calls import Calls
 from harness.guest.cpus import StubCpus
 from harness.image import Image
 from harness.tracer.control_block import ControlBlock
@@ -38,11 +39,13 @@ class TraceMarker:
         image: Image,
         debugger: Debugger,
         cpus: StubCpus,
+        calls: Calls,
         run: Callable[[list[str]], object],
     ) -> None:
         self._isa = image.isa
         self._debugger = debugger
         self._cpus = cpus
+        self._calls = calls
         self._run = run
         self._places = [name for name in ENTERS if name in image.symbols]
         self._write = image.address_of(WRITE)
@@ -64,7 +67,7 @@ class TraceMarker:
             for start in range(0, len(data), most):
                 part = data[start : start + most] + b"\0"
                 self._control.write(size=len(part), text=list(part))
-                error = self._debugger.call(self._write)
+                error = self._calls.call(self._write)
                 if error == _EBADF:
                     raise TracingOff("the ring buffer is off", "Write 1 to tracing_on.")
                 if error:

@@ -2,7 +2,7 @@
 """The calling convention: registers by class, frames, and register use at a call site."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -87,6 +87,19 @@ class Abi(ABC):
     @abstractmethod
     def at_site(self, form: Form) -> AtSite:
         """Register use at a call site of this form."""
+
+    def entered(
+        self, function: int, arguments: Sequence[int], stack: int, returns: int
+    ) -> dict[str, int]:
+        """The registers to set for a call of a function, below the stack in use."""
+        # With room for the arguments' home area.
+        below = (stack - 256) & -self.stack_alignment
+        return {
+            **dict(zip(self.argument_registers, arguments, strict=False)),
+            self.stack_register: below,
+            self.return_register: returns,
+            self.pc_register: function,
+        }
 
     @abstractmethod
     def float_parts(self, register: str, number: int) -> Mapping[str, str]:

@@ -13,14 +13,18 @@ from harness.kbuild.spec import GuestSpec
 from harness.units import KIB
 
 PLACES = "sources.json"
-"""Lies beside an image: the directories of port and workload that it was last asked for from."""
+"""Lies beside an image: where the port, the workload and the modules were that it was last asked
+for with."""
+
+GUESTS = "guests"
 
 PLACES_LIMIT = 64 * KIB
 
 
 def write_places(spec: GuestSpec, image: Path) -> None:
     """Write the file beside an image.  Equal sources in other directories give the same image."""
-    file, places = image.with_name(PLACES), _places(spec)
+    file, places = image.with_name(PLACES), GuestSources(spec).places
+    del places[GUESTS]
     if _read_places(file) != places:
         text = json.dumps({name: str(path) for name, path in places.items()})
         # A cache that cannot be written serves as well; attached guests lack their lines then.
@@ -42,7 +46,9 @@ def _read_places(file: Path) -> dict[str, Path]:
     if not isinstance(found, dict):
         return {}
     return {
-        name: Path(found[name]) for name in ("port", "workload") if isinstance(found.get(name), str)
+        name: Path(place)
+        for name, place in found.items()
+        if isinstance(place, str) and name.partition("/")[0] in {"port", "workload", "module"}
     }
 
 
@@ -55,7 +61,7 @@ class GuestSources:
 
     def __init__(self, spec: GuestSpec | None, image: str = "") -> None:
         """Of a guest that others have built only what lies beside its ``image`` is known."""
-        self.places: dict[str, Path] = {"guests": resources.guests_directory()}
+        self.places: dict[str, Path] = {GUESTS: resources.guests_directory()}
         self._lines: dict[str, list[str]] = {}
         if spec is not None:
             self.places |= _places(spec)

@@ -94,7 +94,7 @@ class RecordedEvents:
         """The ``count``-th call of a function, from 1; UsageError if there is none."""
         seen = 0
         for one in self.all:
-            if one.event.function == name and not isinstance(one.event, FuncgraphExitEvent):
+            if _plain(one.event.function) == name and not isinstance(one.event, FuncgraphExitEvent):
                 seen += 1
                 if seen == count:
                     return one
@@ -192,7 +192,7 @@ class RecordedEvents:
         if isinstance(event, FunctionEvent):
             return event.ip & self._image.isa.mask
         if isinstance(event, FuncgraphEntryEvent):
-            named = event.function
+            named = _plain(event.function)
             sites = [site for site in self._image.sites if site.function == named]
             return sites[0].address & self._image.isa.mask if len(sites) == 1 else None
         if isinstance(event, FuncgraphExitEvent):
@@ -212,3 +212,8 @@ class RecordedEvents:
     def _predicate(self, filters: tuple[str, ...]) -> Predicate | None:
         with trace_file(self._trace) as reader:
             return parse_filters(filters, reader.formats.values())
+
+
+def _plain(function: str) -> str:
+    """A function's name without its module's, which stands behind it."""
+    return function.partition(" [")[0]

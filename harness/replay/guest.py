@@ -13,7 +13,14 @@ from harness.image import RunningImage
 from harness.machine import Machine, ReplayLog, ReplayMode
 from harness.process.run import NotRun, run
 from harness.replay.events import RecordedEvents
-from harness.replay.manifest import IMAGE, INPUTS, Manifest, read_manifest, replay_directory
+from harness.replay.manifest import (
+    IMAGE,
+    INPUTS,
+    Manifest,
+    module_file,
+    read_manifest,
+    replay_directory,
+)
 from harness.replay.recorder import qemu_version
 from harness.replay.run import Replay
 
@@ -69,7 +76,8 @@ def open_replay(
     manifest = read_manifest(trace)
     directory = replay_directory(trace)
     kernel = directory / IMAGE
-    for file in (kernel, directory / INPUTS):
+    modules = [module_file(directory, number) for number in range(manifest.modules)]
+    for file in (kernel, directory / INPUTS, *modules):
         if not file.is_file():
             raise UsageError(f"{trace} cannot be replayed: there is no {file}")
     with ScratchDirectory() as scratch:
@@ -86,6 +94,8 @@ def open_replay(
                     "QEMU replays what the same version has recorded.",
                 )
             guest = ReplayedGuest(image, machine, debugger, manifest, trace)
+            # Of every moment of the run: nothing else is at their addresses before.
+            guest.modules.restore(guest.modules.find(*modules))
             progress(f"replaying {manifest.end} instructions")
             guest.replay.prepare(guest.events.visited)
             yield guest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a replay needs, in a directory beside the trace.dat: ``TRACE.replay``.
 
-``inputs`` is QEMU's log, ``vmlinux`` the guest's image, ``manifest.json`` the rest.
+``inputs`` is QEMU's log, ``vmlinux`` the guest's image, ``module-*.ko`` its modules,
+``manifest.json`` the rest.
 """
 
 import hashlib
@@ -61,7 +62,8 @@ class Manifest(BaseModel):
     """A recorded run.
 
     ``end`` is the number of instructions when the recording ended, ``trace`` the SHA-256 of the
-    trace.dat, empty if there is none.  Writes are in their order.
+    trace.dat, empty if there is none.  Writes are in their order.  ``modules`` is the number of
+    modules, whose files are `module_file`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -72,11 +74,17 @@ class Manifest(BaseModel):
     trace: str = Field(pattern="^([0-9a-f]{64})?$")
     end: int = Field(ge=0)
     writes: list[LoggedWrite | LoggedRegister]
+    modules: int = Field(default=0, ge=0, le=1000)
 
 
 def replay_directory(trace: Path) -> Path:
     """Where what belongs to a trace lies."""
     return trace.with_name(f"{trace.name}.replay")
+
+
+def module_file(directory: Path, number: int) -> Path:
+    """A module that was loaded at the end, by number from 0."""
+    return directory / f"module-{number}.ko"
 
 
 def move_recording(old: Path, new: Path) -> None:

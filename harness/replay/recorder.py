@@ -20,6 +20,7 @@ from harness.replay.manifest import (
     LoggedWrite,
     Manifest,
     digest,
+    module_file,
     replay_directory,
     write_manifest,
 )
@@ -72,6 +73,9 @@ class Recorder:
         if self._guest is None or not self._end:
             self.discard()
             return False
+        modules = self._guest.image.modules.values()
+        for number, module in enumerate(modules):
+            shutil.copyfile(module.name, module_file(self.directory, number))
         manifest = Manifest(
             qemu=self._qemu,
             machine=self._spec.effective_config,
@@ -79,6 +83,7 @@ class Recorder:
             trace=digest(self._trace) if self._trace.exists() else "",
             end=self._end,
             writes=self._writes,
+            modules=len(modules),
         )
         write_manifest(self.directory, manifest)
         return True
