@@ -132,3 +132,12 @@ def test_commands_for_a_built_guest_refuse_it(file: Path, command: Sequence[str]
     done = harness(*(word.format(file) for word in command))
     assert done.returncode == 2
     assert done.stderr.startswith("harness: The config linux is of a Linux kernel, and this needs")
+
+
+def test_a_linux_kernel_is_not_recorded_for_a_replay(file: Path) -> None:
+    trace = file.with_name("x.dat")
+    done = harness("record", "-c", file, "--replayable", "-o", trace)
+    assert done.returncode == 2
+    assert "only guests of the harness are replayed" in done.stderr
+    assert not trace.exists()
+    assert not list(file.parent.glob("*.replay"))
