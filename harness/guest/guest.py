@@ -71,6 +71,8 @@ class Guest:
         debugger.symbols.find_sources(self.sources.places)
         if image.isa.abi.gdb_script:
             debugger.symbols.extend(image.isa.abi.gdb_script)
+        for setting in image.isa.abi.gdb_settings:
+            debugger.cli(f"set {setting}")
         self.control = RunControl(
             image, machine, debugger, self.cpus, self.own_places, self.sources
         )
@@ -82,7 +84,7 @@ class Guest:
             spec, image, debugger, self.cpus, self._tracing, self.call, self.sources
         )
         self._snapshots = GuestSnapshots(
-            self.config, machine, debugger, image.isa, self.control, self._tracing, self.modules
+            self.config, machine, debugger, image, self.control, self._tracing, self.modules
         )
 
     def __repr__(self) -> str:

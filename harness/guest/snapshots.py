@@ -7,7 +7,7 @@ from harness.errors import UsageError
 from harness.guest.control import RunControl
 from harness.guest.modules import Module, Modules
 from harness.guest.tracing import Tracing, TracingState
-from harness.isa import Isa
+from harness.image import Image
 from harness.machine import AttachedMachine, Machine
 
 
@@ -19,7 +19,7 @@ class GuestSnapshots:
         config: MachineConfig | None,
         machine: Machine | AttachedMachine,
         debugger: Debugger,
-        isa: Isa,
+        image: Image,
         control: RunControl,
         tracing: Tracing,
         modules: Modules,
@@ -27,7 +27,7 @@ class GuestSnapshots:
         self._config = config
         self._machine = machine
         self._debugger = debugger
-        self._isa = isa
+        self._image = image
         self._control = control
         self._tracing = tracing
         self._modules = modules
@@ -43,6 +43,8 @@ class GuestSnapshots:
                 "Boot it again instead, or use a config with one CPU.",
             )
         self._control.leave_delay_slot()
+        if self._image.isa.machine.unsaved_timer:
+            self._run_due_timers()
         self._machine.snapshots.save(name)
         self._states[name] = self._tracing.state, self._modules.loaded
 
@@ -61,8 +63,25 @@ class GuestSnapshots:
         self._modules.restore(modules)
         self._tracing.restore(tracing)
 
+    def _run_due_timers(self) -> None:
+        """Let a timer that is due raise its interrupt, which is saved.
+
+        When a deterministic guest stops, QEMU's time goes on to the next timer, which then waits
+        for the machine to run.  A timer that is restarted at its own time is lost in QEMU 10.
+        Only one instruction lets it run: a nop, and nothing else changes.
+        """
+        debugger, image = self._debugger, self._image
+        pc_register, nop = image.isa.abi.pc_register, image.isa.sites.nop
+        place, pc = image.text.start, debugger.read_register(pc_register)
+        code = debugger.read_memory(place, len(nop))
+        debugger.write_memory(place, nop)
+        debugger.write_register(pc_register, place)
+        debugger.step_instruction()
+        debugger.write_memory(place, code)
+        debugger.write_register(pc_register, pc)
+
     def _restart_timer(self) -> None:
-        machine = self._isa.machine
+        machine = self._image.isa.machine
         if machine.unsaved_timer:
             name, stop = machine.unsaved_timer_stop
             value = self._debugger.read_register(name)

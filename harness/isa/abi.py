@@ -78,6 +78,8 @@ class Abi(ABC):
     """The newest frame record at a function's entry, if the ABI has frame records."""
     gdb_script: str = ""
     """The path of a Python file for gdb, whose own unwinder does not know all of the ABI."""
+    gdb_settings: ClassVar[tuple[str, ...]] = ()
+    """What gdb's ``set`` is given once it is connected."""
     first_syscall: int = 0
     """The number of the first system call, ``__NR_Linux``."""
 

@@ -40,6 +40,9 @@ class MipsAbi(Abi):
     fixed = ("gp",)
     static_chain = "v0"
     results = ("v0", "v1")
+    # gdb asks for registers without a name, and QEMU 10 answers with an error, at which gdb's
+    # "info frame" ends.  All registers come with the packet "g".
+    gdb_settings: ClassVar[tuple[str, ...]] = ("remote fetch-register-packet off",)
     # FCSR.FS, and .RM = toward zero.
     float_status: ClassVar[Mapping[str, int]] = {"fsr": 0x01000001}
 
