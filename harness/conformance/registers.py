@@ -45,10 +45,11 @@ class RegisterFile:
         )
         values = {}
         for entry in answer.get("register-values", []):
-            digits = _HEX.search(str(entry.get("value")))
+            # A register that is a union has all its bits in the widest member.
+            digits = max(_HEX.findall(str(entry.get("value"))), key=len, default="")
             name = self._names.get(int(entry.get("number", -1)))
             if digits and name:
-                values[name] = int(digits[1], 16)
+                values[name] = int(digits, 16)
         return values
 
     def write(self, values: Mapping[str, int]) -> None:

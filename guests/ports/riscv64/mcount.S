@@ -56,9 +56,10 @@
 	.endm
 
 /*
- * Saves what the ABI asks for (C1), and makes frame records for unwinders without tables (C14). A call of _mcount is a call like any other to the compiler,
- * which has put a0..a7 away. Of a patchable entry it knows nothing: a0..a7, t2 and ra are live.
- * Floating-point registers survive because what is called from here has no floating point.
+ * Saves what the ABI asks for (C1), and makes frame records for unwinders without tables (C14). A
+ * call of _mcount is a call like any other to the compiler, which has put a0..a7 away. Of a patchable
+ * entry it knows nothing: a0..a7, t2 and ra are live. Floating-point registers survive because what
+ * is called from here has no floating point.
  *
  * In, form mcount: ra = rec->ip + 4, s0 = the traced function's frame. Patchable entry: ra =
  * rec->ip + 8, t0 = the traced function's return address.

@@ -25,8 +25,8 @@ LINE = 64
 """Bytes; a multiple of the cache line size of all CPUs here."""
 
 EDGE, BEYOND = 0x10000, 0x2000000
-"""A boundary of lines, of pages of every size, and of 16-bit offsets; it lies that far from the
-kernel's text, in memory that is not used."""
+"""A boundary of lines, of pages of every size, and of 16-bit offsets; the made-up sites lie
+that far behind the kernel's text, in memory that is not used."""
 EDGE_AROUND = 16
 """Bytes before and after a site there that are watched."""
 
@@ -168,7 +168,7 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
         return
     real = bench.sites.of(SITE)
     off, unit = bench.code.of(real), bench.isa.unit
-    edge = (bench.image.text.start & -EDGE) + BEYOND
+    edge = _edge(bench)
 
     def prepare(address: int, *, on: bool) -> Call:
         bench.fresh()
@@ -184,6 +184,16 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
         for on in (True, False):
             what = f"switching a site {where} a page's end {_STATES[on]}"
             yield _Operation(what, partial(prepare, address, on=on), watched)
+
+
+def _edge(bench: Bench) -> int:
+    """A boundary in memory that is not used: far behind the kernel, or, where a call does not reach
+    as far, in front of its text.
+    """
+    start = bench.image.text.start & -EDGE
+    low, high = bench.isa.sites.reach(start + BEYOND)
+    caller = bench.image.address_of("ftrace_caller") & bench.isa.mask
+    return start + (BEYOND if low <= caller <= high else -EDGE)
 
 
 def _around(bench: Bench, site: CallSite) -> range:
