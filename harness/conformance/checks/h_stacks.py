@@ -16,7 +16,8 @@ TRACER = "function_stack_trace_call"
 """The tracer that records a function entry, and a stack trace after it."""
 
 EVERY = 12
-"""One of this many sites is on."""
+"""One of this many sites is on, and of a function and the one that checks it both."""
+CHECKS = "check_"
 
 DEEP = 8
 """The number of callers that are compared."""
@@ -61,7 +62,8 @@ def _trace(watched: Watched, tracer: str) -> None:
 def _chosen(bench: Bench) -> list[CallSite]:
     """Some of the sites; all of them for a static port."""
     sites = [site for site in bench.image.sites if "." not in site.function]
-    return sites[::EVERY]
+    some = {site.function.removeprefix(CHECKS) for site in sites[::EVERY]}
+    return [site for site in sites if site.function.removeprefix(CHECKS) in some]
 
 
 def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
@@ -70,6 +72,9 @@ def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
     # Compared by function: the exact ip is the subject of another clause.
     function_at = bench.image.function_at
     on = {function_at(event.ip) for event in events if isinstance(event, FunctionEvent)}
+    if "C12b" in clauses:
+        through = any(function_at(a) in on for _, stack in _with_stacks(events) for a in stack[1:])
+        bench.require("C12b", through, f"no stack trace {when} comes through one of these")
     flow = watched.oracle.flow()
     calls = [(call, chain) for call, chain in _chains(flow) if function_at(call.site) in on]
     pairs = list(_with_stacks(events))
