@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The guest of a check, of one build of a port, and the results of the check."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +26,8 @@ SLICE = 0.25
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START, PANIC = "workload", "panic"
+
+Changes = Iterable[tuple[int, bytes]]
 
 EVERYWHERE: Mapping[str, Sequence[str]] = {}
 """The same clauses are at stake in every function."""
@@ -216,11 +218,16 @@ class Bench:
             guest.snapshot(START)
         return guest
 
-    def start(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
-        """A new guest, stopped before its workload; `NeverBoots` if it does not get there."""
+    def start(self, memory: str = "", plugins: Sequence[str] = (), changes: Changes = ()) -> Guest:
+        """A new guest, stopped before its workload; `NeverBoots` if it does not get there.
+
+        ``changes`` are written in front of its first instruction, each to its address.
+        """
         if self.never_boots is not None:
             raise self.never_boots
         guest = self.boot(memory, plugins)
+        for address, data in changes:
+            self.write_memory(address, data)
         try:
             self.run_to(START)
         except GuestDied as error:

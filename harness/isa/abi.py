@@ -103,6 +103,14 @@ class Abi(ABC):
             self.pc_register: function,
         }
 
+    def unusual_store(self, instruction: bytes, cflags: Sequence[str]) -> bytes | None:
+        """For a store of the return address to the stack, another instruction that does the same.
+
+        None for others, and where there is none.  Compilers do not write it in prologues, so
+        whoever decodes these cannot know it.
+        """
+        return None
+
     @abstractmethod
     def float_parts(self, register: str, number: int) -> Mapping[str, str]:
         """A pattern for a floating-point register: gdb's names of its parts, with constants."""

@@ -39,6 +39,10 @@
 #define OP_ORI			0x0du
 #define OP_LUI			0x0fu
 #define OP_DADDIU		0x19u
+#define OP_SW			0x2bu
+#define OP_SWC1			0x39u
+#define OP_SDC1			0x3du
+#define OP_SD			0x3fu
 #define FUNCT(word)		((word) & 0x3f)
 #define FUNCT_JR		0x08u
 #define FUNCT_JALR		0x09u
@@ -58,10 +62,20 @@
 #define LOWER_SP		0x27bd8000u	/* addiu sp,sp,-32768 */
 #endif
 
-/* sw, sd, swc1 and sdc1 of any register to sp + offset: these opcodes share three bits. */
+/* A store of any register to sp + offset. */
 static bool stores_to_frame(u32 word)
 {
-	return (word & 0xa7e00000) == 0xa7a00000;
+	if (RS(word) != REG_SP)
+		return false;
+	switch (OPCODE(word)) {
+	case OP_SW:
+	case OP_SWC1:
+	case OP_SDC1:
+	case OP_SD:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool stores_ra(u32 word)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 
-from harness.conformance.bench import Bench
+from harness.conformance.bench import Bench, Changes
 from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.registry import (
     BOTH,
@@ -101,10 +101,10 @@ class Watched:
 
 
 @contextmanager
-def watch(bench: Bench) -> Iterator[Watched]:
+def watch(bench: Bench, changes: Changes = ()) -> Iterator[Watched]:
     with ScratchDirectory() as directory:
         with Oracle(bench.image, directory.path, capacity=100_000) as oracle:
-            bench.start(plugins=[oracle.argument])
+            bench.start(plugins=[oracle.argument], changes=changes)
             oracle.reset()
             yield Watched(bench, oracle, Switch(bench))
         bench.close()
@@ -219,6 +219,44 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         bench.require(
             "C4f", expected.too_deep > 0 and compared.same, "calls too deep are not left alone"
         )
+
+
+@check("C4i", variants=BOTH, features=GRAPH)
+def prologues_that_cannot_be_read(bench: Bench) -> None:
+    """Some functions of the workload store their return address as no compiler does.
+
+    They are left alone, or hijacked as if they had been read.  Not every CPU has another store.
+    """
+    stores = dict(_unusual_stores(bench))
+    if not stores:
+        return
+    with watch(bench, stores.values()) as watched:
+        watched.switch.graph(True)
+        watched.on()
+        bench.guest.tracer.clear()
+        what = "with prologues that cannot be read"
+        with bench.stakes("C4i"):
+            watched.run()
+        _answers(bench, ("C4i",), what)
+        alone = watched.off | (stores.keys() - {site for _, site, _ in watched.graph})
+        _, compared = watched.compare(graph=True, on=lambda site: site not in alone)
+        shown = compared.shown(bench.image.symbolize)
+        bench.require(
+            "C4i", compared.same, f"the events are not the calls and returns {what}", events=shown
+        )
+
+
+def _unusual_stores(bench: Bench) -> Iterator[tuple[int, tuple[int, bytes]]]:
+    """Of every other function of the workload: the call site, and what is written where."""
+    image, cflags = bench.image, bench.variant.spec.config.build.cflags
+    for site in image.sites[::2]:
+        line = image.source_line(site.address)
+        if line is None or "workloads/" not in line.file:
+            continue
+        for address in range(site.function_address, site.address, 4):
+            store = image.isa.abi.unusual_store(image.read(address, 4), cflags)
+            if store is not None:
+                yield site.address, (address, store)
 
 
 @check("C5g", "C4b", "C11b", variants=BOTH, features=GRAPH)

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: MIT
 """o32 and n64 of the MIPS ABI handbooks; ``gp`` is the kernel's thread pointer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.isa.abi import Abi, AtSite
 from harness.isa.code import Code
 from harness.isa.sites import Form
+
+# `sw` and `sd` of ra to an offset from sp; `swl`, `sdl`, `swr` and `sdr` of the same.
+_UNUSUAL_STORES = {
+    (0xAFBF, "big"): 0xABBF,
+    (0xFFBF, "big"): 0xB3BF,
+    (0xAFBF, "little"): 0xBBBF,
+    (0xFFBF, "little"): 0xB7BF,
+}
 
 _SAVED = (*(f"s{n}" for n in range(8)), "s8")
 
@@ -73,6 +81,15 @@ class MipsAbi(Abi):
             moved={"ra": "at"},
             pinned=("at", "ra", ra_address, "k0", "k1", "gp", "sp", "zero"),
         )
+
+    def unusual_store(self, instruction: bytes, cflags: Sequence[str]) -> bytes | None:
+        """One half of an unaligned store, which release 6 lacks: all of an aligned one."""
+        if any(flag.startswith("-march=") and flag.endswith("r6") for flag in cflags):
+            return None
+        order = self.code.byteorder
+        word = int.from_bytes(instruction, order)
+        unusual = _UNUSUAL_STORES.get((word >> 16, order))
+        return None if unusual is None else (unusual << 16 | word & 0xFFFF).to_bytes(4, order)
 
     def float_parts(self, register: str, number: int) -> Mapping[str, str]:
         """A number of its own; gdb gives it the format that the register has."""
