@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The steps of docs/porting.rst: a growing port, and the output of harness conform --next.
+"""The steps of docs/porting.rst: growing ports, and the output of harness conform --next.
 
-Its parts are copied from the reference port one after the other.  After the first steps only the
+Their parts are copied from the reference ports one after the other.  After the first steps only the
 clauses of the step are judged, which keeps it short.
 """
 
@@ -9,19 +9,21 @@ import re
 
 import pytest
 
-from harness.config import load_port
+from harness.config import load_config, load_port
 from support.command import harness
 
-CONFIG = "mips-malta"
-REFERENCE = load_port("mips").directory
+SLOT = "ftrace_update_ftrace_func"
+GRAPH_SLOT = ("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller")
 
 
 class Growing:
-    """A port that is written step by step."""
+    """A port that is written step by step, out of the parts of the reference port."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, config):
         self.directory = directory
-        done = harness("port", "new", directory, "-c", CONFIG)
+        self.config = config
+        self.reference = load_port(load_config(config).port).directory
+        done = harness("port", "new", directory, "-c", config)
         assert done.returncode == 0, done.stderr
 
     def claim(self, *features):
@@ -36,11 +38,12 @@ class Growing:
     def take(self, *names):
         """Copy files of the reference port."""
         for name in names:
-            (self.directory / name).write_text((REFERENCE / name).read_text())
+            (self.directory / name).parent.mkdir(exist_ok=True)
+            (self.directory / name).write_text((self.reference / name).read_text())
 
     def ftrace(self, *missing):
         """Copy the reference port's ftrace.c, with these functions empty."""
-        text = (REFERENCE / "ftrace.c").read_text()
+        text = (self.reference / "ftrace.c").read_text()
         for name in missing:
             text, count = re.subn(
                 rf"(\n\w+ {name}\([^)]*\)\n\{{\n).*?\n\}}\n",
@@ -51,11 +54,23 @@ class Growing:
             assert count == 1, name
         (self.directory / "ftrace.c").write_text(text)
 
+    def write_patching(self, *own):
+        """From make_call to the graph tracer's slot; ``own`` are the architecture's clauses."""
+        self.ftrace("ftrace_make_call", SLOT, *GRAPH_SLOT)
+        assert self.next("C8", "C9", *own) == ("C9b", "make_call", 1)
+        self.ftrace(SLOT, *GRAPH_SLOT)
+        assert self.next("C2", "C8", "C9b", "C10") == ("C10a", "slot", 1)
+        self.ftrace(*GRAPH_SLOT)
+        assert self.next("C2", "C8", "C10", "C11") == ("FUNCTION_GRAPH_TRACER", "graph_slot", 0)
+        self.claim("FUNCTION_GRAPH_TRACER")
+        assert self.next("C10", "C11") == ("C11c", "graph_slot", 1)
+        self.ftrace()
+
     def next(self, *subjects):
         """The output of --next: the clause or the feature, the step, and the exit status."""
         chosen = [word for subject in subjects for word in ("--clause", subject)]
         done = harness(
-            "conform", "-c", CONFIG, "--port", self.directory, *chosen, "--next", timeout=600
+            "conform", "-c", self.config, "--port", self.directory, *chosen, "--next", timeout=600
         )
         said = re.search(r"^next: (.*?)(?: (?:.*))?\n(?:  step: (\w+):)?", done.stdout, re.M)
         assert said, (done.stdout, done.stderr)
@@ -63,54 +78,49 @@ class Growing:
 
 
 @pytest.fixture
-def port(tmp_path):
-    return Growing(tmp_path / "mine")
+def grown(tmp_path):
+    return lambda config: Growing(tmp_path / "mine", config)
 
 
-def test_a_port_that_grows(port):
-    seen = []
-
-    def step(*subjects):
-        seen.append(port.next(*subjects))
-
-    step()
+def test_a_port_for_mips_that_grows(grown):
+    port = grown("mips-malta")
+    assert port.next() == ("C3b", "tracer", 1)
     port.take("mcount.S")
-    step("C1a", "C2", "C3", "C8", "C9")
+    assert port.next("C1a", "C2", "C3", "C8", "C9") == ("DYNAMIC_FTRACE", "make_nop", 0)
     port.claim("DYNAMIC_FTRACE")
-    step("C8", "C9", "M4", "M5")
+    assert port.next("C8", "C9", "M4", "M5") == ("C9a", "make_nop", 1)
     port.take("long_call.c", "long_call.h", "prologue.c", "prologue.h")
-    port.ftrace(
-        "ftrace_make_call",
-        "ftrace_update_ftrace_func",
-        "ftrace_enable_ftrace_graph_caller",
-        "ftrace_disable_ftrace_graph_caller",
-    )
-    step("C8", "C9", "M4", "M5")
-    port.ftrace(
-        "ftrace_update_ftrace_func",
-        "ftrace_enable_ftrace_graph_caller",
-        "ftrace_disable_ftrace_graph_caller",
-    )
-    step("C2", "C8", "C9b", "C10")
-    port.ftrace("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller")
-    step("C2", "C8", "C10", "C11")
-    port.claim("FUNCTION_GRAPH_TRACER")
-    step("C10", "C11")
-    port.ftrace()
-    step("C4a", "C5a", "C11", "C13")
+    port.write_patching("M4", "M5")
+    assert port.next("C4a", "C5a", "C11", "C13") == ("SYSCALL_TRACEPOINTS", "syscalls", 0)
     port.claim("SYSCALL_TRACEPOINTS")
-    step("C13")
+    assert port.next("C13") == ("C13c", "syscalls", 1)
     port.take("syscall.c")
-    step("C13")
-    assert seen == [
-        ("C3b", "tracer", 1),
-        ("DYNAMIC_FTRACE", "make_nop", 0),
-        ("C9a", "make_nop", 1),
-        ("C9b", "make_call", 1),
-        ("C10a", "slot", 1),
-        ("FUNCTION_GRAPH_TRACER", "graph_slot", 0),
-        ("C11c", "graph_slot", 1),
-        ("SYSCALL_TRACEPOINTS", "syscalls", 0),
-        ("C13c", "syscalls", 1),
-        ("nothing", None, 0),
-    ]
+    assert port.next("C13") == ("nothing", None, 0)
+
+
+def test_a_port_for_aarch64_that_grows(grown):
+    port = grown("aarch64-virt")
+    assert port.next() == ("C3b", "tracer", 1)
+    port.take("include/asm/ftrace.h", "mcount.S", "return_to_handler.S")
+    assert port.next("C1a", "C2", "C3", "C8", "C9") == ("DYNAMIC_FTRACE", "make_nop", 0)
+    port.claim("DYNAMIC_FTRACE")
+    assert port.next("C8", "C9") == ("C9a", "make_nop", 1)
+    port.take("graph.c", "signed_return.c", "signed_return.h")
+    port.write_patching()
+    port.take("module/ftrace_trampoline.S")
+    assert port.next("C4a", "C5a", "C7f", "C9p", "C11", "C13") == (
+        "SYSCALL_TRACEPOINTS",
+        "syscalls",
+        0,
+    )
+    port.claim("SYSCALL_TRACEPOINTS")
+    port.take("syscall.c")
+    assert port.next("C13") == ("nothing", None, 0)
+
+
+def test_system_calls_whose_functions_have_other_names(grown):
+    port = grown("aarch64-virt")
+    port.claim("SYSCALL_TRACEPOINTS")
+    assert port.next("C13g") == ("C13g", "syscalls", 1)
+    port.take("include/asm/ftrace.h", "syscall.c")
+    assert port.next("C13g") == ("nothing", None, 0)
