@@ -2,7 +2,7 @@
 """harness list"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
@@ -35,6 +35,8 @@ class Wanted:
     config: str | None
     guest: GuestOptions
     as_built: bool
+    unreadable: list[UsageError] = field(default_factory=list)
+    """What is wrong with configs that have no row."""
 
 
 @click.command("list")
@@ -59,14 +61,22 @@ def list_(
     specification; with -c those that apply to the config, and whether checks of the harness cover
     them there.
     """
-    header, rows = TABLES[what](Wanted(config, guest, as_built))
+    wanted = Wanted(config, guest, as_built)
+    header, rows = TABLES[what](wanted)
     print_table(header, rows, as_json)
+    if wanted.unreadable:
+        raise wanted.unreadable[0]
 
 
 def _configs(wanted: Wanted) -> Table:
     from harness.config import list_configs, load_config
 
-    loaded = [load_config(name) for name in list_configs()]
+    loaded = []
+    for name in list_configs():
+        try:
+            loaded.append(load_config(name))
+        except UsageError as error:
+            wanted.unreadable.append(error)
     return (
         ("name", "architecture", "form", "description"),
         [(one.name, one.architecture, one.build.form, one.description) for one in loaded],

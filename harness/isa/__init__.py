@@ -10,10 +10,10 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from harness.errors import FormatError
+from harness.errors import FormatError, UsageError
 from harness.isa.abi import Abi, AtSite, FrameRecord
 from harness.isa.asm_syntax import AsmSyntax, Effect
-from harness.isa.base import Isa
+from harness.isa.base import ADVICE, PARTS, Isa, require_members
 from harness.isa.code import Instruction
 from harness.isa.linux import LinuxFiles
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
@@ -46,20 +46,42 @@ __all__ = [
 
 
 @cache
-def _classes() -> dict[str, type[Isa]]:
-    for module in pkgutil.iter_modules(__path__):
-        import_module(f"{__name__}.{module.name}")
-    return {isa.name: isa for isa in Isa.__subclasses__()}
+def _classes() -> dict[str, type[Isa] | UsageError]:
+    """The class of each package; for one that is incomplete, what is missing."""
+    found: dict[str, type[Isa] | UsageError] = {}
+    for package in (module.name for module in pkgutil.iter_modules(__path__) if module.ispkg):
+        try:
+            found[package] = _class_of(package)
+        except UsageError as error:
+            found[package] = error
+    return found
+
+
+def _class_of(package: str) -> type[Isa]:
+    where = f"{__name__}.{package}"
+    try:
+        import_module(where)
+    except Exception as error:
+        raise UsageError(f"{where} cannot be imported: {error!r}", ADVICE) from error
+    classes = [one for one in Isa.__subclasses__() if one.__module__ == where]
+    if len(classes) != 1:
+        raise UsageError(f"{where} has {len(classes)} subclasses of Isa, and not one", ADVICE)
+    [isa] = classes
+    require_members(where, isa, *(getattr(isa, part) for part in PARTS if hasattr(isa, part)))
+    return isa
 
 
 def architectures() -> list[str]:
-    """The names of the supported architectures, sorted."""
-    return sorted(_classes())
+    """The names of the supported architectures, sorted; without those that are incomplete."""
+    return sorted(name for name, isa in _classes().items() if not isinstance(isa, UsageError))
 
 
 def machine_of(architecture: str) -> type[Machine]:
-    """The `Machine` class of an architecture."""
-    return _classes()[architecture].machine_type
+    """The `Machine` class of an architecture; UsageError says what an incomplete one lacks."""
+    isa = _classes()[architecture]
+    if isinstance(isa, UsageError):
+        raise isa
+    return isa.machine_type
 
 
 @cache
@@ -69,7 +91,7 @@ def for_elf(e_machine: int, bits: int, byteorder: ByteOrder, e_flags: int = 0) -
     ``e_machine`` and ``e_flags`` are the fields of the ELF header, ``bits`` is 32 or 64.
     """
     for isa in _classes().values():
-        if isa.elf_machine == e_machine:
+        if not isinstance(isa, UsageError) and isa.elf_machine == e_machine:
             refused = [name for flag, name in isa.elf_flags_refused.items() if e_flags & flag]
             if refused:
                 raise FormatError(f"the {refused[0]} ABI of {isa.name} is not supported")

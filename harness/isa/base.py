@@ -2,14 +2,39 @@
 """One architecture: its machine code and the four interfaces."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from inspect import get_annotations, isclass
+from typing import ClassVar, get_origin
 
+from harness.errors import UsageError
 from harness.isa.abi import Abi
 from harness.isa.asm_syntax import AsmSyntax
 from harness.isa.code import Code
 from harness.isa.machine import Machine
 from harness.isa.sites import Sites
 from harness.units import ByteOrder
+
+ADVICE = "docs/adding-an-architecture.rst has all that an architecture provides."
+
+PARTS = ("sites_type", "abi_type", "asm_syntax_type", "machine_type")
+"""The members of an `Isa` with the classes of its four interfaces."""
+
+
+def require_members(package: str, *parts: object) -> None:
+    """UsageError if a class or an instance lacks the value of a member; instances may set some."""
+    missing = [name for part in parts for name in _missing_in(part)]
+    if missing:
+        raise UsageError(f"{package} is incomplete; it has no {', '.join(missing)}", ADVICE)
+
+
+def _missing_in(part: object) -> list[str]:
+    kind = part if isclass(part) else type(part)
+    missing = set(getattr(kind, "__abstractmethods__", ()))
+    for base in kind.__mro__:
+        for name, annotation in get_annotations(base).items():
+            origin: object = get_origin(annotation)
+            if not hasattr(part, name) and (origin is ClassVar or part is not kind):
+                missing.add(name)
+    return [f"{kind.__name__}.{name}" for name in sorted(missing)]
 
 
 class Isa(Code):
@@ -32,6 +57,8 @@ class Isa(Code):
         self.abi = self.abi_type(self)
         self.asm_syntax = self.asm_syntax_type(self)
         self.machine = self.machine_type(self)
+        parts = (self.sites, self.abi, self.asm_syntax, self.machine)
+        require_members(type(self).__module__, *parts)
 
     def __repr__(self) -> str:
         return f"<Isa {self.name} {self.bits} bits, {self.byteorder} endian>"

@@ -93,7 +93,7 @@ class Machine(ABC):
     """Size in bytes of a branch's delay slot."""
     unsaved_timer: ClassVar[str] = ""
     """The guest's function for interrupts of a timer that is not in QEMU's snapshots."""
-    unsaved_timer_stop: ClassVar[tuple[str, int]]
+    unsaved_timer_stop: ClassVar[tuple[str, int]] = ("", 0)
     """The register and the bit that stop that timer; QEMU sets it again when it may go on."""
     replays_sleep: ClassVar[bool] = False
     """Whether QEMU's record and replay need ``-icount sleep=on``: an idle CPU waits for time."""
