@@ -146,6 +146,13 @@ class Sites(ABC):
         """The address of the call instruction in an enabled site."""
         return site.address
 
+    def difficult_calls(self, site: CallSite) -> Iterator[tuple[int, bytes]]:
+        """Targets, and the site as built for each, that are encoded in parts with a carry.
+
+        None if the call is encoded in one instruction.
+        """
+        yield from ()
+
     def resumes(self, site: CallSite) -> int:
         """The address in the traced function that the call of its site returns to."""
         return site.address + self.size(site.form, site.as_built)

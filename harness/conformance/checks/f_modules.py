@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Call sites of modules: loading, switching and unloading."""
 
+from collections.abc import Iterable
+
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
@@ -49,6 +51,15 @@ def both(bench: Bench, *clauses: str) -> list[str]:
     return [clause for clause in clauses if bench.applies(clause)]
 
 
+def _require(
+    bench: Bench, clauses: Iterable[str], holds: bool, message: str, **evidence: object
+) -> bool:
+    """One requirement of several clauses."""
+    for clause in clauses:
+        bench.require(clause, holds, message, **evidence)
+    return holds
+
+
 @check("C7f", "M3a", "C8b", variants=(MODULES,), layer=Layer.PATCHING)
 def records_of_modules(bench: Bench) -> None:
     """The records of a module against a disassembly."""
@@ -56,14 +67,14 @@ def records_of_modules(bench: Bench) -> None:
     for module in modules:
         found = sorted(bench.port.records(module.address_of(THIS_MODULE))[1])
         expected = find_sites(module)
-        for clause in both(bench, "C7f", "M3a", "C8b"):
-            bench.require(
-                clause,
-                found == expected,
-                f"the records of the module {module.module_name} are not its sites",
-                expected=[f"{at:#x} {bench.image.symbolize(at)}" for at in expected],
-                found=[f"{at:#x} {bench.image.symbolize(at)}" for at in found],
-            )
+        _require(
+            bench,
+            both(bench, "C7f", "M3a", "C8b"),
+            found == expected,
+            f"the records of the module {module.module_name} are not its sites",
+            expected=[f"{at:#x} {bench.image.symbolize(at)}" for at in expected],
+            found=[f"{at:#x} {bench.image.symbolize(at)}" for at in found],
+        )
 
 
 @check("C7f", "C9a", "C9d", "M1a", "M1b", variants=(MODULES,), layer=Layer.PATCHING)
@@ -126,15 +137,15 @@ def _pass(bench: Bench, site: CallSite) -> None:
     )
     kept = (isa.abi.stack_register, *isa.abi.saved)
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
-    for clause in both(bench, "C7f", "C9a", "M1b"):
-        bench.require(
-            clause,
-            here == end and not wrong,
-            f"{site.function}: a CPU at the site comes to {here:#x} and not to {end:#x}, or loses "
-            f"registers",
-            site=lambda: _listed(bench, site),
-            registers=wrong,
-        )
+    _require(
+        bench,
+        both(bench, "C7f", "C9a", "M1b"),
+        here == end and not wrong,
+        f"{site.function}: a CPU at the site comes to {here:#x} and not to {end:#x}, or loses "
+        f"registers",
+        site=lambda: _listed(bench, site),
+        registers=wrong,
+    )
 
 
 @check("C7f", "C9b", "C9c", "M1c", "M1d", "M2b", "C9p", variants=(MODULES,), layer=Layer.PATCHING)
@@ -148,25 +159,24 @@ def switching_module_sites(bench: Bench) -> None:
     on = texts(bench, modules)
     for site in sites:
         code = bench.code.of(site)
-        for clause in both(bench, "M1c", "M1d", "M2b"):
-            bench.require(
-                clause,
-                code == site.as_built,
-                f"{site.function}: the site is not what the linker had made of it",
-                expected=bench.code.listing(site.address, site.as_built),
-                found=bench.code.listing(site.address, code),
-            )
+        _require(
+            bench,
+            both(bench, "M1c", "M1d", "M2b"),
+            code == site.as_built,
+            f"{site.function}: the site is not what the linker had made of it",
+            expected=bench.code.listing(site.address, site.as_built),
+            found=bench.code.listing(site.address, code),
+        )
     for site in (sites[0], sites[-1]):
         _follow(bench, site)
     with bench.stakes("C7f", "C9c"):
         switch.sites(False, sites)
     same = texts(bench, modules) == off
-    for clause in ("C9c", *both(bench, "M1c")):
-        bench.require(clause, same, "off is not what it was before in a module")
+    restored = ("C9c", *both(bench, "M1c"))
+    _require(bench, restored, same, "off is not what it was before in a module")
     switch.sites(True, sites)
     same = texts(bench, modules) == on
-    for clause in ("C9c", *both(bench, "M1c")):
-        bench.require(clause, same, "on is not what it was before in a module")
+    _require(bench, restored, same, "on is not what it was before in a module")
 
 
 def _follow(bench: Bench, site: CallSite) -> None:
@@ -182,13 +192,44 @@ def _follow(bench: Bench, site: CallSite) -> None:
     # A branch may require that the next instruction is a landing pad.
     kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
     bench.registers.write({name: before[name] for name in kept if name in before})
-    for clause in ("C7f", "C9b", *both(bench, "C9p", "M2b")):
-        bench.require(
-            clause,
-            here == goal,
-            f"{site.function}: the call of a module does not come to ftrace_caller",
-            way=way,
-        )
+    _require(
+        bench,
+        ("C7f", "C9b", *both(bench, "C9p", "M2b")),
+        here == goal,
+        f"{site.function}: the call of a module does not come to ftrace_caller",
+        way=way,
+    )
+
+
+@check("C7f", "C9b", "C9c", "M1c", "M2b", variants=(MODULES,), layer=Layer.PATCHING)
+def module_sites_of_difficult_targets(bench: Bench) -> None:
+    """Sites that were built for a target whose address is encoded in parts with a carry."""
+    modules = load(bench)
+    real = sites_of(modules)[0]
+    clauses = ("C7f", "C9b", "C9c", *both(bench, "M1c", "M2b"))
+    record, this = bench.port.record_of(real), modules[0].address_of(THIS_MODULE)
+    make_call, make_nop = (bench.image.address_of(f"ftrace_make_{to}") for to in ("call", "nop"))
+    any_target = bench.kernel.call_target == "any"
+    for target, built in bench.isa.sites.difficult_calls(real) if any_target else ():
+        bench.write_memory(real.address, built)
+        site = CallSite(real.address, real.form, real.function, real.function_address, built)
+        told = f"a module's site that was built to call {target:#x}"
+        with bench.stakes(*clauses):
+            status = bench.call(make_nop, this, record, target)
+        off = bench.code.of(site)
+        shown = bench.code.listing(site.address, off)
+        message = f"{told} is not switched off: error {status}"
+        if not _require(bench, clauses, status == 0 and off != built, message, found=shown):
+            return
+        with bench.stakes(*clauses):
+            status = bench.call(make_call, record, target)
+        on = bench.code.of(site)
+        shown = bench.code.listing(site.address, on)
+        built_for = bench.code.listing(site.address, built)
+        message = f"{told} is not as built when it is on again: error {status}"
+        right = status == 0 and on == built
+        if not _require(bench, clauses, right, message, expected=built_for, found=shown):
+            return
 
 
 @check("C9n", "M1d", variants=(MODULES,), layer=Layer.PATCHING)
@@ -279,13 +320,13 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
             events = bench.guest.tracer.events()
             calls = [event for event in events if isinstance(event, FunctionEvent)]
             wrong = [str(event) for event in calls if event.ip != site.address]
-            for clause in both(bench, "M2c") or ["C2a"]:
-                bench.require(
-                    clause,
-                    not wrong,
-                    f"switched off under a CPU at {here:#x} a module's site is not the event's ip",
-                    events=wrong,
-                )
+            _require(
+                bench,
+                both(bench, "M2c") or ["C2a"],
+                not wrong,
+                f"switched off under a CPU at {here:#x} a module's site is not the event's ip",
+                events=wrong,
+            )
             place += 1
 
 

@@ -34,6 +34,10 @@ _JALR_V1 = 0x0060F809
 _B = 0x10000000
 _IMMEDIATE = 0xFFFF
 
+_CARRIES = (0x80127FFC, 0x80128000, 0x8012FFFC)
+_WIDE_CARRIES = (0xC000000000127FFC, 0xC000000080128000, 0xC0007FFFFFFF8000, 0x9000800080008000)
+"""Targets that carry from no part of the address, from each, and from all."""
+
 _ADDIU_SP_SP_MINUS_8 = 0x27BDFFF8
 _ADDIU_SP_SP_8 = 0x27BD0008
 # `move at,ra` is or, addu or daddu with zero, as the assembler likes.
@@ -121,6 +125,17 @@ class MipsSites(Sites):
             raise RangeError(f"lui and daddiu cannot load {self.code.hex(target)}")
         add = _ADDIU_V1_V1 if bits == 32 else _DADDIU_V1_V1
         return self.code.encode(_LUI_V1 | high, add | low)
+
+    def difficult_calls(self, site: CallSite) -> Iterator[tuple[int, bytes]]:
+        """For long calls: targets with bit 15 clear and set, on n64 with 32 and with 64 bits."""
+        if site.form is not Form.LONG_CALL:
+            return
+        call = site.as_built[4 * _load_length(self._words(site.as_built), self.code.bits) :]
+        for target in _CARRIES:
+            target -= 1 << 32
+            yield target & self.code.mask, self.encode_address(target) + call
+        for target in _WIDE_CARRIES if self.code.bits == 64 else ():
+            yield target, self.encode_address(target, wide=True) + call
 
     def reach(self, pc: int) -> tuple[int, int]:
         """The 256 MiB region of the delay slot."""
