@@ -158,10 +158,20 @@ def about(
 def verdicts(
     spec: GuestSpec, clauses: Sequence[Clause], builds: Sequence[BuildFindings]
 ) -> tuple[list[ClauseResult], list[Finding]]:
-    """The verdict of each clause from the checks of all builds, and the causes of the failures."""
+    """The verdict of each clause from the checks of all builds, and the causes of the failures.
+
+    A clause that is not in ``clauses`` has a result too if it failed in a check that was lost
+    before it judged one of them.
+    """
     config = spec.effective_config
     results = [_result(clause, config, spec.port, builds) for clause in clauses]
     ids = [clause.id for clause in load_catalogue().clause]
+    chosen = {result.clause for result in results}
+    results += [
+        _result(load_catalogue()[clause], config, spec.port, builds)
+        for clause in _broken_instead(results, builds) - chosen
+    ]
+    results.sort(key=lambda result: order_of(result.clause))
     wanted = {result.clause for result in results if result.verdict is Verdict.FAIL}
     told = [
         (clause, failure)
@@ -181,17 +191,38 @@ def verdicts(
     return results, findings
 
 
+def _broken_instead(results: Sequence[ClauseResult], builds: Sequence[BuildFindings]) -> set[str]:
+    """The clauses that failed in checks that were lost before they judged another clause."""
+    lost = {
+        at
+        for result in results
+        if result.reason in (DIED, DIED_LATER)
+        for at in _lost(result.clause, builds)
+    }
+    return {
+        clause
+        for found in builds
+        for clause, failures in found.failures.items()
+        if any((failure.variant, failure.check) in lost for failure in failures)
+    }
+
+
 def _block_lost(
     result: ClauseResult, builds: Sequence[BuildFindings], findings: Sequence[Finding]
 ) -> None:
     """A clause whose check could not finish is blocked by the clause that the guest died of."""
-    lost = {(found.variant, name) for found in builds for name in found.lost.get(result.clause, ())}
+    lost = _lost(result.clause, builds)
     for finding in findings:
         if any((failure.variant, failure.check) in lost for _, failure in finding.failures):
             finding.blocks.append(result.clause)
             result.verdict = Verdict.BLOCKED
             result.reason = _blocked_by(finding)
             return
+
+
+def _lost(clause: str, builds: Sequence[BuildFindings]) -> set[tuple[str, str]]:
+    """The builds and the checks that were lost before they judged a clause."""
+    return {(found.variant, name) for found in builds for name in found.lost.get(clause, ())}
 
 
 def _blocked_by(finding: Finding) -> str:

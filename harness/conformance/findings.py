@@ -49,7 +49,7 @@ Told = tuple[str, Failure]
 """A failure and its clause."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Group:
     """Failures that have one cause."""
 
@@ -120,7 +120,8 @@ def _groups(told: Sequence[Told]) -> list[_Group]:
     held: dict[object, _Group] = {}
     for one in told:
         keys = list(_keys(*one))
-        met = list({id(held[key]): held[key] for key in keys if key in held}.values())
+        # The group that was there first keeps its rank.
+        met = [group for group in groups if any(held.get(key) is group for key in keys)]
         group = met[0] if met else _Group()
         if not met:
             groups.append(group)

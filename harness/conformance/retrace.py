@@ -68,6 +68,7 @@ class Retrace:
         """``ended``: the graph tracer is switched off before the function returns."""
         self.bench = bench
         self._prepare = prepare
+        self.call: TracedCall | None = None  # As far as the guest came.
         self._ended = ended
         self._site: CallSite | None = None
         self._arrived = False
@@ -75,7 +76,10 @@ class Retrace:
 
     def go(self, *, home: bool) -> TracedCall:
         """Make the call, before everything that is observed."""
-        return step_through(self.bench, self._prepare(), home=home, ended=self._ended)
+        self.call = None
+        self.call = come_to(self.bench, self._prepare())
+        step_through(self.bench, self.call, home=home, ended=self._ended)
+        return self.call
 
     def go_first(self, error: NotReached, judge: Callable[[TracedCall], None]) -> None:
         """The guest died before the call under test: judge the first call of its workload.
@@ -88,7 +92,9 @@ class Retrace:
         self._site = bench.sites.of(START)
         self._prepare()
         with bench.stakes(*bench.at_stake, locate=self.lost, inside=bench.inside):
-            judge(step_through(bench, self._site, home=False))
+            self.call = come_to(bench, self._site)
+            step_through(bench, self.call, home=False)
+            judge(self.call)
         if _failures(bench) == before:
             raise error
         bench.lose()
@@ -192,7 +198,7 @@ class Retrace:
     def _go(self, home: bool, values: bool) -> Way:
         bench, isa = self.bench, self.bench.isa
         meant = self._prepare()
-        call = TracedCall(*come_to(bench, self._site or meant))
+        call = come_to(bench, self._site or meant)
         lay_out(bench, call)
         goal, start = bench.sites.resumes(call.site), call.site.address
         if home:

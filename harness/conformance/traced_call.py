@@ -75,13 +75,12 @@ class TracedCall:
         return self.called[function][0]
 
 
-def step_through(bench: Bench, site: CallSite, *, home: bool, ended: bool = False) -> TracedCall:
-    """Step through a site that the check has switched.
+def step_through(bench: Bench, call: TracedCall, *, home: bool, ended: bool = False) -> None:
+    """Step through the site at which a new call stands, and which the check has switched.
 
     ``home``: continue until the function has returned to its caller; ``ended``: by then the graph
     tracer is off.
     """
-    call = TracedCall(*come_to(bench, site))
     lay_out(bench, call)
     _cross(bench, call)
     switch = Switch(bench)
@@ -90,11 +89,10 @@ def step_through(bench: Bench, site: CallSite, *, home: bool, ended: bool = Fals
             # In a static build functions that it calls would be hijacked too.
             switch.graph(False)
         _go_home(bench, call)
-    return call
 
 
-def come_to(bench: Bench, site: CallSite) -> tuple[CallSite, int]:
-    """Run the guest to a call site; returns the site, and the function's return address.
+def come_to(bench: Bench, site: CallSite) -> TracedCall:
+    """Run the guest to a call site, where a new call stands.
 
     `NotReached` if it dies or hangs before.
     """
@@ -107,7 +105,7 @@ def come_to(bench: Bench, site: CallSite) -> tuple[CallSite, int]:
     caller = debugger.read_register(isa.abi.return_register) & isa.mask
     if site.address != site.function_address:
         bench.run_to(site.address)
-    return site, caller
+    return TracedCall(site, caller)
 
 
 def free_registers(bench: Bench, site: CallSite) -> list[str]:

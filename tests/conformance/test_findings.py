@@ -71,3 +71,24 @@ def test_two_faults_are_two_findings(judged):
     _, findings = judged("mips-malta", ["flush-too-short", "thread-pointer-lost"], ["C9k", "C1g"])
     assert {one.clause for one in findings} == {"C9k", "C1g"}
     assert {one.place.file for one in findings} == {"ftrace.c", "mcount.S"}
+
+
+@pytest.mark.parametrize(
+    ("mutant", "clauses", "clause"),
+    [
+        # What asm/ftrace.h makes is judged before ftrace_make_nop, which refuses it.
+        ("mcount-addr-shifted", ["C8a", "C9a"], "C8a"),
+        ("call-adjust-shifted", ["C8b", "C9a"], "C8b"),
+        # prepare_ftrace_return was called, so ftrace_graph_caller is right.
+        ("prologue-of-one-word", ["C4d", "C11b"], "C4d"),
+        # The kernel panics because of the frame pointer.
+        ("frame-pointer-of-the-frame", ["C5c", "C6b"], "C6b"),
+        # The guest goes where it was told that the function returns to.
+        ("kept-address-is-wrong", ["C4d", "C5g"], "C4d"),
+        # Every function that the port calls comes back to the port.
+        ("hijacking-is-traced", ["C4c", "C4n"], "C4n"),
+    ],
+)
+def test_a_guest_that_dies_has_the_clause_that_it_dies_of(mutant, clauses, clause, judged):
+    _, findings = judged("mips-malta", [mutant], clauses)
+    assert findings[0].clause == clause, findings

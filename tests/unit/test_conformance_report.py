@@ -61,6 +61,18 @@ def test_a_clause_that_nobody_came_to_says_why():
     assert reasons["C2a"] == "no module builds"
 
 
+def test_the_clause_that_the_guest_died_of_is_judged_too():
+    """Otherwise a run of one clause would be a run without a finding."""
+    died = BuildFindings("dynamic", {}, {"C4n": [FAILURE]}, lost={"C1a": {"some-check"}})
+    found = report([died])
+    verdicts_of = {result.clause: result.verdict for result in found.results}
+    assert verdicts_of["C1a"] is Verdict.BLOCKED
+    assert [result.clause for result in found.failed] == ["C4n"]
+    assert [(one.clause, one.blocks) for one in found.findings] == [("C4n", ["C1a"])]
+    elsewhere = BuildFindings("dynamic", {}, {"C4n": [FAILURE]}, lost={"C1a": {"other-check"}})
+    assert not report([elsewhere]).failed
+
+
 def test_a_clause_passes_only_if_none_of_its_checks_was_lost():
     """What one check saw of it is not all that there is to see."""
     half = BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost={"C1a": {"a"}})

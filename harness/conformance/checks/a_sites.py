@@ -231,7 +231,7 @@ def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
     ]
 
 
-@check("C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
+@check("C8a", "C8b", "C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
 def switching_off_at_boot(bench: Bench) -> None:
     """If the guest does not reach its workload: each call of ftrace_make_nop() before."""
     if bench.never_boots is None:
@@ -244,10 +244,11 @@ def switching_off_at_boot(bench: Bench) -> None:
         bench.run_to(make_nop)
         # The kernel's own part of the boot has changed text too, before the first call.
         before = before or bench.code.text()
-        called = bench.registers.read(isa.abi.argument_registers[1], isa.abi.return_register)
-        record, back = (value & isa.mask for value in called.values())
-        site = sites.get(bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask)
-        if site is None:
+        called = bench.registers.read(*isa.abi.argument_registers[1:3], isa.abi.return_register)
+        record, target, back = (value & isa.mask for value in called.values())
+        ip = bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask
+        site = sites.get(ip)
+        if not _is_asked(bench, ip, target, site) or site is None:
             return
         bench.actions.site = site.address
         with bench.stakes("C9a"):
@@ -255,6 +256,22 @@ def switching_off_at_boot(bench: Bench) -> None:
         if not _is_off(bench, site, before):
             return
         before = bench.code.text()
+
+
+def _is_asked(bench: Bench, ip: int, target: int, site: CallSite | None) -> bool:
+    """Judge what a call of ftrace_make_nop() is asked: rec->ip and MCOUNT_ADDR of asm/ftrace.h."""
+    code = bench.code
+    # Records outside functions are those of overridden weak functions.
+    if site is None and bench.image.function_at(ip) is not None:
+        listing = code.listing(ip, bench.image.read(ip, 4 * bench.isa.unit))
+        message = f"rec->ip is {ip:#x} {bench.image.symbolize(ip)}, which is no call site"
+        return bench.require("C8b", False, message, lambda: None, found=listing)
+    if site is None or not bench.applies("C8a"):
+        return True
+    called = [to for _, to in code.calls(site.address, site.as_built)]
+    message = f"MCOUNT_ADDR is {target:#x}; {site.function} calls {called[0]:#x}" if called else ""
+    built = code.listing(site.address, site.as_built)
+    return bench.require("C8a", called in ([], [target]), message, lambda: None, found=built)
 
 
 def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:

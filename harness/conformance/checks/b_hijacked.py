@@ -15,6 +15,7 @@ from harness.conformance.checks.b_crossing import (
 )
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
+from harness.conformance.places import place_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -26,7 +27,8 @@ from harness.conformance.traced_call import (
     Registers,
     TracedCall,
 )
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import Layer, Place
+from harness.errors import GuestDied
 from harness.isa import CallSite, Form
 
 DEEP, CALLS = "recurse", 6
@@ -58,6 +60,8 @@ def _hijacked(
     *C4,
     "C1e",
     "C1f",
+    "C4a",
+    "C4n",
     "C11b",
     "C14b",
     "C3b",
@@ -77,7 +81,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 try:
                     call = retrace.go(home=False)
                 except NotReached as error:
-                    retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+                    _judge_first(retrace, error)
                     return
             what = f"a hijacked call of {name}" + (" that is traced too" if both else "")
             if both:
@@ -92,19 +96,34 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 compare(retrace, call, what, ALL_C4C, hijacked=True)
 
 
+def _judge_first(retrace: Retrace, error: NotReached) -> None:
+    """Judge the first call of the workload; it has no end if the port traces itself."""
+    bench, stack = retrace.bench, retrace.bench.isa.abi.stack_register
+    try:
+        retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+    except GuestDied:
+        entries = retrace.call.called.get(PREPARE, ()) if retrace.call else ()
+        if len(entries) < 2 or entries[1][stack] >= entries[0][stack]:
+            raise
+        message = f"{PREPARE} calls what is traced: it is called again before it returns"
+        bench.require("C4n", False, message, partial(_at_prepare, retrace, "called again"))
+        bench.lose()
+
+
 def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: bool) -> bool:
     """The arguments that prepare_ftrace_return passes on."""
     bench = retrace.bench
     isa, site = bench.isa, call.site
     count = len(call.called.get(GRAPH_ENTER, ()))
-    reached = "C11b" if dynamic else "C4d"
+    stub = "C11b" if dynamic else "C4a"
+    reached = "C4d" if PREPARE in call.called else stub
     message = f"{what} came {count} times to {GRAPH_ENTER}"
-    if not bench.require(reached, count == 1, message, retrace.lost):
+    if not bench.require(reached, count == 1, message, partial(_ends, retrace, call)):
         return False
     seen, arguments = call.first(GRAPH_ENTER), isa.abi.argument_registers[:4]
     ret, func, pointer, retp = (seen[name] & isa.mask for name in arguments)
-    of_ret, of_func, of_pointer, of_retp = (
-        partial(retrace.origin, name, GRAPH_ENTER) for name in arguments
+    of_func, of_pointer, of_retp = (
+        partial(retrace.origin, name, GRAPH_ENTER) for name in arguments[1:]
     )
     told = {
         "expected": {"ret": f"{call.caller:#x}", "func": f"{site.address:#x}"},
@@ -116,30 +135,53 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     }
     right = func == site.address
     bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)
-    right = ret == call.caller
-    bench.require("C4d", right, f"{what}: what is kept is not where it returns to", of_ret, **told)
-    if bench.applies("C4j"):
-        message = f"{what}: what is kept is not the plain address"
-        bench.require("C4j", right, message, of_ret, **told)
+    _judge_kept(retrace, call, what)
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
         message = f"{what}: there is no frame pointer"
         bench.require("C6a", pointer != 0, message, of_pointer, **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # At a patchable entry the function has not stored it yet.
-        at_place = call.place == isa.machine.plain_address(ret)
+        at_place = call.place == isa.machine.plain_address(call.caller)
         any_value = site.form is Form.PATCHABLE_ENTRY or bench.kernel.retp == "cookie"
         bench.require(
             "C12a",
             at_place or (any_value and retp != 0),
             f"{what}: retp is not where the return address is",
             of_retp,
-            expected=f"{ret:#x}",
+            expected=f"{call.caller:#x}",
             found=f"{call.place or 0:#x} at {retp:#x}",
         )
     for function in (PREPARE, GRAPH_ENTER):
         if function in call.called:
             judge_entry(retrace, call.before, call.first(function), what, function, "C1e", "C4c")
     return True
+
+
+def _at_prepare(retrace: Retrace, how: str) -> Place | None:
+    """The beginning of prepare_ftrace_return()."""
+    image = retrace.bench.image
+    return place_of(image, image.address_of(PREPARE), how)
+
+
+def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
+    """Where the way of a call through the port ends that is not hijacked."""
+    if PREPARE in call.called and GRAPH_ENTER not in call.called:
+        return _at_prepare(retrace, f"did not call {GRAPH_ENTER}")
+    return retrace.lost()
+
+
+def _judge_kept(retrace: Retrace, call: TracedCall, what: str) -> bool:
+    """The return address that the kernel keeps."""
+    bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[0]
+    kept = call.first(GRAPH_ENTER)[name] & bench.isa.mask
+    right = kept == call.caller
+    told = {"expected": f"{call.caller:#x}", "found": f"{kept:#x}"}
+    place = partial(retrace.origin, name, GRAPH_ENTER)
+    bench.require("C4d", right, f"{what}: what is kept is not where it returns to", place, **told)
+    if bench.applies("C4j"):
+        message = f"{what}: what is kept is not the plain address"
+        bench.require("C4j", right, message, place, **told)
+    return right
 
 
 UNIQUE = {
@@ -149,7 +191,7 @@ UNIQUE = {
 """What each open call has of its own: clause, argument of function_graph_enter, and its name."""
 
 
-@check("C6a", "C12a", features=GRAPH)
+@check("C4d", "C6a", "C12a", features=GRAPH)
 def open_calls_are_distinguished(bench: Bench) -> None:
     """Open calls of one function have different frame pointers and different places."""
     asked = [UNIQUE[feature] for feature in UNIQUE if feature in bench.variant.features]
@@ -160,7 +202,7 @@ def open_calls_are_distinguished(bench: Bench) -> None:
     switch.graph(True)
     switch.sites(True, [site])
     seen: list[Registers] = []
-    with bench.stakes(*(clause for clause, *_ in asked)):
+    with bench.stakes("C4d"):
         while len(seen) < CALLS:
             bench.run_to(GRAPH_ENTER)
             seen.append(bench.registers.read())
@@ -178,23 +220,20 @@ def open_calls_are_distinguished(bench: Bench) -> None:
 @check(*C5, "C4d", "C4h", "C4j", "C14b", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)
 def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
     """A hijacked function returns to its caller through return_to_handler, with its results."""
-    isa = bench.isa
     for name in (LEAF, OTHER):
         prepare = partial(_hijacked, bench, name)
         retrace = Retrace(bench, prepare)
         what = f"a hijacked call of {name}"
         with bench.stakes("C4d", "C5c", locate=retrace.lost):
-            try:
-                call = retrace.go(home=True)
-            except NotReached as error:
-                retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
-                return
+            call = _go_home(retrace, what)
+        if call is None:
+            return
         for clause in ("C4d", *(c for c in ("C4h", "C4j") if bench.applies(c))):
             bench.require(
                 clause,
                 bool(call.landing),
                 f"{what} returned to its caller without coming to {LANDING}",
-                retrace.lost,
+                partial(_ends, retrace, call),
                 registers=lambda: bench.registers.read(),
             )
         if not call.landing:
@@ -207,17 +246,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
             continue
         seen = call.first(HANDLER)
         judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e")
-        if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features and GRAPH_ENTER in call.called:
-            went_in = call.first(GRAPH_ENTER)[isa.abi.argument_registers[2]] & isa.mask
-            came_out = seen[isa.abi.argument_registers[0]] & isa.mask
-            bench.require(
-                "C6b",
-                went_in == came_out,
-                f"{what}: the frame pointer on the way out is another one",
-                partial(retrace.origin, isa.abi.argument_registers[0], HANDLER, home=True),
-                expected=f"{went_in:#x}",
-                found=f"{came_out:#x}",
-            )
+        _judge_frame_pointer(retrace, call, what)
         # Without a frame pointer, which other clauses ask for, there is nothing to come to.
         if call.linked:
             bench.require(
@@ -229,6 +258,50 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 found=[bench.image.symbolize(address) for address in call.returns[HANDLER]],
             )
         _compare_return(retrace, call, what, {})
+
+
+def _go_home(retrace: Retrace, what: str) -> TracedCall | None:
+    """Make the call and return; None if something was found that the guest has died of."""
+    try:
+        return retrace.go(home=True)
+    except NotReached as error:
+        _judge_first(retrace, error)
+    except GuestDied:
+        if not _is_explained(retrace, what):
+            raise
+    return None
+
+
+def _is_explained(retrace: Retrace, what: str) -> bool:
+    """Whether a call that has died gave the kernel a wrong return address or frame pointer.
+
+    The guest goes to that address then, and the kernel panics because of the frame pointer.
+    """
+    call = retrace.call
+    if call is None or GRAPH_ENTER not in call.called:
+        return False
+    kept, same_pointer = _judge_kept(retrace, call, what), _judge_frame_pointer(retrace, call, what)
+    if kept and same_pointer:
+        return False
+    retrace.bench.lose()
+    return True
+
+
+def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
+    bench, arguments = retrace.bench, retrace.bench.isa.abi.argument_registers
+    tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
+    if not tested or not {GRAPH_ENTER, HANDLER} <= set(call.called):
+        return True
+    went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
+    came_out = call.first(HANDLER)[arguments[0]] & bench.isa.mask
+    return bench.require(
+        "C6b",
+        went_in == came_out,
+        f"{what}: the frame pointer on the way out is another one",
+        partial(retrace.origin, arguments[0], HANDLER, home=True),
+        expected=f"{went_in:#x}",
+        found=f"{came_out:#x}",
+    )
 
 
 def _compare_return(
@@ -255,18 +328,17 @@ def _compare_return(
 ALL_C5G = dict.fromkeys(("C5a", "C5b", "C5d"), "C5g")
 
 
-@check("C5g", features=GRAPH, layer=Layer.CALL)
+@check("C4d", "C5g", "C6b", features=GRAPH, layer=Layer.CALL)
 def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
     """The same if the graph tracer was switched off while the function ran."""
     retrace = Retrace(bench, partial(_hijacked, bench, LEAF), ended=True)
     what = f"a hijacked call of {LEAF} that ended after the graph tracer"
     bench.locate = retrace.lost
-    try:
-        call = retrace.go(home=True)
-    except NotReached as error:
-        retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+    call = _go_home(retrace, what)
+    if call is None:
         return
-    if bench.require("C5g", bool(call.landing), f"{what} did not come to {LANDING}", retrace.lost):
+    message = f"{what} did not come to {LANDING}"
+    if bench.require("C5g", bool(call.landing), message, partial(_ends, retrace, call)):
         _compare_return(retrace, call, what, ALL_C5G)
 
 
@@ -281,9 +353,10 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
         try:
             call = retrace.go(home=True)
         except NotReached as error:
-            retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
+            _judge_first(retrace, error)
             return
         bench.require("C4f", not call.landing, f"{what} came to {LANDING}", retrace.lost)
         asked = GRAPH_ENTER in call.called
-        bench.require("C4f", asked, f"{what} did not come to {GRAPH_ENTER}", retrace.lost)
+        message = f"{what} did not come to {GRAPH_ENTER}"
+        bench.require("C4f", asked, message, partial(_ends, retrace, call))
         compare(retrace, call, what, dict.fromkeys(ALL_C4C, "C4f"))
