@@ -45,7 +45,8 @@ def start_linux(
 
     Args:
         until: the function to stop at; default: that of the config.
-        deterministic: the guest's clock counts instructions, for reproducible runs.
+        deterministic: the guest's clock counts instructions; that of an idle guest runs with the
+            host's.
         plugins: QEMU ``-plugin`` arguments.
         lane: how to read the ring buffer: ``stub``, or ``auto``.
         timeout: the timeout in seconds until the kernel is there.

@@ -85,6 +85,10 @@ class Machine(ABC):
     """Its function tracer in a Linux tree, where there is one."""
     linux_page_object: ClassVar[str] = ""
     """A variable of a Linux kernel with the size of a page."""
+    linux_switch: ClassVar[tuple[str, str]] = ("", "")
+    """Functions of a Linux kernel: the one that switches tasks, which begins with a store to the
+    previous one's structure, and where a new task begins.  The first load behind that store is from
+    the next task's structure, at the same offset."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """Calls and branches to a register; the first match decides."""
     accesses_memory: ClassVar[tuple[int, int]]

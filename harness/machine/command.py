@@ -12,7 +12,12 @@ from harness.isa import machine_of
 NAME = "ftrace-harness"
 
 # One instruction is one nanosecond, and the clock begins at a fixed date: runs are reproducible.
-DETERMINISTIC = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01T00:00:00")
+_CLOCK = ("-rtc", "clock=vm,base=2020-01-01T00:00:00")
+DETERMINISTIC = ("-icount", "shift=0,sleep=off", *_CLOCK)
+# For Linux guests.  At a breakpoint QEMU takes the CPU for idle for a moment, and with sleep=off
+# sets the clock to the deadline of the next timer.  It may be "never" while a timer's interrupt is
+# pending, as in Linux's tracer, and then QEMU hangs.
+SLEEPING = ("-icount", "shift=0", *_CLOCK)
 
 
 class ReplayMode(StrEnum):
@@ -38,9 +43,8 @@ class ReplayLog(NamedTuple):
 
         ``sleeps`` is `harness.isa.Machine.replays_sleep`.
         """
-        icount = "shift=0" if sleeps else DETERMINISTIC[1]
-        words = ["-icount", f"{icount},rr={self.mode},rrfile={_escaped(self.file)}"]
-        words += DETERMINISTIC[2:]
+        icount = (SLEEPING if sleeps else DETERMINISTIC)[1]
+        words = ["-icount", f"{icount},rr={self.mode},rrfile={_escaped(self.file)}", *_CLOCK]
         if self.disk is not None:
             driver = "driver=qcow2,node-name=snapshots,file.driver=file"
             words += ["-blockdev", f"{driver},file.filename={_escaped(self.disk)}"]
@@ -96,7 +100,7 @@ def qemu_command(
     if isinstance(config, MachineConfig) and replay is not None:
         command += replay.arguments(machine_of(config.architecture).replays_sleep)
     elif deterministic:
-        command += DETERMINISTIC
+        command += SLEEPING if isinstance(config, LinuxConfig) else DETERMINISTIC
     elif qemu.smp > 1:
         command += PARALLEL
     if append:

@@ -12,8 +12,8 @@ from harness.process import NotRun, find_program, run
 from harness.units import escape
 
 _HERE = Path(__file__).parent
-SOURCES = ("plugin.c", "flow.c", "interface.c")
-_HEADERS = ("control.h", "flow.h", "interface.h", "qemu_plugin_api.h")
+SOURCES = ("plugin.c", "flow.c", "threads.c", "interface.c")
+_HEADERS = ("control.h", "flow.h", "thread.h", "interface.h", "qemu_plugin_api.h")
 _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-std=gnu11")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 

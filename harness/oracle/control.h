@@ -70,7 +70,7 @@ struct control {
 	uint64_t thread_entry;		/* where a new thread begins */
 	uint64_t thread_table;		/* address of the threads' structures, in the guest, */
 	uint64_t thread_size;		/* bytes of each */
-	uint64_t nr_slots;		/* and how many there are */
+	uint64_t nr_slots;		/* and how many there are; 0: they lie anywhere */
 	uint64_t setjmp_begin;		/* setjmp() and longjmp(), as __switch_to() above */
 	uint64_t setjmp_end;
 	uint64_t longjmp_begin;

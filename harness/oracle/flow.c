@@ -5,66 +5,17 @@
  * control: each thread has a shadow stack of return addresses.  Calls and indirect jumps are
  * pending transfers, resolved at the beginning of the next block, which is their target.
  *
- * The current thread is derived from __switch_to(), which stores to the structure of the previous
- * thread and loads from that of the next one.  CPUs may be concurrent host threads: a CPU accesses
- * only its own state and that of its thread, and the guest's locks keep a thread on one CPU at a
- * time.
- *
  * longjmp() leaves functions without a return.  setjmp() ends with a store of the index of the
  * tracer's ret_stack to its buffer, and longjmp() loads that and then stores it to the thread: the
  * address of that word identifies the setjmp().
  */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "flow.h"
-
-#define STACK_DEPTH	65536
-#define EXCEPTION_DEPTH	16
-#define MAX_LANDINGS	1024
+#include "thread.h"
 
 /* In place of a site executed while recording was off: 0 is no valid address. */
 #define UNRECORDED	0
-
-/* An executed transfer of control whose target is not known yet. */
-struct transfer {
-	uint64_t pc;
-	uint64_t behind;		/* the first address behind it and its delay slot */
-	enum flow_kind kind;
-};
-
-/* One call; it counts sites because a tail call enters another function in the same frame. */
-struct frame {
-	uint64_t address;		/* where it returns to */
-	size_t entries;			/* sites executed in it */
-};
-
-/* A call of setjmp(). */
-struct landing {
-	uint64_t word;			/* the address of its last store */
-	size_t depth;			/* number of frames, with its own */
-};
-
-/* A thread, or what a CPU does before its first switch. */
-struct thread {
-	uint32_t index;
-	struct transfer pending;
-	struct transfer interrupted[EXCEPTION_DEPTH];
-	size_t exceptions;
-	uint64_t started_over;		/* a call that is executed again, after an exception */
-	size_t depth;
-	struct frame stack[STACK_DEPTH];
-	size_t nr_entered;
-	uint64_t entered[STACK_DEPTH];	/* the sites of all frames, outermost first */
-	uint64_t jump_word;		/* setjmp() has stored to, or longjmp() loaded from */
-	size_t nr_landings;
-	struct landing landings[MAX_LANDINGS];	/* the deepest last */
-};
-
-static struct thread *running[MAX_CPUS];	/* by each CPU */
-static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
 
 static void append(unsigned int vcpu, enum record_kind kind, uint64_t site, uint64_t parent)
 {
@@ -192,71 +143,6 @@ void exception_begins(unsigned int vcpu, void *userdata)
 	thread->pending.kind = FLOW_NONE;
 }
 
-static void number_thread(struct thread *thread, uint64_t structure)
-{
-	uint64_t index = __atomic_fetch_add(&control->nr_threads, 1, __ATOMIC_RELAXED);
-
-	if (index >= MAX_THREADS) {
-		__atomic_fetch_add(&control->lost_frames, 1, __ATOMIC_RELAXED);
-		index = MAX_THREADS - 1;
-	}
-	thread->index = index;
-	control->threads[index] = structure;
-}
-
-static struct thread *new_thread(uint64_t structure)
-{
-	struct thread *thread = calloc(1, sizeof(*thread));
-
-	if (!thread) {
-		perror("oracle");
-		abort();
-	}
-	number_thread(thread, structure);
-	return thread;
-}
-
-/* The structure may have been used by another thread before. */
-void thread_begins(unsigned int vcpu, void *userdata)
-{
-	struct thread *thread = running[vcpu];
-
-	(void)userdata;
-	number_thread(thread, control->threads[thread->index]);
-	thread->pending.kind = FLOW_NONE;
-	thread->exceptions = 0;
-	thread->started_over = 0;
-	thread->depth = 0;
-	thread->nr_entered = 0;
-	thread->nr_landings = 0;
-}
-
-/*
- * __switch_to() stores to the previous thread, which identifies it if unknown, and loads from the
- * next one.
- */
-void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
-		     void *userdata)
-{
-	uint64_t offset = (address & control->address_mask) - control->thread_table;
-	uint64_t slot = offset / control->thread_size;
-	uint64_t structure = control->thread_table + slot * control->thread_size;
-
-	(void)userdata;
-	if (offset >= control->nr_slots * control->thread_size)
-		return;
-	if (qemu_plugin_mem_is_store(info)) {
-		if (!slots[slot] && !control->threads[running[vcpu]->index]) {
-			control->threads[running[vcpu]->index] = structure;
-			slots[slot] = running[vcpu];
-		}
-		return;
-	}
-	if (!slots[slot])
-		slots[slot] = new_thread(structure);
-	running[vcpu] = slots[slot];
-}
-
 void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata)
 {
@@ -367,10 +253,4 @@ void mark_executed(unsigned int vcpu, void *userdata)
 		append(vcpu, RECORD_MARK, from_userdata(userdata), 0);
 	else if (__atomic_load_n(&control->count, __ATOMIC_RELAXED))
 		append(vcpu, RECORD_LATE_MARK, from_userdata(userdata), 0);
-}
-
-void flow_init(int nr_cpus)
-{
-	for (int i = 0; i < nr_cpus; i++)
-		running[i] = new_thread(0);
 }

@@ -32,6 +32,8 @@ void thread_begins(unsigned int vcpu, void *userdata);
 /* At the loads and stores of __switch_to(), setjmp() and longjmp(). */
 void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata);
+void distant_switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			     void *userdata);
 void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata);
 void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,

@@ -109,7 +109,7 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 			insn, transfers[kind], QEMU_PLUGIN_CB_NO_REGS,
 			to_userdata(address | (qemu_plugin_insn_size(insn) == 2 ? SHORT : 0)));
 	if (is_in(address, control->switch_begin, control->switch_end))
-		watch_memory(insn, switch_accesses);
+		watch_memory(insn, control->nr_slots ? switch_accesses : distant_switch_accesses);
 	jump_translated(insn, address, kind);
 	if (interface_counts_instructions())
 		interface_count(insn, control->instructions);

@@ -20,7 +20,10 @@ the stack of return addresses without an event.
 
 @dataclass(frozen=True, slots=True)
 class ThreadWatch:
-    """Addresses of context switches, thread entry and thread structures; all 0 without threads."""
+    """Addresses of context switches, thread entry and thread structures; all 0 without threads.
+
+    Without ``nr_slots`` the structures lie anywhere, as those of a Linux kernel.
+    """
 
     switch_begin: int = 0
     switch_end: int = 0
@@ -66,6 +69,8 @@ def find_marks(image: Image) -> dict[int, str]:
 def find_threads(image: Image) -> ThreadWatch:
     """The addresses to follow the guest's threads, from symbols and debug information."""
     symbols = image.symbols
+    if set(image.isa.machine.linux_switch) <= set(symbols):
+        return _linux_threads(image)
     if not {SWITCH, THREAD_ENTRY, "threads"} <= set(symbols):
         return ThreadWatch()
     switch = image.function_at(symbols[SWITCH])
@@ -82,6 +87,18 @@ def find_threads(image: Image) -> ThreadWatch:
         thread_table=symbols["threads"],
         thread_size=image.structures.struct("thread_info").size,
         nr_slots=count,
+    )
+
+
+def _linux_threads(image: Image) -> ThreadWatch:
+    name, entry = image.isa.machine.linux_switch
+    switch = image.function_at(image.symbols[name])
+    if switch is None:
+        return ThreadWatch()
+    return ThreadWatch(
+        switch_begin=switch.address,
+        switch_end=switch.address + switch.size,
+        thread_entry=image.symbols[entry],
     )
 
 

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from harness.config import list_configs, load_config
+from harness.config import LinuxConfig, list_configs, load_config
 from harness.machine.command import qemu_command
 
 KERNEL = Path("/a directory/vm,linux")
@@ -40,6 +40,15 @@ def test_deterministic():
     assert "-icount" not in command("mips-malta")
     words = command("mips-malta", deterministic=True)
     assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
+    assert "clock=vm,base=2020-01-01T00:00:00" in words
+
+
+def test_a_deterministic_linux_guest_sleeps_while_it_is_idle():
+    """Else QEMU hangs when the guest stops at a breakpoint with a timer's interrupt pending."""
+    config = load_config("aarch64-virt")
+    linux = LinuxConfig.model_construct(name="linux", qemu=config.qemu)
+    words = qemu_command(linux, KERNEL, console_fd=5, monitor_fd=6, gdb_fd=7, deterministic=True)
+    assert words[words.index("-icount") + 1] == "shift=0"
     assert "clock=vm,base=2020-01-01T00:00:00" in words
 
 

@@ -52,6 +52,7 @@ class AArch64Machine(Machine):
 
     linux = AARCH64_LINUX
     linux_page_object = "empty_zero_page"
+    linux_switch = ("cpu_switch_to", "ret_from_fork")
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
     flow_patterns = (
         FlowPattern(0xFC000000, 0x94000000, FlowKind.CALL),  # bl
