@@ -29,6 +29,10 @@ MAX_PAGES = 1 << 18
 
 UNREAD = -1
 
+LOCKED_DOWN = "kernel_locked_down"
+"""Its level of lockdown, an enum; tracing is refused at confidentiality, the highest, from the
+beginning of tracer_alloc_buffers() on.
+"""
 NOT_SET_UP = "Let the kernel boot further: it sets up its ring buffer in early_trace_init()."
 
 
@@ -211,6 +215,12 @@ class LinuxRing:
         )
         address = self._kernel.pointer(self.trace_array + place.offset)
         if not address:
+            symbols = self._kernel.image.symbols
+            if LOCKED_DOWN in symbols and self._kernel.number(symbols[LOCKED_DOWN], 4):
+                raise GuestError(
+                    "the kernel is locked down, and has no ring buffer",
+                    "Boot it without lockdown=confidentiality.",
+                )
             raise GuestError("the kernel has not set up its ring buffer yet", NOT_SET_UP)
         return self._kernel.view("trace_buffer", address)
 

@@ -17,9 +17,9 @@ WARNINGS = ("cut here", "WARNING", "BUG:", "ftrace failed", "Oops")
 
 
 @contextmanager
-def booted(config: Path, do: str, buffer_size: int = 1 << 20) -> Iterator[Guest]:
+def booted(config: Path | LinuxConfig, do: str, buffer_size: int = 1 << 20) -> Iterator[Guest]:
     """The kernel, stopped before its init, which runs ``do`` and powers off."""
-    loaded = load_any_config(config)
+    loaded = load_any_config(config) if isinstance(config, Path) else config
     assert isinstance(loaded, LinuxConfig)
     words = [word for word in loaded.linux.append.split() if not word.startswith("do=")]
     table = loaded.linux.model_copy(update={"append": " ".join([*words, f"do={do},poweroff"])})

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import FormatError
+from harness.errors import FormatError, UsageError
+from harness.guest.linux_start import check_kernel
 from harness.linux import Layouts, LinuxImage, load_layouts, open_image
 from harness.linux.image import check_debug_info
 from tests.unit.test_image_compilers import TOOLCHAINS, gcc, installed
@@ -31,11 +32,11 @@ void _text(void) { }
 """
 
 
-def build(name: str, directory: Path, debug: str = "-gdwarf-4") -> Path:
+def build(name: str, directory: Path, debug: str = "-gdwarf-4", source: str = SOURCE) -> Path:
     toolchain = installed(name)
-    source = directory / "kernel" / "trace" / "ring_buffer.c"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(SOURCE)
+    file = directory / "kernel" / "trace" / "ring_buffer.c"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(source)
     options = [debug, "-nostdlib", "-static", "-no-pie", f"-Wl,-Ttext={toolchain.base}"]
     options += ["-Wl,--build-id=sha1", "-Wl,-e,_text", "-fno-pic"]
     gcc(toolchain, *options, "kernel/trace/ring_buffer.c", "-o", "vmlinux", cwd=directory)
@@ -115,3 +116,14 @@ def test_a_kernel_without_dwarf_is_refused_with_the_option(tmp_path: Path) -> No
         check_debug_info(image)
     assert "CONFIG_DEBUG_INFO_DWARF5" in failed.value.advice
     assert "BTF" in failed.value.advice
+
+
+@pytest.mark.parametrize(
+    ("variables", "option"),
+    [("", "CONFIG_TRACING"), ("int global_trace = 1;", "CONFIG_FUNCTION_TRACER")],
+)
+def test_a_kernel_without_the_tracer_is_refused_with_the_option(
+    variables: str, option: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=option):
+        check_kernel(opened(build("aarch64", tmp_path, source=SOURCE + variables)))

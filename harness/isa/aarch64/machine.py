@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
-from harness.errors import FormatError
+from harness.errors import FormatError, WrongGuest
 from harness.isa.aarch64.linux import AARCH64_LINUX
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
 
@@ -115,6 +115,15 @@ class AArch64Machine(Machine):
         # Physical: the kernel's page table lies in its image.
         table = register("TTBR1_EL1") & _TABLE
         image_offset = symbols["swapper_pg_dir"] - table
+        # The kernel's own value, of the addresses at which it runs.
+        variable = symbols.get("kimage_voffset")
+        if variable is not None:
+            moved = word(variable, variable - image_offset) - image_offset & mask
+            if moved:
+                raise WrongGuest(
+                    f"the kernel runs {moved:#x} above the addresses of its vmlinux",
+                    "Boot it with nokaslr.",
+                )
         bits = 64 - (register("TCR_EL1") >> 16 & 63)
         linear = range(-(1 << bits) & mask, (-(1 << bits) & mask) + (1 << (bits - 1)))
         variable = symbols["memstart_addr"]
