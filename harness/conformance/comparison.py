@@ -9,6 +9,7 @@ from harness.conformance.kernel_words import live_registers
 from harness.conformance.retrace import Retrace
 from harness.conformance.traced_call import LANDING, Registers, TracedCall
 from harness.conformance.verdict import MASK
+from harness.isa import Abi, Form
 
 IN, HOME = "on the way in", "on the way back"
 
@@ -52,7 +53,7 @@ def compare(
         for group, names in groups.items()
         if group in clauses and (names or group not in taken)
     ]
-    same(retrace, before, behind, asked, what)
+    same(retrace, expected_behind(abi, call.site.form, before), behind, asked, what)
     landing = bench.image.symbols.get(LANDING)
     if "return" in clauses:
         wrong = {
@@ -72,6 +73,12 @@ def compare(
     same_mask(retrace, clauses.get("status", clauses["saved"]), before, behind, what)
     if "stack" in clauses:
         same_stack(retrace, clauses["stack"], call, what, allowed=1 if hijacked else 0)
+
+
+def expected_behind(abi: Abi, form: Form, before: Registers) -> Registers:
+    """The registers before a site, with the stack pointer that belongs behind it."""
+    stack = abi.stack_register
+    return before | {stack: before[stack] + abi.at_site(form).pops}
 
 
 def _taken_away(bench: Bench, call: TracedCall) -> tuple[str, ...]:

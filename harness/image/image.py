@@ -15,7 +15,7 @@ from harness.image.objects import object_at, objects_of
 from harness.image.structures import Structures
 from harness.image.symbol_table import Symbol
 from harness.image.text import code_around, isa_of
-from harness.isa import MCOUNT, CallSite, Form
+from harness.isa import CallSite, Form
 from harness.units import ByteOrder
 
 IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
@@ -202,7 +202,7 @@ class Image:
 
     @cached_property
     def _table(self) -> tuple[list[CallSite], list[range]]:
-        mcount = self.symbols.get(MCOUNT)
+        mcount = self.symbols.get(self.isa.sites.mcount)
         sites: list[CallSite] = []
         ignored: list[range] = []
         previous = None

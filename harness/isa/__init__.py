@@ -17,11 +17,10 @@ from harness.isa.base import ADVICE, PARTS, Isa, require_members
 from harness.isa.code import Instruction
 from harness.isa.linux import LinuxFiles
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
-from harness.isa.sites import MCOUNT, CallSite, Form, SiteState
+from harness.isa.sites import CallSite, Form, SiteState
 from harness.units import ByteOrder
 
 __all__ = [
-    "MCOUNT",
     "Abi",
     "AsmSyntax",
     "AtSite",
@@ -42,6 +41,7 @@ __all__ = [
     "architectures",
     "for_elf",
     "machine_of",
+    "mcount_of",
 ]
 
 
@@ -78,10 +78,19 @@ def architectures() -> list[str]:
 
 def machine_of(architecture: str) -> type[Machine]:
     """The `Machine` class of an architecture; UsageError says what an incomplete one lacks."""
+    return _isa_of(architecture).machine_type
+
+
+def mcount_of(architecture: str) -> str:
+    """The symbol that gcc's ``-pg`` calls on an architecture; UsageError as of `machine_of`."""
+    return _isa_of(architecture).sites_type.mcount
+
+
+def _isa_of(architecture: str) -> type[Isa]:
     isa = _classes()[architecture]
     if isinstance(isa, UsageError):
         raise isa
-    return isa.machine_type
+    return isa
 
 
 @cache

@@ -16,12 +16,14 @@ class AtSite:
 
     ``live`` registers have a meaning to the traced function and must be preserved.  Behind the site
     each key of ``moved`` has the value that its value had before the site.  ``pinned`` registers
-    must not get arbitrary values, because the site or the stub uses them.
+    must not get arbitrary values, because the site or the stub uses them.  ``pops`` is by how many
+    bytes the stack pointer is higher behind the site: what the compiler pushes in front of it.
     """
 
     live: tuple[str, ...]
     moved: Mapping[str, str]
     pinned: tuple[str, ...]
+    pops: int = 0
 
 
 class FrameRecord(NamedTuple):

@@ -10,9 +10,6 @@ from typing import ClassVar
 from harness.errors import GuestError, RangeError
 from harness.isa.code import Code, Instruction
 
-MCOUNT = "_mcount"
-"""The symbol that gcc's ``-pg`` calls, on every architecture here."""
-
 
 class Form(StrEnum):
     """The form of a call site in the compiler's output."""
@@ -61,6 +58,8 @@ class Sites(ABC):
     """The nop of a disabled site."""
     call_relocations: ClassVar[frozenset[int]]
     """ELF relocation types of calls to ``_mcount``."""
+    mcount: ClassVar[str] = "_mcount"
+    """The symbol that gcc's ``-pg`` calls; documents call it ``_mcount`` whatever its name is."""
     has_gate: ClassVar[bool] = False
     """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     before: ClassVar[int] = 0

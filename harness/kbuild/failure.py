@@ -5,11 +5,12 @@ import re
 
 from harness.config import MachineConfig, Port, list_configs, load_config, resources
 from harness.errors import HarnessError, HostError, UsageError
+from harness.isa import mcount_of
 from harness.kbuild.spec import GuestSpec, default_features
 from harness.units import escape
 
 GIVEN_BY_PORTS = {
-    "FUNCTION_TRACER": ("_mcount", "ftrace_stub"),
+    "FUNCTION_TRACER": ("ftrace_stub",),
     "DYNAMIC_FTRACE": (
         *("ftrace_caller", "ftrace_call", "ftrace_make_nop", "ftrace_make_call"),
         "ftrace_update_ftrace_func",
@@ -19,7 +20,7 @@ GIVEN_BY_PORTS = {
         *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
     ),
 }
-"""The functions of a port that the kernel calls, by feature."""
+"""The functions of a port that the kernel calls, by feature; without the one of ``-pg``."""
 
 _UNDEFINED = re.compile(r"undefined reference to `(\w+)'")
 
@@ -74,6 +75,8 @@ def _lacking(port: Port, text: str) -> list[str]:
     """A feature that the port claims, and its functions that are not defined; empty if all are."""
     missing = set(_UNDEFINED.findall(text))
     for feature, functions in GIVEN_BY_PORTS.items():
+        if feature == "FUNCTION_TRACER":
+            functions = (mcount_of(port.architecture), *functions)
         lacking = [function for function in functions if function in missing]
         if lacking and feature in port.features:
             return [feature, *lacking]

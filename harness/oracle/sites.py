@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 
 from harness.errors import GuestError
 from harness.image import Function, Image
-from harness.isa import MCOUNT, Instruction
+from harness.isa import Instruction
 
 ENTRY = 3
 """Instructions of a patchable entry, with a landing pad."""
@@ -41,7 +41,8 @@ def find_watched(image: Image) -> dict[int, int]:
 
 
 def _find(image: Image) -> dict[int, int]:
-    mcount, arch = image.symbols.get(MCOUNT), image.isa.sites
+    arch = image.isa.sites
+    mcount = image.symbols.get(arch.mcount)
     if mcount is not None:
         every = (_disassemble(image, one, one.size) for one in image.functions)
         calls = [call for listing in every for call in arch.find_calls(listing, mcount)]

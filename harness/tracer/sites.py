@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.image import RunningImage
-from harness.isa import MCOUNT, CallSite, SiteState
+from harness.isa import CallSite, SiteState
 from harness.patcher import Patch, PatchPlan, Text
 
 
@@ -47,5 +47,5 @@ def _state(image: RunningImage, site: CallSite, code: bytes, dynamic: bool) -> S
     changing = len(sites.code_for(site, SiteState.NOP, 0))
     if code[changing:] != site.as_built[changing:]:
         return SiteState.UNKNOWN
-    mcount, caller = (image.target_of(site, name) for name in (MCOUNT, "ftrace_caller"))
+    mcount, caller = (image.target_of(site, name) for name in (sites.mcount, "ftrace_caller"))
     return sites.state(site, code, mcount, caller)

@@ -12,6 +12,7 @@ import pytest
 from harness.errors import FormatError, GuestError
 from harness.image.recordmcount import Records, assembly, recordmcount
 from harness.image.recordmcount.__main__ import main
+from harness.isa.sites import Sites
 from tests.unit.elf_builder import ALLOC, ElfBuilder
 from tests.unit.guest_drafts import KINDS, Draft, Kind
 
@@ -87,6 +88,16 @@ def mips_text(*words: int) -> ElfBuilder:
     elf.function("_mcount", MCOUNT, 16)
     elf.function("f", MCOUNT + 16, 4 * len(words))
     return elf
+
+
+def test_the_name_that_sites_call_is_the_architectures(monkeypatch: pytest.MonkeyPatch) -> None:
+    elf = mips_text(0x03E00825, 0x0C040000, 0x27BDFFF8)
+    elf.function("__mcount", MCOUNT, 16)
+    elf.relocation(1, MCOUNT + 20, "__mcount", R_MIPS_26)
+    with pytest.raises(GuestError, match="no call of _mcount"):
+        recordmcount(elf.build(), "vmlinux")
+    monkeypatch.setattr(Sites, "mcount", "__mcount")
+    assert recordmcount(elf.build(), "vmlinux").sites == [MCOUNT + 20]
 
 
 def test_long_call_makes_one_record() -> None:

@@ -3,13 +3,15 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.comparison import expected_behind
 from harness.errors import FormatError
-from harness.isa import CallSite, Form, architectures, for_elf
+from harness.isa import CallSite, Form, architectures, for_elf, mcount_of
 from tests.unit.isa_kinds import every_isa
 
 kinds = st.sampled_from(every_isa())
@@ -82,3 +84,17 @@ def test_capstone_is_loaded_only_to_disassemble() -> None:
         "isa.disassemble(bytes(4), 0); assert 'capstone' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_name_of_the_function_that_sites_call() -> None:
+    assert mcount_of("mips") == mcount_of("aarch64") == "_mcount"
+
+
+@pytest.mark.parametrize("pops", [0, 4])
+def test_stack_pointer_behind_a_site(monkeypatch: pytest.MonkeyPatch, pops: int) -> None:
+    """The compiler may push something in front of a site, which the call takes away."""
+    abi = for_elf(8, 32, "big").abi
+    at_site = replace(abi.at_site(Form.MCOUNT), pops=pops)
+    monkeypatch.setattr(abi, "at_site", lambda form: at_site)
+    before = {"sp": 0x1000, "a0": 1}
+    assert expected_behind(abi, Form.MCOUNT, before) == {"sp": 0x1000 + pops, "a0": 1}

@@ -9,11 +9,11 @@ from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
-from harness.isa import MCOUNT, CallSite, SiteState
+from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
 
-STUBS = (
-    *("_mcount", "ftrace_caller", "ftrace_stub", "ftrace_graph_caller", "return_to_handler"),
+GRAPH_STUBS = (
+    *("ftrace_graph_caller", "return_to_handler"),
     *("prepare_ftrace_return", "ftrace_return_to_handler", "function_graph_enter"),
 )
 PATCHING = (
@@ -33,7 +33,8 @@ def names(bench: Bench) -> None:
     """The image is linked, with the names that compilers and other ports use."""
     symbols = bench.image.symbols
     if bench.form in MCOUNT_FORMS:
-        bench.require("C3f", MCOUNT in symbols, f"there is no symbol {MCOUNT}")
+        mcount = bench.isa.sites.mcount
+        bench.require("C3f", mcount in symbols, f"there is no symbol {mcount}")
     if "FUNCTION_GRAPH_TRACER" in bench.variant.features:
         for name in ("ftrace_graph_caller", "prepare_ftrace_return"):
             bench.require("C4l", name in symbols, f"there is no symbol {name}")
@@ -47,7 +48,8 @@ def names(bench: Bench) -> None:
 def stubs_have_no_call_sites(bench: Bench) -> None:
     """No function on the path to a tracer, or of the patching code, is traced."""
     traced = {site.function_address: site for site in bench.image.sites}
-    for clause, functions in (("C1i", STUBS[:3]), ("C4n", STUBS[3:]), ("C9m", PATCHING)):
+    stubs = (bench.isa.sites.mcount, "ftrace_caller", "ftrace_stub")
+    for clause, functions in (("C1i", stubs), ("C4n", GRAPH_STUBS), ("C9m", PATCHING)):
         for name in functions:
             address = bench.image.symbols.get(name)
             if address is None:
@@ -153,10 +155,13 @@ def text_after_boot(bench: Bench) -> None:
         wrong = _other_words(bench, site, code)
         message = f"{site.function}: a word is neither the nop nor as it was built"
         bench.require("C9a", not wrong, message, found=wrong)
-        if MCOUNT in image.symbols and site.form in MCOUNT_FORMS:
+        mcount = isa.sites.mcount
+        if mcount in image.symbols and site.form in MCOUNT_FORMS:
             built_calls = [to for _, to in bench.code.calls(site.address, site.as_built)]
             bench.require(
-                "C8a", built_calls == [image.symbols[MCOUNT]], f"{site.function} calls no _mcount"
+                "C8a",
+                built_calls == [image.symbols[mcount]],
+                f"{site.function} calls no {mcount}",
             )
         if bench.applies("M4a"):
             first = code.startswith(isa.sites.nop)
@@ -192,7 +197,7 @@ def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
     Since 2013 it is a branch, which releases o32's stack space and becomes a nop at boot.
     """
     image, isa = bench.image, bench.isa
-    mcount, caller = (image.address_of(name) for name in (MCOUNT, "ftrace_caller"))
+    mcount, caller = (image.address_of(name) for name in (isa.sites.mcount, "ftrace_caller"))
     bench.require("M5a", mcount == caller, f"_mcount is {mcount:#x}, ftrace_caller {caller:#x}")
     found = text[caller - image.text.start :][: 2 * len(isa.sites.nop)]
     if since_2013(bench.kernel):

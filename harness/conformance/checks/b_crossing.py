@@ -24,7 +24,7 @@ from harness.conformance.traced_call import (
     TracedCall,
 )
 from harness.conformance.verdict import Layer
-from harness.isa import MCOUNT, CallSite
+from harness.isa import CallSite
 
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that accept any register values: a leaf, and one that calls others."""
@@ -68,7 +68,7 @@ def the_first_call_at_boot(bench: Bench) -> None:
     if bench.never_boots is None:
         return
     bench.boot()
-    bench.run_to(bench.image.address_of(MCOUNT))
+    bench.run_to(bench.image.address_of(bench.isa.sites.mcount))
     back = bench.guest.debugger.read_register(bench.isa.abi.return_register) & bench.isa.mask
     site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
     retrace = Retrace(bench, partial(_at_boot, bench, site))
@@ -89,7 +89,7 @@ def _idle_states(bench: Bench) -> tuple[str, ...]:
         return ("no tracer",)
     if bench.variant.name == STATIC_STOP:
         return ("function_trace_stop",)
-    built = bench.image.symbols.get("_mcount")
+    built = bench.image.symbols.get(bench.isa.sites.mcount)
     return ("the site off", "the site on", *(("the site as built",) if built else ()))
 
 

@@ -25,7 +25,7 @@ from harness.conformance.traced_call import PREPARE
 from harness.conformance.verdict import Layer
 from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
-from harness.isa import MCOUNT, CallSite
+from harness.isa import CallSite
 from harness.oracle import Call, Oracle
 from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
@@ -377,9 +377,10 @@ def the_way_without_a_tracer(bench: Bench) -> None:
     limit = 32
     bench.fresh()
     isa = bench.isa
-    bench.run_to(bench.image.address_of(MCOUNT))
+    mcount = bench.image.address_of(isa.sites.mcount)
+    bench.run_to(mcount)
     back = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
-    stores, steps, here = [], 0, bench.image.address_of(MCOUNT)
+    stores, steps, here = [], 0, mcount
     while here != back and steps < 4 * limit:
         instruction = bench.code.instruction(here)
         stores += bench.code.listing(here, instruction) if isa.machine.is_store(instruction) else []

@@ -8,6 +8,7 @@ from functools import partial
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.f_modules import load, sites_of
 from harness.conformance.checks.registry import MODULES, check
+from harness.conformance.comparison import expected_behind
 from harness.conformance.hang import Hang
 from harness.conformance.others_data import OthersData
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
@@ -261,6 +262,7 @@ def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
                 before = bench.registers.read()
                 switch.sites(on, [site])
                 bench.run_to(bench.sites.resumes(site))
+            before = expected_behind(bench.isa.abi, site.form, before)
             after = bench.registers.read()
             kept = (bench.isa.abi.stack_register, *bench.isa.abi.saved)
             wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}

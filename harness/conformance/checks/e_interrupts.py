@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
-from harness.conformance.comparison import registers_of
+from harness.conformance.comparison import expected_behind, registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.retrace import KERNEL
@@ -57,7 +57,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         behind = bench.registers.read()
     _same(
         bench,
-        before,
+        expected_behind(isa.abi, site.form, before),
         behind,
         (
             *live_registers(isa.abi, site.form, bench.kernel),

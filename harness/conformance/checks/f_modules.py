@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
+from harness.conformance.comparison import expected_behind
 from harness.conformance.live_modules import load_module, unload_module
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
@@ -135,6 +136,7 @@ def _pass(bench: Bench, site: CallSite) -> None:
             if before.get(name) != after.get(name)
         }
     )
+    before = expected_behind(isa.abi, site.form, before)
     kept = (isa.abi.stack_register, *isa.abi.saved)
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
     _require(

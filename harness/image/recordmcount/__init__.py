@@ -13,7 +13,6 @@ from harness.errors import FormatError, GuestError
 from harness.image.elf import Elf
 from harness.image.functions import functions_of, symbols_of
 from harness.image.text import code_around, isa_of
-from harness.isa import MCOUNT
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,11 @@ def recordmcount(data: bytes, name: str) -> Records:
     relocations = elf.relocations()
     if not relocations:
         raise FormatError(f"{name} holds no relocations of its text", "Link with --emit-relocs.")
-    symbol_of_mcount = symbols_of(elf).get(MCOUNT)
+    called = isa.sites.mcount
+    symbol_of_mcount = symbols_of(elf).get(called)
     mcount = symbol_of_mcount.address if symbol_of_mcount else None
     functions = functions_of(elf)
-    named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == MCOUNT}
+    named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == called}
     sites: set[int] = set()
     suspicious: set[int] = set()
     ignored: dict[int, str] = {}
@@ -60,11 +60,11 @@ def recordmcount(data: bytes, name: str) -> Records:
             sites.add(address)
         elif code and isa.sites.call_target(address, code) == mcount:
             suspicious.add(address)
-            ignored[address] = f"it calls {MCOUNT}, but not as the compiler does for -pg"
+            ignored[address] = f"it calls {called}, but not as the compiler does for -pg"
         else:
-            ignored[address] = f"it names {MCOUNT}, but does not call it"
+            ignored[address] = f"it names {called}, but does not call it"
     if not sites:
-        raise GuestError(f"{name} has no call of {MCOUNT} for -pg", "Compile it with -pg.")
+        raise GuestError(f"{name} has no call of {called} for -pg", "Compile it with -pg.")
     return Records(sorted(sites), sorted(ignored.items()), sorted(suspicious), isa.word_size)
 
 

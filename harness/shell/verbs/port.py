@@ -91,7 +91,7 @@ def stubs(session: Session, arguments: Arguments) -> None:
     value of each register that must be preserved.
     """
     image = session.live.image
-    default = "ftrace_caller" if "ftrace_caller" in image.symbols else "_mcount"
+    default = "ftrace_caller" if "ftrace_caller" in image.symbols else image.isa.sites.mcount
     walk(session, arguments.words[0] if arguments.words else default)
 
 
