@@ -7,7 +7,7 @@
 /* A global function with type and size, which the harness needs for its symbol table. */
 #define SYM_FUNC_START(name)	\
 	.globl name;		\
-	.type name, @function;	\
+	.type name, %function;	\
 	name:
 
 #define SYM_FUNC_END(name)	\
