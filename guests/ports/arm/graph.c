@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/* The replacement of return addresses, for the graph tracer. */
+#include <asm/ftrace.h>
+#include <linux/ftrace.h>
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+/**
+ * prepare_ftrace_return - make a function return to return_to_handler (C4)
+ * @parent: address of its return address, in its frame; also what identifies that (C12)
+ * @self_addr: its call site, rec->ip
+ * @frame_pointer: fp after its return (C6)
+ */
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer);
+
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer)
+{
+	if (!function_graph_enter(*parent, self_addr, frame_pointer, parent))
+		*parent = (unsigned long)return_to_handler;
+}
+
+#endif

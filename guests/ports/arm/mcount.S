@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arm stubs of the function tracers (see asm/ftrace.h).
+ *
+ * AAPCS: r0..r3 are arguments, lr the return address, sp a multiple of 8 where a function is called
+ * that others may see; a leaf does not keep to that, and its call of __gnu_mcount_nc neither. fp
+ * points to the last of four words: the caller's fp and sp, the return address, and pc.
+ */
+#include <asm/ftrace.h>
+#include <linux/linkage.h>
+
+	.syntax unified
+
+/* The frame of the stubs, from r4 up: r0..r3, r4, the address to return to, and behind that what
+ * the traced function has pushed: its own return address. */
+#define FRAME_PC	20
+#define FRAME_PARENT_PC	24
+#define FRAME_SIZE	28
+
+/* Below fp of the traced function. */
+#define RECORD_PC	-4
+#define RECORD_FP	-12
+
+/* The column of pc, for a stub has two return addresses: its own, and the traced function's, which
+ * is in lr when the stub returns. */
+#define COLUMN_PC	15
+
+	.cfi_sections .eh_frame
+	.text
+
+	/* At the entry of a stub: the traced function's sp is one word higher. */
+	.macro	unwind_entry
+	.cfi_return_column COLUMN_PC
+	.cfi_def_cfa sp, 4
+	.cfi_offset lr, -4
+	.cfi_register COLUMN_PC, lr
+	.endm
+
+	/* With the frame that save_state makes, at \base. */
+	.macro	unwind_frame base
+	.cfi_def_cfa \base, FRAME_SIZE
+	.cfi_offset r4, 16 - FRAME_SIZE
+	.cfi_offset lr, FRAME_PARENT_PC - FRAME_SIZE
+	.cfi_offset COLUMN_PC, FRAME_PC - FRAME_SIZE
+	.endm
+
+/*
+ * Saves what the traced function may not lose (C1) but lr, which it has pushed itself; ip is free.
+ * Floating-point registers survive because what is called from here has no floating point.
+ *
+ * In: lr = rec->ip + 4, sp = where lr was pushed to. Out: r4 = the frame, sp = aligned below it.
+ */
+	.macro	save_state
+	push	{r0-r4, lr}
+	unwind_frame sp
+	mov	r4, sp
+	.cfi_def_cfa_register r4
+	bic	sp, sp, #4
+	.endm
+
+/* Undoes save_state, puts the pushed word into lr, and continues in the traced function. */
+	.macro	restore_state_and_return
+	mov	sp, r4
+	.cfi_def_cfa_register sp
+	pop	{r0-r4, ip, lr}
+	.cfi_def_cfa_offset 0
+	.cfi_same_value r4
+	.cfi_same_value lr
+	.cfi_register COLUMN_PC, ip
+	bx	ip
+	.endm
+
+/* The tracer's r0 = ip = rec->ip and r1 = parent_ip (C2). In: as save_state leaves it. */
+	.macro	trace_arguments
+	sub	r0, lr, #MCOUNT_INSN_SIZE
+	ldr	r1, [r4, #FRAME_PARENT_PC]
+	.endm
+
+/*
+ * r0 = where the traced function's return address is, r1 = ip, r2 = the frame pointer that it
+ * returns with: its caller's (C4, C6). In: the frame that save_state made, at r4.
+ */
+	.macro	graph_arguments
+	ldr	r1, [r4, #FRAME_PC]
+	sub	r1, r1, #MCOUNT_INSN_SIZE
+	ldr	r2, [fp, #RECORD_FP]
+	add	r0, fp, #RECORD_PC
+	.endm
+
+/* A return without a tracer: what a site does that is off, and back. In: lr, sp as the site left. */
+	.macro	return_to_site
+	mov	ip, lr
+	.cfi_register COLUMN_PC, ip
+	pop	{lr}
+	.cfi_def_cfa_offset 0
+	.cfi_same_value lr
+	bx	ip
+	.endm
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+/* __gnu_mcount_nc - what call sites call before ftrace_init() has disabled them (C8) */
+SYM_FUNC_START(__gnu_mcount_nc)
+	.cfi_startproc
+	unwind_entry
+	return_to_site
+	.cfi_endproc
+SYM_FUNC_END(__gnu_mcount_nc)
+
+/* ftrace_caller - what an enabled site calls. Both slots are one word (C10, C11). */
+SYM_FUNC_START(ftrace_caller)
+	.cfi_startproc
+	unwind_entry
+	save_state
+	trace_arguments
+
+SYM_INNER_LABEL(ftrace_call)		/* nop or `bl tracer` */
+	nop
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+SYM_INNER_LABEL(ftrace_graph_call)	/* nop or `b ftrace_graph_caller` */
+	nop
+#endif
+
+	restore_state_and_return
+	.cfi_endproc
+SYM_FUNC_END(ftrace_caller)
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* ftrace_graph_caller - the part of ftrace_caller that replaces the return address (C4) */
+SYM_FUNC_START(ftrace_graph_caller)
+	.cfi_startproc
+	unwind_entry
+	unwind_frame r4
+	graph_arguments
+	bl	prepare_ftrace_return
+	restore_state_and_return
+	.cfi_endproc
+SYM_FUNC_END(ftrace_graph_caller)
+#endif
+
+#else /* !CONFIG_DYNAMIC_FTRACE */
+
+/*
+ * Go to \target unless the pointer \name is \stub. Only ip and the flags change: nothing else is
+ * free, and nothing is stored (C3). ip becomes the distance from the pointer to pc, and the linker
+ * adds the one from there to \stub, in three parts of eight bits: R_ARM_ALU_PC_G0_NC to _G2 count
+ * from the instruction that they are in, pc was 4, 0 and -4 bytes from those.
+ */
+	.macro	branch_unless_stub name, stub, target
+	ldr	ip, =\name
+	ldr	ip, [ip]
+	rsb	ip, ip, pc
+	add	ip, ip, #:pc_g0_nc:(\stub - 4)
+	add	ip, ip, #:pc_g1_nc:(\stub)
+	adds	ip, ip, #:pc_g2:(\stub + 4)
+	bne	\target
+	.endm
+
+/*
+ * __gnu_mcount_nc - the static tracer: every site calls it, always
+ *
+ * Without a tracer no branch is taken (C3) and nothing is saved.
+ */
+SYM_FUNC_START(__gnu_mcount_nc)
+	.cfi_startproc
+	unwind_entry
+#ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
+	ldr	ip, =function_trace_stop
+	ldr	ip, [ip]
+	cmp	ip, #0
+	bne	.Lmcount_return
+#endif
+	branch_unless_stub ftrace_trace_function, ftrace_stub, ftrace_trace_caller
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+.Lmcount_graph:
+	branch_unless_stub ftrace_graph_return, ftrace_stub, ftrace_graph_caller
+	branch_unless_stub ftrace_graph_entry, ftrace_graph_entry_stub, ftrace_graph_caller
+#endif
+.Lmcount_return:
+	return_to_site
+	.cfi_endproc
+SYM_FUNC_END(__gnu_mcount_nc)
+
+/* ftrace_trace_caller - the "do_trace" of __gnu_mcount_nc; registers as there */
+SYM_FUNC_START(ftrace_trace_caller)
+	.cfi_startproc
+	unwind_entry
+	save_state
+	trace_arguments
+	ldr	ip, =ftrace_trace_function
+	ldr	ip, [ip]
+	blx	ip
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	mov	sp, r4
+	.cfi_def_cfa_register sp
+	pop	{r0-r4, lr}
+	.cfi_def_cfa_offset 4
+	.cfi_same_value r4
+	.cfi_register COLUMN_PC, lr
+	b	.Lmcount_graph			/* both tracers can be active */
+#else
+	restore_state_and_return
+#endif
+	.cfi_endproc
+SYM_FUNC_END(ftrace_trace_caller)
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* ftrace_graph_caller - replace the return address (C4); registers as in __gnu_mcount_nc */
+SYM_FUNC_START(ftrace_graph_caller)
+	.cfi_startproc
+	unwind_entry
+	save_state
+	graph_arguments
+	bl	prepare_ftrace_return
+	restore_state_and_return
+	.cfi_endproc
+SYM_FUNC_END(ftrace_graph_caller)
+#endif
+
+#endif /* !CONFIG_DYNAMIC_FTRACE */
+
+/* ftrace_stub - the tracer that does nothing; its address stands for "no tracer". */
+SYM_FUNC_START(ftrace_stub)
+	bx	lr
+SYM_FUNC_END(ftrace_stub)
