@@ -17,7 +17,7 @@ class Arm(Isa):
 
     name = "arm"
     elf_machine = 40
-    direct_call = re.compile(r"bl #?(0x[0-9a-f]+)")
+    direct_call = re.compile(r"bl #?((?:0x)?[0-9a-f]+)")
     sites_type = ArmSites
     abi_type = ArmAbi
     asm_syntax_type = ArmAsmSyntax

@@ -18,9 +18,8 @@ class ArmAsmSyntax(AsmSyntax):
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic in ("b", "bx"):
             return True
-        return mnemonic in ("pop", "ldm", "ldr", "mov") and "pc" in re.findall(
-            r"^pc|[{ ]pc\b", operands.partition("[")[0]
-        )
+        into = operands.partition("[")[0]
+        return mnemonic in ("pop", "ldm", "ldr", "mov") and bool(re.search(r"(^|[{ ])pc\b", into))
 
     def effect(self, statement: str) -> Effect | None:
         """Loads and stores without write-back, and what works out its first operand."""
