@@ -17,6 +17,9 @@ CODE = ("harness", "guests", "tools", "Makefile", "tox.ini")
 PLACES = ("harness/isa/{}/", "guests/arch/{}/", "guests/ports/", "guests/linux/")
 """And ``qemu-configs``, of which each file is for one.  Documents have lists of them."""
 
+ENGLISH = {"arm"}
+"""Names that are words of other meanings too, and parts of words."""
+
 NAMED = {
     "aarch64": {
         # Examples of command lines and configs.
@@ -47,6 +50,8 @@ NAMED = {
         # Compilers' flags by globs of configs; fixes of its port undone.
         *("harness/matrix/matrix.toml", "tools/on-debian", "tools/undone_fixes.toml"),
     },
+    # A directory of QEMU's sources.
+    "arm": {"harness/isa/aarch64/machine.py"},
     # What clang leaves out there.
     "riscv64": {"harness/matrix/matrix.toml"},
 }
@@ -63,7 +68,13 @@ def files(*roots: str) -> Iterator[str]:
 
 
 def names(architecture: str) -> re.Pattern[str]:
-    """Its name without the number of bits, and the one that it has in Linux."""
+    """Its name without the number of bits, and the one that it has in Linux.
+
+    An English word is one where it stands in quotes, in a path, or in the name of a config or of a
+    toolchain.
+    """
+    if architecture in ENGLISH:
+        return re.compile(rf"[\"'/.]{architecture}[\"'/]|\b{architecture}-(linux|none|virt)\b")
     linux = machine_of(architecture).linux
     words = [architecture.rstrip("0123456789"), *([linux.directory] if linux else [])]
     return re.compile("|".join(words), re.IGNORECASE)
