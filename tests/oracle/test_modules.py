@@ -122,7 +122,7 @@ def test_a_cpu_at_every_word_of_a_site(watch):
                 guest.tracer.current = "nop" if on else "function"
                 if word < last:
                     guest.run(until=site.address + 4 * last)
-                assert stack_pointer(guest) == stack
+                assert stack_pointer(guest) == stack + isa.abi.at_site(site.form).pops
         guest.run(until="workload_done")
         assert guest.workload_status == 0
 
