@@ -3,7 +3,7 @@
 
 from functools import partial
 
-from harness.conformance.bench import Bench
+from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import (
     BOTH,
     DYNAMIC,
@@ -232,6 +232,44 @@ def judge_entry(
             f"{what}: {name} is another one in {function}",
             partial(retrace.origin, name, function),
         )
+
+
+@check("C1e", variants=(DYNAMIC,), layer=Layer.CALL)
+def the_stack_of_every_kind_of_function(bench: Bench) -> None:
+    """Where compilers push in front of a site: the first call for each kind of prologue.
+
+    There the stack pointer may have any remainder, and two functions do not show all of them.
+    """
+    isa, abi, image = bench.isa, bench.isa.abi, bench.image
+    kinds: dict[bytes, list[CallSite]] = {}
+    for site in image.sites:
+        if abi.at_site(site.form).pops:
+            size = site.address - site.function_address
+            kinds.setdefault(image.read(site.function_address, size), []).append(site)
+    if not kinds:
+        return
+    bench.fresh()
+    switch, tracer = Switch(bench), image.address_of(TRACER)
+    left = {site.address: (site, kind) for kind in kinds.values() for site in kind}
+    switch.tracer(True)
+    switch.sites(True, [site for site, _ in left.values()])
+    with bench.stakes("C1e"):
+        while left and bench.run_to(tracer, CALL_RETURNS) == tracer:
+            seen = bench.registers.read(abi.argument_registers[0], abi.stack_register)
+            stack, called = seen[abi.stack_register], seen[abi.argument_registers[0]] & isa.mask
+            if called not in left:
+                continue
+            site, kind = left[called]
+            bench.require(
+                "C1e",
+                stack % abi.stack_alignment == 0,
+                f"a call of {site.function}: the stack pointer is not a multiple of "
+                f"{abi.stack_alignment} in {TRACER}",
+                registers={abi.stack_register: f"{stack:#x}"},
+            )
+            switch.sites(False, kind)
+            for each in kind:
+                del left[each.address]
 
 
 @check("C9p", variants=(DYNAMIC,), layer=Layer.CALL)
