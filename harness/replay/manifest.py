@@ -44,12 +44,16 @@ class LoggedWrite(BaseModel):
         return MemoryWrite(self.address, bytes.fromhex(self.data), self.physical)
 
 
+_PART = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\.[a-z][a-z0-9]{0,7}){0,2}(\[[0-9]\])?$"
+"""A register of gdb's, or a part of one: ``v2.d.u[1]``, ``d0.u64``."""
+
+
 class LoggedRegister(BaseModel):
     """A register that the debugger set, after ``icount`` instructions."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     icount: int = Field(ge=0)
-    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,31}(\.[a-z]{1,8}){0,2}(\[[0-9]\])?$")
+    name: str = Field(pattern=_PART)
     value: _Bits | _Constant
 
     @property

@@ -25,6 +25,7 @@ WRITES = [
     LoggedRegister(icount=3, name="a0", value=(1 << 64) - 1),
     LoggedRegister(icount=4, name="v2.d.u[1]", value="0x70e1d2c3b4a59687"),
     LoggedRegister(icount=4, name="fa0.double", value="3.5"),
+    LoggedRegister(icount=4, name="d0.u64", value="0x123456789abcdef"),
 ]
 
 
@@ -57,6 +58,7 @@ def test_what_is_written_is_read(trace):
         RegisterWrite("a0", (1 << 64) - 1),
         RegisterWrite("v2.d.u[1]", "0x70e1d2c3b4a59687"),
         RegisterWrite("fa0.double", "3.5"),
+        RegisterWrite("d0.u64", "0x123456789abcdef"),
     ]
 
 
