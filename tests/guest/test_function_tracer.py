@@ -26,7 +26,7 @@ def site_states(guest):
     for site in guest.image.sites:
         size = len(isa.sites.code_for(site, SiteState.NOP, 0))
         code = guest.debugger.read_memory(site.address, size)
-        states.add(isa.sites.state(site, code, symbols["_mcount"], symbols["ftrace_caller"]))
+        states.add(isa.sites.state(site, code, symbols[isa.sites.mcount], symbols["ftrace_caller"]))
     return states
 
 

@@ -62,7 +62,7 @@ def text(guest):
 def test_every_site_stays_a_call(guest):
     isa, symbols = guest.image.isa, guest.image.symbols
     for site in guest.image.sites:
-        code = isa.sites.code_for(site, SiteState.BOOT, symbols["_mcount"])
+        code = isa.sites.code_for(site, SiteState.BOOT, symbols[isa.sites.mcount])
         assert guest.debugger.read_memory(site.address, len(code)) == code
 
 
