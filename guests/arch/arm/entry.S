@@ -8,7 +8,8 @@
  * saved: handlers do not use them, and __switch_to() saves them.
  *
  * While user mode runs, sp of supervisor mode is the end of the thread's stack. The interrupted sp
- * may be any multiple of 4, so handlers run with r4 = struct pt_regs and sp aligned below it.
+ * may be any multiple of 4, so handlers run with fp = struct pt_regs and sp aligned below it. It is fp
+ * because C functions that do not return keep no other register for a backtrace.
  *
  * An interrupt masks interrupts and leaves NMIs alone; nothing here is live in a register that an
  * NMI would change.
@@ -37,9 +38,9 @@
 	save_registers
 	.endm
 
-	/* The rest of struct pt_regs, when \from is kernel or user. Out: r0 = r4 = struct pt_regs. */
+	/* The rest of struct pt_regs, when \from is kernel or user. Out: r0 = fp = struct pt_regs. */
 	.macro	handler_frame from
-	mov	r4, sp
+	mov	fp, sp
 	mvn	r1, #0				/* NO_SYSCALL */
 	ldr	r0, [sp]
 	str	r0, [sp, #S_ORIG_R0]
@@ -53,7 +54,7 @@
 	stmia	r0, {sp, lr}^
 	.endif
 	bic	sp, sp, #4
-	mov	r0, r4
+	mov	r0, fp
 	.endm
 
 	/* pc has a column beside lr, so a backtrace is right in functions that have not saved lr. */
@@ -72,19 +73,19 @@
 	.cfi_return_column DWARF_PC
 	.endm
 
-	/* Back to the kernel. In: r4 = struct pt_regs. */
+	/* Back to the kernel. In: fp = struct pt_regs. */
 	.macro	return_to_kernel
 	cpsid	i
-	mov	sp, r4
+	mov	sp, fp
 	ldr	lr, [sp, #S_LR]
 	ldmia	sp, {r0-r12}
 	add	sp, sp, #S_PC
 	rfeia	sp!
 	.endm
 
-	/* Back to user mode. In: r4 = struct pt_regs, at the top of the thread's stack. */
+	/* Back to user mode. In: fp = struct pt_regs, at the top of the thread's stack. */
 	.macro	exit_to_user
-	mov	sp, r4
+	mov	sp, fp
 	add	r0, sp, #S_SP
 	ldmia	r0, {sp, lr}^
 	nop					/* before banked registers are used */
@@ -116,7 +117,7 @@ SYM_FUNC_START(\name)
 	tst	r0, #PSR_NOT_USR
 	beq	\name\()_user
 	handler_frame kernel
-	unwind_frame r4
+	unwind_frame fp
 	bl	\handler			/* (regs) */
 	return_to_kernel
 	.cfi_endproc
@@ -131,7 +132,7 @@ SYM_FUNC_START(irq_user)
 	unwind_frame sp
 	.cfi_undefined DWARF_PC			/* a backtrace ends here */
 	handler_frame user
-	unwind_frame r4
+	unwind_frame fp
 	.cfi_undefined DWARF_PC
 	bl	do_irq				/* (regs) */
 	b	return_to_user
@@ -143,7 +144,7 @@ SYM_FUNC_START(fiq_user)
 	unwind_frame sp
 	.cfi_undefined DWARF_PC
 	handler_frame user
-	unwind_frame r4
+	unwind_frame fp
 	.cfi_undefined DWARF_PC
 	bl	handle_fiq			/* (regs) */
 	exit_to_user
@@ -161,7 +162,7 @@ SYM_FUNC_START(supervisor_call)
 	bne	report_exception
 	.cfi_undefined DWARF_PC
 	handler_frame user
-	unwind_frame r4
+	unwind_frame fp
 	.cfi_undefined DWARF_PC
 	cpsie	i
 	bl	user_system_call		/* (regs) */
@@ -203,7 +204,7 @@ SYM_FUNC_START(user_fault)
 	unwind_frame sp
 	.cfi_undefined DWARF_PC
 	handler_frame user
-	unwind_frame r4
+	unwind_frame fp
 	.cfi_undefined DWARF_PC
 	mov	r1, r5
 	cpsie	i
@@ -212,7 +213,7 @@ SYM_FUNC_START(user_fault)
 	.cfi_endproc
 SYM_FUNC_END(user_fault)
 
-/* return_to_user - the way out of system calls and interrupts; r4 = struct pt_regs */
+/* return_to_user - the way out of system calls and interrupts; fp = struct pt_regs */
 SYM_FUNC_START(return_to_user)
 	.cfi_startproc
 	.cfi_undefined lr
@@ -263,11 +264,11 @@ SYM_FUNC_START(report_exception)
 	addeq	r4, sp, #S_FRAME_SIZE		/* that frame is on the same stack */
 	str	r4, [sp, #S_SP]
 	str	r5, [sp, #S_LR]
-	mov	r4, sp
-	unwind_frame r4
+	mov	fp, sp
+	unwind_frame fp
 	.cfi_offset sp, S_SP - S_FRAME_SIZE
 	bic	sp, sp, #4
-	mov	r0, r4
+	mov	r0, fp
 	bl	unhandled_exception		/* (regs, vector); does not return, but gdb */
 	b	.				/* looks up the unwind information of this address */
 	.cfi_endproc

@@ -11,8 +11,9 @@
 
 	.syntax unified
 
-/* The frame of the stubs, from r4 up: r0..r3, r4, the address to return to, and behind that what
- * the traced function has pushed: its own return address. */
+/* The frame of the stubs, from fp up: r0..r3, the traced function's fp, the address to return to, and
+ * behind that what the traced function has pushed: its own return address. */
+#define FRAME_FP	16
 #define FRAME_PC	20
 #define FRAME_PARENT_PC	24
 #define FRAME_SIZE	28
@@ -39,7 +40,7 @@
 	/* With the frame that save_state makes, at \base. */
 	.macro	unwind_frame base
 	.cfi_def_cfa \base, FRAME_SIZE
-	.cfi_offset r4, 16 - FRAME_SIZE
+	.cfi_offset fp, FRAME_FP - FRAME_SIZE
 	.cfi_offset lr, FRAME_PARENT_PC - FRAME_SIZE
 	.cfi_offset COLUMN_PC, FRAME_PC - FRAME_SIZE
 	.endm
@@ -48,23 +49,24 @@
  * Saves what the traced function may not lose (C1) but lr, which it has pushed itself; ip is free.
  * Floating-point registers survive because what is called from here has no floating point.
  *
- * In: lr = rec->ip + 4, sp = where lr was pushed to. Out: r4 = the frame, sp = aligned below it.
+ * In: lr = rec->ip + 4, sp = where lr was pushed to. Out: fp = the frame, sp = aligned below it. It is
+ * fp because functions that do not return, such as panic(), keep no other register for a backtrace.
  */
 	.macro	save_state
-	push	{r0-r4, lr}
+	push	{r0-r3, fp, lr}
 	unwind_frame sp
-	mov	r4, sp
-	.cfi_def_cfa_register r4
+	mov	fp, sp
+	.cfi_def_cfa_register fp
 	bic	sp, sp, #4
 	.endm
 
 /* Undoes save_state, puts the pushed word into lr, and continues in the traced function. */
 	.macro	restore_state_and_return
-	mov	sp, r4
+	mov	sp, fp
 	.cfi_def_cfa_register sp
-	pop	{r0-r4, ip, lr}
+	pop	{r0-r3, fp, ip, lr}
 	.cfi_def_cfa_offset 0
-	.cfi_same_value r4
+	.cfi_same_value fp
 	.cfi_same_value lr
 	.cfi_register COLUMN_PC, ip
 	bx	ip
@@ -73,18 +75,19 @@
 /* The tracer's r0 = ip = rec->ip and r1 = parent_ip (C2). In: as save_state leaves it. */
 	.macro	trace_arguments
 	sub	r0, lr, #MCOUNT_INSN_SIZE
-	ldr	r1, [r4, #FRAME_PARENT_PC]
+	ldr	r1, [fp, #FRAME_PARENT_PC]
 	.endm
 
 /*
  * r0 = where the traced function's return address is, r1 = ip, r2 = the frame pointer that it
- * returns with: its caller's (C4, C6). In: the frame that save_state made, at r4.
+ * returns with: its caller's (C4, C6). In: the frame that save_state made.
  */
 	.macro	graph_arguments
-	ldr	r1, [r4, #FRAME_PC]
+	ldr	r1, [fp, #FRAME_PC]
 	sub	r1, r1, #MCOUNT_INSN_SIZE
-	ldr	r2, [fp, #RECORD_FP]
-	add	r0, fp, #RECORD_PC
+	ldr	r0, [fp, #FRAME_FP]
+	ldr	r2, [r0, #RECORD_FP]
+	add	r0, r0, #RECORD_PC
 	.endm
 
 /* A return without a tracer: what a site does that is off, and back. In: lr, sp as the site left. */
@@ -131,7 +134,7 @@ SYM_FUNC_END(ftrace_caller)
 SYM_FUNC_START(ftrace_graph_caller)
 	.cfi_startproc
 	unwind_entry
-	unwind_frame r4
+	unwind_frame fp
 	graph_arguments
 	bl	prepare_ftrace_return
 	restore_state_and_return
@@ -192,11 +195,11 @@ SYM_FUNC_START(ftrace_trace_caller)
 	ldr	ip, [ip]
 	blx	ip
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	mov	sp, r4
+	mov	sp, fp
 	.cfi_def_cfa_register sp
-	pop	{r0-r4, lr}
+	pop	{r0-r3, fp, lr}
 	.cfi_def_cfa_offset 4
-	.cfi_same_value r4
+	.cfi_same_value fp
 	.cfi_register COLUMN_PC, lr
 	b	.Lmcount_graph			/* both tracers can be active */
 #else

@@ -7,7 +7,6 @@
 
 /* For linux/unwind.h. All but the last three have addresses of frames. */
 enum {
-	UNWIND_R4,	/* in the port's stubs and in interrupts, which align the stack */
 	UNWIND_FP,
 	UNWIND_IP,	/* in prologues */
 	UNWIND_SP,
@@ -23,8 +22,6 @@ static inline int unwind_register(unsigned long column)
 	switch (column) {
 	case 0:
 		return UNWIND_R0;
-	case 4:
-		return UNWIND_R4;
 	case 11:
 		return UNWIND_FP;
 	case 12:
@@ -42,7 +39,6 @@ static inline int unwind_register(unsigned long column)
 static inline void unwind_regs(unsigned long *reg, const struct pt_regs *regs)
 {
 	reg[UNWIND_R0] = regs->regs[0];
-	reg[UNWIND_R4] = regs->regs[4];
 	reg[UNWIND_FP] = regs->regs[11];
 	reg[UNWIND_IP] = regs->regs[12];
 	reg[UNWIND_SP] = regs->sp;
@@ -51,7 +47,6 @@ static inline void unwind_regs(unsigned long *reg, const struct pt_regs *regs)
 
 static inline void unwind_switch(unsigned long *reg, const struct thread_struct *thread)
 {
-	reg[UNWIND_R4] = thread->r4[0];
 	reg[UNWIND_FP] = thread->r4[7];
 	reg[UNWIND_SP] = thread->sp;
 	reg[UNWIND_RA] = thread->lr;
@@ -59,10 +54,9 @@ static inline void unwind_switch(unsigned long *reg, const struct thread_struct 
 
 /* In the middle of a function: its frame is found by fp. */
 #define unwind_here(pc, reg)						\
-	__asm__ volatile("mov %1, sp\n\tmov %2, fp\n\tmov %3, lr\n\tmov %4, r4\n\tsub %0, pc, #8" \
+	__asm__ volatile("mov %1, sp\n\tmov %2, fp\n\tmov %3, lr\n\tsub %0, pc, #8" \
 			 : "=&r"(pc), "=&r"((reg)[UNWIND_SP]),		\
-			   "=&r"((reg)[UNWIND_FP]), "=&r"((reg)[UNWIND_RA]), \
-			   "=&r"((reg)[UNWIND_R4]))
+			   "=&r"((reg)[UNWIND_FP]), "=&r"((reg)[UNWIND_RA]))
 
 static inline unsigned long unwind_strip(unsigned long address)
 {

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What only guests for Arm with 32 bits have: a stack that is aligned by the stubs, modes."""
+
+import shutil
+
+import pytest
+
+from harness import boot
+from harness.config import load_port
+from harness.errors import GuestDied
+from support.command import harness
+
+FAULTS = """
+#include <linux/types.h>
+
+int workload(void)
+{
+	*(volatile u32 *)4 = 1;
+	return 0;
+}
+"""
+
+JUMPS = """
+int workload(void)
+{
+	((void (*)(void))4)();
+	return 0;
+}
+"""
+
+UNDEFINED = """
+int workload(void)
+{
+	__asm__ volatile("udf #0");
+	return 0;
+}
+"""
+
+
+def test_a_lost_result_is_where_it_is_loaded(tmp_path):
+    copy = tmp_path / "port"
+    shutil.copytree(load_port("arm").directory, copy)
+    stub = copy / "return_to_handler.S"
+    right = stub.read_text()
+    assert right.count("\tpop\t{r0, r1}\n") == 1
+    stub.write_text(right.replace("\tpop\t{r0, r1}\n", "\tpop\t{r0, ip}\n"))
+    done = harness(
+        *("conform", "-c", "arm-virt", "--port", copy, "--clause", "C5a", "--replay"),
+        input="x/i $pc\n",
+    )
+    assert done.returncode == 1, done.stderr
+    assert "C5a: return_to_handler, " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [(FAULTS, "store to 0x4 in workload"), (JUMPS, "jump to 0x4"), (UNDEFINED, "undefined")],
+)
+def test_a_fault_is_told(tmp_path, source, told):
+    workload = tmp_path / "faulty.c"
+    workload.write_text(source)
+    with boot("arm-virt", workload=workload) as guest, pytest.raises(GuestDied) as died:
+        guest.run(until="workload_done")
+    assert told in f"{died.value.message}\n{died.value.evidence}", died.value.evidence
+
+
+def test_sites_leave_the_stack_at_both_remainders():
+    """Of one nested function and of all others: the stubs align it for C."""
+    found = set()
+    with boot("arm-virt", workload="returns") as guest:
+        guest.tracer.set_filter("leaf", "add.0")
+        guest.tracer.current = "function"
+        while guest.run(until=["function_trace_call", "workload_done"]):
+            if guest.debugger.read_register("pc") != guest.image.symbols["function_trace_call"]:
+                break
+            # fp is the frame of ftrace_caller, six words below what the site has pushed.
+            found.add((guest.debugger.read_register("r11") + 24) % 8)
+            assert guest.debugger.read_register("sp") % 8 == 0
+            if len(found) == 2:
+                break
+    assert found == {0, 4}
