@@ -87,7 +87,7 @@ class Bench:
         """The tracers that the check has switched on since the guest was fresh."""
         self.by_port = True
         """Whether tracers are switched with the port's own functions and not by the debugger."""
-        self.slots = {"function": False, "graph": False}  # What the debugger has switched on.
+        self.slots = {"function": False, "graph": False}  # What is on.
         self.locate: Callable[[], Place | None] | None = None
         """Finds the port's last instruction before the guest died, by repeating the actions."""
         self.at_stake: Sequence[str] = ()

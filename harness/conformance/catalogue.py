@@ -6,7 +6,7 @@ An id is the stem of a subject (``C9``: patching of call sites) and a letter for
 """
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
@@ -69,6 +69,7 @@ class Clause(Model):
     source: str
     section: str
     features: tuple[Feature, ...] = Field(min_length=1)
+    without: tuple[Feature, ...] = ()
     builds: tuple[BuildKind, ...] = (BuildKind.STATIC, BuildKind.DYNAMIC)
     forms: tuple[Form, ...] = tuple(Form)
     architectures: tuple[Architecture, ...] = ()
@@ -92,6 +93,14 @@ class Clause(Model):
     def stem(self) -> str:
         """The subject of the clause: ``C9`` of ``C9a``."""
         return self.id[:-1]
+
+    def why_not_claimed(self, features: Collection[str]) -> str:
+        """Why it asks nothing of a port with these features; empty if it does."""
+        missing = [feature for feature in self.features if feature not in features]
+        if missing:
+            return f"the port has no {missing[0]}"
+        instead = [feature for feature in self.without if feature in features]
+        return f"the port has {instead[0]} instead" if instead else ""
 
     def applies_to(self, config: MachineConfig) -> bool:
         """Whether the clause can pass or fail on this machine config.

@@ -20,6 +20,7 @@ from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
 from harness.kbuild import GuestSpec
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
+from harness.tracer import has_graph_tracer
 
 CLAUSE = "C4m"
 NAME = COMBINATIONS
@@ -66,7 +67,7 @@ def _trace(variant: Variant) -> list[Failure]:
     bench.begin(NAME, (CLAUSE,))
     seen: list[set[int]] = []
     try:
-        for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
+        for graph in (False, True)[: 1 + has_graph_tracer(bench.image.symbols)]:
             _cross(bench, graph)
             bench.fresh()
             _switch(bench, graph, bench.image.sites)
@@ -77,7 +78,7 @@ def _trace(variant: Variant) -> list[Failure]:
             seen.append(_sites_of_events(bench))
             if not seen[-1]:
                 raise GuestError("the tracer recorded nothing")
-            sites = {site.address for site in bench.image.sites}
+            sites = {site.ip for site in bench.image.sites}
             wrong = [f"{at:#x} {bench.image.symbolize(at)}" for at in sorted(seen[-1] - sites)]
             bench.require(CLAUSE, not wrong, "events are of no call sites", found=wrong)
         missing = _of_workload(bench, seen[0] - seen[-1])

@@ -40,6 +40,6 @@ def covered(clause: Clause, config: MachineConfig, port: Port, judged: frozenset
     """Whether the suite judges a clause that applies to the config."""
     if clause.why_not_observable(config):
         return Covered.NOT_OBSERVABLE
-    if not set(port.features).issuperset(clause.features) or excused(port.kernel, clause.id):
+    if clause.why_not_claimed(port.features) or excused(port.kernel, clause.id):
         return Covered.NOT_CLAIMED
     return Covered.YES if clause.id in judged else Covered.NO

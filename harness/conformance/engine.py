@@ -50,7 +50,8 @@ def checks_for(
     config: MachineConfig, variant: str, features: Sequence[str], clauses: Sequence[Clause]
 ) -> list[Check]:
     """The checks of these clauses that run on a build with these features."""
-    claimed = [c for c in clauses if set(c.features) - OF_BUILDS <= {*features, *STATIC_MISSES}]
+    having = {*features, *STATIC_MISSES, *OF_BUILDS}
+    claimed = [clause for clause in clauses if not clause.why_not_claimed(having)]
     return [check for check in all_checks() if check.applies(config, variant, features, claimed)]
 
 
@@ -150,7 +151,7 @@ def about(
         for clause in map(load_catalogue().__getitem__, check.clauses)
         if clause.applies_to(config)
         and not {build, BuildKind.ANY}.isdisjoint(clause.builds)
-        and set(clause.features) <= set(features)
+        and not clause.why_not_claimed(features)
         and not excused(kernel, clause.id)
     )
 
@@ -259,11 +260,7 @@ def _result(
     clause: Clause, config: MachineConfig, port: Port, builds: Sequence[BuildFindings]
 ) -> ClauseResult:
     result = ClauseResult(clause.id, clause.title, Verdict.NOT_OBSERVABLE, advised=clause.advised)
-    missing = [feature for feature in clause.features if feature not in port.features]
-    if missing:
-        result.verdict, result.reason = Verdict.NOT_CLAIMED, f"the port has no {missing[0]}"
-        return result
-    result.reason = excused(port.kernel, clause.id)
+    result.reason = clause.why_not_claimed(port.features) or excused(port.kernel, clause.id)
     if result.reason:
         result.verdict = Verdict.NOT_CLAIMED
         return result

@@ -119,7 +119,7 @@ class LiveSites:
         real = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), layout.size)
         ip = layout.member("ip")
         address = (bench.registers.read()[self._isa.abi.stack_register] - 0x4000) & -16
-        data = real[: ip.offset] + ip.packed(site.address) + real[ip.offset + ip.size :]
+        data = real[: ip.offset] + ip.packed(site.ip) + real[ip.offset + ip.size :]
         bench.write_memory(address, data)
         return address
 

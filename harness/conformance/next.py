@@ -90,7 +90,7 @@ def _note_missing(found: Next, step: Step, missing: list[str]) -> None:
 
 
 def _claimed(spec: GuestSpec) -> Callable[[Clause], bool]:
-    return lambda clause: set(clause.features) <= set(spec.port.features)
+    return lambda clause: not clause.why_not_claimed(spec.port.features)
 
 
 def _missing(spec: GuestSpec, clauses: Sequence[Clause]) -> list[str]:

@@ -15,6 +15,7 @@ from harness.conformance.traced_call import (
     GRAPH_ENTER,
     HANDLER,
     LANDING,
+    SELFTEST,
     NotReached,
     Registers,
     TracedCall,
@@ -33,7 +34,7 @@ MOST_STEPS = 3000
 MOST_ROUNDS = 256
 """How often one instruction is gone through before the way has no end."""
 
-KERNEL = (TRACER, GRAPH_ENTER, HANDLER)
+KERNEL = (TRACER, SELFTEST, GRAPH_ENTER, HANDLER)
 """C functions of the kernel; they run to their end at once."""
 
 Prepare = Callable[[], CallSite]

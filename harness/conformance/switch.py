@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from harness.conformance.bench import Bench
 from harness.conformance.hang import PortRefused
 from harness.isa import CallSite
+from harness.tracer import Hooks, has_one_slot, pointers, slot_code, slot_function
 
 TRACER = "function_trace_call"
 NO_TRACER = "ftrace_stub"
@@ -16,12 +17,17 @@ POINTERS = {
 
 
 class Switch:
-    """The switches of one guest.  GuestError if the port refuses a valid request."""
+    """The switches of one guest.  GuestError if the port refuses a valid request.
+
+    In a port with one slot both tracers are in the kernel's list, which the debugger writes as the
+    kernel would before it tells the port.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self.dynamic = "ftrace_caller" in bench.image.symbols
         self._by_port = bench.by_port
+        self._one_slot = has_one_slot(bench.image.symbols)
 
     def sites(self, on: bool, sites: Sequence[CallSite] | None = None) -> None:
         """Switch call sites, all by default; a static port has none to switch."""
@@ -44,8 +50,13 @@ class Switch:
         function = TRACER if on else NO_TRACER
         if on:
             self._bench.used.add("function")
+        self._bench.slots["function"] = on
+        if self._one_slot:
+            self._list()
         if self.dynamic and not self._by_port:
-            self._write_slots(tracer=on)
+            self._write_slots()
+        elif self._one_slot:
+            self._update("another tracer")
         elif self.dynamic:
             self._done(self._bench.port.update_ftrace_func(function), "another tracer")
         else:
@@ -58,8 +69,13 @@ class Switch:
             self.pointer(pointer, own or functions[0 if on else 1])
         if on:
             self._bench.used.add("graph")
+        self._bench.slots["graph"] = on
+        if self._one_slot:
+            self._list()
         if self.dynamic and not self._by_port:
-            self._write_slots(graph=on)
+            self._write_slots()
+        elif self._one_slot:
+            self._update("to switch the graph tracer")
         elif self.dynamic:
             port = self._bench.port
             status = port.enable_graph_caller() if on else port.disable_graph_caller()
@@ -77,17 +93,28 @@ class Switch:
         data = value.to_bytes(4, image.byteorder)
         self._bench.write_memory(image.address_of(name), data)
 
-    def _write_slots(self, tracer: bool | None = None, graph: bool | None = None) -> None:
-        """Write the slots by the debugger; None leaves one unchanged."""
-        image, bench = self._bench.image, self._bench
-        if tracer is not None:
-            bench.slots["function"] = tracer
-        if graph is not None:
-            bench.slots["graph"] = graph
-        function = image.address_of(TRACER) if bench.slots["function"] else None
-        code = image.isa.sites.stub_code(image.symbols, function, bench.slots["graph"])
-        for address, instructions in code.items():
-            bench.write_memory(address, instructions)
+    @property
+    def _hooks(self) -> Hooks:
+        on = self._bench.slots
+        return Hooks(TRACER if on["function"] else None, "trace" if on["graph"] else "")
+
+    def _write_slots(self) -> None:
+        """Write the slots by the debugger."""
+        for address, instructions in slot_code(self._bench.image, self._hooks).items():
+            self._bench.write_memory(address, instructions)
+
+    def _list(self) -> None:
+        """The kernel's list of tracers; its callbacks of the graph tracer stay as they are."""
+        image = self._bench.image
+        kept = {image.symbols[name] for name in POINTERS if name in image.symbols}
+        for address, value in pointers(image, self._hooks).items():
+            if address not in kept:
+                self._bench.write_memory(address, value)
+
+    def _update(self, what: str) -> None:
+        """Have the port call the function that is for the list."""
+        function = slot_function(self._bench.image, self._hooks) or NO_TRACER
+        self._done(self._bench.port.update_ftrace_func(function), what)
 
     def _done(self, status: int, what: str) -> None:
         if status:

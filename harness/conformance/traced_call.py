@@ -14,13 +14,16 @@ from harness.conformance.bench import Bench
 from harness.conformance.hang import Hang
 from harness.conformance.switch import TRACER, Switch
 from harness.errors import GdbError, GuestDied
+from harness.image import Image
 from harness.isa import CallSite
 
 GRAPH_ENTER = "function_graph_enter"
 PREPARE = "prepare_ftrace_return"
+GRAPH_FUNC = "ftrace_graph_func"
 HANDLER = "ftrace_return_to_handler"
 LANDING = "return_to_handler"
-CALLED = (TRACER, PREPARE, GRAPH_ENTER, HANDLER)
+SELFTEST = "ftrace_selftest_func"
+CALLED = (TRACER, SELFTEST, PREPARE, GRAPH_FUNC, GRAPH_ENTER, HANDLER)
 RESULTS = {GRAPH_ENTER, HANDLER}
 """The C functions whose result the port uses."""
 
@@ -36,6 +39,11 @@ AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
 """The numbers of the sets of patterns."""
 
 Registers = dict[str, int]
+
+
+def prepare_of(image: Image) -> str:
+    """The port's function that replaces return addresses: with one slot, that of an ops."""
+    return GRAPH_FUNC if GRAPH_FUNC in image.symbols else PREPARE
 
 
 class NotReached(GuestDied):

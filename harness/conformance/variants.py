@@ -18,7 +18,14 @@ from harness.conformance.checks.registry import (
 from harness.errors import HarnessError, UsageError
 from harness.files import ScratchDirectory
 from harness.isa import Form
-from harness.kbuild import MUTANTS, GuestSpec, build_guest, find_modules, plan_build
+from harness.kbuild import (
+    MUTANTS,
+    OF_DYNAMIC,
+    GuestSpec,
+    build_guest,
+    find_modules,
+    plan_build,
+)
 
 WORKLOAD = "returns"
 
@@ -47,7 +54,7 @@ def features_of(config: MachineConfig, port: Port, variant: str) -> tuple[str, .
         return None
     if port.kernel.DYNAMIC_FTRACE:
         return None
-    features.remove("DYNAMIC_FTRACE") if "DYNAMIC_FTRACE" in features else None
+    features = [one for one in features if one != "DYNAMIC_FTRACE" and one not in OF_DYNAMIC]
     if variant in (STATIC, STATIC_MODULES):
         return tuple(features)
     assert variant == STATIC_STOP

@@ -22,6 +22,10 @@ IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
 """The graph view recognises interrupt functions by these, as the kernel does."""
 
 
+_INSN_SIZE = "mcount_insn_size"
+"""MCOUNT_INSN_SIZE of the port; guests of the harness have it."""
+
+
 class Image:
     """A linked guest, read from the bytes of its ELF file; ``name`` is for messages.
 
@@ -168,6 +172,16 @@ class Image:
         """
         return self._table[1]
 
+    def ip_offset(self, form: Form, size: int) -> int:
+        """Bytes from a call site of this size to its record's ``ip``.
+
+        What changes at ``ip`` are MCOUNT_INSN_SIZE bytes, and the last ones of a patchable entry.
+        """
+        changing = self.symbols.get(_INSN_SIZE)
+        if form is not Form.PATCHABLE_ENTRY or changing is None:
+            return 0
+        return max(0, size - int.from_bytes(self.read(changing, 4), self.byteorder))
+
     def site_target(self, kernel: "Image", function: str = "ftrace_caller") -> int:
         """The target of a call site of this image that calls ``function`` of ``kernel``.
 
@@ -217,8 +231,8 @@ class Image:
             function = self.function_at(address)
             size = self.isa.sites.size(form, code)
             if function is not None:
-                site = CallSite(address, form, function.name, function.address, code[:size])
-                sites.append(site)
+                place = (address, form, function.name, function.address, code[:size])
+                sites.append(CallSite(*place, self.ip_offset(form, size)))
             elif form is Form.PATCHABLE_ENTRY:
                 ignored.append(range(address, address + size))
             else:

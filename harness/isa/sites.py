@@ -33,9 +33,9 @@ class SiteState(StrEnum):
 class CallSite:
     """One ``dyn_ftrace`` record.
 
-    ``address`` is the record's ``ip``, the first instruction of the site.  ``as_built`` is the
-    linked code from there on.  Without it the usual code of the form is assumed; a long call has
-    none and needs it.
+    ``address`` is the first instruction of the site.  ``as_built`` is the linked code from there
+    on.  Without it the usual code of the form is assumed; a long call has none and needs it.  The
+    record's ``ip``, with which tracers and filters name the site, is ``ip_offset`` bytes behind.
     """
 
     address: int
@@ -43,6 +43,12 @@ class CallSite:
     function: str
     function_address: int
     as_built: bytes = b""
+    ip_offset: int = 0
+
+    @property
+    def ip(self) -> int:
+        """``ip`` of the record, of events and of filters."""
+        return self.address + self.ip_offset
 
     def __repr__(self) -> str:
         return f"<CallSite {self.function} {self.address:#x} {self.form}>"

@@ -5,10 +5,11 @@ from harness.kbuild.build import Build, build_guest, module_beside, plan_build
 from harness.kbuild.cache import MUTANTS
 from harness.kbuild.guest_sources import GuestSources, write_places
 from harness.kbuild.sources import find_modules
-from harness.kbuild.spec import GuestSpec
+from harness.kbuild.spec import OF_DYNAMIC, GuestSpec
 
 __all__ = [
     "MUTANTS",
+    "OF_DYNAMIC",
     "Build",
     "GuestSources",
     "GuestSpec",

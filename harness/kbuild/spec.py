@@ -14,6 +14,9 @@ from harness.units import escape
 # Features of the older specification, which contradict their replacements.
 OLDER = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
+# How a port with DYNAMIC_FTRACE does it, which is no choice.
+OF_DYNAMIC = frozenset({"DYNAMIC_FTRACE_WITH_ARGS"})
+
 
 @dataclass(frozen=True, slots=True)
 class GuestSpec:
@@ -55,10 +58,10 @@ class GuestSpec:
                 config's.
             modules: names in ``guests/modules/``, C files, or ELF files (``.ko``) that were built
                 for the same guest.  The place of a C file in memory depends on its place here.
-            features: those of the port to build in; by default all except those of the older
-            specification. cflags: relative paths in flags are relative to the guests' sources,
-            where make runs. compiler: ``gcc``, ``clang``, or a version such as ``gcc-13``; by
-            default the config's.
+            features: those of the port to build in, with those that say how it has DYNAMIC_FTRACE;
+                by default all except those of the older specification.
+            cflags: relative paths in flags are relative to the guests' sources, where make runs.
+            compiler: ``gcc``, ``clang``, or a version such as ``gcc-13``; by default the config's.
         """
         if not isinstance(config, MachineConfig):
             config = load_config(config)
@@ -111,7 +114,8 @@ def _checked(port: Port, features: Sequence[str]) -> tuple[str, ...]:
             f"The port {port.name} does not have {escape(', '.join(missing), 200)}.",
             f"It has: {', '.join(port.features)}.",
         )
-    return tuple(feature for feature in port.features if feature in features)
+    chosen = {*features, *(OF_DYNAMIC if "DYNAMIC_FTRACE" in features else ())}
+    return tuple(feature for feature in port.features if feature in chosen)
 
 
 def _check_fits(port: Port, config: MachineConfig) -> None:

@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 
 from harness.errors import GuestError
 from harness.image import Function, Image
-from harness.isa import Instruction
+from harness.isa import Form, Instruction
 
 ENTRY = 3
 """Instructions of a patchable entry, with a landing pad."""
@@ -19,7 +19,8 @@ def find_sites(image: Image) -> list[int]:
 
     If the image calls ``_mcount``, each such call is a site; a call through a register begins with
     the first instruction that loads it.  Otherwise a function that begins with two nops, behind a
-    landing pad if any, is patchable, and the first nop is its site.  A stub of an assembler file
+    landing pad if any, is patchable, and the first nop is its site; the address is that of the
+    record then, which may be the second nop.  A stub of an assembler file
     may begin like that too; it counts only if it is in the guest's table, in which only its own
     source can put it.
     """
@@ -52,7 +53,12 @@ def _find(image: Image) -> dict[int, int]:
     starts = (_disassemble(image, one, min(one.size, size)) for one in image.functions)
     entries = [entry for listing in starts if (entry := arch.find_entry(listing))]
     table = _table(image)
-    return {call: site for site, call in entries if site in table or not image.is_assembled(site)}
+    form = Form.PATCHABLE_ENTRY
+    return {
+        call: site + image.ip_offset(form, arch.size(form, image.read(site, size)))
+        for site, call in entries
+        if site in table or not image.is_assembled(site)
+    }
 
 
 def _table(image: Image) -> set[int]:

@@ -194,7 +194,7 @@ class RecordedEvents:
         if isinstance(event, FuncgraphEntryEvent):
             named = _plain(event.function)
             sites = [site for site in self._image.sites if site.function == named]
-            return sites[0].address & self._image.isa.mask if len(sites) == 1 else None
+            return sites[0].ip & self._image.isa.mask if len(sites) == 1 else None
         if isinstance(event, FuncgraphExitEvent):
             place = self._image.symbols.get(RETURN)
             return None if place is None else place & self._image.isa.mask

@@ -53,7 +53,7 @@ def profile_directory() -> Directory:
 
 
 def _profile(cpu: int, guest: Guest) -> Iterator[str]:
-    names = {site.address: site.function for site in guest.image.sites}
+    names = {site.ip: site.function for site in guest.image.sites}
     profiler = guest.tracer.profiler
     yield from profile_text(
         ((names.get(one.site) or hex(one.site), one) for one in profiler.profiles(cpu)),

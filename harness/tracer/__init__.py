@@ -11,13 +11,15 @@ from harness.tracer.pids import PidList
 from harness.tracer.pipe import TracePipe
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.profile import Profile
-from harness.tracer.setup import TRACERS
+from harness.tracer.setup import TRACERS, Hooks, has_graph_tracer
+from harness.tracer.slots import has_one_slot, link_ops, pointers, slot_code, slot_function
 from harness.tracer.stack_tracer import StackEntry
 from harness.tracer.tracer import Tracer
 
 __all__ = [
     "SHOWN_OPTIONS",
     "TRACERS",
+    "Hooks",
     "LinuxTracer",
     "PidList",
     "PortCalls",
@@ -27,6 +29,12 @@ __all__ = [
     "Tracer",
     "TracerState",
     "declared_syscalls",
+    "has_graph_tracer",
+    "has_one_slot",
+    "link_ops",
     "matching",
+    "pointers",
+    "slot_code",
+    "slot_function",
     "title",
 ]

@@ -22,10 +22,12 @@ from harness.tracer.setup import (
     WITH_TRIGGERS,
     Hooks,
     Setup,
+    has_graph_tracer,
     possible_setups,
     profiler_hooks,
 )
 from harness.tracer.sites import SiteNow, read_sites
+from harness.tracer.slots import pointers, slot_code
 from harness.tracer.stack_tracer import STACK_TRACER, StackTable, StackTracer
 from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is_trigger
 
@@ -70,7 +72,7 @@ class TracerControl(KnownAttributes):
     @property
     def available_tracers(self) -> list[str]:
         """The values of ``current`` that this guest supports."""
-        graph = "ftrace_graph_caller" in self._image.symbols
+        graph = has_graph_tracer(self._image.symbols)
         return [name for name, hooks in TRACERS.items() if graph or not hooks.graph]
 
     @property
@@ -176,7 +178,7 @@ class TracerControl(KnownAttributes):
     def module_went(self, module: Image) -> None:
         """A module was unloaded.  A filter without any remaining site matches nothing."""
         gone = frozenset(module.sites)
-        addresses = {site.address for site in gone}
+        addresses = {site.ip for site in gone}
         setup = self._setup
         self._enabled -= gone
         self._touched -= gone
@@ -215,7 +217,7 @@ class TracerControl(KnownAttributes):
             return {}
         return {
             self._image.symbolize(address): (address, self._text.dump_memory(address, len(code)))
-            for address, code in sorted(self._stub_code(self._setup.hooks).items())
+            for address, code in sorted(slot_code(self._image, self._setup.hooks).items())
         }
 
     def adopt(self) -> None:
@@ -248,18 +250,18 @@ class TracerControl(KnownAttributes):
             now = self.sites()
             self._enabled = frozenset(one.site for one in now if one.state is SiteState.CALL)
             hidden = self._trigger_control.hidden if armed or deepest else set()
-            traced = frozenset(site for site in self._enabled if site.address not in hidden)
+            traced = frozenset(site for site in self._enabled if site.ip not in hidden)
             if self._setup.traced and len(traced) < len(now):
                 self._setup = replace(self._setup, chosen=traced)
             chosen = self._stacks.functions if deepest else []
             if chosen:
-                sites = frozenset(one.site for one in now if one.site.address in chosen)
+                sites = frozenset(one.site for one in now if one.site.ip in chosen)
                 self._setup = replace(self._setup, stack_chosen=sites)
 
     def _is_set_up(self, hooks: Hooks) -> bool:
         """Whether slots and pointers are set for these hooks."""
-        wanted = self._stub_code(hooks) if self._dynamic else {}
-        wanted |= {self._image.symbols[one]: value for one, value in self._pointers(hooks).items()}
+        wanted = slot_code(self._image, hooks) if self._dynamic else {}
+        wanted |= pointers(self._image, hooks)
         return all(
             self._text.dump_memory(address, len(code)) == code for address, code in wanted.items()
         )
@@ -279,7 +281,7 @@ class TracerControl(KnownAttributes):
         if setup.traced:
             traced = (every if setup.chosen is None else setup.chosen) - setup.notrace
         armed = {trigger.site for trigger in setup.triggers}
-        wanted = traced | {site for site in self._image.sites if site.address in armed}
+        wanted = traced | {site for site in self._image.sites if site.ip in armed}
         if setup.stack_tracer:
             wanted |= every if setup.stack_chosen is None else setup.stack_chosen
         enabled = wanted if self._dynamic else frozenset()
@@ -287,10 +289,10 @@ class TracerControl(KnownAttributes):
         plan = PatchPlan([*self._slot_patches(hooks), *self._site_patches(enabled)])
         if WITH_TRIGGERS in (hooks.function, self._setup.hooks.function):
             target = self._target_of(setup)
-            hidden = {site.address for site in wanted - traced} if setup.traced else ()
+            hidden = {site.ip for site in wanted - traced} if setup.traced else ()
             self._trigger_control.write(self._rearmed(setup), hidden, target)
         if setup.stack_tracer or self._setup.stack_tracer:
-            looked_at = [site.address for site in setup.stack_chosen or ()]
+            looked_at = [site.ip for site in setup.stack_chosen or ()]
             on = setup.stack_tracer and (setup.stack_chosen is None or bool(looked_at))
             self._stacks.write(on, looked_at)
         # A stub may use the pointers as soon as it is reachable.
@@ -322,36 +324,18 @@ class TracerControl(KnownAttributes):
         return [left.get(trigger, trigger) for trigger in setup.triggers]
 
     def _write_pointers(self, hooks: Hooks) -> None:
-        for pointer, value in self._pointers(hooks).items():
-            self._text.restore_memory(self._image.symbols[pointer], value)
-
-    def _pointers(self, hooks: Hooks) -> dict[str, bytes]:
-        """The values of ftrace_trace_function, ftrace_graph_return and _entry, if any."""
-        image, graph = self._image, hooks.graph
-        wanted = {
-            "ftrace_trace_function": hooks.function or "ftrace_stub",
-            "ftrace_graph_return": f"{graph}_graph_return" if graph else "ftrace_stub",
-            "ftrace_graph_entry": f"{graph}_graph_entry" if graph else "ftrace_graph_entry_stub",
-        }
-        return {
-            pointer: image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
-            for pointer, function in wanted.items()
-            if pointer in image.symbols
-        }
+        for address, value in pointers(self._image, hooks).items():
+            self._text.restore_memory(address, value)
 
     def _slot_patches(self, hooks: Hooks) -> Iterable[Patch]:
         if not self._dynamic:
             return []
-        old, new = self._stub_code(self._setup.hooks), self._stub_code(hooks)
+        old, new = (slot_code(self._image, one) for one in (self._setup.hooks, hooks))
         return [
             self._patch(address, old[address], code, self._image.symbolize(address))
             for address, code in new.items()
             if old[address] != code
         ]
-
-    def _stub_code(self, hooks: Hooks) -> dict[int, bytes]:
-        target = None if hooks.function is None else self._image.address_of(hooks.function)
-        return self._image.isa.sites.stub_code(self._image.symbols, target, bool(hooks.graph))
 
     def _site_patches(self, enabled: frozenset[CallSite]) -> Iterable[Patch]:
         for site in enabled ^ self._enabled:

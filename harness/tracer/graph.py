@@ -124,7 +124,7 @@ class GraphControl(KnownAttributes):
         array, count = names
         chosen = set(self._addresses(names)) if append else set()
         for glob in globs:
-            sites = {site.address for site in self._sites_of(glob.removeprefix("!"))}
+            sites = {site.ip for site in self._sites_of(glob.removeprefix("!"))}
             chosen = chosen - sites if glob.startswith("!") else chosen | sites
         room = self._control.room(array)
         if len(chosen) > room:

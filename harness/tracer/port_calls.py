@@ -70,9 +70,9 @@ class PortCalls:
     def record_of(self, site: CallSite) -> int:
         """The address of a site's ``struct dyn_ftrace`` in the guest."""
         start, ips = self.records(self._module(site))
-        if site.address not in ips:
-            raise UsageError(f"the guest has no record of the call site at {site.address:#x}")
-        return start + ips.index(site.address) * self.record.size
+        if site.ip not in ips:
+            raise UsageError(f"the guest has no record of the call site at {site.ip:#x}")
+        return start + ips.index(site.ip) * self.record.size
 
     def records(self, module: int = 0) -> tuple[int, list[int]]:
         """The address of a module's records, and the ``ip`` of each; of the kernel's for ``module``

@@ -34,6 +34,9 @@ WITH_TRIGGERS = "function_trigger_call"
 """Called from ``ftrace_call`` if there are triggers, or for the stack tracer; calls the function
 tracer."""
 
+GRAPH_FUNC = "ftrace_graph_func"
+"""The graph tracer's function in ports with one slot."""
+
 PROFILES = "function_profiles"
 """The tables of the function profiler, in guests that have it."""
 
@@ -103,11 +106,16 @@ class Setup:
             )
 
 
+def has_graph_tracer(symbols: Container[str]) -> bool:
+    """Whether a guest with these symbols has the graph tracer."""
+    return "ftrace_graph_caller" in symbols or GRAPH_FUNC in symbols
+
+
 def profiler_hooks(symbols: Container[str]) -> Hooks | None:
     """What the function profiler of a guest with these symbols needs; None if it has none."""
     if PROFILES not in symbols:
         return None
-    return Hooks(graph="profile") if "ftrace_graph_caller" in symbols else Hooks(PROFILE)
+    return Hooks(graph="profile") if has_graph_tracer(symbols) else Hooks(PROFILE)
 
 
 def possible_setups(tracers: Iterable[str], profiler: Hooks | None) -> list[Setup]:

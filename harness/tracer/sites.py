@@ -47,5 +47,7 @@ def _state(image: RunningImage, site: CallSite, code: bytes, dynamic: bool) -> S
     changing = len(sites.code_for(site, SiteState.NOP, 0))
     if code[changing:] != site.as_built[changing:]:
         return SiteState.UNKNOWN
-    mcount, caller = (image.target_of(site, name) for name in (sites.mcount, "ftrace_caller"))
+    caller = image.target_of(site, "ftrace_caller")
+    # Without _mcount no site was built as a call of it.
+    mcount = image.target_of(site, sites.mcount) if sites.mcount in image.symbols else 0
     return sites.state(site, code, mcount, caller)

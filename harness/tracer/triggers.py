@@ -60,7 +60,7 @@ def change_triggers(
         raise UsageError(
             f"{number!r} in {text!r} is not a count", "Write a number, or leave it out."
         )
-    chosen = {site.address: site.function for site in sites_of(glob)}
+    chosen = {site.ip: site.function for site in sites_of(glob)}
     others = tuple(one for one in triggers if one.site not in chosen or one.command != command)
     if removes:
         return others
@@ -114,7 +114,7 @@ class TriggerControl:
 
         GuestError if the guest's table is invalid.
         """
-        functions = {site.address: site.function for site in self._image.sites}
+        functions = {site.ip: site.function for site in self._image.sites}
         names = {number: command for command, number in COMMANDS.items()}
         number = self._control.read("nr_triggers")
         if number > self._control.room("triggers"):

@@ -58,7 +58,7 @@ def word(guest, address):
 
 
 def records(guest):
-    """Each record of the modules' call sites, with its module's struct, by the site's address."""
+    """Each record of the modules' call sites, with its module's struct, by its ``ip``."""
     found = {}
     for image in images(guest):
         module = image.address_of("__this_module")
@@ -85,7 +85,7 @@ def functions(events):
 
 def test_inside_and_outside_leave_the_same_text(config, guest):
     off = text(guest)
-    assert set(records(guest)) == {site.address for site in sites_of(guest)}
+    assert set(records(guest)) == {site.ip for site in sites_of(guest)}
     guest.tracer.current = "function"
     on = text(guest)
     guest.tracer.current = "nop"
@@ -242,7 +242,7 @@ STATIC = [
 
 def check_events(guest):
     """Both tracers name the modules' functions by their call sites, and no result changes."""
-    sites = {site.address for site in sites_of(guest)}
+    sites = {site.ip for site in sites_of(guest)}
     assert guest.call("run_modules", 1) == RIGHT
     guest.tracer.current = "function"
     assert guest.call("run_modules", 1) == RIGHT

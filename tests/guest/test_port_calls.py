@@ -6,6 +6,7 @@ import pytest
 from harness import boot
 from harness.config import list_configs, load_config
 from harness.isa import SiteState
+from harness.tracer import has_one_slot
 
 pytestmark = pytest.mark.guest(workload="calls")
 
@@ -125,17 +126,24 @@ def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
         assert inside[: own.start] + inside[own.stop :] == off[: own.start] + off[own.stop :]
 
 
+def switch_graph(guest, on):
+    """As the kernel would: by the graph tracer's own slot, or in the only one."""
+    if has_one_slot(guest.image.symbols):
+        return guest.port.update_ftrace_func("ftrace_graph_func" if on else "ftrace_stub")
+    return guest.port.enable_graph_caller() if on else guest.port.disable_graph_caller()
+
+
 def test_the_graph_caller_is_enabled_alike(config, guest):
     guest.tracer.set_filter("leaf")
     guest.tracer.current = "function_graph"
     on = text(guest)
     guest.tracer.current = "nop"
     off = text(guest)
-    assert guest.port.enable_graph_caller() == 0
+    assert switch_graph(guest, True) == 0
     assert guest.port.make_call(site_of(guest, "leaf")) == 0
     assert text(guest) == on
     assert guest.port.make_nop(site_of(guest, "leaf")) == 0
-    assert guest.port.disable_graph_caller() == 0
+    assert switch_graph(guest, False) == 0
     assert text(guest) == off
 
 

@@ -142,7 +142,7 @@ def test_together_with_everything_else(config, guest):
     assert (after.chosen, after.stack_chosen) == (before.chosen, before.stack_chosen)
     guest.run()
     assert guest.workload_status == 0
-    named = {site.address: site.function for site in guest.image.sites}
+    named = {site.ip: site.function for site in guest.image.sites}
     counted = Counter()
     for cpu in range(guest.config.qemu.smp):
         counted.update({named[one.site]: one.calls for one in tracer.profiler.profiles(cpu)})

@@ -13,7 +13,7 @@ MODULES = ["callbacks", "numbers"]
 def test_disassembly_and_tables_agree(watch):
     with watch("modules") as watched:
         for module in watched.guest.modules.find(*MODULES):
-            sites = [site.address for site in module.image.sites]
+            sites = [site.ip for site in module.image.sites]
             assert find_sites(module.image) == sites != []
 
 
@@ -26,7 +26,7 @@ def test_every_event(watch):
         found = watched.check_function()
         seen = {event.ip for event in found}
         for image in images:
-            assert len(seen & {site.address for site in image.sites}) > 5
+            assert len(seen & {site.ip for site in image.sites}) > 5
 
 
 def test_every_call_and_return(watch):
@@ -84,7 +84,7 @@ def test_a_module_that_comes_and_goes_while_the_tracer_is_on(watch, tracer):
             (image,) = watched.load("callbacks")
             assert guest.call("run_modules", turn) == 7
             guest.unload_module("callbacks")
-            sites = {site.address: site.function for site in image.sites}
+            sites = {site.ip: site.function for site in image.sites}
             executed = [site for site, _ in watched.executed]
             traced = [
                 event.func if tracer == "function_graph" else event.ip

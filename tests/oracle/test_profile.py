@@ -132,7 +132,7 @@ def test_functions_of_a_module(watch):
         start(watched)
         watched.guest.run(until="workload_done")
         found = check(watched)
-        assert {site for _, site in found} & {site.address for site in module.sites}
+        assert {site for _, site in found} & {site.ip for site in module.sites}
 
 
 def test_times(watch):
@@ -140,7 +140,7 @@ def test_times(watch):
         start(watched)
         guest = watched.guest
         guest.run(until="workload_done")
-        names = {site.address: site.function for site in guest.image.sites}
+        names = {site.ip: site.function for site in guest.image.sites}
         found = {names[one.site]: one for one in guest.tracer.profiler.profiles(0)}
         outer, middle, inner = (found[name] for name in ("do_nested", "do_middle", "do_inner"))
         assert outer.time > middle.time > inner.time > 0

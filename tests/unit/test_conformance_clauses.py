@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from clauses_page import JUDGES, clauses_page
-from harness.config import list_configs, load_config
+from harness.config import list_configs, load_config, load_port
 from harness.config.models import Feature
 from harness.conformance import BuildKind, Catalogue, Judge, load_catalogue
 from harness.isa import Form
@@ -66,8 +66,8 @@ def test_ids_are_in_order_and_unique():
 
 def test_every_subject_of_known_bugs_is_there():
     subjects = {f"C{number}" for number in range(1, 16)} | {f"M{number}" for number in range(1, 6)}
-    older = {"C16", "C17"}
-    assert {clause.stem for clause in CATALOGUE.clause} == subjects | older
+    older, of_tracers_with_ops = {"C16", "C17"}, {"C18", "C19", "C20"}
+    assert {clause.stem for clause in CATALOGUE.clause} == subjects | older | of_tracers_with_ops
 
 
 def test_every_section_has_a_clause():
@@ -159,6 +159,29 @@ def test_the_page_is_made_from_the_catalogue():
 def test_a_catalogue_that_contradicts_itself(changes, said):
     with pytest.raises(ValidationError, match=said):
         catalogue(*changes)
+
+
+def test_what_a_port_does_in_another_way_is_not_claimed():
+    only = {"features": ["DYNAMIC_FTRACE"], "without": ["DYNAMIC_FTRACE_WITH_ARGS"]}
+    (clause,) = catalogue(only).clause
+    assert clause.why_not_claimed(["DYNAMIC_FTRACE"]) == ""
+    assert clause.why_not_claimed([]) == "the port has no DYNAMIC_FTRACE"
+    both = ["DYNAMIC_FTRACE", "DYNAMIC_FTRACE_WITH_ARGS"]
+    assert clause.why_not_claimed(both) == "the port has DYNAMIC_FTRACE_WITH_ARGS instead"
+    assert "not with ``DYNAMIC_FTRACE_WITH_ARGS``" in clauses_page(catalogue(only))
+
+
+def test_a_port_has_the_graph_tracers_slot_or_the_one_slot():
+    older, newer = (
+        {clause.id for clause in CATALOGUE.clause if not clause.why_not_claimed(port.features)}
+        for port in map(load_port, ("aarch64", "aarch64-args"))
+    )
+    own = {clause for clause in newer - older if clause.startswith(("C18", "C19", "C20"))}
+    assert own == newer - older == {id_ for id_ in IDS if id_[:3] in ("C18", "C19", "C20")}
+    assert {clause for clause in older - newer if clause.startswith(("C4", "C11"))} == {
+        "C4l",
+        *(f"C11{letter}" for letter in "abcde"),
+    }
 
 
 def test_lines_are_joined():

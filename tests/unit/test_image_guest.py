@@ -72,6 +72,18 @@ def test_sites(draft: Draft) -> None:
         assert site.as_built == image.read(site.address, len(site.as_built))
 
 
+@pytest.mark.parametrize(("changing", "offset"), [(4, 4), (8, 0), (12, 0), (0xFFFFFFFF, 0)])
+def test_the_record_is_where_the_site_changes(kind: Kind, changing: int, offset: int) -> None:
+    """MCOUNT_INSN_SIZE of the port: so many bytes change at ``ip``, up to the end of an entry."""
+    draft = Draft(kind)
+    address = draft.kind.base + 0x3000
+    draft.elf.section(address, changing.to_bytes(4, draft.kind.byteorder), flags=ALLOC)
+    draft.elf.symbol("mcount_insn_size", address, section=4)
+    patchable = Form(kind.form) is Form.PATCHABLE_ENTRY
+    for site in open_image(draft).sites:
+        assert site.ip - site.address == (offset if patchable else 0)
+
+
 def test_sites_are_sorted(kind: Kind) -> None:
     plain = Draft(kind)
     entries = [plain.site(plain.second), plain.site(plain.first)]

@@ -16,9 +16,9 @@ HEAD = """\
 Clauses
 =======
 
-What a port of ftrace has to do, one requirement an entry. Two texts of others are the
-specification; what is said of them here is said in words of our own. An id is the subject's, C1 to
-C17 and M1 to M5, with a letter for each requirement. Ids stay: verdicts and mutants name them.
+What a port of ftrace has to do, one requirement an entry. Texts of others are the specification;
+what is said of them here is said in words of our own. An id is the subject's, C1 to C20 and M1 to
+M5, with a letter for each requirement. Ids stay: verdicts and mutants name them.
 
 ``harness list clauses`` lists them all. With ``-c CONFIG`` it lists those that apply to a machine
 config, and says of each whether ``harness conform`` judges it there:
@@ -37,8 +37,9 @@ Entries
 
 An entry says what a port must do, and then:
 
-needs
-    The words of ``port.toml`` without which the entry asks nothing of a port.
+needs, not with
+    The words of ``port.toml`` without which the entry asks nothing of a port, and those with which
+    it does not.
 build
     ``static``, ``dynamic`` or both, where each has to hold; ``any`` where that makes no difference.
 sites, architectures, flags
@@ -104,6 +105,8 @@ def _entry(clause: Clause) -> Iterator[str]:
     advised = " Advised, not required." if clause.advised else ""
     yield _paragraph(escaped(clause.requires) + advised)
     facts = [f"Needs {_codes(clause.features)}", f"build {_codes(clause.builds)}"]
+    if clause.without:
+        facts.insert(1, f"not with {_codes(clause.without)}")
     if set(clause.forms) != set(Form):
         facts.append(f"sites {_codes(clause.forms)}")
     if clause.architectures:

@@ -2,12 +2,17 @@
 /*
  * A part of every module: its struct module. The build defines KBUILD_MODNAME.
  */
+#include <linux/ftrace.h>
 #include <linux/module.h>
 
 /* module.lds.h */
 extern const char _text[], _etext[], _end[], __module_limit[];
 extern const unsigned char __eh_frame_hdr[], __eh_frame_end[];
 extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
+
+#if defined(CC_USING_PATCHABLE_FUNCTION_ENTRY) && defined(MCOUNT_INSN_SIZE)
+const unsigned int mcount_insn_size = MCOUNT_INSN_SIZE;	/* as in the kernel */
+#endif
 
 int init_module(void) __weak;
 void cleanup_module(void) __weak;

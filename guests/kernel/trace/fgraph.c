@@ -105,7 +105,7 @@ static noinline int graph_too_deep(unsigned long func, trace_func_graph_ent_t tr
 {
 	current->trace_overrun++;
 	if (tracer == profile_graph_entry)
-		function_profile_call(func, 0);
+		function_profile_count(func);
 	return -EBUSY;
 }
 

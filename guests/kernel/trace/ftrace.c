@@ -12,6 +12,11 @@
 #include <linux/module.h>
 #include <linux/printk.h>
 
+#if defined(CC_USING_PATCHABLE_FUNCTION_ENTRY) && defined(MCOUNT_INSN_SIZE)
+/* For the debugger: rec->ip is so many bytes before the end of a site. */
+const unsigned int mcount_insn_size = MCOUNT_INSN_SIZE;
+#endif
+
 ftrace_func_t ftrace_trace_function = (ftrace_func_t)ftrace_stub;
 
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST

@@ -40,7 +40,7 @@ static noinline void function_trace_refused(unsigned long flags)
 	raw_local_irq_restore(flags);
 }
 
-void function_trace_call(unsigned long ip, unsigned long parent_ip)
+void function_trace_call(FTRACE_PARAMETERS)
 {
 	struct ring_buffer_per_cpu *cpu;
 	struct ring_buffer_event event;

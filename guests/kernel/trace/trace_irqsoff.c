@@ -2,6 +2,7 @@
 /*
  * The irqsoff tracer: the longest section with interrupts disabled, and its functions.
  */
+#include <linux/ftrace.h>
 #include <linux/irqsoff.h>
 #include <linux/kernel.h>
 #include <linux/preempt.h>
@@ -97,7 +98,7 @@ void trace_hardirqs_on(unsigned long parent_ip)
 	section->open = false;
 }
 
-void irqsoff_tracer_call(unsigned long ip, unsigned long parent_ip)
+void irqsoff_tracer_call(FTRACE_PARAMETERS)
 {
 	unsigned long flags;
 

@@ -59,7 +59,7 @@ static bool is_profiled(unsigned long ip)
 	return !current->ftrace_ignore && !ftrace_is_hidden(ip);
 }
 
-void function_profile_call(unsigned long ip, unsigned long parent_ip)
+void function_profile_count(unsigned long ip)
 {
 	unsigned long flags;
 
@@ -68,6 +68,11 @@ void function_profile_call(unsigned long ip, unsigned long parent_ip)
 	raw_local_irq_save(flags);
 	count_call(ip);
 	raw_local_irq_restore(flags);
+}
+
+void function_profile_call(FTRACE_PARAMETERS)
+{
+	function_profile_count(ip);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER

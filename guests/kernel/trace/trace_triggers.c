@@ -63,7 +63,7 @@ static struct ftrace_trigger *find_first(unsigned long ip, struct ftrace_trigger
 }
 
 /* traceon before the function's own event, traceoff after it. */
-void function_trigger_call(unsigned long ip, unsigned long parent_ip)
+void function_trigger_call(FTRACE_PARAMETERS)
 {
 	u32 count = control.nr_triggers;
 	struct ftrace_trigger *end, *first, *trigger;
@@ -77,7 +77,7 @@ void function_trigger_call(unsigned long ip, unsigned long parent_ip)
 		if (trigger->action == TRIGGER_TRACEON)
 			switch_tracing(trigger, 0);
 	if (control.tracer && !ftrace_is_hidden(ip))
-		((ftrace_func_t)control.tracer)(ip, parent_ip);
+		((ftrace_func_t)control.tracer)(FTRACE_ARGUMENTS);
 	for (trigger = first; trigger < end && trigger->ip == ip; trigger++) {
 		if (trigger->action == TRIGGER_TRACEOFF)
 			switch_tracing(trigger, 1);
@@ -87,7 +87,7 @@ void function_trigger_call(unsigned long ip, unsigned long parent_ip)
 }
 
 /* The function tracer with the option func_stack_trace. */
-void function_stack_trace_call(unsigned long ip, unsigned long parent_ip)
+void function_stack_trace_call(FTRACE_PARAMETERS)
 {
 	struct trace_event_buffer buffer;
 	struct ftrace_entry *entry;

@@ -243,7 +243,7 @@ def switching_off_at_boot(bench: Bench) -> None:
         return
     bench.boot()
     isa, image = bench.isa, bench.image
-    make_nop, sites = image.address_of("ftrace_make_nop"), {s.address: s for s in image.sites}
+    make_nop, sites = image.address_of("ftrace_make_nop"), {s.ip: s for s in image.sites}
     before = b""
     while True:
         bench.run_to(make_nop)

@@ -2,6 +2,7 @@
 """What the patching functions write: all text before and after each call of them, decoded."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
@@ -122,7 +123,8 @@ def targets_from_the_edge_of_a_region(bench: Bench) -> None:
     off = bench.code.of(real)
     for address in edges:
         bench.write_memory(address, off)
-        site = CallSite(address & bench.isa.mask, real.form, "at the edge", address, real.as_built)
+        at = address & bench.isa.mask
+        site = replace(real, address=at, function="at the edge", function_address=at)
         _targets(bench, site, bench.sites.fake_record(site))
     bench.close()
 
@@ -217,7 +219,7 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
         # Modules are too far away; memory of the heap is within reach.
         address = sites.reach(caller)[1] - MARGIN
     address &= bench.isa.mask
-    site = CallSite(address, real.form, "behind the kernel", address, real.as_built)
+    site = replace(real, address=address, function="behind the kernel", function_address=address)
     switch_elsewhere(
         bench, site, bench.code.of(real), ("C9n", *(["M1d"] if bench.applies("M1d") else []))
     )

@@ -20,16 +20,19 @@ from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     GRAPH_ENTER,
+    GRAPH_FUNC,
     HANDLER,
     LANDING,
     PREPARE,
     NotReached,
     Registers,
     TracedCall,
+    prepare_of,
 )
 from harness.conformance.verdict import Layer, Place
 from harness.errors import GuestDied
 from harness.isa import CallSite, Form
+from harness.tracer import has_one_slot
 
 DEEP, CALLS = "recurse", 6
 """A recursive function of the workload, and the number of calls that are checked."""
@@ -39,8 +42,13 @@ C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
 ALL_C4C = dict.fromkeys(GROUPS, "C4c")
 
 
-IN_PREPARE = {PREPARE: ("C4d",)}
-"""A guest that dies in prepare_ftrace_return has come through the stub."""
+IN_PREPARE = {PREPARE: ("C4d",), GRAPH_FUNC: ("C4d",)}
+"""A guest that dies in the function that replaces return addresses has come through the stub."""
+
+
+def graph_stub(bench: Bench) -> str:
+    """The clause about the way to the graph tracer in a dynamic build."""
+    return "C20a" if has_one_slot(bench.image.symbols) else "C11b"
 
 
 def _hijacked(
@@ -64,6 +72,7 @@ def _hijacked(
     "C4n",
     "C11b",
     "C14b",
+    "C20a",
     "C3b",
     "C8e",
     variants=EVERY_KERNEL,
@@ -76,7 +85,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
         for both in (False, True):
             prepare = partial(_hijacked, bench, name, both)
             retrace, dynamic = Retrace(bench, prepare), bench.variant.name == DYNAMIC
-            own = ("C4c", "C4d", "C11b" if dynamic else "C4c")
+            own = ("C4c", "C4d", graph_stub(bench) if dynamic else "C4c")
             with bench.stakes(*own, locate=retrace.lost, inside=IN_PREPARE):
                 try:
                     call = retrace.go(home=False)
@@ -91,7 +100,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 bench.require(reached, count == 1, told, retrace.lost)
                 if count:
                     judge_tracer(retrace, call, what)
-            judge_records(bench, call, PREPARE, what)
+            judge_records(bench, call, prepare_of(bench.image), what)
             if _judge_graph_entry(retrace, call, what, dynamic):
                 compare(retrace, call, what, ALL_C4C, hijacked=True)
 
@@ -102,10 +111,11 @@ def _judge_first(retrace: Retrace, error: NotReached) -> None:
     try:
         retrace.go_first(error, partial(judge_first, retrace, ALL_C4C, hijacked=True))
     except GuestDied:
-        entries = retrace.call.called.get(PREPARE, ()) if retrace.call else ()
+        prepare = prepare_of(bench.image)
+        entries = retrace.call.called.get(prepare, ()) if retrace.call else ()
         if len(entries) < 2 or entries[1][stack] >= entries[0][stack]:
             raise
-        message = f"{PREPARE} calls what is traced: it is called again before it returns"
+        message = f"{prepare} calls what is traced: it is called again before it returns"
         bench.require("C4n", False, message, partial(_at_prepare, retrace, "called again"))
         bench.lose()
 
@@ -114,9 +124,9 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     """The arguments that prepare_ftrace_return passes on."""
     bench = retrace.bench
     isa, site = bench.isa, call.site
-    count = len(call.called.get(GRAPH_ENTER, ()))
-    stub = "C11b" if dynamic else "C4a"
-    reached = "C4d" if PREPARE in call.called else stub
+    prepare, count = prepare_of(bench.image), len(call.called.get(GRAPH_ENTER, ()))
+    stub = graph_stub(bench) if dynamic else "C4a"
+    reached = "C4d" if prepare in call.called else stub
     message = f"{what} came {count} times to {GRAPH_ENTER}"
     if not bench.require(reached, count == 1, message, partial(_ends, retrace, call)):
         return False
@@ -126,14 +136,14 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
         partial(retrace.origin, name, GRAPH_ENTER) for name in arguments[1:]
     )
     told = {
-        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.address:#x}"},
+        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.ip:#x}"},
         "found": {
             "ret": f"{ret:#x}",
             "func": f"{func:#x}",
             "frame_pointer": f"{pointer:#x}",
         },
     }
-    right = func == site.address
+    right = func == site.ip
     bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)
     _judge_kept(retrace, call, what)
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
@@ -151,21 +161,21 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
             expected=f"{call.caller:#x}",
             found=f"{call.place or 0:#x} at {retp:#x}",
         )
-    for function in (PREPARE, GRAPH_ENTER):
+    for function in (prepare, GRAPH_ENTER):
         if function in call.called:
             judge_entry(retrace, call.before, call.first(function), what, function, "C1e", "C4c")
     return True
 
 
 def _at_prepare(retrace: Retrace, how: str) -> Place | None:
-    """The beginning of prepare_ftrace_return()."""
+    """The beginning of the function that replaces return addresses."""
     image = retrace.bench.image
-    return place_of(image, image.address_of(PREPARE), how)
+    return place_of(image, image.address_of(prepare_of(image)), how)
 
 
 def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
     """Where the way of a call through the port ends that is not hijacked."""
-    if PREPARE in call.called and GRAPH_ENTER not in call.called:
+    if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
         return _at_prepare(retrace, f"did not call {GRAPH_ENTER}")
     return retrace.lost()
 

@@ -9,6 +9,7 @@ from itertools import product
 
 from harness.conformance.bench import Bench, Changes
 from harness.conformance.checks.b_crossing import LEAF
+from harness.conformance.checks.b_hijacked import graph_stub
 from harness.conformance.checks.registry import (
     BOTH,
     DYNAMIC,
@@ -29,6 +30,7 @@ from harness.isa import CallSite
 from harness.oracle import Call, Oracle
 from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
+from harness.tracer import has_graph_tracer
 
 STOPS = (1, 2, 0x100, 0x80000000)
 """Values of function_trace_stop: one in each byte at an end, and bits that are not the lowest."""
@@ -56,11 +58,11 @@ class Watched:
         if self.switch.dynamic:
             nested = [site for site in self.bench.image.sites if "." in site.function]
             self.switch.sites(False, nested)
-            self.off = {site.address for site in nested}
+            self.off = {site.ip for site in nested}
 
     def end(self) -> None:
         """Switch every site off again."""
-        nested = [site for site in self.bench.image.sites if site.address in self.off]
+        nested = [site for site in self.bench.image.sites if site.ip in self.off]
         self.switch.sites(True, nested)
         self.switch.sites(False)
 
@@ -142,7 +144,7 @@ def every_call_makes_one_event(bench: Bench) -> None:
             events=compared.shown(bench.image.symbolize),
         )
         pairs = list(zip(calls, events, strict=False))
-        sites = {site.address for site in bench.image.sites}
+        sites = {site.ip for site in bench.image.sites}
         wrong = [(c, e) for c, e in pairs if e.ip != c.site]
         bench.require(
             "C2a", not wrong, "ip is not the site that was run", events=told(bench, wrong)
@@ -168,7 +170,7 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
         watched.switch.sites(True, chosen[:12])
         bench.guest.tracer.clear()
         watched.run()
-        on = {site.address for site in chosen[:12]}
+        on = {site.ip for site in chosen[:12]}
         _, compared = watched.compare(on=lambda site: site in on)
         bench.require(
             "C9h",
@@ -190,6 +192,7 @@ def only_sites_that_are_on_make_events(bench: Bench) -> None:
     "C5f",
     "C6b",
     "C11b",
+    "C20a",
     variants=EVERY_KERNEL,
     features=GRAPH,
 )
@@ -197,7 +200,7 @@ def every_entry_has_its_exit(bench: Bench) -> None:
     """With the graph tracer and every site on: calls and returns in order, with their depth."""
     clauses = ("C4d", "C4g", "C4n", "C5c", *(c for c in ("C4i", "C4j", "C5f") if bench.applies(c)))
     if bench.variant.name == DYNAMIC:
-        clauses = (*clauses, "C11b")
+        clauses = (*clauses, graph_stub(bench))
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
         clauses = (*clauses, "C6b")
     with watch(bench) as watched:
@@ -256,10 +259,10 @@ def _unusual_stores(bench: Bench) -> Iterator[tuple[int, tuple[int, bytes]]]:
         for address in range(site.function_address, site.address, 4):
             store = image.isa.abi.unusual_store(image.read(address, 4), cflags)
             if store is not None:
-                yield site.address, (address, store)
+                yield site.ip, (address, store)
 
 
-@check("C5g", "C4b", "C11b", variants=BOTH, features=GRAPH)
+@check("C5g", "C4b", "C11b", "C20a", variants=BOTH, features=GRAPH)
 def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
     """The graph tracer is switched off while hijacked functions run."""
     with watch(bench) as watched:
@@ -348,7 +351,7 @@ def patching_makes_no_events(bench: Bench) -> None:
         switch.sites(False, [site])
         switch.sites(True, [site])
         switch.tracer(True)
-        if "ftrace_graph_call" in bench.image.symbols:
+        if has_graph_tracer(bench.image.symbols):
             switch.graph(True)
             switch.graph(False)
     events = list(bench.guest.tracer.events())

@@ -21,6 +21,7 @@ from harness.conformance.traced_call import (
 from harness.conformance.verdict import Layer
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
+from harness.tracer import has_graph_tracer
 
 SITE, LEAF = "check_nested_calls", "leaf"
 """Functions of the workload: one that calls others, and a leaf."""
@@ -40,7 +41,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     """At each instruction the stack below its pointer is overwritten, as by an interrupt."""
     bench.fresh()
     switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
-    graph = "ftrace_graph_caller" in bench.image.symbols
+    graph = has_graph_tracer(bench.image.symbols)
     if switch.dynamic or not graph:
         switch.tracer(True)
     if graph:
@@ -121,7 +122,7 @@ def _same(
 @check("C1j", variants=BOTH, lacks=interrupts)
 def an_interrupt_at_each_instruction(bench: Bench) -> None:
     """A real interrupt with a traced handler, at entry with each tracer and at the return."""
-    for graph in (False, True)[: 1 + ("ftrace_graph_caller" in bench.image.symbols)]:
+    for graph in (False, True)[: 1 + has_graph_tracer(bench.image.symbols)]:
         bench.fresh()
         switch, site = Switch(bench), bench.sites.of(LEAF)
         if graph:
@@ -138,7 +139,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             met = _interrupt_each(bench, bench.sites.resumes(site), tracer)
             if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
                 met += _interrupt_each(bench, caller, tracer)
-            recorded = _calls_of(bench, bench.sites.of(HANDLER_WORK).address)
+            recorded = _calls_of(bench, bench.sites.of(HANDLER_WORK).ip)
             bench.run_to(CALL_RETURNS)
         status = bench.guest.workload_status
         bench.require(

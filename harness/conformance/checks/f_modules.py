@@ -2,6 +2,7 @@
 """Call sites of modules: loading, switching and unloading."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
@@ -214,7 +215,7 @@ def module_sites_of_difficult_targets(bench: Bench) -> None:
     any_target = bench.kernel.call_target == "any"
     for target, built in bench.isa.sites.difficult_calls(real) if any_target else ():
         bench.write_memory(real.address, built)
-        site = CallSite(real.address, real.form, real.function, real.function_address, built)
+        site = replace(real, as_built=built)
         told = f"a module's site that was built to call {target:#x}"
         with bench.stakes(*clauses):
             status = bench.call(make_nop, this, record, target)
@@ -246,7 +247,7 @@ def a_module_site_in_the_kernels_text(bench: Bench) -> None:
     off = bench.code.of(real)
     # A function that is not called here.
     address = bench.image.address_of("run_user_program")
-    site = CallSite(address, real.form, "run_user_program", address, real.as_built)
+    site = replace(real, address=address, function="run_user_program", function_address=address)
     switch_elsewhere(bench, site, off, ("C9n", "M1d"))
 
 
@@ -321,7 +322,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
             )
             events = bench.guest.tracer.events()
             calls = [event for event in events if isinstance(event, FunctionEvent)]
-            wrong = [str(event) for event in calls if event.ip != site.address]
+            wrong = [str(event) for event in calls if event.ip != site.ip]
             _require(
                 bench,
                 both(bench, "M2c") or ["C2a"],

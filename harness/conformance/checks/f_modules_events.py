@@ -44,7 +44,7 @@ def _run(bench: Bench, clauses: list[str], watched: Watched, what: str) -> None:
 def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
     """The sites that are traced after switching: in a static guest all of them."""
     static = bench.variant.name == STATIC_MODULES
-    return {site.address for site in (*sites, *(bench.image.sites if static else ()))}
+    return {site.ip for site in (*sites, *(bench.image.sites if static else ()))}
 
 
 @check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
@@ -67,7 +67,7 @@ def events_of_modules(bench: Bench) -> None:
             bench.require(clause, len(calls) == len(events) > 0, count)
         wrong = [(call, event) for call, event in pairs if event.ip != call.site]
         # A form of modules alone has a clause of its own.
-        own_form = {site.address for site in sites} if bench.applies("M2c") else set()
+        own_form = {site.ip for site in sites} if bench.applies("M2c") else set()
         others = [pair for pair in wrong if pair[0].site not in own_form]
         bench.require("C2a", not others, "ip is not the site", events=told(bench, others))
         for clause in both(bench, "M2c"):
@@ -96,7 +96,7 @@ def graph_events_of_modules(bench: Bench) -> None:
         watched.switch.sites(True, sites)
         bench.guest.tracer.clear()
         _run(bench, ["C7f", "C5c"], watched, "the graph tracer")
-        own = {site.address for site in sites}
+        own = {site.ip for site in sites}
         flow = [record for record in watched.oracle.flow() if record.site in own]
         expected = [(not isinstance(record, Call), record.site) for record in flow]
         every = [(leaves, site) for leaves, site, _ in watched.graph]
@@ -112,7 +112,7 @@ def graph_events_of_modules(bench: Bench) -> None:
         )
         # A function whose prologue cannot be decoded may lack its events; but if all with a call of
         # the same length lack them, the port does not handle such sites.
-        sizes = {site.address: bench.sites.size(site) for site in sites}
+        sizes = {site.ip: bench.sites.size(site) for site in sites}
         missing = {sizes[at] for _, at in expected} - {sizes.get(at) for _, at in found}
         bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events")
         left = {site for _, site in expected} - {site for _, site in found}
@@ -145,8 +145,8 @@ def either_pointer_is_enough_for_modules(bench: Bench) -> None:
         func = bench.registers.read()[isa.abi.argument_registers[1]] & isa.mask
         bench.require(
             "C4e",
-            func == site.address,
+            func == site.ip,
             f"with {' '.join(way.values())} func is not the call site of a module",
-            expected=f"{site.address:#x}",
+            expected=f"{site.ip:#x}",
             found=f"{func:#x}",
         )

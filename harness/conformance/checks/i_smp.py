@@ -10,7 +10,7 @@ from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.retrace import KERNEL
 from harness.conformance.switch import Switch
-from harness.conformance.traced_call import LANDING, PREPARE
+from harness.conformance.traced_call import LANDING, prepare_of
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 
@@ -112,7 +112,7 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
     calls = 0
     with bench.stakes("C4d", "C4g", "C5c"), _alone(bench, 0):
         thread = _start_on_other(bench)
-    for place in (PREPARE, LANDING):
+    for place in (prepare_of(bench.image), LANDING):
         number = 1
         while True:
             with bench.stakes("C4d", "C4g", "C5c"):
@@ -145,10 +145,10 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
         )
         for kind in (FuncgraphEntryEvent, FuncgraphExitEvent)
     )
-    found = f"{entries[0, site.address]} entries and {exits[0, site.address]} exits"
+    found = f"{entries[0, site.ip]} entries and {exits[0, site.ip]} exits"
     bench.require(
         "C4g",
-        entries[0, site.address] == exits[0, site.address] == calls,
+        entries[0, site.ip] == exits[0, site.ip] == calls,
         f"{calls} hijacked calls on CPU 0 have {found}",
     )
     # Other threads end, or wait for ever, in functions of the kernel; those of the workload return.

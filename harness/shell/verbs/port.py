@@ -166,7 +166,7 @@ def _site(session: Session, arguments: Arguments) -> CallSite:
     image = session.live.image
     if word[:1].isdigit():
         address = number(word) & image.isa.mask
-        found = [site for site in image.sites if site.address == address]
+        found = [site for site in image.sites if address in (site.address, site.ip)]
         if not found:
             raise UsageError(f"there is no call site at {address:#x}", "See: sites")
         return found[0]

@@ -10,8 +10,20 @@
 
 struct module;
 
-/* Linux's argument order, not the specification's: ip, then parent_ip. */
-typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip);
+/* What the stub hands to a tracer. Linux's order, not the specification's: ip, then parent_ip. */
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#define FTRACE_WITH_OPS
+struct ftrace_ops;
+struct ftrace_regs;
+#define FTRACE_PARAMETERS	unsigned long ip, unsigned long parent_ip,	\
+				struct ftrace_ops *op, struct ftrace_regs *fregs
+#define FTRACE_ARGUMENTS	ip, parent_ip, op, fregs
+#else
+#define FTRACE_PARAMETERS	unsigned long ip, unsigned long parent_ip
+#define FTRACE_ARGUMENTS	ip, parent_ip
+#endif
+
+typedef void (*ftrace_func_t)(FTRACE_PARAMETERS);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 /**
@@ -67,10 +79,16 @@ extern int function_trace_stop;
 #endif
 
 /** function_trace_call - the function tracer: write one "function" event */
-void function_trace_call(unsigned long ip, unsigned long parent_ip);
+void function_trace_call(FTRACE_PARAMETERS);
 
 /** function_stack_trace_call - the same, with a kernel_stack event after each */
-void function_stack_trace_call(unsigned long ip, unsigned long parent_ip);
+void function_stack_trace_call(FTRACE_PARAMETERS);
+
+/** function_trigger_call - the tracer function if there are triggers, or with the stack tracer */
+void function_trigger_call(FTRACE_PARAMETERS);
+
+/** irqsoff_tracer_call - the irqsoff tracer's: an event for a function in a section */
+void irqsoff_tracer_call(FTRACE_PARAMETERS);
 
 struct thread_info;
 
@@ -218,11 +236,17 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer);
 unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index,
 				    unsigned long ret, unsigned long *retp);
 
-/* Provided by the port; the slot at ftrace_graph_call and its patching functions if dynamic. */
-void ftrace_graph_caller(void);
+/* Provided by the port. */
 void return_to_handler(void);
+#ifdef FTRACE_WITH_OPS
+/* The graph tracer as the func of an ops; there is no other slot for it. */
+void ftrace_graph_func(FTRACE_PARAMETERS);
+#else
+/* With the slot at ftrace_graph_call, and its patching functions, if dynamic. */
+void ftrace_graph_caller(void);
 int ftrace_enable_ftrace_graph_caller(void);
 int ftrace_disable_ftrace_graph_caller(void);
+#endif
 
 #endif
 
@@ -241,6 +265,10 @@ static inline int ftrace_graph_module_init(struct module *module)
 {
 	return 0;
 }
+#endif
+
+#ifdef FTRACE_WITH_OPS
+#include <linux/ftrace_ops.h>
 #endif
 
 /* For ports whose sites are no calls as built. */

@@ -43,9 +43,6 @@ struct ftrace_trigger_control {
 
 extern struct ftrace_trigger_control ftrace_trigger_control;
 
-/** function_trigger_call - the tracer function if there are triggers, or with the stack tracer */
-void function_trigger_call(unsigned long ip, unsigned long parent_ip);
-
 /** ftrace_is_hidden - whether a call site is hidden from the tracer */
 bool ftrace_is_hidden(unsigned long ip);
 

@@ -32,8 +32,11 @@ extern struct function_profile function_profiles[NR_CPUS][FUNCTION_PROFILE_SLOTS
 /* Calls of functions that found no slot. */
 extern u32 function_profile_missed[NR_CPUS];
 
-/** function_profile_call - count a call; the tracer function of guests without the graph tracer */
-void function_profile_call(unsigned long ip, unsigned long parent_ip);
+/** function_profile_count - count a call of the function with this call site */
+void function_profile_count(unsigned long ip);
+
+/** function_profile_call - the same as the tracer function of guests without the graph tracer */
+void function_profile_call(FTRACE_PARAMETERS);
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* The callbacks of the graph tracer: count a call and take its time. */

@@ -20,7 +20,5 @@ struct irqsoff_control {
 
 extern struct irqsoff_control irqsoff_control;
 
-/** irqsoff_tracer_call - its function tracer: an event for a function in a section */
-void irqsoff_tracer_call(unsigned long ip, unsigned long parent_ip);
 
 #endif

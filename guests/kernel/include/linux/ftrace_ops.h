@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _LINUX_FTRACE_OPS_H
+#define _LINUX_FTRACE_OPS_H
+
+/*
+ * Tracers of ports with one slot (DYNAMIC_FTRACE_WITH_ARGS). Each is a struct ftrace_ops. The stub
+ * calls the function in its slot with the address of the call site, the return address of the traced
+ * function, the ops that function_trace_op points to, and the registers at the site. With one ops the
+ * slot calls its function, with several of them ftrace_ops_list_func().
+ *
+ * Included by linux/ftrace.h. The port's asm/ftrace.h defines struct ftrace_regs and, inline:
+ *
+ *	ftrace_regs_get_instruction_pointer(fregs)	where the function goes on after the site
+ *	ftrace_regs_set_instruction_pointer(fregs, ip)
+ *	ftrace_regs_get_argument(fregs, n)		the arguments in registers, from 0 on
+ *	ftrace_regs_get_return_address(fregs)		where the function will return to
+ *	ftrace_regs_get_stack_pointer(fregs)		at the site
+ *	ftrace_regs_get_frame_pointer(fregs)
+ *	ftrace_regs_get_return_value(fregs)
+ *	ftrace_regs_set_return_value(fregs, value)
+ *	ftrace_override_function_with_return(fregs)	the function returns at once
+ */
+
+/* In ftrace_ops_list. */
+#define FTRACE_OPS_FL_ENABLED	(1 << 0)
+
+/**
+ * struct ftrace_ops - a tracer
+ * @func:		called at the entry of traced functions
+ * @next:		the next one in ftrace_ops_list
+ * @flags:		FTRACE_OPS_FL_*
+ * @nr_functions:	entries in @functions; 0: all functions with a site that is on
+ * @functions:		sorted: the addresses of the call sites that it is for
+ * @private:		for @func
+ */
+struct ftrace_ops {
+	ftrace_func_t func;
+	struct ftrace_ops *next;
+	unsigned long flags;
+	u32 nr_functions;
+	const unsigned long *functions;
+	void *private;
+};
+
+/* All tracers that are on, the newest first, up to ftrace_list_end. */
+extern struct ftrace_ops *ftrace_ops_list;
+extern struct ftrace_ops ftrace_list_end;
+
+/* What the port's stub hands over as op; read it before the call in the slot. */
+extern struct ftrace_ops *function_trace_op;
+
+/* The tracers that the debugger switches: a tracer of functions, and the graph tracer. */
+extern struct ftrace_ops global_ops;
+extern struct ftrace_ops graph_ops;
+
+/** ftrace_ops_list_func - call each tracer of the list that is for this site, with its own ops */
+void ftrace_ops_list_func(FTRACE_PARAMETERS);
+
+/**
+ * register_ftrace_function - switch a tracer on; its call sites are switched by the debugger
+ *
+ * Return: 0, -EBUSY if it is on, or the error of the port's ftrace_update_ftrace_func().
+ */
+int register_ftrace_function(struct ftrace_ops *ops);
+
+/**
+ * unregister_ftrace_function - switch a tracer off
+ *
+ * Return: 0, -ENOENT if it is not on, or the port's error.
+ */
+int unregister_ftrace_function(struct ftrace_ops *ops);
+
+#endif

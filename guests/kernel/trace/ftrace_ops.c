@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The list of tracers of ports with one slot. The debugger changes it like the functions here, while
+ * the kernel is stopped; a CPU may be in the stub or in ftrace_ops_list_func() at any instruction.
+ */
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+
+#ifdef FTRACE_WITH_OPS
+
+#ifndef ARCH_SUPPORTS_FTRACE_OPS
+#error "DYNAMIC_FTRACE_WITH_ARGS: asm/ftrace.h has to define ARCH_SUPPORTS_FTRACE_OPS"
+#endif
+
+#include "trace.h"
+
+struct ftrace_ops ftrace_list_end = { .func = (ftrace_func_t)ftrace_stub };
+struct ftrace_ops *ftrace_ops_list = &ftrace_list_end;
+struct ftrace_ops *function_trace_op = &ftrace_list_end;
+
+struct ftrace_ops global_ops = { .func = function_trace_call };
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+struct ftrace_ops graph_ops = { .func = ftrace_graph_func };
+#endif
+
+static bool ftrace_ops_test(const struct ftrace_ops *ops, unsigned long ip)
+{
+	return !ops->nr_functions ||
+	       ftrace_find(ops->functions, ops->nr_functions, ops->nr_functions, ip);
+}
+
+/* An ops that is removed meanwhile keeps its place in the list for those who look at it. */
+void ftrace_ops_list_func(FTRACE_PARAMETERS)
+{
+	for (op = READ_ONCE(ftrace_ops_list); op != &ftrace_list_end; op = READ_ONCE(op->next))
+		if (ftrace_ops_test(op, ip))
+			op->func(FTRACE_ARGUMENTS);
+}
+
+/*
+ * The slot for the list as it is. From one tracer to another it goes through ftrace_ops_list_func(),
+ * to which function_trace_op is of no matter. A CPU that has read that before must not come to the
+ * slot afterwards: Linux waits for it, here the callers see to it.
+ */
+static int update_ftrace_function(void)
+{
+	struct ftrace_ops *first = ftrace_ops_list;
+	bool one = first->next == &ftrace_list_end && !first->nr_functions;
+	int error;
+
+	if (first == &ftrace_list_end)
+		return ftrace_update_ftrace_func((ftrace_func_t)ftrace_stub);
+	error = ftrace_update_ftrace_func(ftrace_ops_list_func);
+	if (error)
+		return error;
+	WRITE_ONCE(function_trace_op, one ? first : &ftrace_list_end);
+	return one ? ftrace_update_ftrace_func(first->func) : 0;
+}
+
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return -EBUSY;
+	ops->flags |= FTRACE_OPS_FL_ENABLED;
+	ops->next = ftrace_ops_list;
+	__atomic_store_n(&ftrace_ops_list, ops, __ATOMIC_RELEASE);
+	return update_ftrace_function();
+}
+
+int unregister_ftrace_function(struct ftrace_ops *ops)
+{
+	struct ftrace_ops **link = &ftrace_ops_list;
+
+	while (*link != ops) {
+		if (*link == &ftrace_list_end)
+			return -ENOENT;
+		link = &(*link)->next;
+	}
+	WRITE_ONCE(*link, ops->next);
+	ops->flags &= ~(unsigned long)FTRACE_OPS_FL_ENABLED;
+	return update_ftrace_function();
+}
+
+#endif

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""Tracers that get an ops and the registers at the site, one of them and several."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import permutations
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import LEAF, OTHER, judge_first
+from harness.conformance.checks.c_events import DONE, watch
+from harness.conformance.checks.registry import GRAPH, check
+from harness.conformance.comparison import GROUPS
+from harness.conformance.kernel_words import live_registers
+from harness.conformance.places import place_of
+from harness.conformance.retrace import Retrace
+from harness.conformance.selftests import NUMBER, Action, Selftest
+from harness.conformance.switch import Switch
+from harness.conformance.traced_call import (
+    SELFTEST,
+    NotReached,
+    Registers,
+    TracedCall,
+    come_to,
+    lay_out,
+)
+from harness.conformance.verdict import Layer, Place
+from harness.isa import CallSite
+
+ARGS = ("DYNAMIC_FTRACE_WITH_ARGS",)
+
+SECOND = "use_huge_leaf_frame"
+"""Another function of the workload that calls nothing."""
+
+VALUE = 0x5A5A_1234_A5A5_4321
+"""What a tracer stores."""
+
+
+def _watched(bench: Bench, name: str, number: int = 0) -> CallSite:
+    """Stop with one of the tracers on, and a function's call site."""
+    bench.fresh()
+    site = bench.sites.of(name)
+    Selftest(bench, number).switch(True)
+    Switch(bench).sites(True, [site])
+    return site
+
+
+def _stub(bench: Bench, how: str) -> Place | None:
+    """The beginning of the stub."""
+    return place_of(bench.image, bench.image.address_of("ftrace_caller"), how)
+
+
+@check("C18a", "C18b", "C18c", "C18d", features=ARGS, layer=Layer.CALL)
+def what_a_tracer_is_given(bench: Bench) -> None:
+    """The ops, and the registers at the site as the port's accessors tell them."""
+    for name, number in ((LEAF, 0), (OTHER, NUMBER - 1)):
+        retrace = Retrace(bench, partial(_watched, bench, name, number))
+        bench.locate = retrace.lost
+        try:
+            call = retrace.go(home=True)
+        except NotReached as error:
+            groups = dict.fromkeys(GROUPS, "C18a")
+            retrace.go_first(error, partial(judge_first, retrace, groups))
+            return
+        what, count = f"a call of {name}", len(call.called.get(SELFTEST, ()))
+        told = f"{what} came {count} times to the tracer"
+        if bench.require("C18a", count == 1, told, retrace.lost):
+            _judge_given(retrace, call, number, what)
+
+
+def _judge_given(retrace: Retrace, call: TracedCall, number: int, what: str) -> None:
+    bench, test = retrace.bench, Selftest(retrace.bench, number)
+    third = bench.isa.abi.argument_registers[2]
+    op = call.first(SELFTEST)[third] & bench.isa.mask
+    right = bench.require(
+        "C18a",
+        op == test.ops,
+        f"{what}: op is not the tracer's own",
+        partial(retrace.origin, third, SELFTEST),
+        expected=f"{test.ops:#x}",
+        found=f"{op:#x}",
+    )
+    noted = test if right else Selftest(bench, 0)
+    for clause, subject, expected, found in _given(bench, call, noted):
+        bench.require(
+            clause,
+            expected == found,
+            f"{what}: {subject} in fregs is not that at the site",
+            partial(_stub, bench, "makes fregs"),
+            expected=f"{expected:#x}",
+            found=f"{found:#x}",
+        )
+
+
+def _given(bench: Bench, call: TracedCall, test: Selftest) -> Iterator[tuple[str, str, int, int]]:
+    """Clause, subject, and the values at the site and in fregs."""
+    abi, mask, before = bench.isa.abi, bench.isa.mask, call.before
+    for register, found in zip(abi.argument_registers, test.arguments, strict=False):
+        yield "C18b", f"the argument {register}", before[register] & mask, found
+    yield "C18b", "the result", before[abi.results[0]] & mask, test.read("return_value")
+    yield "C18c", "the stack pointer", before[abi.stack_register] & mask, test.read("stack_pointer")
+    if abi.frame_record:
+        frame = before[abi.frame_record.register] & mask
+        yield "C18c", "the frame pointer", frame, test.read("frame_pointer")
+    yield "C18c", "the return address", call.caller, test.read("return_address")
+    goes_on = bench.sites.resumes(call.site) & mask
+    yield "C18d", "the instruction pointer", goes_on, test.read("instruction_pointer")
+
+
+def _acting(bench: Bench, name: str, action: Action, value: int, number: int = 0) -> TracedCall:
+    """Stop at a function's call site, with patterns in the registers, before a tracer acts."""
+    site = _watched(bench, name)
+    Selftest(bench, 0).act(action, value, number)
+    call = come_to(bench, site)
+    lay_out(bench, call)
+    return call
+
+
+def _kept(bench: Bench, call: TracedCall) -> dict[str, int]:
+    """What all that may be called at the site finds in the registers."""
+    abi, form = bench.isa.abi, call.site.form
+    names = (*live_registers(abi, form, bench.kernel), *abi.saved, *abi.fixed, abi.stack_register)
+    found = {name: call.before[name] for name in names}
+    return found | {name: call.before[of] for name, of in abi.at_site(form).moved.items()}
+
+
+def _judge(
+    bench: Bench, clause: str, expected: Mapping[str, int], found: Registers, what: str
+) -> None:
+    wrong = {name: was for name, was in expected.items() if found[name] != was}
+    bench.require(
+        clause,
+        not wrong,
+        f"{what}: {', '.join(wrong)} is not what it has to be",
+        partial(_stub, bench, "returns"),
+        registers={name: f"{was:#x} -> {found[name]:#x}" for name, was in wrong.items()},
+    )
+
+
+@check("C19a", features=ARGS, layer=Layer.CALL)
+def a_tracer_that_leads_elsewhere(bench: Bench) -> None:
+    """The stub returns to the address that a tracer has set, as if that had been called."""
+    elsewhere = bench.image.address_of(DONE)
+    for name in (LEAF, OTHER):
+        call = _acting(bench, name, Action.SET_INSTRUCTION_POINTER, elsewhere)
+        here = bench.run_to(elsewhere, bench.sites.resumes(call.site))
+        told = f"a call of {name} went on at the site, and a tracer had set another address"
+        place = partial(_stub, bench, "returned")
+        if bench.require("C19a", here == elsewhere & bench.isa.mask, told, place):
+            what = f"what a tracer calls in place of {name}"
+            _judge(bench, "C19a", _kept(bench, call), bench.registers.read(), what)
+
+
+@check("C19b", features=ARGS, layer=Layer.CALL)
+def a_tracer_that_changes_an_argument(bench: Bench) -> None:
+    """One argument after the other, and the others stay."""
+    for number, register in enumerate(bench.isa.abi.argument_registers):
+        value = VALUE & bench.isa.mask
+        call = _acting(bench, LEAF, Action.SET_ARGUMENT, value, number)
+        bench.run_to(bench.sites.resumes(call.site))
+        what = f"a call of {LEAF} with another {register} by a tracer"
+        expected = _kept(bench, call) | {register: value}
+        _judge(bench, "C19b", expected, bench.registers.read(), what)
+
+
+@check("C19c", features=ARGS, layer=Layer.CALL)
+def a_tracer_that_returns_for_the_function(bench: Bench) -> None:
+    """The caller goes on with the tracer's result, and the function is not executed."""
+    value, abi = VALUE & bench.isa.mask, bench.isa.abi
+    for name in (LEAF, OTHER):
+        call = _acting(bench, name, Action.RETURN, value)
+        here = bench.run_to(call.caller, bench.sites.resumes(call.site))
+        told = f"{name} was executed, and a tracer had returned for it"
+        place = partial(_stub, bench, "returned")
+        if bench.require("C19c", here == call.caller, told, place):
+            kept = (*abi.saved, *abi.fixed, abi.stack_register)
+            expected = {name: call.before[name] for name in kept} | {abi.results[0]: value}
+            what = f"the return of a tracer for {name}"
+            _judge(bench, "C19c", expected, bench.registers.read(), what)
+
+
+@check("C20b", features=(*ARGS, *GRAPH))
+def both_tracers_record_every_call(bench: Bench) -> None:
+    """Function tracer and graph tracer on, and every site."""
+    with watch(bench) as watched:
+        watched.switch.tracer(True)
+        watched.switch.graph(True)
+        watched.on()
+        bench.guest.tracer.clear()
+        with bench.stakes("C20b"):
+            watched.run()
+        for graph in (False, True):
+            expected, compared = watched.compare(graph=graph)
+            name = "graph" if graph else "function"
+            bench.require(
+                "C20b",
+                compared.same and bool(expected.events),
+                f"the events of the {name} tracer are not the calls, with both tracers on",
+                events=compared.shown(bench.image.symbolize),
+            )
+
+
+@check("C20c", features=ARGS)
+def tracers_in_every_order(bench: Bench) -> None:
+    """Three tracers, of all functions, of one and of another, and a call of both at each step."""
+    bench.fresh()
+    leaf, second = (bench.sites.of(name) for name in (LEAF, SECOND))
+    Switch(bench).sites(True, [leaf, second])
+    tests = [Selftest(bench, number) for number in range(NUMBER)]
+    traced = ((leaf, second), (leaf,), (second,))
+    for test, sites in zip(tests[1:], traced[1:], strict=True):
+        test.only(sites[0])
+    known: set[tuple[int, ...]] = set()
+    for added in permutations(range(NUMBER)):
+        for removed in permutations(range(NUMBER)):
+            on: list[int] = []
+            for number in (*added, *removed):
+                tests[number].switch(number not in on)
+                on.remove(number) if number in on else on.insert(0, number)
+                # What follows is the same, whatever came before.
+                if len(on) < NUMBER or tuple(on) not in known:
+                    _judge_calls(bench, tests, on, traced)
+                known.add(tuple(on))
+
+
+def _judge_calls(
+    bench: Bench,
+    tests: list[Selftest],
+    on: list[int],
+    traced: tuple[tuple[CallSite, ...], ...],
+) -> None:
+    """Call each function once, and look at the tracers' counts."""
+    for test in tests:
+        test.write(calls=0, op=0)
+    with bench.stakes("C20c"):
+        for name in (LEAF, SECOND):
+            bench.call(bench.image.address_of(name), 1)
+    for number, test in enumerate(tests):
+        count = len(traced[number]) if number in on else 0
+        own = test.ops if count else 0
+        found = {"calls": test.read("calls"), "op": test.read("op")}
+        bench.require(
+            "C20c",
+            found == {"calls": count, "op": own},
+            f"a tracer that is {'on' if count else 'off'} was called {found['calls']} times",
+            partial(_stub, bench, "calls the tracers"),
+            expected={"calls": count, "op": own},
+            found=found,
+            on=[str(one) for one in on],
+        )

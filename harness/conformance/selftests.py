@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The tracers of the guest for tests of ports with one slot: ``struct ftrace_selftest``."""
+
+from enum import IntEnum
+from functools import cached_property
+
+from harness.conformance.bench import Bench
+from harness.conformance.hang import PortRefused
+from harness.conformance.traced_call import SELFTEST
+from harness.image import Structure
+from harness.isa import CallSite
+from harness.tracer import link_ops
+
+NUMBER = 3
+"""FTRACE_SELFTESTS."""
+
+_ARRAY = "ftrace_selftests"
+
+
+class Action(IntEnum):
+    """What one does at the next call: ``enum ftrace_selftest_action``."""
+
+    LOOK = 0
+    SET_INSTRUCTION_POINTER = 1
+    SET_ARGUMENT = 2
+    RETURN = 3
+
+
+class Selftest:
+    """One of the tracers of a guest, by its number from 0 on."""
+
+    def __init__(self, bench: Bench, number: int) -> None:
+        self._bench = bench
+        self.address = bench.image.address_of(_ARRAY) + number * self._layout.size
+        self.ops = self.address + self._layout.member("ops").offset
+
+    def switch(self, on: bool) -> None:
+        """Register or unregister it; GuestError if the port refuses."""
+        if not self._bench.by_port:
+            self._by_debugger(on)
+            return
+        function = "register_ftrace_function" if on else "unregister_ftrace_function"
+        status = self._bench.call(self._bench.image.address_of(function), self.ops)
+        if status:
+            raise PortRefused(f"the port refused a tracer: {function} returned {status}")
+
+    def _by_debugger(self, on: bool) -> None:
+        """Write what the kernel would write, and the slot."""
+        bench, image = self._bench, self._bench.image
+        link, end = self._ops.member("next").offset, image.address_of("ftrace_list_end")
+        chain, at = [self.ops] if on else [], bench.word("ftrace_ops_list")
+        while at != end:
+            chain += [at] if at != self.ops else []
+            at = bench.word_at(at + link)
+        for address, value in link_ops(image, chain).items():
+            bench.write_memory(address, value.to_bytes(image.isa.word_size, image.byteorder))
+        target = image.address_of(SELFTEST if len(chain) == 1 else "ftrace_ops_list_func")
+        slots = image.isa.sites.stub_code(image.symbols, target if chain else None)
+        for address, code in slots.items():
+            bench.write_memory(address, code)
+
+    def only(self, site: CallSite | None) -> None:
+        """Have it trace this function only; all without one.  It must not be on."""
+        self.write(function=0 if site is None else site.ip)
+        count = self._ops.member("nr_functions")
+        data = count.packed(int(site is not None))
+        self._bench.write_memory(self.ops + count.offset, data)
+
+    def act(self, action: Action, value: int, number: int = 0) -> None:
+        """Have it do something at each call."""
+        self.write(value=value & self._bench.isa.mask, number=number, action=action)
+
+    def write(self, **changes: int) -> None:
+        """Write numbers."""
+        for name, value in changes.items():
+            member = self._layout.member(name)
+            self._bench.write_memory(self.address + member.offset, member.packed(value))
+
+    def read(self, name: str) -> int:
+        """A number."""
+        member = self._layout.member(name)
+        data = self._bench.read_memory(self.address + member.offset, member.size)
+        return member.number(data, -member.offset)
+
+    @property
+    def arguments(self) -> list[int]:
+        """What the accessor said of each argument."""
+        member = self._layout.member("arguments")
+        data = self._bench.read_memory(self.address + member.offset, member.size)
+        return member.unpacked(data)
+
+    @cached_property
+    def _layout(self) -> Structure:
+        return self._bench.image.structures.struct("ftrace_selftest")
+
+    @cached_property
+    def _ops(self) -> Structure:
+        return self._bench.image.structures.struct("ftrace_ops")
