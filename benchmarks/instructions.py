@@ -156,7 +156,7 @@ class Bench:
                     (found,) = guest.modules.find(module)
                     oracle.add_module(found.image)
                     guest.load_module(found)
-                    sites = {site.address for site in found.image.sites}
+                    sites = {site.ip for site in found.image.sites}
                 if self._module and self._features is None:
                     guest.tracer.set_filter(":mod:program")
                 else:

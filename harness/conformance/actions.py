@@ -8,6 +8,7 @@ from harness.image import RunningImage
 EFFECTS = {
     "ftrace_make_nop": "C9a",
     "ftrace_make_call": "C9b",
+    "ftrace_modify_call": "C21c",
     "ftrace_update_ftrace_func": "C10a",
     "ftrace_enable_ftrace_graph_caller": "C11c",
     "ftrace_disable_ftrace_graph_caller": "C11d",

@@ -83,6 +83,15 @@ class Selftest:
         return member.number(data, -member.offset)
 
     @property
+    def regs(self) -> list[int]:
+        """The ``struct pt_regs`` that it noted, as far as the ABI tells, while it is there."""
+        bench, address = self._bench, self.read("regs")
+        if not address:
+            return []
+        words = range(len(bench.isa.abi.pt_regs))
+        return [bench.word_at(address + at * bench.isa.word_size) for at in words]
+
+    @property
     def arguments(self) -> list[int]:
         """What the accessor said of each argument."""
         member = self._layout.member("arguments")

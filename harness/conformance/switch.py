@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from harness.conformance.bench import Bench
 from harness.conformance.hang import PortRefused
-from harness.isa import CallSite
+from harness.isa import CallSite, SiteState
 from harness.tracer import Hooks, has_one_slot, pointers, slot_code, slot_function
 
 TRACER = "function_trace_call"
@@ -44,6 +44,17 @@ class Switch:
         for site in sites:
             status = port.make_call(site) if on else port.make_nop(site)
             self._done(status, f"to switch the call site of {site.function}")
+
+    def stub(self, site: CallSite, name: str) -> None:
+        """Have a site that is on, and calls ftrace_caller, call another stub."""
+        bench, port = self._bench, self._bench.port
+        target = bench.image.address_of(name)
+        if self._by_port:
+            status = port.modify_call(site, bench.image.address_of("ftrace_caller"), target)
+            self._done(status, f"another stub for {site.function}")
+        else:
+            code = bench.isa.sites.code_for(site, SiteState.CALL, target)
+            bench.write_memory(site.address, code)
 
     def tracer(self, on: bool) -> None:
         """The function tracer: its slot, or the pointer to it."""

@@ -76,6 +76,8 @@ class Abi(ABC):
     """What hands a nested function its caller's variables at a call site, where anything does."""
     home_area: int = 0
     """Bytes above the stack pointer that a function may write at its entry."""
+    pt_regs: tuple[str, ...] = ()
+    """The registers with which the guests' ``struct pt_regs`` begins, a word each, if known."""
     frame_record: FrameRecord | None = None
     """The newest frame record at a function's entry, if the ABI has frame records."""
     gdb_script: str = ""

@@ -40,6 +40,10 @@ class PortCalls:
         """``ftrace_make_call(rec, address)``; ``address`` is ``ftrace_caller`` by default."""
         return self._call("ftrace_make_call", self.record_of(site), self._target(address))
 
+    def modify_call(self, site: CallSite, old: int, new: int) -> int:
+        """``ftrace_modify_call(rec, old, new)``."""
+        return self._call("ftrace_modify_call", self.record_of(site), old, new)
+
     def replace_code(self, enable: bool) -> int:
         """Enable or disable every call site with the port's functions; returns the first error."""
         return self._call("ftrace_replace_code", int(enable))

@@ -17,6 +17,7 @@ CASES = [
     ("aarch64-virt-patchable", "-Os", "function"),
     ("aarch64-virt-args", "-O2", "function_graph"),
     ("aarch64-virt-args", "-Os", "function"),
+    ("aarch64-virt-regs", "-O2", "function_graph"),
     ("aarch64-virt-bti-pac", "-O2", "function_graph"),
     ("aarch64-virt-bti-pac", "-Os", "nop"),
     ("aarch64-virt-bti-pac-patchable", "-O2", "function_graph"),

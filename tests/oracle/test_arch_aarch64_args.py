@@ -5,13 +5,13 @@ import pytest
 
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
 
-CONFIG = "aarch64-virt-args"
+CONFIGS = ["aarch64-virt-args", "aarch64-virt-regs"]
 
 
 def pytest_generate_tests(metafunc):
-    """This machine config alone."""
+    """These machine configs alone."""
     if "config" in metafunc.fixturenames:
-        metafunc.parametrize("config", [CONFIG])
+        metafunc.parametrize("config", CONFIGS)
 
 
 @pytest.mark.parametrize("workload", ["calls", "flow", "interpreter", "threads"])

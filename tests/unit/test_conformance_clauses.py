@@ -66,7 +66,7 @@ def test_ids_are_in_order_and_unique():
 
 def test_every_subject_of_known_bugs_is_there():
     subjects = {f"C{number}" for number in range(1, 16)} | {f"M{number}" for number in range(1, 6)}
-    older, of_tracers_with_ops = {"C16", "C17"}, {"C18", "C19", "C20"}
+    older, of_tracers_with_ops = {"C16", "C17"}, {"C18", "C19", "C20", "C21"}
     assert {clause.stem for clause in CATALOGUE.clause} == subjects | older | of_tracers_with_ops
 
 
@@ -176,6 +176,12 @@ def test_a_port_has_the_graph_tracers_slot_or_the_one_slot():
         {clause.id for clause in CATALOGUE.clause if not clause.why_not_claimed(port.features)}
         for port in map(load_port, ("aarch64", "aarch64-args"))
     )
+    regs = {
+        clause.id
+        for clause in CATALOGUE.clause
+        if not clause.why_not_claimed(load_port("aarch64-regs").features)
+    }
+    assert regs - newer == {id_ for id_ in IDS if id_.startswith("C21")}
     own = {clause for clause in newer - older if clause.startswith(("C18", "C19", "C20"))}
     assert own == newer - older == {id_ for id_ in IDS if id_[:3] in ("C18", "C19", "C20")}
     assert {clause for clause in older - newer if clause.startswith(("C4", "C11"))} == {

@@ -21,7 +21,9 @@ NOBODY = {
 """Clauses that no one function of a new port is asked for: the table's, the kernel's, all of it."""
 
 OTHERWISE = {
-    clause.id for clause in load_catalogue().clause if "DYNAMIC_FTRACE_WITH_ARGS" in clause.features
+    clause.id
+    for clause in load_catalogue().clause
+    if {"DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"} & set(clause.features)
 }
 """Clauses of ports of another kind: a new one has two slots."""
 

@@ -17,7 +17,7 @@ Clauses
 =======
 
 What a port of ftrace has to do, one requirement an entry. Texts of others are the specification;
-what is said of them here is said in words of our own. An id is the subject's, C1 to C20 and M1 to
+what is said of them here is said in words of our own. An id is the subject's, C1 to C21 and M1 to
 M5, with a letter for each requirement. Ids stay: verdicts and mutants name them.
 
 ``harness list clauses`` lists them all. With ``-c CONFIG`` it lists those that apply to a machine

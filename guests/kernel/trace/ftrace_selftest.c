@@ -68,6 +68,7 @@ void ftrace_selftest_func(FTRACE_PARAMETERS)
 	test->frame_pointer = ftrace_regs_get_frame_pointer(fregs);
 	test->return_address = ftrace_regs_get_return_address(fregs);
 	test->return_value = ftrace_regs_get_return_value(fregs);
+	test->regs = (unsigned long)ftrace_get_regs(fregs);
 	for (i = 0; i < FTRACE_SELFTEST_ARGUMENTS; i++)
 		test->arguments[i] = ftrace_regs_get_argument(fregs, i);
 	act(test, fregs);

@@ -42,7 +42,7 @@ class Log:
     """The units that were flushed, with the number of values that each had had by then."""
 
 
-@check("C9d", "C9j", "C9k", "C10b", "C10c", layer=Layer.PATCHING)
+@check("C9d", "C9j", "C9k", "C10b", "C10c", "C21c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: one store a word, then cache maintenance for it."""
     bench.fresh()
@@ -90,7 +90,7 @@ def _judge(bench: Bench, operation: _Operation) -> None:
     make = function in ("ftrace_make_call", "ftrace_make_nop")
     message = f"{what}: data that is not the port's has changed"
     bench.require("C9d" if make else "C10b", not written, message, None, OTHERS_DATA, data=written)
-    clause = "C9j" if make else "C10c"
+    clause = "C9j" if make else "C21c" if function == "ftrace_modify_call" else "C10c"
     for address, values in log.values.items():
         place = f"{address:#x} {bench.image.symbolize(address)}"
         shown = [line for value in values for line in bench.code.listing(address, value)]
@@ -132,6 +132,13 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
     make_call, make_nop = _requests(bench, bench.port.record_of(site))
     yield _kernel_operation(bench, "switching a site on", make_call)
     yield _kernel_operation(bench, "switching a site off", make_nop, make_call)
+    if "ftrace_modify_call" in bench.image.symbols:
+        _, record, caller = make_call
+        other = bench.image.address_of("ftrace_regs_caller")
+        modify = bench.image.address_of("ftrace_modify_call"), record
+        there, back = (*modify, caller, other), (*modify, other, caller)
+        yield _kernel_operation(bench, "to the other stub", there, make_call)
+        yield _kernel_operation(bench, "and back", back, make_call, there)
 
 
 def _slots(bench: Bench) -> Iterator[_Operation]:

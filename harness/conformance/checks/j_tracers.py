@@ -9,7 +9,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, OTHER, judge_first
 from harness.conformance.checks.c_events import DONE, watch
 from harness.conformance.checks.registry import GRAPH, check
-from harness.conformance.comparison import GROUPS
+from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import place_of
 from harness.conformance.retrace import Retrace
@@ -31,16 +31,20 @@ ARGS = ("DYNAMIC_FTRACE_WITH_ARGS",)
 SECOND = "use_huge_leaf_frame"
 """Another function of the workload that calls nothing."""
 
+STUB = "ftrace_caller"
+
 VALUE = 0x5A5A_1234_A5A5_4321
 """What a tracer stores."""
 
 
-def _watched(bench: Bench, name: str, number: int = 0) -> CallSite:
-    """Stop with one of the tracers on, and a function's call site."""
+def watched(bench: Bench, name: str, number: int = 0, stub: str = STUB) -> CallSite:
+    """Stop with one of the tracers on, and a function's call site, which calls a stub."""
     bench.fresh()
-    site = bench.sites.of(name)
+    switch, site = Switch(bench), bench.sites.of(name)
     Selftest(bench, number).switch(True)
-    Switch(bench).sites(True, [site])
+    switch.sites(True, [site])
+    if stub != STUB:
+        switch.stub(site, stub)
     return site
 
 
@@ -53,26 +57,33 @@ def _stub(bench: Bench, how: str) -> Place | None:
 def what_a_tracer_is_given(bench: Bench) -> None:
     """The ops, and the registers at the site as the port's accessors tell them."""
     for name, number in ((LEAF, 0), (OTHER, NUMBER - 1)):
-        retrace = Retrace(bench, partial(_watched, bench, name, number))
-        bench.locate = retrace.lost
-        try:
-            call = retrace.go(home=True)
-        except NotReached as error:
-            groups = dict.fromkeys(GROUPS, "C18a")
-            retrace.go_first(error, partial(judge_first, retrace, groups))
-            return
-        what, count = f"a call of {name}", len(call.called.get(SELFTEST, ()))
-        told = f"{what} came {count} times to the tracer"
-        if bench.require("C18a", count == 1, told, retrace.lost):
-            _judge_given(retrace, call, number, what)
+        given(bench, name, number)
 
 
-def _judge_given(retrace: Retrace, call: TracedCall, number: int, what: str) -> None:
+def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str = "") -> None:
+    """A call through a stub to the tracer of a number; failures are of C18, or of ``instead``."""
+    retrace = Retrace(bench, partial(watched, bench, name, number, stub))
+    bench.locate = retrace.lost
+    clause = instead or "C18a"
+    groups = dict.fromkeys(GROUPS, clause)
+    try:
+        call = retrace.go(home=True)
+    except NotReached as error:
+        retrace.go_first(error, partial(judge_first, retrace, groups))
+        return
+    what, count = f"a call of {name} through {stub}", len(call.called.get(SELFTEST, ()))
+    if bench.require(clause, count == 1, f"{what} came {count} times to the tracer", retrace.lost):
+        _judge_given(retrace, call, number, what, instead)
+    if instead:
+        compare(retrace, call, what, groups)
+
+
+def _judge_given(retrace: Retrace, call: TracedCall, number: int, what: str, instead: str) -> None:
     bench, test = retrace.bench, Selftest(retrace.bench, number)
     third = bench.isa.abi.argument_registers[2]
     op = call.first(SELFTEST)[third] & bench.isa.mask
     right = bench.require(
-        "C18a",
+        instead or "C18a",
         op == test.ops,
         f"{what}: op is not the tracer's own",
         partial(retrace.origin, third, SELFTEST),
@@ -82,7 +93,7 @@ def _judge_given(retrace: Retrace, call: TracedCall, number: int, what: str) -> 
     noted = test if right else Selftest(bench, 0)
     for clause, subject, expected, found in _given(bench, call, noted):
         bench.require(
-            clause,
+            instead or clause,
             expected == found,
             f"{what}: {subject} in fregs is not that at the site",
             partial(_stub, bench, "makes fregs"),
@@ -106,9 +117,11 @@ def _given(bench: Bench, call: TracedCall, test: Selftest) -> Iterator[tuple[str
     yield "C18d", "the instruction pointer", goes_on, test.read("instruction_pointer")
 
 
-def _acting(bench: Bench, name: str, action: Action, value: int, number: int = 0) -> TracedCall:
+def _acting(
+    bench: Bench, name: str, stub: str, action: Action, value: int, number: int = 0
+) -> TracedCall:
     """Stop at a function's call site, with patterns in the registers, before a tracer acts."""
-    site = _watched(bench, name)
+    site = watched(bench, name, stub=stub)
     Selftest(bench, 0).act(action, value, number)
     call = come_to(bench, site)
     lay_out(bench, call)
@@ -139,57 +152,71 @@ def _judge(
 @check("C19a", features=ARGS, layer=Layer.CALL)
 def a_tracer_that_leads_elsewhere(bench: Bench) -> None:
     """The stub returns to the address that a tracer has set, as if that had been called."""
-    elsewhere = bench.image.address_of(DONE)
     for name in (LEAF, OTHER):
-        call = _acting(bench, name, Action.SET_INSTRUCTION_POINTER, elsewhere)
-        here = bench.run_to(elsewhere, bench.sites.resumes(call.site))
-        told = f"a call of {name} went on at the site, and a tracer had set another address"
-        place = partial(_stub, bench, "returned")
-        if bench.require("C19a", here == elsewhere & bench.isa.mask, told, place):
-            what = f"what a tracer calls in place of {name}"
-            _judge(bench, "C19a", _kept(bench, call), bench.registers.read(), what)
+        led_elsewhere(bench, name, STUB, "C19a")
+
+
+def led_elsewhere(bench: Bench, name: str, stub: str, clause: str) -> None:
+    """The same for one function and one stub."""
+    elsewhere = bench.image.address_of(DONE)
+    call = _acting(bench, name, stub, Action.SET_INSTRUCTION_POINTER, elsewhere)
+    here = bench.run_to(elsewhere, bench.sites.resumes(call.site))
+    told = f"a call of {name} went on at the site, and a tracer had set another address"
+    place = partial(_stub, bench, "returned")
+    if bench.require(clause, here == elsewhere & bench.isa.mask, told, place):
+        what = f"what a tracer calls in place of {name}"
+        _judge(bench, clause, _kept(bench, call), bench.registers.read(), what)
 
 
 @check("C19b", features=ARGS, layer=Layer.CALL)
 def a_tracer_that_changes_an_argument(bench: Bench) -> None:
     """One argument after the other, and the others stay."""
-    for number, register in enumerate(bench.isa.abi.argument_registers):
-        value = VALUE & bench.isa.mask
-        call = _acting(bench, LEAF, Action.SET_ARGUMENT, value, number)
-        bench.run_to(bench.sites.resumes(call.site))
-        what = f"a call of {LEAF} with another {register} by a tracer"
-        expected = _kept(bench, call) | {register: value}
-        _judge(bench, "C19b", expected, bench.registers.read(), what)
+    for number in range(len(bench.isa.abi.argument_registers)):
+        changed_argument(bench, number, STUB, "C19b")
+
+
+def changed_argument(bench: Bench, number: int, stub: str, clause: str) -> None:
+    """The same for one argument and one stub."""
+    register, value = bench.isa.abi.argument_registers[number], VALUE & bench.isa.mask
+    call = _acting(bench, LEAF, stub, Action.SET_ARGUMENT, value, number)
+    bench.run_to(bench.sites.resumes(call.site))
+    what = f"a call of {LEAF} with another {register} by a tracer"
+    expected = _kept(bench, call) | {register: value}
+    _judge(bench, clause, expected, bench.registers.read(), what)
 
 
 @check("C19c", features=ARGS, layer=Layer.CALL)
 def a_tracer_that_returns_for_the_function(bench: Bench) -> None:
     """The caller goes on with the tracer's result, and the function is not executed."""
-    value, abi = VALUE & bench.isa.mask, bench.isa.abi
     for name in (LEAF, OTHER):
-        call = _acting(bench, name, Action.RETURN, value)
-        here = bench.run_to(call.caller, bench.sites.resumes(call.site))
-        told = f"{name} was executed, and a tracer had returned for it"
-        place = partial(_stub, bench, "returned")
-        if bench.require("C19c", here == call.caller, told, place):
-            kept = (*abi.saved, *abi.fixed, abi.stack_register)
-            expected = {name: call.before[name] for name in kept} | {abi.results[0]: value}
-            what = f"the return of a tracer for {name}"
-            _judge(bench, "C19c", expected, bench.registers.read(), what)
+        returned(bench, name, STUB, "C19c")
+
+
+def returned(bench: Bench, name: str, stub: str, clause: str) -> None:
+    """The same for one function and one stub."""
+    value, abi = VALUE & bench.isa.mask, bench.isa.abi
+    call = _acting(bench, name, stub, Action.RETURN, value)
+    here = bench.run_to(call.caller, bench.sites.resumes(call.site))
+    told = f"{name} was executed, and a tracer had returned for it"
+    if bench.require(clause, here == call.caller, told, partial(_stub, bench, "returned")):
+        kept = (*abi.saved, *abi.fixed, abi.stack_register)
+        expected = {name: call.before[name] for name in kept} | {abi.results[0]: value}
+        what = f"the return of a tracer for {name}"
+        _judge(bench, clause, expected, bench.registers.read(), what)
 
 
 @check("C20b", features=(*ARGS, *GRAPH))
 def both_tracers_record_every_call(bench: Bench) -> None:
     """Function tracer and graph tracer on, and every site."""
-    with watch(bench) as watched:
-        watched.switch.tracer(True)
-        watched.switch.graph(True)
-        watched.on()
+    with watch(bench) as seen:
+        seen.switch.tracer(True)
+        seen.switch.graph(True)
+        seen.on()
         bench.guest.tracer.clear()
         with bench.stakes("C20b"):
-            watched.run()
+            seen.run()
         for graph in (False, True):
-            expected, compared = watched.compare(graph=graph)
+            expected, compared = seen.compare(graph=graph)
             name = "graph" if graph else "function"
             bench.require(
                 "C20b",

@@ -104,6 +104,14 @@ int ftrace_make_nop(struct module *module, struct dyn_ftrace *rec, unsigned long
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long address);
 int ftrace_update_ftrace_func(ftrace_func_t function);
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+/* The stub that saves all registers, and the change of a site that is on from one stub to the other. */
+void ftrace_regs_caller(void);
+int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_address, unsigned long address);
+
+#define FTRACE_REGS_ADDR	((unsigned long)ftrace_regs_caller)
+#endif
+
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
 #define FTRACE_RETFUNC_DEPTH	50

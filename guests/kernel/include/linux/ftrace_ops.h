@@ -19,7 +19,18 @@
  *	ftrace_regs_get_return_value(fregs)
  *	ftrace_regs_set_return_value(fregs, value)
  *	ftrace_override_function_with_return(fregs)	the function returns at once
+ *
+ * and with DYNAMIC_FTRACE_WITH_REGS
+ *
+ *	arch_ftrace_get_regs(fregs)			struct pt_regs, as at a breakpoint on the site;
+ *							NULL if the site does not call ftrace_regs_caller
  */
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#define ftrace_get_regs(fregs)	arch_ftrace_get_regs(fregs)
+#else
+#define ftrace_get_regs(fregs)	((struct pt_regs *)NULL)
+#endif
 
 /* In ftrace_ops_list. */
 #define FTRACE_OPS_FL_ENABLED	(1 << 0)

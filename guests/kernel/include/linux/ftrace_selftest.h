@@ -33,6 +33,7 @@ enum ftrace_selftest_action {
  * @frame_pointer:	likewise
  * @return_address:	likewise
  * @return_value:	likewise
+ * @regs:		struct pt_regs, or 0
  * @arguments:		likewise, of each number
  */
 struct ftrace_selftest {
@@ -50,6 +51,7 @@ struct ftrace_selftest {
 	unsigned long frame_pointer;
 	unsigned long return_address;
 	unsigned long return_value;
+	unsigned long regs;
 	unsigned long arguments[FTRACE_SELFTEST_ARGUMENTS];
 };
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The stub that saves all registers, and the change of a site from one stub to the other."""
+
+from functools import partial
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.a_text import refused, spoilt
+from harness.conformance.checks.b_crossing import LEAF, OTHER
+from harness.conformance.checks.f_modules import RUN, load, sites_of
+from harness.conformance.checks.j_tracers import (
+    STUB,
+    changed_argument,
+    given,
+    led_elsewhere,
+    returned,
+    watched,
+)
+from harness.conformance.checks.registry import MODULES, check
+from harness.conformance.places import place_of
+from harness.conformance.selftests import Selftest
+from harness.conformance.switch import Switch
+from harness.conformance.traced_call import SELFTEST, come_to, lay_out
+from harness.conformance.verdict import Layer
+
+REGS = ("DYNAMIC_FTRACE_WITH_REGS",)
+REGS_STUB = "ftrace_regs_caller"
+
+
+@check("C21a", features=REGS, layer=Layer.CALL)
+def all_registers_of_the_site(bench: Bench) -> None:
+    """struct pt_regs from ftrace_regs_caller, and from ftrace_caller none, or all of it too."""
+    for stub in (REGS_STUB, STUB):
+        for name in (LEAF, OTHER):
+            _judge_regs(bench, name, stub)
+
+
+def _judge_regs(bench: Bench, name: str, stub: str) -> None:
+    abi, mask = bench.isa.abi, bench.isa.mask
+    entry, tracer = (bench.image.address_of(one) for one in (stub, SELFTEST))
+    call = come_to(bench, watched(bench, name, stub=stub))
+    lay_out(bench, call)
+    bench.run_to(entry)
+    arrived = bench.registers.read()
+    bench.run_to(tracer)
+    bench.run_to(bench.registers.read()[abi.return_register] & mask)
+    found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
+    if stub == REGS_STUB:
+        told = f"a tracer of {name} got no struct pt_regs from {stub}"
+        place = partial(place_of, bench.image, entry, "is what the site calls")
+        if not bench.require("C21a", bool(found) or not abi.pt_regs, told, place):
+            return
+    expected = call.before | {abi.pc_register: bench.sites.resumes(call.site)}
+    wrong = {
+        register: (expected[register] & mask, value)
+        for register, value in found.items()
+        # The site's own instructions may have changed some, but not what the call itself changes.
+        if value != expected[register] & mask
+        and (register in abi.at_site(call.site.form).pinned or value != arrived[register] & mask)
+    }
+    bench.require(
+        "C21a",
+        not wrong,
+        f"struct pt_regs of {name} through {stub}: {', '.join(wrong)} is not as at the site",
+        partial(place_of, bench.image, entry, "makes it"),
+        registers={one: f"{was:#x} -> {now:#x}" for one, (was, now) in wrong.items()},
+    )
+
+
+@check("C21b", features=REGS, layer=Layer.CALL)
+def the_same_through_the_other_stub(bench: Bench) -> None:
+    """What a tracer is given and what it changes, from a site that calls ftrace_regs_caller."""
+    for name, number in ((LEAF, 1), (OTHER, 0)):
+        given(bench, name, number, REGS_STUB, "C21b")
+    for name in (LEAF, OTHER):
+        led_elsewhere(bench, name, REGS_STUB, "C21b")
+        returned(bench, name, REGS_STUB, "C21b")
+    for number in range(len(bench.isa.abi.argument_registers)):
+        changed_argument(bench, number, REGS_STUB, "C21b")
+
+
+@check("C21c", "C21d", features=REGS, layer=Layer.PATCHING)
+def from_one_stub_to_the_other(bench: Bench) -> None:
+    """A site that is on, there and back, and requests that are to be refused."""
+    bench.fresh()
+    image, isa = bench.image, bench.isa
+    site, caller, other = bench.sites.of(LEAF), *map(image.address_of, (STUB, REGS_STUB))
+    modify = image.address_of("ftrace_modify_call"), bench.port.record_of(site)
+    there, back = (*modify, caller, other), (*modify, other, caller)
+    refused(bench, "C21d", site, there, "the site is off")
+    Switch(bench).sites(True, [site])
+    on, texts = bench.code.of(site), [bench.code.text()]
+    refused(bench, "C21d", site, back, "the site does not call the first address")
+    for call, target in ((there, other), (back, caller)):
+        with bench.stakes("C21c"):
+            status = bench.call(*call)
+        texts.append(bench.code.text())
+        name, found = image.symbolize(target), bench.code.of(site)
+        bench.require(
+            "C21c",
+            status == 0 and [to for _, to in bench.code.calls(site.address, found)] == [target],
+            f"a site that is on does not call {name} then: error {status}",
+            found=bench.code.listing(site.address, found),
+        )
+    outside = set(bench.code.changed(*texts[:2])) - bench.sites.addresses_of([site])
+    bench.require(
+        "C21c",
+        not outside,
+        "other text than the site has changed",
+        text=lambda: bench.code.difference(*texts[:2]),
+    )
+    bench.require(
+        "C21c",
+        texts[2] == texts[0],
+        "there and back the text is not what it was",
+        text=lambda: bench.code.difference(texts[0], texts[2]),
+    )
+    _, high = isa.sites.reach(isa.sites.call_address(site))
+    far = (high + isa.unit) & isa.mask
+    refused(bench, "C21d", site, (*modify, caller, far), "the new address is out of reach")
+    refused(bench, "C21d", site, (*modify, far, other), "the old address is out of reach")
+    for place in range(len(isa.split(on))):
+        for spoiled, what in spoilt(isa, on, place):
+            bench.write_memory(site.address, spoiled)
+            refused(bench, "C21d", site, there, f"{what} at a site that is on")
+    bench.write_memory(site.address, on)
+
+
+@check("C21e", variants=(MODULES,), features=REGS, layer=Layer.CALL)
+def both_stubs_from_a_module(bench: Bench) -> None:
+    """A module's site calls one stub, then the other, then the first again."""
+    modules = load(bench)
+    site = next(
+        site for site in sites_of(modules) if site.function == f"{modules[0].module_name}_run"
+    )
+    image, test = bench.image, Selftest(bench, 0)
+    caller, other = map(image.address_of, (STUB, REGS_STUB))
+    test.switch(True)
+    for full, function, *addresses in (
+        (True, "ftrace_make_call", other),
+        (False, "ftrace_modify_call", other, caller),
+        (True, "ftrace_modify_call", caller, other),
+    ):
+        what = f"{function}({', '.join(map(image.symbolize, addresses))}) for a module's site"
+        with bench.stakes("C21e"):
+            status = bench.call(image.address_of(function), bench.port.record_of(site), *addresses)
+        if not bench.require("C21e", status == 0, f"{what}: error {status}"):
+            return
+        test.write(calls=0, regs=0)
+        with bench.stakes("C21e"):
+            bench.call(image.address_of(RUN), 1)
+        calls, told = test.read("calls"), "with" if test.read("regs") else "without"
+        bench.require(
+            "C21e",
+            calls > 0 and (told == "with" or not full),
+            f"{what}: {calls} calls of the tracer, {told} registers",
+        )
