@@ -13,6 +13,18 @@ FUNCTION = EventDeclaration(
     '" %ps <-- %ps", (void *)REC->ip, (void *)REC->parent_ip',
 )
 
+ARGUMENTS = 6
+"""FTRACE_REGS_MAX_ARGS."""
+
+FUNCTION_ARGS = EventDeclaration(
+    "function",
+    1,
+    (*FUNCTION.fields, "unsigned long args[]"),
+    f'" %ps({", ".join(["0x%lx"] * ARGUMENTS)}) <-- %ps", (void *)REC->ip, '
+    f"{', '.join(f'REC->args[{n}]' for n in range(ARGUMENTS))}, (void *)REC->parent_ip",
+)
+"""With the option func-args; an event of the time before it has no arguments."""
+
 FUNCGRAPH_ENTRY = EventDeclaration(
     "funcgraph_entry",
     11,
@@ -109,6 +121,10 @@ DECLARATIONS = (
 """The events of every guest."""
 
 
-def event_formats(long_size: int) -> list[EventFormat]:
-    """The formats of these events for a guest whose ``long`` has 4 or 8 bytes."""
-    return [declaration.layout(long_size) for declaration in DECLARATIONS]
+def event_formats(long_size: int, *, arguments: bool = False) -> list[EventFormat]:
+    """The formats of these events for a guest whose ``long`` has 4 or 8 bytes.
+
+    ``arguments``: function events have those of the function.
+    """
+    first = FUNCTION_ARGS if arguments else FUNCTION
+    return [declaration.layout(long_size) for declaration in (first, *DECLARATIONS[1:])]

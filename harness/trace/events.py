@@ -118,10 +118,17 @@ class FunctionEvent(TraceEvent):
         return self.symbols.name(self.parent_ip)
 
     @property
+    def arguments(self) -> tuple[int, ...]:
+        """What was in the registers of arguments (func-args); empty if it was not recorded."""
+        recorded = self.fields.get("args")
+        return recorded if isinstance(recorded, tuple) else ()
+
+    @property
     def message(self) -> str:
-        """``function <-caller``."""
+        """``function <-caller``, or ``function(arguments) <-caller``."""
         name, fields = self.symbols.name, self.fields
-        return f"{name(fields['ip'])} <-{name(fields['parent_ip'])}"  # type: ignore[arg-type]
+        shown = f"({', '.join(map(hex, self.arguments))})" if "args" in fields else ""
+        return f"{name(fields['ip'])}{shown} <-{name(fields['parent_ip'])}"  # type: ignore[arg-type]
 
 
 class _FuncgraphEvent(TraceEvent):

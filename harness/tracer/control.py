@@ -19,6 +19,7 @@ from harness.tracer.options import TraceOptions
 from harness.tracer.profile import FunctionProfiler
 from harness.tracer.setup import (
     TRACERS,
+    WITH_ARGUMENTS,
     WITH_TRIGGERS,
     Hooks,
     Setup,
@@ -40,6 +41,7 @@ class TracerState:
     enabled: frozenset[CallSite] = frozenset()
     options: TraceOptions = field(default_factory=TraceOptions)
     latency_trace: bool = False
+    arguments: bool = False
     touched: frozenset[CallSite] = frozenset()
 
 
@@ -225,7 +227,8 @@ class TracerControl(KnownAttributes):
 
         The enabled sites become the filter.  GuestError if the slots are those of no tracer.
         """
-        setups = possible_setups(self.available_tracers, self._profiler)
+        arguments = WITH_ARGUMENTS in self._image.symbols
+        setups = possible_setups(self.available_tracers, self._profiler, arguments=arguments)
         armed, behind = self._trigger_control.read()
         deepest = STACK_TRACER in self._image.symbols and self._stacks.enabled
         if armed or deepest:

@@ -25,7 +25,7 @@ from harness.trace import EventFormat, event_formats
 from harness.tracer.events import matches
 from harness.tracer.graph import GraphControl
 from harness.tracer.linux_graph import LinuxGraphMemory
-from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, RECORDED, SHOWN, STACKTRACE
+from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, OF_LINUX, STACKTRACE
 from harness.tracer.pids import PidList
 from harness.tracer.setup import Setup
 from harness.tracer.sites import SiteNow
@@ -281,7 +281,7 @@ class LinuxTracer(Tracer):
     @property
     def trace_options(self) -> list[str]:
         """The contents of ``trace_options``: also those that only the kernel has."""
-        own = self._options.words
+        own = [word for word in self._options.words if word.removeprefix("no") in OF_LINUX]
         names = {word.removeprefix("no") for word in own}
         others = self._kernel_options.read()
         return [
@@ -291,7 +291,7 @@ class LinuxTracer(Tracer):
 
     def set_option(self, *words: str) -> None:
         """As of `Tracer`; further options are set by the kernel itself."""
-        own = [word for word in words if word.removeprefix("no") in {**RECORDED, **SHOWN}]
+        own = [word for word in words if word.removeprefix("no") in OF_LINUX]
         options = self._options.with_words(own)
         for name in (STACKTRACE, FUNC_STACK_TRACE, GRAPH_IRQS):
             if options[name] != self._options[name]:

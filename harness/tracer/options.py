@@ -14,8 +14,12 @@ from harness.trace import GraphOptions
 STACKTRACE = "stacktrace"
 FUNC_STACK_TRACE = "func_stack_trace"
 GRAPH_IRQS = "funcgraph-irqs"
+FUNC_ARGS = "func-args"
 
-RECORDED: Mapping[str, bool] = {STACKTRACE: False, FUNC_STACK_TRACE: False, GRAPH_IRQS: True}
+RECORDED: Mapping[str, bool] = {
+    **{STACKTRACE: False, FUNC_STACK_TRACE: False, GRAPH_IRQS: True},
+    FUNC_ARGS: False,
+}
 """Options that change what the guest records, with their defaults."""
 
 SHOWN: Mapping[str, bool] = {
@@ -23,6 +27,9 @@ SHOWN: Mapping[str, bool] = {
     for field in fields(GraphOptions)
 }
 """Options of the graph view; funcgraph-irqs is in both."""
+
+OF_LINUX = {*RECORDED, *SHOWN} - {FUNC_ARGS}
+"""Options that a Linux kernel does not set by itself; what is in no kernel is not known there."""
 
 SHOWN_OPTIONS = frozenset(SHOWN) - frozenset(RECORDED)
 """Options that do not change a recording."""

@@ -2,7 +2,7 @@
 """The configuration of the tracer, which determines the state of the guest's text."""
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.errors import UsageError
 from harness.isa import CallSite
@@ -29,6 +29,9 @@ TRACERS = {
 
 WITH_STACKS = "function_stack_trace_call"
 """The function tracer with func_stack_trace."""
+
+WITH_ARGUMENTS = "function_args_trace_call"
+"""The function tracer with func-args, in guests whose tracers get arguments."""
 
 WITH_TRIGGERS = "function_trigger_call"
 """Called from ``ftrace_call`` if there are triggers, or for the stack tracer; calls the function
@@ -58,6 +61,7 @@ class Setup:
     notrace: frozenset[CallSite] = frozenset()
     triggers: tuple[Trigger, ...] = ()
     stacks: bool = False
+    arguments: bool = False
     profile: Hooks = Hooks()
     stack_tracer: bool = False
     stack_chosen: frozenset[CallSite] | None = None
@@ -66,7 +70,9 @@ class Setup:
     def function(self) -> str | None:
         """The function tracer, without triggers."""
         function = TRACERS[self.tracer].function or self.profile.function
-        return WITH_STACKS if self.stacks and self.tracer == "function" else function
+        if self.tracer != "function" or not (self.stacks or self.arguments):
+            return function
+        return WITH_STACKS if self.stacks else WITH_ARGUMENTS
 
     @property
     def hooks(self) -> Hooks:
@@ -87,6 +93,11 @@ class Setup:
         if not dynamic and any(one is not None for one in filters):
             raise UsageError(
                 "a static guest traces every function", "Build it with DYNAMIC_FTRACE for filters."
+            )
+        if self.stacks and self.arguments:
+            raise UsageError(
+                "the function tracer records either stacks or arguments",
+                "Set nofunc_stack_trace, or nofunc-args.",
             )
         if tracer.graph and self.profile.graph:
             raise UsageError(
@@ -118,13 +129,19 @@ def profiler_hooks(symbols: Container[str]) -> Hooks | None:
     return Hooks(graph="profile") if has_graph_tracer(symbols) else Hooks(PROFILE)
 
 
-def possible_setups(tracers: Iterable[str], profiler: Hooks | None) -> list[Setup]:
-    """The setups without filters and triggers that a guest with these tracers may be in."""
+def possible_setups(
+    tracers: Iterable[str], profiler: Hooks | None, *, arguments: bool = False
+) -> list[Setup]:
+    """The setups without filters and triggers that a guest with these tracers may be in.
+
+    ``arguments``: its function tracer can record arguments.
+    """
     found = [*map(Setup, tracers), Setup("function", stacks=True)]
+    found += [Setup("function", arguments=True)] if arguments else []
     if profiler is None:
         return found
     return found + [
-        Setup(one.tracer, stacks=one.stacks, profile=profiler)
+        replace(one, profile=profiler)
         for one in found
         if not ((one.hooks.graph and profiler.graph) or (one.function and profiler.function))
     ]

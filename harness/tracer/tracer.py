@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import BinaryIO
 
 from harness import __version__
+from harness.errors import UsageError
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
 from harness.readout import Collector, EventBuffer
@@ -28,10 +29,16 @@ from harness.tracer.event_filters import OPTION_FILTERS
 from harness.tracer.events import EventControl, event_control
 from harness.tracer.graph import GraphControl, graph_memory
 from harness.tracer.irqsoff import IRQSOFF, IrqsoffControl
-from harness.tracer.options import FUNC_STACK_TRACE, GRAPH_IRQS, STACKTRACE, TraceOptions
+from harness.tracer.options import (
+    FUNC_ARGS,
+    FUNC_STACK_TRACE,
+    GRAPH_IRQS,
+    STACKTRACE,
+    TraceOptions,
+)
 from harness.tracer.pids import PidControl, PidList
 from harness.tracer.pipe import TracePipe
-from harness.tracer.setup import Setup
+from harness.tracer.setup import WITH_ARGUMENTS, Setup
 from harness.tracer.threads import ThreadControl
 
 # TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
@@ -51,18 +58,27 @@ class Tracer(TracerControl):
         self._threads = ThreadControl(image, text)
         self._cmdlines: dict[int, str] = {}
         self._latency_trace = False
+        self._arguments = False
         self._options = TraceOptions()
 
     @property
     def state(self) -> TracerState:
-        """As of `TracerControl`, with the options and whether the trace is irqsoff's section."""
-        return replace(super().state, options=self._options, latency_trace=self._latency_trace)
+        """As of `TracerControl`, with the options and what the trace holds: irqsoff's section, or
+        arguments of functions.
+        """
+        return replace(
+            super().state,
+            options=self._options,
+            latency_trace=self._latency_trace,
+            arguments=self._arguments,
+        )
 
     @state.setter
     def state(self, state: TracerState) -> None:
         self._setup, self._enabled = state.setup, state.enabled
         self._touched = state.touched
         self._options, self._latency_trace = state.options, state.latency_trace
+        self._arguments = state.arguments
         self._adjust_graph()
 
     def adopt(self) -> None:
@@ -71,7 +87,8 @@ class Tracer(TracerControl):
         recorded = event_control(self._image, self._text).read("options")
         words = [STACKTRACE] * bool(recorded & _STACKTRACE)
         words += [f"no{GRAPH_IRQS}"] * bool(recorded & _NO_IRQS)
-        words += [FUNC_STACK_TRACE] * self._setup.stacks
+        words += [FUNC_STACK_TRACE] * self._setup.stacks + [FUNC_ARGS] * self._setup.arguments
+        self._arguments = self._setup.arguments
         self._options = TraceOptions().with_words(words)
         self._latency_trace = self.current == IRQSOFF
         if self._latency_trace:
@@ -139,12 +156,24 @@ class Tracer(TracerControl):
     @property
     def trace_options(self) -> list[str]:
         """The contents of ``trace_options``: each option, with ``no`` before disabled ones."""
-        return self._options.words
+        known = self._takes_arguments
+        return [word for word in self._options.words if known or not word.endswith(FUNC_ARGS)]
+
+    @property
+    def _takes_arguments(self) -> bool:
+        return WITH_ARGUMENTS in self._image.symbols
 
     def set_option(self, *words: str) -> None:
         """``trace_options``: ``stacktrace``, ``nofuncgraph-irqs``, ...; all of them or none."""
         options = self._options.with_words(words)
-        self._switch(replace(self._setup, stacks=options[FUNC_STACK_TRACE]))
+        arguments = options[FUNC_ARGS]
+        if arguments and not self._takes_arguments:
+            raise UsageError(
+                "the tracers of this guest get no arguments of functions",
+                "Build it with a port that has DYNAMIC_FTRACE_WITH_ARGS.",
+            )
+        stacks = options[FUNC_STACK_TRACE]
+        self._switch(replace(self._setup, stacks=stacks, arguments=arguments))
         recorded = _STACKTRACE * options[STACKTRACE] | _NO_IRQS * (not options[GRAPH_IRQS])
         control = event_control(self._image, self._text)
         control.write(options=recorded | control.read("options") & OPTION_FILTERS)
@@ -156,6 +185,7 @@ class Tracer(TracerControl):
         super()._switch(setup)
         self._adjust_graph()
         tracer = setup.tracer
+        self._arguments |= setup.function == WITH_ARGUMENTS
         if tracer == before:
             return
         if IRQSOFF in (tracer, before):
@@ -238,6 +268,7 @@ class Tracer(TracerControl):
         else:
             self._collector.clear()
             self._latency_trace = False
+        self._arguments = self._setup.function == WITH_ARGUMENTS
 
     def remember_names(self) -> dict[int, str]:
         """Read and return the names of threads.
@@ -261,7 +292,7 @@ class Tracer(TracerControl):
 
     def _event_formats(self, long_size: int, _ask: bool) -> Sequence[EventFormat]:
         return [
-            *event_formats(long_size),
+            *event_formats(long_size, arguments=self._arguments),
             *([LATENCY.layout(long_size)] if self._latency_trace else []),
             *self.event_control.formats,
         ]

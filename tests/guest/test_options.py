@@ -66,6 +66,13 @@ def test_wrong_options_are_refused(guest):
         guest.tracer.set_option("stacktrac")
 
 
+@pytest.mark.guest(config="mips-malta", workload=WORKLOAD)
+def test_arguments_need_tracers_that_get_them(guest):
+    with pytest.raises(UsageError, match="get no arguments of functions"):
+        guest.tracer.set_option("func-args")
+    assert not any("func-args" in word for word in guest.tracer.trace_options)
+
+
 TICKS = str(Path(WORKLOAD).with_name("ticks.c"))
 
 

@@ -4,6 +4,7 @@
 import io
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -15,6 +16,7 @@ from harness.trace import (
     CpuStatistics,
     GraphOptions,
     TraceDatReader,
+    event_formats,
     parse_filters,
     report_graph,
 )
@@ -52,6 +54,22 @@ def report(tmp_path, data, *options):
     path = tmp_path / "trace.dat"
     path.write_bytes(data)
     return trace_cmd("report", *options, path)
+
+
+def test_arguments_are_printed_by_the_print_format(tmp_path):
+    """The plugin of function events, which knows two fields, is left out by -N."""
+    form, held = ("little", 8), (1, 0xFFFF_FFFF_FFFF_FFFF, 3, 4, 5, 6)
+    place, caller = address("do_work", 8), address("caller", 8, 0x24)
+    payload = function_payload(*form, place, caller) + struct.pack("<6Q", *held)
+    page = PageEncoder(*form, stamp=5_000_000_000)
+    page.event(0, payload)
+    data = trace_file(form, [page.page()], events=event_formats(8, arguments=True))
+    shown = ", ".join(map(hex, held))
+    assert f"do_work({shown}) <-- caller" in report(tmp_path, data, "-N")
+    assert EVENT.search(report(tmp_path, data))["function"] == "do_work"
+    (event,) = TraceDatReader(io.BytesIO(data)).events()
+    assert event.arguments == held
+    assert event.message == f"do_work({shown}) <-caller"
 
 
 GRAPH_EVENT = re.compile(

@@ -3,6 +3,7 @@
 
 import pytest
 
+from harness.errors import UsageError
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
 
 CONFIGS = ["aarch64-virt-args", "aarch64-virt-regs"]
@@ -69,3 +70,43 @@ def test_function_tracer_and_profiler_share_the_slot(watch):
         guest.tracer.profiler.enabled = False
         code = guest.debugger.read_memory(slot, 4)
         assert code == guest.image.isa.sites.nop
+
+
+def test_arguments_are_those_in_the_registers(watch):
+    with watch("calls") as watched:
+        guest = watched.guest
+        guest.tracer.set_option("func-args")
+        assert "func-args" in guest.tracer.trace_options
+        watched.switch("function")
+        held = []
+        for function in ("do_nested", "do_inner", "do_recursion", "do_even"):
+            guest.run(until=function)
+            registers = guest.debugger.registers()
+            held.append((function, tuple(registers[f"x{n}"] for n in range(6))))
+        guest.run(until="workload_done")
+        events = watched.check_function()
+        found = {}
+        for event in events:
+            found.setdefault(event.function, event.arguments)
+        assert [(function, found[function]) for function, _ in held] == held
+        every = [event.arguments[0] for event in events if event.function == "do_recursion"]
+        assert every == [4, 3, 2, 1, 0]
+        line = next(line for line in guest.tracer.trace() if " do_recursion(" in line)
+        assert f"do_recursion({', '.join(map(hex, found['do_recursion']))}) <-workload" in line
+
+
+def test_arguments_are_left_out_again(watch):
+    with watch("calls") as watched:
+        tracer = watched.guest.tracer
+        with pytest.raises(UsageError, match="either stacks or arguments"):
+            tracer.set_option("func-args", "func_stack_trace")
+        tracer.set_option("func-args")
+        tracer.current = "function"
+        watched.guest.run(until="do_loop")
+        tracer.set_option("nofunc-args")
+        watched.guest.run(until="workload_done")
+        arguments = [len(event.arguments) for event in tracer.events()]
+        assert set(arguments) == {0, 6}
+        assert arguments == sorted(arguments, reverse=True)
+        tracer.clear()
+        assert "args[]" not in str(tracer.formats)

@@ -12,6 +12,7 @@ def test_the_first_values_are_the_kernels():
     assert set(TraceOptions().words) == {
         "nostacktrace",
         "nofunc_stack_trace",
+        "nofunc-args",
         "funcgraph-irqs",
         "funcgraph-cpu",
         "funcgraph-overhead",

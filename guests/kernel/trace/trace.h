@@ -75,6 +75,9 @@ struct ftrace_entry {
 	unsigned long parent_ip;
 } __packed __aligned(RB_ALIGNMENT);
 
+/* Cancel an event: the CPU's buffer refuses it. @flags: saved state of interrupts, restored here. */
+void function_trace_refused(unsigned long flags);
+
 struct ftrace_graph_ent_entry {
 	struct trace_entry entry;
 	unsigned long func;

@@ -34,7 +34,7 @@ static noinline void function_trace_slow(unsigned long ip, unsigned long parent_
 	raw_local_irq_restore(flags);
 }
 
-static noinline void function_trace_refused(unsigned long flags)
+noinline void function_trace_refused(unsigned long flags)
 {
 	ring_buffer_refused(ring_buffer_this_cpu());
 	raw_local_irq_restore(flags);

@@ -32,6 +32,12 @@
 #define ftrace_get_regs(fregs)	((struct pt_regs *)NULL)
 #endif
 
+/* The arguments that the function tracer records with the option func-args, as in Linux. */
+#define FTRACE_REGS_MAX_ARGS	6
+
+/** function_args_trace_call - the function tracer: an event with the function's arguments */
+void function_args_trace_call(FTRACE_PARAMETERS);
+
 /* In ftrace_ops_list. */
 #define FTRACE_OPS_FL_ENABLED	(1 << 0)
 
