@@ -11,6 +11,7 @@ from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
+from harness.tracer import has_one_slot
 
 GRAPH_STUBS = (
     *("ftrace_graph_caller", "return_to_handler"),
@@ -35,7 +36,8 @@ def names(bench: Bench) -> None:
     if bench.form in MCOUNT_FORMS:
         mcount = bench.isa.sites.mcount
         bench.require("C3f", mcount in symbols, f"there is no symbol {mcount}")
-    if "FUNCTION_GRAPH_TRACER" in bench.variant.features:
+    two_slots = not has_one_slot(symbols)
+    if "FUNCTION_GRAPH_TRACER" in bench.variant.features and two_slots:
         for name in ("ftrace_graph_caller", "prepare_ftrace_return"):
             bench.require("C4l", name in symbols, f"there is no symbol {name}")
     if bench.variant.name == DYNAMIC:

@@ -11,7 +11,7 @@
 
 /**
  * struct mod_arch_specific - where a module's call sites go, whose jal cannot reach the kernel
- * @mcount_trampoline:	jumps to _mcount
+ * @mcount_trampoline:	jumps to _mcount; 0 in ports without it
  * @ftrace_trampoline:	jumps to ftrace_caller; 0 in static ports
  */
 struct mod_arch_specific {
@@ -19,7 +19,7 @@ struct mod_arch_specific {
 	unsigned long ftrace_trampoline;
 };
 
-extern const char module_mcount[] __asm__("_mcount");
+extern const char module_mcount[] __asm__("_mcount") __weak;
 extern const char ftrace_trampoline[] __weak;
 
 #define MODULE_ARCH_INIT						\

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The riscv64 stub of the tracers, with one slot. The form of call site is in asm/ftrace.h.
+ *
+ * psABI: a0..a7 are arguments, ra the return address, s0 the frame pointer: of a function that has
+ * one, ra and its caller's s0 lie in the two words below s0. sp stays a multiple of 16.
+ */
+#include <asm/ftrace.h>
+#include <linux/linkage.h>
+
+/* The column that stands for pc where the stub has two return addresses: its own and, in t0 or at
+ * FREGS_RA, the traced function's, which will be in ra when the stub returns. */
+#define COLUMN_PC	64
+
+	.cfi_sections .eh_frame
+	.text
+
+/*
+ * ftrace_caller() - what a site calls that is switched on
+ *
+ * In: ra = rec->ip + 8, t0 = the traced function's return address; a0..a7 and t2 = live (C1), for the
+ * compiler knows of no call here. Floating-point registers survive because what is called from here
+ * has no floating point.
+ *
+ * The frame is struct ftrace_regs, with the stub's frame record in it, for unwinders without tables
+ * (C14b). The tracer gets (C2, C18): a0 = ip = rec->ip, a1 = parent_ip = the traced function's return
+ * address, a2 = op = what function_trace_op points to, a3 = fregs.
+ *
+ * Out: a0..a7, t2, s0 and ra out of fregs, and on at its epc (C19).
+ */
+SYM_FUNC_START(ftrace_caller)
+	.cfi_startproc
+	.cfi_return_column COLUMN_PC
+	.cfi_register COLUMN_PC, ra
+	.cfi_register ra, t0
+	addi	sp, sp, -FREGS_SIZE
+	.cfi_def_cfa_offset FREGS_SIZE
+	sd	t0, FREGS_RA(sp)
+	.cfi_offset ra, FREGS_RA - FREGS_SIZE
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	sd	a\n, FREGS_A0 + \n * 8(sp)
+	.endr
+	sd	t2, FREGS_T2(sp)
+	addi	t2, sp, FREGS_SIZE		/* sp at the site, and the end of the record there */
+	sd	t2, FREGS_SP(sp)
+	sd	t2, FREGS_RECORD(sp)
+	sd	ra, FREGS_RECORD + 8(sp)
+	.cfi_offset COLUMN_PC, FREGS_RECORD + 8 - FREGS_SIZE
+	sd	ra, FREGS_EPC(sp)
+	sd	s0, FREGS_S0(sp)
+	.cfi_offset s0, FREGS_S0 - FREGS_SIZE
+	addi	s0, sp, FREGS_S0		/* behind the stub's record */
+
+	addi	a0, ra, -MCOUNT_INSN_SIZE
+	mv	a1, t0
+	ld	a2, function_trace_op
+	mv	a3, sp
+
+SYM_INNER_LABEL(ftrace_call)			/* nop or `jal tracer` (C10) */
+	nop
+
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	ld	a\n, FREGS_A0 + \n * 8(sp)
+	.endr
+	ld	t2, FREGS_T2(sp)
+	ld	s0, FREGS_S0(sp)
+	.cfi_same_value s0
+	ld	t0, FREGS_EPC(sp)
+	ld	ra, FREGS_RA(sp)
+	.cfi_same_value ra
+	.cfi_register COLUMN_PC, t0
+	addi	sp, sp, FREGS_SIZE
+	.cfi_def_cfa_offset 0
+	jr	t0
+	.cfi_endproc
+SYM_FUNC_END(ftrace_caller)
+
+/* ftrace_stub() - the tracer that does nothing; its address stands for "no tracer". */
+SYM_FUNC_START(ftrace_stub)
+	ret
+SYM_FUNC_END(ftrace_stub)
