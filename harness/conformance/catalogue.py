@@ -69,6 +69,7 @@ class Clause(Model):
     source: str
     section: str
     features: tuple[Feature, ...] = Field(min_length=1)
+    either: tuple[Feature, ...] = ()
     without: tuple[Feature, ...] = ()
     builds: tuple[BuildKind, ...] = (BuildKind.STATIC, BuildKind.DYNAMIC)
     forms: tuple[Form, ...] = tuple(Form)
@@ -99,6 +100,8 @@ class Clause(Model):
         missing = [feature for feature in self.features if feature not in features]
         if missing:
             return f"the port has no {missing[0]}"
+        if self.either and not set(self.either) & set(features):
+            return f"the port has neither {' nor '.join(self.either)}"
         instead = [feature for feature in self.without if feature in features]
         return f"the port has {instead[0]} instead" if instead else ""
 

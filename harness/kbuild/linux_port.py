@@ -130,7 +130,7 @@ def _forms(linux: LinuxTree, known: LinuxFiles) -> Iterator[str]:
             yield f"# With a compiler that has it, and with others: {place}"
             forms.append(form)
     if patchable:
-        yield "# Of patchable call sites with registers saved for a tracer nothing is judged yet:"
+        yield "# Patchable call sites with registers for tracers need a port.toml of their own:"
         yield f"# {patchable[0]}"
     shown = ", ".join(f'"{form}"' for form in (*forms, Form.MCOUNT))
     yield f"forms = [{shown}]"

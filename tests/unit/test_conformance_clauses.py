@@ -171,6 +171,15 @@ def test_what_a_port_does_in_another_way_is_not_claimed():
     assert "not with ``DYNAMIC_FTRACE_WITH_ARGS``" in clauses_page(catalogue(only))
 
 
+def test_one_of_several_features_may_be_enough():
+    either = ["DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"]
+    (clause,) = catalogue({"features": ["DYNAMIC_FTRACE"], "either": either}).clause
+    for one in either:
+        assert clause.why_not_claimed(["DYNAMIC_FTRACE", one]) == ""
+    said = f"the port has neither {either[0]} nor {either[1]}"
+    assert clause.why_not_claimed(["DYNAMIC_FTRACE"]) == said
+
+
 def test_a_port_has_the_graph_tracers_slot_or_the_one_slot():
     older, newer = (
         {clause.id for clause in CATALOGUE.clause if not clause.why_not_claimed(port.features)}

@@ -23,7 +23,7 @@ NOBODY = {
 OTHERWISE = {
     clause.id
     for clause in load_catalogue().clause
-    if {"DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"} & set(clause.features)
+    if {"DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"} & {*clause.features, *clause.either}
 }
 """Clauses of ports of another kind: a new one has two slots."""
 

@@ -37,9 +37,9 @@ Entries
 
 An entry says what a port must do, and then:
 
-needs, not with
-    The words of ``port.toml`` without which the entry asks nothing of a port, and those with which
-    it does not.
+needs, one of, not with
+    The words of ``port.toml`` without which the entry asks nothing of a port; those of which it has
+    to have one; and those with which it is asked nothing.
 build
     ``static``, ``dynamic`` or both, where each has to hold; ``any`` where that makes no difference.
 sites, architectures, flags
@@ -105,8 +105,10 @@ def _entry(clause: Clause) -> Iterator[str]:
     advised = " Advised, not required." if clause.advised else ""
     yield _paragraph(escaped(clause.requires) + advised)
     facts = [f"Needs {_codes(clause.features)}", f"build {_codes(clause.builds)}"]
+    if clause.either:
+        facts.insert(len(facts) - 1, f"one of {_codes(clause.either)}")
     if clause.without:
-        facts.insert(1, f"not with {_codes(clause.without)}")
+        facts.insert(len(facts) - 1, f"not with {_codes(clause.without)}")
     if set(clause.forms) != set(Form):
         facts.append(f"sites {_codes(clause.forms)}")
     if clause.architectures:

@@ -9,7 +9,7 @@
 #ifdef FTRACE_WITH_OPS
 
 #ifndef ARCH_SUPPORTS_FTRACE_OPS
-#error "DYNAMIC_FTRACE_WITH_ARGS: asm/ftrace.h has to define ARCH_SUPPORTS_FTRACE_OPS"
+#error "With tracers that get an ops, asm/ftrace.h has to define ARCH_SUPPORTS_FTRACE_OPS"
 #endif
 
 #include "trace.h"

@@ -26,8 +26,6 @@ from harness.conformance.traced_call import (
 from harness.conformance.verdict import Layer, Place
 from harness.isa import CallSite
 
-ARGS = ("DYNAMIC_FTRACE_WITH_ARGS",)
-
 SECOND = "use_huge_leaf_frame"
 """Another function of the workload that calls nothing."""
 
@@ -53,7 +51,7 @@ def _stub(bench: Bench, how: str) -> Place | None:
     return place_of(bench.image, bench.image.address_of("ftrace_caller"), how)
 
 
-@check("C18a", "C18b", "C18c", "C18d", features=ARGS, layer=Layer.CALL)
+@check("C18a", "C18b", "C18c", "C18d", layer=Layer.CALL)
 def what_a_tracer_is_given(bench: Bench) -> None:
     """The ops, and the registers at the site as the port's accessors tell them."""
     for name, number in ((LEAF, 0), (OTHER, NUMBER - 1)):
@@ -149,7 +147,7 @@ def _judge(
     )
 
 
-@check("C19a", features=ARGS, layer=Layer.CALL)
+@check("C19a", layer=Layer.CALL)
 def a_tracer_that_leads_elsewhere(bench: Bench) -> None:
     """The stub returns to the address that a tracer has set, as if that had been called."""
     for name in (LEAF, OTHER):
@@ -168,7 +166,7 @@ def led_elsewhere(bench: Bench, name: str, stub: str, clause: str) -> None:
         _judge(bench, clause, _kept(bench, call), bench.registers.read(), what)
 
 
-@check("C19b", features=ARGS, layer=Layer.CALL)
+@check("C19b", layer=Layer.CALL)
 def a_tracer_that_changes_an_argument(bench: Bench) -> None:
     """One argument after the other, and the others stay."""
     for number in range(len(bench.isa.abi.argument_registers)):
@@ -185,7 +183,7 @@ def changed_argument(bench: Bench, number: int, stub: str, clause: str) -> None:
     _judge(bench, clause, expected, bench.registers.read(), what)
 
 
-@check("C19c", features=ARGS, layer=Layer.CALL)
+@check("C19c", layer=Layer.CALL)
 def a_tracer_that_returns_for_the_function(bench: Bench) -> None:
     """The caller goes on with the tracer's result, and the function is not executed."""
     for name in (LEAF, OTHER):
@@ -205,7 +203,7 @@ def returned(bench: Bench, name: str, stub: str, clause: str) -> None:
         _judge(bench, clause, expected, bench.registers.read(), what)
 
 
-@check("C20b", features=(*ARGS, *GRAPH))
+@check("C20b", features=GRAPH)
 def both_tracers_record_every_call(bench: Bench) -> None:
     """Function tracer and graph tracer on, and every site."""
     with watch(bench) as seen:
@@ -226,7 +224,7 @@ def both_tracers_record_every_call(bench: Bench) -> None:
             )
 
 
-@check("C20c", features=ARGS)
+@check("C20c")
 def tracers_in_every_order(bench: Bench) -> None:
     """Three tracers, of all functions, of one and of another, and a call of both at each step."""
     bench.fresh()

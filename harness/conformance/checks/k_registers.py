@@ -28,13 +28,19 @@ REGS_STUB = "ftrace_regs_caller"
 
 @check("C21a", features=REGS, layer=Layer.CALL)
 def all_registers_of_the_site(bench: Bench) -> None:
-    """struct pt_regs from ftrace_regs_caller, and from ftrace_caller none, or all of it too."""
-    for stub in (REGS_STUB, STUB):
-        for name in (LEAF, OTHER):
-            _judge_regs(bench, name, stub)
+    """struct pt_regs from ftrace_regs_caller."""
+    for name in (LEAF, OTHER):
+        _judge_regs(bench, name, REGS_STUB, "C21a")
 
 
-def _judge_regs(bench: Bench, name: str, stub: str) -> None:
+@check("C21f", features=REGS, layer=Layer.CALL)
+def registers_of_the_other_stub(bench: Bench) -> None:
+    """struct pt_regs from ftrace_caller: none, or all of it too."""
+    for name in (LEAF, OTHER):
+        _judge_regs(bench, name, STUB, "C21f")
+
+
+def _judge_regs(bench: Bench, name: str, stub: str, clause: str) -> None:
     abi, mask = bench.isa.abi, bench.isa.mask
     entry, tracer = (bench.image.address_of(one) for one in (stub, SELFTEST))
     call = come_to(bench, watched(bench, name, stub=stub))
@@ -47,7 +53,7 @@ def _judge_regs(bench: Bench, name: str, stub: str) -> None:
     if stub == REGS_STUB:
         told = f"a tracer of {name} got no struct pt_regs from {stub}"
         place = partial(place_of, bench.image, entry, "is what the site calls")
-        if not bench.require("C21a", bool(found) or not abi.pt_regs, told, place):
+        if not bench.require(clause, bool(found) or not abi.pt_regs, told, place):
             return
     expected = call.before | {abi.pc_register: bench.sites.resumes(call.site)}
     wrong = {
@@ -58,7 +64,7 @@ def _judge_regs(bench: Bench, name: str, stub: str) -> None:
         and (register in abi.at_site(call.site.form).pinned or value != arrived[register] & mask)
     }
     bench.require(
-        "C21a",
+        clause,
         not wrong,
         f"struct pt_regs of {name} through {stub}: {', '.join(wrong)} is not as at the site",
         partial(place_of, bench.image, entry, "makes it"),

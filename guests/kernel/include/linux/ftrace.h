@@ -5,13 +5,14 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
+struct module;
+struct dyn_ftrace;
+
 /* The port's own: MCOUNT_ADDR, ftrace_call_adjust(), struct dyn_arch_ftrace. */
 #include <asm/ftrace.h>
 
-struct module;
-
 /* What the stub hands to a tracer. Linux's order, not the specification's: ip, then parent_ip. */
-#if defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) || defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
 #define FTRACE_WITH_OPS
 struct ftrace_ops;
 struct ftrace_regs;
@@ -38,8 +39,6 @@ struct dyn_ftrace {
 	struct dyn_arch_ftrace arch;
 };
 #endif
-
-struct dyn_ftrace;
 
 /* The table of call sites, made by the build; in static ports only for the debugger. */
 extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];

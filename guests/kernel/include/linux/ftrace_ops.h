@@ -3,12 +3,13 @@
 #define _LINUX_FTRACE_OPS_H
 
 /*
- * Tracers of ports with one slot (DYNAMIC_FTRACE_WITH_ARGS). Each is a struct ftrace_ops. The stub
+ * Tracers of ports with one slot (DYNAMIC_FTRACE_WITH_ARGS, DYNAMIC_FTRACE_WITH_REGS). Each is a struct ftrace_ops. The stub
  * calls the function in its slot with the address of the call site, the return address of the traced
  * function, the ops that function_trace_op points to, and the registers at the site. With one ops the
  * slot calls its function, with several of them ftrace_ops_list_func().
  *
- * Included by linux/ftrace.h. The port's asm/ftrace.h defines struct ftrace_regs and, inline:
+ * Included by linux/ftrace.h. With DYNAMIC_FTRACE_WITH_ARGS the port's asm/ftrace.h defines struct
+ * ftrace_regs and, inline:
  *
  *	ftrace_regs_get_instruction_pointer(fregs)	where the function goes on after the site
  *	ftrace_regs_set_instruction_pointer(fregs, ip)
@@ -20,11 +21,15 @@
  *	ftrace_regs_set_return_value(fregs, value)
  *	ftrace_override_function_with_return(fregs)	the function returns at once
  *
- * and with DYNAMIC_FTRACE_WITH_REGS
+ * and with DYNAMIC_FTRACE_WITH_REGS too
  *
  *	arch_ftrace_get_regs(fregs)			struct pt_regs, as at a breakpoint on the site;
  *							NULL if the site does not call ftrace_regs_caller
  */
+
+#ifndef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+#include <linux/ftrace_pt_regs.h>
+#endif
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #define ftrace_get_regs(fregs)	arch_ftrace_get_regs(fregs)

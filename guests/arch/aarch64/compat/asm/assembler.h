@@ -8,6 +8,15 @@
 /* There are no probes to keep away. */
 #define NOKPROBE(symbol)
 
+	/* The landing pad, by the number that every assembler knows. */
+	.macro	bti targets
+	.ifc	\targets, c
+	hint	#34
+	.else
+	.error	"bti \targets is not known here"
+	.endif
+	.endm
+
 	/* The address of a symbol, and what lies there; \temporary where the register cannot hold it. */
 	.macro	adr_l target, symbol
 	adrp	\target, \symbol

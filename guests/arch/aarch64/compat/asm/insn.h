@@ -19,6 +19,26 @@ enum aarch64_insn_branch_type {
 	AARCH64_INSN_BRANCH_LINK,
 };
 
+enum aarch64_insn_register {
+	AARCH64_INSN_REG_9 = 9,
+	AARCH64_INSN_REG_LR = 30,
+};
+
+enum aarch64_insn_variant {
+	AARCH64_INSN_VARIANT_32BIT,
+	AARCH64_INSN_VARIANT_64BIT,
+};
+
+/* mov, which is orr with the zero register. */
+static inline u32 aarch64_insn_gen_move_reg(enum aarch64_insn_register dst,
+					    enum aarch64_insn_register src,
+					    enum aarch64_insn_variant variant)
+{
+	u32 wide = variant == AARCH64_INSN_VARIANT_64BIT ? 1u << 31 : 0;
+
+	return wide | 0x2a0003e0u | (u32)src << 16 | (u32)dst;
+}
+
 static inline u32 aarch64_insn_gen_nop(void)
 {
 	return 0xd503201fu;

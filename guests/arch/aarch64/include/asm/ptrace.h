@@ -54,5 +54,26 @@ struct pt_regs {
 #define instruction_pointer(regs)	((unsigned long)(regs)->pc)
 #define kernel_stack_pointer(regs)	((unsigned long)(regs)->sp)
 
+/* Of a function at its entry. */
+#define NR_REG_ARGUMENTS		8
+#define frame_pointer(saved)		((saved)->regs[29])
+#define procedure_link_pointer(saved)	((saved)->regs[30])
+#define regs_return_value(saved)	((unsigned long)(saved)->regs[0])
+
+static inline void instruction_pointer_set(struct pt_regs *regs, unsigned long pc)
+{
+	regs->pc = pc;
+}
+
+static inline unsigned long regs_get_kernel_argument(const struct pt_regs *regs, unsigned int n)
+{
+	return n < NR_REG_ARGUMENTS ? regs->regs[n] : 0;
+}
+
+static inline void regs_set_return_value(struct pt_regs *regs, unsigned long value)
+{
+	regs->regs[0] = value;
+}
+
 #endif
 #endif
