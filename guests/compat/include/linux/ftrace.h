@@ -25,6 +25,9 @@
 
 #define FTRACE_MAY_SLEEP	(1 << 5)
 #define FTRACE_ADDR	((unsigned long)ftrace_caller)
+#ifndef FTRACE_REGS_ADDR
+#define FTRACE_REGS_ADDR	FTRACE_ADDR
+#endif
 
 #define pr_warn		printk
 #define pr_err		printk

@@ -4,6 +4,9 @@
 
 #define AARCH64_INSN_SIZE	4
 
+/* Modules have what Linux makes for them when it loads them: module/plt.S. */
+#define CONFIG_ARM64_MODULE_PLTS	1
+
 #ifndef __ASSEMBLER__
 
 #include <linux/init.h>
