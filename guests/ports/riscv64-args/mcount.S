@@ -37,9 +37,14 @@ SYM_FUNC_START(ftrace_caller)
 	.cfi_def_cfa_offset FREGS_SIZE
 	sd	t0, FREGS_RA(sp)
 	.cfi_offset ra, FREGS_RA - FREGS_SIZE
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	sd	a\n, FREGS_A0 + \n * 8(sp)
-	.endr
+	sd	a0, FREGS_A0(sp)
+	sd	a1, FREGS_A0 + 8(sp)
+	sd	a2, FREGS_A0 + 16(sp)
+	sd	a3, FREGS_A0 + 24(sp)
+	sd	a4, FREGS_A0 + 32(sp)
+	sd	a5, FREGS_A0 + 40(sp)
+	sd	a6, FREGS_A0 + 48(sp)
+	sd	a7, FREGS_A0 + 56(sp)
 	sd	t2, FREGS_T2(sp)
 	addi	t2, sp, FREGS_SIZE		/* sp at the site, and the end of the record there */
 	sd	t2, FREGS_SP(sp)
@@ -59,9 +64,14 @@ SYM_FUNC_START(ftrace_caller)
 SYM_INNER_LABEL(ftrace_call)			/* nop or `jal tracer` (C10) */
 	nop
 
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	ld	a\n, FREGS_A0 + \n * 8(sp)
-	.endr
+	ld	a0, FREGS_A0(sp)
+	ld	a1, FREGS_A0 + 8(sp)
+	ld	a2, FREGS_A0 + 16(sp)
+	ld	a3, FREGS_A0 + 24(sp)
+	ld	a4, FREGS_A0 + 32(sp)
+	ld	a5, FREGS_A0 + 40(sp)
+	ld	a6, FREGS_A0 + 48(sp)
+	ld	a7, FREGS_A0 + 56(sp)
 	ld	t2, FREGS_T2(sp)
 	ld	s0, FREGS_S0(sp)
 	.cfi_same_value s0
