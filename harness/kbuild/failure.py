@@ -18,6 +18,7 @@ GIVEN_BY_PORTS = {
     "FUNCTION_GRAPH_TRACER": (
         *("ftrace_graph_caller", "ftrace_graph_call", "return_to_handler"),
         *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
+        "ftrace_graph_func",
     ),
 }
 """The functions of a port that the kernel calls, by feature; without the one of ``-pg``."""

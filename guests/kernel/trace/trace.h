@@ -75,7 +75,7 @@ struct ftrace_entry {
 	unsigned long parent_ip;
 } __packed __aligned(RB_ALIGNMENT);
 
-/* Cancel an event: the CPU's buffer refuses it. @flags: saved state of interrupts, restored here. */
+/* The CPU's buffer refuses an event of the function tracer. @flags: saved state of interrupts. */
 void function_trace_refused(unsigned long flags);
 
 struct ftrace_graph_ent_entry {
