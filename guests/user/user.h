@@ -40,7 +40,8 @@ void exit(int status) __attribute__((noreturn));
 	static const struct {						\
 		char name[16];						\
 		void (*entry)(void);					\
-	} program##_note __attribute__((used, section("user_programs"))) = { \
+	} program##_note						\
+	__attribute__((used, aligned(sizeof(long)), section("user_programs"))) = { \
 		#program, program##_entry				\
 	};								\
 	static int program##_main(void)

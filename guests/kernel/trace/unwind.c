@@ -16,7 +16,7 @@ extern const char __boot_stack_end[];
 
 bool unwind_is_code(unsigned long address)
 {
-	if (address % 4)
+	if (address % UNWIND_INSN_ALIGN)
 		return false;
 	return address - (unsigned long)_text < (unsigned long)_etext - (unsigned long)_text ||
 	       __module_text_address(address);

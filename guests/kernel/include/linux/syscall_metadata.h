@@ -68,7 +68,8 @@ struct syscall_metadata {
 	long SYSCALL_NAME(name_)(SYSCALL_MAP##n(SYSCALL_LONG, __VA_ARGS__) SYSCALL_REST##n); \
 	static inline long do_sys_##name_(SYSCALL_ARGUMENTS##n(__VA_ARGS__));		\
 	static struct syscall_metadata syscall_metadata_##name_				\
-	__used __section(".syscalls_metadata") = {					\
+	__used __aligned(__alignof__(struct syscall_metadata))				\
+	__section(".syscalls_metadata") = {						\
 		.name = "sys_" #name_,							\
 		.symbol = SYSCALL_TEXT(SYSCALL_NAME(name_)),				\
 		.arguments = SYSCALL_TEXT((SYSCALL_MAP##n(SYSCALL_DECLARE, __VA_ARGS__))), \

@@ -17,6 +17,7 @@
  * - unwind_switch(reg, thread): takes them from a struct thread_struct, with UNWIND_RA 0 if the
  *   thread has not run yet;
  * - unwind_here(pc, reg): a macro, takes the registers of the current function;
+ * - UNWIND_INSN_ALIGN: only if instructions are not at multiples of four bytes; of how many;
  * - unwind_retp(registers, where): only if the port does not identify a return address by its
  *   location; its identification, for a frame whose caller has these registers.
  *
@@ -29,6 +30,10 @@
 
 #ifndef unwind_retp
 #define unwind_retp(registers, where)	(where)
+#endif
+
+#ifndef UNWIND_INSN_ALIGN
+#define UNWIND_INSN_ALIGN	4
 #endif
 
 #define UNWIND_MAX_FRAMES	256
