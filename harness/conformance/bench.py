@@ -338,7 +338,7 @@ class Bench:
         kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
         before = registers.read(*(name for name in kept if name != "zero"))
         stack, returns = before[isa.abi.stack_register], self._address(CALL_RETURNS)
-        registers.write(isa.abi.entered(function & isa.mask, arguments, stack, returns))
+        registers.enter(function, arguments, stack, returns)
         return before
 
     @property

@@ -61,9 +61,9 @@ def locate_patching(bench: Bench) -> None:
 def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place | None:
     isa = bench.isa
     _come_to(bench, function, actions)
-    registers = bench.registers.read(*isa.abi.argument_registers, isa.abi.return_register)
+    registers = bench.registers.read(*isa.abi.argument_registers)
     watched = _watched(bench, function, registers)
-    steps = list(_steps(bench, registers[isa.abi.return_register] & isa.mask, watched))
+    steps = list(_steps(bench, bench.guest.debugger.return_address(isa.abi), watched))
     if not steps:
         return None
     return _Search(bench, steps[0], steps[1:]).place(aspect)

@@ -2,7 +2,7 @@
 """All registers of calls, integer and floating point, read and written together."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from harness.debugger import Debugger
 from harness.errors import GdbError
@@ -55,6 +55,14 @@ class RegisterFile:
     def write(self, values: Mapping[str, int]) -> None:
         """Set general registers."""
         self._debugger.write_registers(values)
+
+    def enter(self, function: int, arguments: Sequence[int], stack: int, returns: int) -> None:
+        """Stand at a function's entry, called with ``stack`` in use from ``returns``."""
+        abi = self._isa.abi
+        values = abi.entered(function & self._isa.mask, arguments, stack, returns)
+        self.write(values)
+        if pushed := abi.pushed(values, returns):
+            self._debugger.write_memory(*pushed)
 
     def fill(self, general: Iterable[str], floats: Iterable[str], number: int) -> None:
         """Write a different pattern to each of these registers; ``number`` selects the set."""

@@ -237,7 +237,7 @@ class Retrace:
                 return
             at, ran, code = here, functions.get(here, ""), bench.code.linked(here)
             if ran:
-                here = bench.run_to(debugger.read_register(isa.abi.return_register) & isa.mask)
+                here = bench.run_to(debugger.return_address(isa.abi))
                 clobber(bench, ran)
             else:
                 here = debugger.step_instruction().address & isa.mask

@@ -110,7 +110,7 @@ def come_to(bench: Bench, site: CallSite) -> TracedCall:
             bench.run_to(site.function_address)
     except GuestDied as error:
         raise NotReached(error.message, error.advice, error.evidence) from error
-    caller = debugger.read_register(isa.abi.return_register) & isa.mask
+    caller = debugger.return_address(isa.abi)
     if site.address != site.function_address:
         bench.run_to(site.address)
     return TracedCall(site, caller)
@@ -188,7 +188,7 @@ def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) ->
             if entries[here] == GRAPH_ENTER and call.place is None:
                 call.place = _word_at_place(bench, registers)
             call.returns.setdefault(entries[here], _frame_records(bench, registers))
-            returns[registers[isa.abi.return_register] & isa.mask] = entries[here]
+            returns[bench.guest.debugger.return_address(isa.abi)] = entries[here]
         else:
             clobber(bench, returns.pop(here))
 

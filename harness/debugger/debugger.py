@@ -21,6 +21,7 @@ from harness.debugger.threads import Threads
 from harness.debugger.writes import Journal, MemoryWrite, RegisterWrite, need_unlogged
 from harness.errors import DeadlineMissed, DebuggerDied, GdbError, UsageError
 from harness.files import ScratchDirectory
+from harness.isa import Abi
 
 _TCP = re.compile(r"(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):\d{1,5}")
 
@@ -189,6 +190,10 @@ class Debugger:
     def read_register(self, name: str) -> int:
         """The value of any numeric register, such as a system register."""
         return self._registers.read(name)
+
+    def return_address(self, abi: Abi) -> int:
+        """The return address, masked; the selected thread stands at a function's entry."""
+        return abi.return_address(self.read_register, self.read_memory)
 
     def write_register(self, name: str, value: int) -> None:
         """Set a register of the selected thread."""

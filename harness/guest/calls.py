@@ -43,7 +43,10 @@ class Calls:
         debugger, isa = self._debugger, self._image.isa
         before = debugger.registers()
         abi, stack = isa.abi, before[isa.abi.stack_register]
-        debugger.write_registers(abi.entered(function & isa.mask, arguments, stack, self._returns))
+        values = abi.entered(function & isa.mask, arguments, stack, self._returns)
+        debugger.write_registers(values)
+        if pushed := abi.pushed(values, self._returns):
+            debugger.write_memory(*pushed)
         # Not the others: an exception's cause cannot be set back.
         kept = {*abi.general_registers, *abi.scratch, abi.pc_register, abi.status_registers[0]}
         return {name: value for name, value in before.items() if name in kept}

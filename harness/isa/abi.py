@@ -2,7 +2,7 @@
 """The calling convention: registers by class, frames, and register use at a call site."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -50,7 +50,7 @@ class Abi(ABC):
     pc_register = "pc"
     stack_register = "sp"
     return_register: str
-    """Holds the return address at a function's entry."""
+    """Holds the return address at a function's entry; empty: the word at the stack pointer does."""
     current_register: str
     """Holds the address of the current thread in the guest."""
 
@@ -94,18 +94,39 @@ class Abi(ABC):
     def at_site(self, form: Form) -> AtSite:
         """Register use at a call site of this form."""
 
+    def return_address(
+        self, register: Callable[[str], int], memory: Callable[[int, int], bytes]
+    ) -> int:
+        """The return address at a function's entry, masked.
+
+        ``register`` gives the value of a register, and ``memory`` bytes by address and size.
+        """
+        if self.return_register:
+            return register(self.return_register) & self.code.mask
+        stack = register(self.stack_register) & self.code.mask
+        return int.from_bytes(memory(stack, self.code.word_size), self.code.byteorder)
+
+    def pushed(self, registers: Mapping[str, int], returns: int) -> tuple[int, bytes] | None:
+        """What `entered` needs in memory besides its registers: an address and its contents."""
+        if self.return_register:
+            return None
+        word = returns.to_bytes(self.code.word_size, self.code.byteorder)
+        return registers[self.stack_register], word
+
     def entered(
         self, function: int, arguments: Sequence[int], stack: int, returns: int
     ) -> dict[str, int]:
-        """The registers to set for a call of a function, below the stack in use."""
+        """The registers to set for a call of a function, below the stack in use; with `pushed`."""
         # With room for the arguments' home area.
         below = (stack - 256) & -self.stack_alignment
-        return {
+        registers = {
             **dict(zip(self.argument_registers, arguments, strict=False)),
             self.stack_register: below,
-            self.return_register: returns,
             self.pc_register: function,
         }
+        if self.return_register:
+            return {**registers, self.return_register: returns}
+        return {**registers, self.stack_register: below - self.code.word_size}
 
     def unusual_store(self, instruction: bytes, cflags: Sequence[str]) -> bytes | None:
         """For a store of the return address to the stack, another instruction that does the same.

@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 from harness.errors import RangeError
 from harness.units import ByteOrder
 
+_NAMES = {1: "byte", 2: "short", 4: "word"}
+"""The assembler's names for numbers, by their bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
@@ -110,7 +113,7 @@ class Code(ABC):
             if offset < end:
                 # capstone stops at an invalid instruction.
                 unknown = code[offset : offset + self.size_of(code[offset:])]
-                text = f".{'word' if len(unknown) == 4 else 'short'} "
+                text = f".{_NAMES.get(len(unknown), 'short')} "
                 text += f"0x{self.value(unknown):0{2 * len(unknown)}x}"
                 listing.append(Instruction(address + offset & self.mask, unknown, text))
                 offset += len(unknown)

@@ -62,10 +62,12 @@ class Sites(ABC):
 
     nop: bytes
     """The nop of a disabled site."""
-    call_relocations: ClassVar[frozenset[int]]
-    """ELF relocation types of calls to ``_mcount``."""
     mcount: ClassVar[str] = "_mcount"
     """The symbol that gcc's ``-pg`` calls; documents call it ``_mcount`` whatever its name is."""
+    call_relocations: ClassVar[frozenset[int]]
+    """ELF relocation types of calls to ``_mcount``."""
+    relocation_offset: ClassVar[int] = 0
+    """Bytes from a call to its relocation."""
     has_gate: ClassVar[bool] = False
     """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     before: ClassVar[int] = 0

@@ -24,7 +24,7 @@ def walk(session: Session, stub: str) -> None:
                 f"the guest did not reach {stub}: {outcome}",
                 "Is a tracer enabled? See: current_tracer",
             )
-    back = debugger.read_register(isa.abi.return_register) & isa.mask
+    back = debugger.return_address(isa.abi)
     before = last = debugger.registers()
     own = image.function_at(entry)
     listing = SourceListing(image, guest.sources)

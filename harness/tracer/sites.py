@@ -31,7 +31,9 @@ def read_sites(image: RunningImage, text: Text) -> Iterator[SiteNow]:
     by_address = {site.address: site for site in image.sites}
     # Patches without changes, to use the plan's grouping into transfers.
     built = {address: site.as_built for address, site in by_address.items()}
-    plan = PatchPlan(Patch(address, old, old, "a site") for address, old in built.items())
+    plan = PatchPlan(
+        Patch(address, old, old, "a site", unit=image.isa.unit) for address, old in built.items()
+    )
     for span in plan.spans():
         memory = text.dump_memory(span.address, span.size)
         for patch in span.patches:

@@ -48,7 +48,7 @@ def stretches(steps):
 
 def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     guest.run(until="sections")
-    end = guest.debugger.read_register(guest.image.isa.abi.return_register) & guest.image.isa.mask
+    end = guest.debugger.return_address(guest.image.isa.abi)
     assert stretches(follow(guest, end, mask(guest))) == [
         (False, []),
         (True, ["off", "on"]),

@@ -20,7 +20,7 @@ def breakpoint_trace(guest, sites):
     # The guest may stand on a site already: with patchable entries, in front of a function.
     while (pc := debugger.read_register(isa.abi.pc_register) & isa.mask) != done:
         if pc in sites:
-            trace.append((pc, debugger.read_register(isa.abi.return_register) & isa.mask))
+            trace.append((pc, debugger.return_address(isa.abi)))
         debugger.resume()
         assert debugger.wait_stop(30) is not None
     return trace

@@ -45,7 +45,7 @@ def test_every_answer_is_right(watch, config, static, level, frame):
     cflags = (level, *frame_flags(config, frame))
     with watch("returns", static=static, cflags=cflags) as watched:
         guest, tracer = watched.guest, watched.guest.tracer
-        back = guest.debugger.read_register(guest.image.isa.abi.return_register)
+        back = guest.debugger.return_address(guest.image.isa.abi)
         watched.switch("function_graph")
         guest.run(until=back)
         assert result(guest) == 0

@@ -15,6 +15,7 @@ from harness.isa import CallSite, Form, architectures, for_elf, mcount_of
 from tests.unit.isa_kinds import every_isa
 
 kinds = st.sampled_from(every_isa())
+fixed = st.sampled_from([isa for isa in every_isa() if isa.unit == isa.longest])
 
 
 def test_architectures() -> None:
@@ -28,8 +29,8 @@ def test_one_instance_for_each_kind() -> None:
 
 
 def test_unknown_machine() -> None:
-    with pytest.raises(FormatError, match=r"ELF machine 62 is not supported\nSupported: aarch64"):
-        for_elf(62, 64, "little")
+    with pytest.raises(FormatError, match=r"ELF machine 22 is not supported\nSupported: aarch64"):
+        for_elf(22, 64, "little")
 
 
 def test_unsupported_abi() -> None:
@@ -46,7 +47,7 @@ def test_a_call_returns_behind_its_delay_slot(machine: int, size: int) -> None:
     assert isa.sites.resumes(site) == 0x1000 + 4 + size
 
 
-@given(kinds, st.lists(st.integers(0, 0xFFFFFFFF), max_size=20))
+@given(fixed, st.lists(st.integers(0, 0xFFFFFFFF), max_size=20))
 def test_instructions_survive_memory(isa, values: list[int]) -> None:
     code = isa.encode(*values)
     assert [isa.value(one) for one in isa.split(code)] == values
@@ -62,10 +63,14 @@ def test_half_an_instruction_is_none() -> None:
 @given(kinds, st.binary(max_size=100), st.integers(0, (1 << 64) - 1))
 def test_every_word_gives_one_printable_line(isa, code: bytes, address: int) -> None:
     listing = isa.disassemble(code, address)
-    assert len(listing) == len(code) // 4
-    assert b"".join(at.bytes_ for at in listing) == code[: len(listing) * 4]
-    for index, at in enumerate(listing):
-        assert at.address == address + 4 * index & isa.mask
+    if isa.unit == isa.longest:
+        assert len(listing) == len(code) // isa.unit
+    size = sum(len(at.bytes_) for at in listing)
+    assert len(code) - size < isa.longest
+    assert b"".join(at.bytes_ for at in listing) == code[:size]
+    for at in listing:
+        assert at.address == address & isa.mask
+        address += len(at.bytes_)
         assert at.text
         assert at.text.isprintable()
 

@@ -126,8 +126,8 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     built = bench.image.read(text.start, len(text))
     lines = bench.code.difference(built, bench.code.text())
     bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
-    registers, others = bench.registers.read(), OthersData(bench)
-    bench.run_to(registers[bench.isa.abi.return_register])
+    others = OthersData(bench)
+    bench.run_to(bench.guest.debugger.return_address(bench.isa.abi))
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
     bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}")
     written = others.changed()
@@ -251,8 +251,9 @@ def switching_off_at_boot(bench: Bench) -> None:
         bench.run_to(make_nop)
         # The kernel's own part of the boot has changed text too, before the first call.
         before = before or bench.code.text()
-        called = bench.registers.read(*isa.abi.argument_registers[1:3], isa.abi.return_register)
-        record, target, back = (value & isa.mask for value in called.values())
+        called = bench.registers.read(*isa.abi.argument_registers[1:3])
+        record, target = (value & isa.mask for value in called.values())
+        back = bench.guest.debugger.return_address(isa.abi)
         ip = bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask
         site = sites.get(ip)
         if not _is_asked(bench, ip, target, site) or site is None:

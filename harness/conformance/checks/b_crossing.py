@@ -70,7 +70,7 @@ def the_first_call_at_boot(bench: Bench) -> None:
         return
     bench.boot()
     bench.run_to(bench.image.address_of(bench.isa.sites.mcount))
-    back = bench.guest.debugger.read_register(bench.isa.abi.return_register) & bench.isa.mask
+    back = bench.guest.debugger.return_address(bench.isa.abi)
     site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
     retrace = Retrace(bench, partial(_at_boot, bench, site))
     clause = "C8d" if bench.variant.name == DYNAMIC else "C3c"

@@ -382,7 +382,7 @@ def the_way_without_a_tracer(bench: Bench) -> None:
     isa = bench.isa
     mcount = bench.image.address_of(isa.sites.mcount)
     bench.run_to(mcount)
-    back = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
+    back = bench.guest.debugger.return_address(isa.abi)
     stores, steps, here = [], 0, mcount
     while here != back and steps < 4 * limit:
         instruction = bench.code.instruction(here)

@@ -48,7 +48,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         switch.graph(True)
     switch.sites(True, [site])
     bench.run_to(site.function_address)
-    caller = bench.guest.debugger.read_register(isa.abi.return_register) & isa.mask
+    caller = bench.guest.debugger.return_address(isa.abi)
     if site.address != site.function_address:
         bench.run_to(site.address)
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
@@ -96,7 +96,7 @@ def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
         if here == goal:
             return
         if here in functions:
-            here = bench.run_to(debugger.read_register(isa.abi.return_register) & isa.mask)
+            here = bench.run_to(debugger.return_address(isa.abi))
         else:
             here = debugger.step_instruction().address & isa.mask
         stack = debugger.read_register(isa.abi.stack_register)
@@ -131,7 +131,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             switch.tracer(True)
         switch.sites(True)
         bench.run_to(site.function_address)
-        caller = bench.guest.debugger.read_register(bench.isa.abi.return_register) & bench.isa.mask
+        caller = bench.guest.debugger.return_address(bench.isa.abi)
         if site.address != site.function_address:
             bench.run_to(site.address)
         tracer = "the graph tracer" if graph else "the tracer"
@@ -182,7 +182,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     for _ in range(MOST_STEPS):
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
         if here in functions:
-            here, delayed = bench.run_to(debugger.read_register(isa.abi.return_register)), False
+            here, delayed = bench.run_to(debugger.return_address(isa.abi)), False
         else:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
@@ -212,7 +212,7 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
         after = bench.registers.read()
         if after[isa.abi.stack_register] == stack:
             break
-    names = (*isa.abi.scratch, *isa.abi.saved, isa.abi.return_register)
+    names = (*isa.abi.scratch, *isa.abi.saved, *filter(None, [isa.abi.return_register]))
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in names if before[n] != after[n]}
     same = bench.guest.debugger.dump_memory(stack, ABOVE) == above
     bench.require(

@@ -118,7 +118,7 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
             with bench.stakes("C4d", "C4g", "C5c"):
                 with _alone(bench, OTHER):
                     bench.run_to(place)
-                    end = bench.guest.debugger.read_register(bench.isa.abi.return_register)
+                    end = bench.guest.debugger.return_address(bench.isa.abi)
                     here = _step(bench, number, end)
                 # return_to_handler leaves for an address that only its call returns.
                 left = image.function_at(here) != image.function_at(image.address_of(place))
@@ -177,7 +177,7 @@ def _step(bench: Bench, count: int, end: int) -> int:
     while (count or delayed or here in functions) and here != end & isa.mask:
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
         if here in functions:
-            here = bench.run_to(debugger.read_register(isa.abi.return_register))
+            here = bench.run_to(debugger.return_address(isa.abi))
             delayed = False
         else:
             here = debugger.step_instruction().address & isa.mask

@@ -50,9 +50,10 @@ def recordmcount(data: bytes, name: str) -> Records:
     sites: set[int] = set()
     suspicious: set[int] = set()
     ignored: dict[int, str] = {}
-    for address, symbol, kind in relocations:
+    for place, symbol, kind in relocations:
         if symbol not in named or kind not in isa.sites.call_relocations:
             continue
+        address = place - isa.sites.relocation_offset
         before, code = code_around(elf, isa, address)
         if functions.at(address) is None:
             ignored[address] = "it lies in no function, as the body of an overridden weak one"
