@@ -2,6 +2,7 @@
 """Symbols, the table of call sites, and the text as built and after boot."""
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
@@ -228,8 +229,9 @@ def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
     isa, units = bench.isa, bench.isa.split(code)
     built = isa.split(bench.image.read(site.address, len(code)))
     off = isa.split(isa.sites.code_for(site, SiteState.NOP, 0))
-    places = range(site.address, site.address + len(code), isa.unit)
-    out = (places.stop, places.stop + isa.machine.delay_slot)
+    places = list(accumulate(map(len, units), initial=site.address))
+    end = places.pop()
+    out = (end, end + isa.machine.delay_slot)
     return [
         line
         for place, was, word in zip(places, built, units, strict=True)

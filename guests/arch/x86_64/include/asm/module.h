@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ASM_MODULE_H
+#define ASM_MODULE_H
+
+/* Behind the kernel's heap, within the reach of its calls. */
+#define MODULES_OFFSET		0
+
+#ifndef __ASSEMBLER__
+
+struct mod_arch_specific {
+	/* A call reaches everything. */
+};
+
+#endif
+
+#endif

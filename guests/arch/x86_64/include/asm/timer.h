@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock: the HPET's counter, one for all CPUs. It has 64 bits and is read by halves. */
+#ifndef ASM_TIMER_H
+#define ASM_TIMER_H
+
+#include <asm/io.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#define HPET			0xfed00000ul
+#define HPET_CONFIG		(HPET + 0x10)
+#define HPET_COUNTER		(HPET + 0xf0)
+#define HPET_TIMER_CONFIG	(HPET + 0x100)
+#define HPET_TIMER_COMPARATOR	(HPET + 0x108)
+#define HPET_ENABLE		1
+#define HPET_NS			10		/* QEMU's runs at 100 MHz */
+
+static __always_inline u64 timer_read_count(void)
+{
+	u32 high, low, again = readl(HPET_COUNTER + 4);
+
+	do {
+		high = again;
+		low = readl(HPET_COUNTER);
+		again = readl(HPET_COUNTER + 4);
+	} while (high != again);
+	return (u64)high << 32 | low;
+}
+
+/** sched_clock() - the time since boot in nanoseconds; never runs backwards */
+static __always_inline u64 sched_clock(void)
+{
+	return timer_read_count() * HPET_NS;
+}
+
+#endif

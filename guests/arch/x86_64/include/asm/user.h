@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ASM_USER_H
+#define ASM_USER_H
+
+/* Where user programs are: pages in one 2 MiB block of addresses that the kernel does not use. */
+#define USER_BASE	0x00200000
+#define USER_SIZE	0x00020000
+
+#endif

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+/* Stack unwinding, the x86-64 part. Code without tables, as a port's stubs may be, ends the walk. */
+#include <linux/unwind.h>
+
+bool arch_unwind_step(struct unwind_frame *frame)
+{
+	return unwind_by_table(frame);
+}

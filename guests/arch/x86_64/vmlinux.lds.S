@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU's q35 machine: the first mebibyte of memory is the firmware's. Addresses are physical ones:
+ * mmu.S maps everything at its own address, and nothing below the boot stack, so that a stack that
+ * overflows faults.
+ */
+#include <asm/memory.h>
+#include <linux/module.lds.h>
+#include <linux/vmlinux.lds.h>
+
+OUTPUT_ARCH(i386:x86-64)
+ENTRY(_start)
+
+SECTIONS
+{
+	. = RAM_MAPPED;
+	. = . + BOOT_STACK_SIZE;
+	__boot_stack_end = .;
+
+	. = LINK_ADDRESS;
+	KERNEL_TEXT
+	.note.pvh : { KEEP(*(.note.pvh)) }
+	KERNEL_RODATA
+	.eh_frame_hdr : {
+		__eh_frame_hdr = .;
+		*(.eh_frame_hdr)
+	}
+	.eh_frame : ALIGN(8) {
+		KEEP(*(.eh_frame))
+		__eh_frame_end = .;
+	}
+	KERNEL_DATA
+	KERNEL_RESERVED
+	KERNEL_MODULES
+
+	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) *(.note.gnu.property) }
+}

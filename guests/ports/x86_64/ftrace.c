@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rewriting call sites and the tracers' slots while the kernel runs. A site is one instruction of five
+ * bytes at any address: no store changes it at once where it crosses a cache line. So its first byte
+ * becomes a breakpoint, then the other four are written, then the first one; a CPU that comes to the
+ * breakpoint meanwhile goes on behind the site, as if it had met the nop.
+ */
+#include <asm/cacheflush.h>
+#include <asm/ftrace.h>
+#include <asm/ptrace.h>
+#include <asm/traps.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/module.h>
+#include <linux/types.h>
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+
+#define CALL		0xe8
+#define JUMP		0xe9
+#define BREAKPOINT	0xcc
+
+struct insn {
+	u8 byte[MCOUNT_INSN_SIZE];
+};
+
+static const struct insn nop = { { 0x0f, 0x1f, 0x44, 0x00, 0x00 } };
+
+/* The site that is being changed, or 0. */
+static unsigned long patched;
+
+/* The call or jmp (opcode) to target for address pc; -ERANGE. */
+static int encode(u8 opcode, unsigned long pc, unsigned long target, struct insn *insn)
+{
+	long distance = (long)(target - pc) - MCOUNT_INSN_SIZE;
+	int i;
+
+	if (distance != (s32)distance)
+		return -ERANGE;
+	insn->byte[0] = opcode;
+	for (i = 1; i < MCOUNT_INSN_SIZE; i++, distance >>= 8)
+		insn->byte[i] = (u8)distance;
+	return 0;
+}
+
+static bool is(unsigned long pc, const struct insn *insn)
+{
+	const volatile u8 *text = (const u8 *)pc;
+	int i;
+
+	for (i = 0; i < MCOUNT_INSN_SIZE; i++)
+		if (text[i] != insn->byte[i])
+			return false;
+	return true;
+}
+
+/* Every step is complete, for this CPU and for others, before the next one begins. */
+static void write_byte(unsigned long address, u8 byte)
+{
+	WRITE_ONCE(*(u8 *)address, byte);
+	flush_icache_range(address, address + 1);
+	__asm__ volatile("mfence" : : : "memory");
+}
+
+/* C9: in this order. */
+static void write_insn(unsigned long pc, const struct insn *insn)
+{
+	int i;
+
+	WRITE_ONCE(patched, pc);
+	write_byte(pc, BREAKPOINT);
+	for (i = 1; i < MCOUNT_INSN_SIZE; i++)
+		write_byte(pc + i, insn->byte[i]);
+	write_byte(pc, insn->byte[0]);
+	WRITE_ONCE(patched, 0);
+}
+
+int ftrace_int3_handler(struct pt_regs *regs)
+{
+	unsigned long pc = regs->pc - 1;
+
+	if (pc != READ_ONCE(patched)) {
+		/* The change was over before the CPU had come here: the site says what to do. */
+		if (*(const volatile u8 *)pc == BREAKPOINT)
+			return 0;
+		regs->pc = pc;
+		return 1;
+	}
+	regs->pc = pc + MCOUNT_INSN_SIZE;
+	return 1;
+}
+
+static int modify(unsigned long pc, const struct insn *old, const struct insn *new)
+{
+	if (!is(pc, old))
+		return -EINVAL;
+	write_insn(pc, new);
+	return 0;
+}
+
+int ftrace_dyn_arch_init(void)
+{
+	return 0;
+}
+
+/* Switch a site off that calls addr. */
+int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
+{
+	struct insn old;
+	int error = encode(CALL, rec->ip, addr, &old);
+
+	return error ? error : modify(rec->ip, &old, &nop);
+}
+
+/* Let a site that is switched off call addr. */
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
+{
+	struct insn new;
+	int error = encode(CALL, rec->ip, addr, &new);
+
+	return error ? error : modify(rec->ip, &nop, &new);
+}
+
+/* C10: what ftrace_caller calls. ftrace_stub stands for nothing, which takes no call. */
+int ftrace_update_ftrace_func(ftrace_func_t func)
+{
+	unsigned long pc = (unsigned long)ftrace_call;
+	struct insn new = nop;
+	int error;
+
+	if (!is(pc, &nop) && *(const volatile u8 *)pc != CALL)
+		return -EINVAL;
+	if (func != (ftrace_func_t)ftrace_stub) {
+		error = encode(CALL, pc, (unsigned long)func, &new);
+		if (error)
+			return error;
+	}
+	write_insn(pc, &new);
+	return 0;
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* C11: nop for off, `jmp ftrace_graph_caller` for on. Switching on what is on is an error. */
+static int modify_graph_call(bool enable)
+{
+	unsigned long pc = (unsigned long)ftrace_graph_call;
+	struct insn jump;
+	int error = encode(JUMP, pc, (unsigned long)ftrace_graph_caller, &jump);
+
+	if (error)
+		return error;
+	return enable ? modify(pc, &nop, &jump) : modify(pc, &jump, &nop);
+}
+
+int ftrace_enable_ftrace_graph_caller(void)
+{
+	return modify_graph_call(true);
+}
+
+int ftrace_disable_ftrace_graph_caller(void)
+{
+	return modify_graph_call(false);
+}
+#endif
+
+#endif

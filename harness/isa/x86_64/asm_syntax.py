@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The assembler's syntax of x86-64, AT&T's: sources in front of the destination."""
+
+import re
+
+from harness.isa.asm_syntax import AsmSyntax, Effect
+
+_ORDER = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", *(f"r{n}" for n in range(8, 16)))
+_PLACE = re.compile(r"(.*?)\(%(\w+)\)")
+
+
+class X8664AsmSyntax(AsmSyntax):
+    """Of the instructions that stubs are made of."""
+
+    register = r"%(?:r[a-d]x|r[sd]i|r[sb]p|r\d+)\b"
+
+    def ends(self, statement: str) -> bool:
+        """Returns, and jumps without condition."""
+        return statement.partition(" ")[0] in ("ret", "jmp", "iretq", "ud2")
+
+    def effect(self, statement: str) -> Effect | None:
+        """Moves of 64 bits, additions of constants to registers, and lea."""
+        mnemonic, _, operands = statement.partition(" ")
+        if mnemonic == "nop":
+            return Effect()
+        source, _, destination = operands.partition(", ")
+        written = frozenset({destination}) if re.fullmatch(self.register, destination) else None
+        read = frozenset(re.findall(self.register, source))
+        from_, to = _PLACE.fullmatch(source), _PLACE.fullmatch(destination)
+        if mnemonic == "movq" and from_ and written:
+            return Effect(read, written, loads=(f"%{from_[2]}", from_[1] or "0", 8))
+        if mnemonic == "movq" and to:
+            base = frozenset({f"%{to[2]}"})
+            return Effect(read | base, stores=(f"%{to[2]}", to[1] or "0", 8))
+        if mnemonic in ("movq", "leaq") and written:
+            return Effect(read, written)
+        return None
+
+    def another_register(self, register: str) -> str:
+        """The next one in an order of our own; of rsp, rax."""
+        name = register.lstrip("%")
+        return f"%{_ORDER[(_ORDER.index(name) + 1) % len(_ORDER)] if name in _ORDER else 'rax'}"
+
+    def another_offset(self, operands: str) -> str | None:
+        """In front of the base register."""
+        place = re.fullmatch(r"((?:.*, )?)([^,()]*)\((%\w+)\)(.*)", operands)
+        return f"{place[1]}8 + {place[2] or 0}({place[3]}){place[4]}" if place else None

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""CPUs of x86-64 on QEMU's q35 machine.
+
+Encodings: AMD64 Architecture Programmer's Manual, volume 3.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+
+_MEMORY = range(0x400000, 0x40000000)
+"""What guests have mapped (guests/arch/x86_64/mmu.S)."""
+
+_MESSAGES = 0xFEE00000
+_INJECTED, _NMI = 0xE2, 0x400
+"""The vector of injected interrupts (asm/apic.h), and the delivery mode of NMIs."""
+
+_IF = 1 << 9
+_PRIVILEGE = 3
+
+_DOUBLE_FAULT, _PAGE_FAULT = 8, 14
+_WRITE, _FETCH = 1 << 1, 1 << 4
+"""Bits of a page fault's error code."""
+
+_PREFIXES = (0x66, 0xF0, 0xF2, 0xF3, *range(0x40, 0x50), 0x64, 0x65, 0x2E, 0x3E)
+
+
+def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
+    """A message of an interrupt to a local APIC, as a device sends it."""
+    data = _NMI if nmi else _INJECTED
+    to.store(_MESSAGES + (cpu << 12), data.to_bytes(4, "little"))
+
+
+class X8664Machine(Machine):
+    """The kernel runs in ring 0, identity-mapped."""
+
+    injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_message, nmi=True)}
+    flow_patterns = (
+        FlowPattern(0x000000FF, 0x000000E8, FlowKind.CALL),  # call rel32
+        FlowPattern(0x000038FF, 0x000010FF, FlowKind.CALL),  # call r/m
+        FlowPattern(0x0038FFF0, 0x0010FF40, FlowKind.CALL),  # the same with REX
+        FlowPattern(0x000000FF, 0x000000C3, FlowKind.INDIRECT_JUMP),  # ret
+        FlowPattern(0x000038FF, 0x000020FF, FlowKind.INDIRECT_JUMP),  # jmp r/m
+        FlowPattern(0x0038FFF0, 0x0020FF40, FlowKind.INDIRECT_JUMP),  # the same with REX
+        FlowPattern(0x0000FFFF, 0x0000CF48, FlowKind.EXCEPTION_RETURN),  # iretq
+    )
+    # mov between a 64-bit register and memory.
+    accesses_memory = (0x0000FDFB, 0x00008948)
+    fatal_entry = "unhandled_exception"
+    vectors_symbol = "vectors"
+    vector_offsets: ClassVar[Sequence[int]] = tuple(range(0, 4096, 16))
+
+    def fault(self, register: Callable[[str], int], pc: int) -> str:
+        """The fatal entry has the vector and the error code as arguments; cr2 is kept."""
+        vector, error = register("rsi"), register("rdx")
+        if vector == _DOUBLE_FAULT:
+            # What could not be pushed.
+            return f"store to {register('cr2') & self.code.mask:#x}"
+        if vector != _PAGE_FAULT:
+            return ""
+        what = "jump to" if error & _FETCH else "store to" if error & _WRITE else "load from"
+        address = register("cr2") & self.code.mask
+        # Without an execute bit in the tables the CPU does not say that it was a fetch.
+        return f"{'jump to' if address == pc else what} {address:#x}"
+
+    @classmethod
+    def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
+        """A call reaches modules."""
+        return frozenset()
+
+    def linear_address(self, address: int) -> int | None:
+        """Guests are identity-mapped (guests/arch/x86_64/mmu.S)."""
+        return address if address in _MEMORY else None
+
+    def runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """The privilege level in cs is 0."""
+        return not register("cs") & _PRIVILEGE
+
+    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
+        """Ring 0, with rflags.IF."""
+        return self.runs_kernel(register) and bool(register("eflags") & _IF)
+
+    def interrupt_mask(self, status: int) -> int:
+        """rflags.IF."""
+        return status & _IF
+
+    def with_interrupts_masked(self, status: int) -> int:
+        """rflags.IF."""
+        return status & ~_IF
+
+    def masks_interrupts(self, instruction: bytes) -> bool:
+        """``cli``."""
+        return instruction == b"\xfa"
+
+    def is_return(self, instruction: bytes) -> bool:
+        """``ret``."""
+        return instruction in (b"\xc3", b"\xf3\xc3")
+
+    def is_conditional(self, instruction: bytes) -> bool:
+        """Jumps on a condition, ``cmov`` and ``set``."""
+        code = instruction.lstrip(bytes(_PREFIXES))
+        if code[:1] == b"\x0f":
+            return len(code) > 1 and code[1] >> 4 in (4, 8, 9)
+        return bool(code) and (code[0] >> 4 == 7 or 0xE0 <= code[0] <= 0xE3)
+
+    def is_store(self, instruction: bytes) -> bool:
+        """What the disassembler shows with a memory operand that is written, or as a push."""
+        listing = self.code.disassemble(instruction, 0)
+        mnemonic, _, operands = (listing[0].text if listing else "").partition(" ")
+        if mnemonic in ("push", "pushfq", "call") or mnemonic.startswith("stos"):
+            return True
+        destination = operands.partition(",")[0]
+        return "[" in destination and mnemonic not in ("cmp", "test", "jmp", "nop", "lea", "bt")
+
+    def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
+        """None is needed: a CPU sees its own stores to text."""
+        return None
