@@ -166,7 +166,7 @@ class Bench:
                 oracle.reset()
                 oracle.window(True)
                 # Not what comes behind it, which waits for the serial line.
-                guest.run(until=guest.debugger.read_register(guest.image.isa.abi.return_register))
+                guest.run(until=guest.debugger.return_address(guest.image.isa.abi))
                 flow = [record for record in oracle.flow() if record.site in sites]
                 result = Run(oracle.instructions, flow)
                 guest.run(until="workload_done")

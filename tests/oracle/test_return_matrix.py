@@ -66,8 +66,11 @@ def test_every_answer_is_right(watch, config, static, level, frame):
 def repeat(guest, back):
     """Call workload() again.  gdb could, but aborts if the function calls longjmp()."""
     isa, debugger = guest.image.isa, guest.debugger
-    debugger.write_register(isa.abi.return_register, back)
-    debugger.write_register(isa.abi.pc_register, guest.address_of("workload"))
+    stack = debugger.read_register(isa.abi.stack_register)
+    values = isa.abi.entered(guest.address_of("workload"), (), stack, back)
+    debugger.write_registers(values)
+    if pushed := isa.abi.pushed(values, back):
+        debugger.write_memory(*pushed)
     guest.run(until=back)
     return result(guest)
 

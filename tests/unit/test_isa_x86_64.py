@@ -14,7 +14,7 @@ ISA = for_elf(MACHINE, 64, "little")
 REACH = 1 << 31
 PC, FENTRY, CALLER = 0x600123, 0x601000, 0x602000
 
-addresses = st.integers(REACH, 1 << 47)
+addresses = st.integers(0, (1 << 64) - 1)
 distances = st.integers(-REACH, REACH - 1)
 
 
@@ -23,12 +23,12 @@ def judge(instruction: bytes, address: int) -> tuple[str, int]:
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.detail = True
     (found,) = engine.disasm(instruction, address)
-    return found.mnemonic, found.operands[0].imm
+    return found.mnemonic, found.operands[0].imm & ISA.mask
 
 
 @given(addresses, distances)
 def test_encoded_jumps_go_where_they_should(pc: int, distance: int) -> None:
-    target = pc + 5 + distance
+    target = pc + 5 + distance & ISA.mask
     call, jump = ISA.sites.encode_call(pc, target), ISA.sites.encode_jump(pc, target)
     assert judge(call, pc) == ("call", target)
     assert judge(jump, pc) == ("jmp", target)
@@ -42,9 +42,8 @@ def test_reach(pc: int) -> None:
     for target in (low, high):
         assert ISA.sites.call_target(pc, ISA.sites.encode_call(pc, target)) == target
     for target in (low - 1, high + 1):
-        if target >= 0:
-            with pytest.raises(RangeError):
-                ISA.sites.encode_call(pc, target)
+        with pytest.raises(RangeError):
+            ISA.sites.encode_call(pc, target)
 
 
 def test_states_of_a_site() -> None:

@@ -173,8 +173,9 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
     ):
         call = make_call, record, target & isa.mask
         refused(bench, clause, site, call, f"{target:#x} is out", REACH)
-    unaligned = make_call, record, (low + 0x100 + isa.unit // 2) & isa.mask
-    refused(bench, "C9f", site, unaligned, "unaligned", REACH)
+    if isa.unit > 1:
+        unaligned = make_call, record, (low + 0x100 + isa.unit // 2) & isa.mask
+        refused(bench, "C9f", site, unaligned, "unaligned", REACH)
 
 
 def refused(
@@ -294,7 +295,7 @@ def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
     old = instructions[place]
     value, size = isa.value(old), len(old)
     # Only the places and the bits are told: the words themselves move with the port's code.
-    words = {f"junk in word {place}": JUNK >> 8 * (4 - size)}
+    words = {f"junk in word {place}": JUNK >> max(0, 8 * (4 - size))}
     words |= {f"bit {bit} of word {place} inverted": value ^ 1 << bit for bit in FLIPPED}
     for what, word in words.items():
         new = isa.encode(word, size=size)

@@ -11,6 +11,7 @@ from harness.isa.sites import CallSite, Form, Sites, SiteState
 _CALL, _JUMP = 0xE8, 0xE9
 _SIZE = 5
 _REACH = 1 << 31
+_WRAP = 1 << 63
 _NOP = bytes.fromhex("0f1f440000")
 
 _R_X86_64_PC32 = 2
@@ -39,7 +40,7 @@ class X8664Sites(Sites):
     def reach(self, pc: int) -> tuple[int, int]:
         """2 GiB to either side of the end of the call."""
         end = pc + _SIZE
-        return max(end - _REACH, 0), min(end + _REACH - 1, self.code.mask)
+        return end - _REACH & self.code.mask, end + _REACH - 1 & self.code.mask
 
     def call_target(self, pc: int, code: bytes) -> int | None:
         """The target of a ``call rel32``."""
@@ -65,7 +66,8 @@ class X8664Sites(Sites):
         return self.nop if state is SiteState.NOP else self.encode_call(site.address, target)
 
     def _distance(self, pc: int, target: int) -> bytes:
-        distance = (target & self.code.mask) - (pc & self.code.mask) - _SIZE
+        # Addresses wrap around.
+        distance = (target - pc - _SIZE + _WRAP & self.code.mask) - _WRAP
         if not -_REACH <= distance < _REACH:
             raise RangeError(
                 f"a call at {self.code.hex(pc)} cannot reach {self.code.hex(target)}",
