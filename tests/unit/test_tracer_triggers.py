@@ -13,9 +13,7 @@ SITES = {"leaf": 0x30, "do_work": 0x10, "do_more": 0x20}
 
 
 def sites_of(glob):
-    return [
-        SimpleNamespace(ip=SITES[name], function=name) for name in matching(glob, list(SITES))
-    ]
+    return [SimpleNamespace(ip=SITES[name], function=name) for name in matching(glob, list(SITES))]
 
 
 def after(*texts):
