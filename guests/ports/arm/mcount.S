@@ -147,16 +147,20 @@ SYM_FUNC_END(ftrace_graph_caller)
 /*
  * Go to \target unless the pointer \name is \stub. Only ip and the flags change: nothing else is
  * free, and nothing is stored (C3). ip becomes the distance from the pointer to pc, and the linker
- * adds the one from there to \stub, in three parts of eight bits: R_ARM_ALU_PC_G0_NC to _G2 count
- * from the instruction that they are in, pc was 4, 0 and -4 bytes from those.
+ * adds the one from there to \stub, in parts of eight bits: one for ftrace_stub, which is near, and
+ * two for what the kernel has; it refuses what does not fit. R_ARM_ALU_PC_G0 and its like count from
+ * the instruction that they are in, pc was 4 and 0 bytes from those.
  */
 	.macro	branch_unless_stub name, stub, target
 	ldr	ip, =\name
 	ldr	ip, [ip]
 	rsb	ip, ip, pc
+	.ifc	\stub, ftrace_stub
+	adds	ip, ip, #:pc_g0:(\stub - 4)
+	.else
 	add	ip, ip, #:pc_g0_nc:(\stub - 4)
-	add	ip, ip, #:pc_g1_nc:(\stub)
-	adds	ip, ip, #:pc_g2:(\stub + 4)
+	adds	ip, ip, #:pc_g1:(\stub)
+	.endif
 	bne	\target
 	.endm
 
