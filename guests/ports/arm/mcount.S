@@ -145,22 +145,26 @@ SYM_FUNC_END(ftrace_graph_caller)
 #else /* !CONFIG_DYNAMIC_FTRACE */
 
 /*
- * Go to \target unless the pointer \name is \stub. Only ip and the flags change: nothing else is
+ * Go to \target unless the pointer \name is ftrace_stub, or \stub. Only ip and the flags change: nothing else is
  * free, and nothing is stored (C3). ip becomes the distance from the pointer to pc, and the linker
- * adds the one from there to \stub, in parts of eight bits: one for ftrace_stub, which is near, and
+ * adds the one from there to the stub, in parts of eight bits: one for ftrace_stub, which is near, and
  * two for what the kernel has; it refuses what does not fit. R_ARM_ALU_PC_G0 and its like count from
  * the instruction that they are in, pc was 4 and 0 bytes from those.
  */
+	.macro	branch_unless_ftrace_stub name, target
+	ldr	ip, =\name
+	ldr	ip, [ip]
+	rsb	ip, ip, pc
+	adds	ip, ip, #:pc_g0:(ftrace_stub - 4)
+	bne	\target
+	.endm
+
 	.macro	branch_unless_stub name, stub, target
 	ldr	ip, =\name
 	ldr	ip, [ip]
 	rsb	ip, ip, pc
-	.ifc	\stub, ftrace_stub
-	adds	ip, ip, #:pc_g0:(\stub - 4)
-	.else
 	add	ip, ip, #:pc_g0_nc:(\stub - 4)
 	adds	ip, ip, #:pc_g1:(\stub)
-	.endif
 	bne	\target
 	.endm
 
@@ -178,10 +182,10 @@ SYM_FUNC_START(__gnu_mcount_nc)
 	cmp	ip, #0
 	bne	.Lmcount_return
 #endif
-	branch_unless_stub ftrace_trace_function, ftrace_stub, ftrace_trace_caller
+	branch_unless_ftrace_stub ftrace_trace_function, ftrace_trace_caller
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 .Lmcount_graph:
-	branch_unless_stub ftrace_graph_return, ftrace_stub, ftrace_graph_caller
+	branch_unless_ftrace_stub ftrace_graph_return, ftrace_graph_caller
 	branch_unless_stub ftrace_graph_entry, ftrace_graph_entry_stub, ftrace_graph_caller
 #endif
 .Lmcount_return:
