@@ -190,30 +190,29 @@ void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 	}
 }
 
-static void transfer_executed(unsigned int vcpu, uint64_t value, enum flow_kind kind)
+static void transfer_executed(unsigned int vcpu, const struct instruction *instruction,
+			      enum flow_kind kind)
 {
-	uint64_t pc = value & ~(uint64_t)SHORT;
-
 	running[vcpu]->pending = (struct transfer){
-		.pc = pc,
-		.behind = pc + (value & SHORT ? 2 : 4) + control->delay_slot,
+		.pc = instruction->address,
+		.behind = instruction->address + instruction->size + control->delay_slot,
 		.kind = kind,
 	};
 }
 
 static void call_executed(unsigned int vcpu, void *userdata)
 {
-	transfer_executed(vcpu, from_userdata(userdata), FLOW_CALL);
+	transfer_executed(vcpu, userdata, FLOW_CALL);
 }
 
 static void indirect_jump_executed(unsigned int vcpu, void *userdata)
 {
-	transfer_executed(vcpu, from_userdata(userdata), FLOW_INDIRECT_JUMP);
+	transfer_executed(vcpu, userdata, FLOW_INDIRECT_JUMP);
 }
 
 static void exception_return_executed(unsigned int vcpu, void *userdata)
 {
-	transfer_executed(vcpu, from_userdata(userdata), FLOW_EXCEPTION_RETURN);
+	transfer_executed(vcpu, userdata, FLOW_EXCEPTION_RETURN);
 }
 
 const qemu_plugin_vcpu_udata_cb_t transfers[] = {

@@ -6,8 +6,11 @@
 #include "control.h"
 #include "qemu_plugin_api.h"
 
-/* Bit 0 of an instruction's address: it has two bytes instead of four. */
-#define SHORT	1
+/* An instruction that transfers control, and the bytes of it. */
+struct instruction {
+	uint64_t address;
+	uint64_t size;
+};
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "an address travels in a pointer");
 
@@ -40,7 +43,7 @@ void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 		      void *userdata);
 void setjmp_returns(unsigned int vcpu, void *userdata);
 
-/* At an instruction of each kind: to_userdata(its address, with SHORT if it has two bytes). */
+/* At an instruction of each kind: its struct instruction, which stays. */
 extern const qemu_plugin_vcpu_udata_cb_t transfers[];
 
 /* At a site, and at a mark: to_userdata(its address). */

@@ -92,6 +92,17 @@ static void jump_translated(struct qemu_plugin_insn *insn, uint64_t address, enu
 		watch_memory(insn, longjmp_accesses);
 }
 
+/* Never freed: QEMU does not say when code that it has translated is thrown away. */
+static struct instruction *transfer_at(uint64_t address, uint64_t size)
+{
+	struct instruction *instruction = malloc(sizeof(*instruction));
+
+	if (!instruction)
+		abort();
+	*instruction = (struct instruction){ address, size };
+	return instruction;
+}
+
 /* The order matters: the count of a site's record does not include the site itself. */
 static void instruction_translated(struct qemu_plugin_insn *insn)
 {
@@ -107,7 +118,7 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 	if (kind != FLOW_NONE)
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			insn, transfers[kind], QEMU_PLUGIN_CB_NO_REGS,
-			to_userdata(address | (qemu_plugin_insn_size(insn) == 2 ? SHORT : 0)));
+			transfer_at(address, qemu_plugin_insn_size(insn)));
 	if (is_in(address, control->switch_begin, control->switch_end))
 		watch_memory(insn, control->nr_slots ? switch_accesses : distant_switch_accesses);
 	jump_translated(insn, address, kind);
