@@ -11,6 +11,8 @@ struct mod_arch_specific {
 	/* A call reaches everything. */
 };
 
+#define MODULE_ARCH_INIT
+
 #endif
 
 #endif
