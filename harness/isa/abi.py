@@ -106,6 +106,10 @@ class Abi(ABC):
         stack = register(self.stack_register) & self.code.mask
         return int.from_bytes(memory(stack, self.code.word_size), self.code.byteorder)
 
+    def before_call(self, stack: int) -> int:
+        """The stack pointer in front of a call, from that at the function's entry."""
+        return stack if self.return_register else stack + self.code.word_size
+
     def pushed(self, registers: Mapping[str, int], returns: int) -> tuple[int, bytes] | None:
         """What `entered` needs in memory besides its registers: an address and its contents."""
         if self.return_register:

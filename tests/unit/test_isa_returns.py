@@ -55,6 +55,7 @@ def test_a_call_in_a_register() -> None:
     entered = abi.entered(0x8000, [7], 0x2008, 0xABCD)
     assert entered == {"a0": 7, "sp": 0x1F00, "pc": 0x8000, "ra": 0xABCD}
     assert abi.pushed(entered, 0xABCD) is None
+    assert abi.before_call(0x1F00) == 0x1F00
 
 
 def test_a_call_that_pushes() -> None:
@@ -62,4 +63,5 @@ def test_a_call_that_pushes() -> None:
     abi = OnStack(CODE)
     entered = abi.entered(0x8000, [7], 0x2008, 0xABCD)
     assert entered == {"a0": 7, "sp": 0x1EF8, "pc": 0x8000}
+    assert abi.before_call(0x1EF8) == 0x1F00
     assert abi.pushed(entered, 0xABCD) == (0x1EF8, bytes.fromhex("cdab000000000000"))

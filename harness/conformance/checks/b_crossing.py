@@ -225,7 +225,7 @@ def judge_entry(
     stack = seen[abi.stack_register]
     bench.require(
         aligned,
-        stack % abi.stack_alignment == 0,
+        abi.before_call(stack) % abi.stack_alignment == 0,
         f"{what}: the stack pointer is not a multiple of {abi.stack_alignment} in {function}",
         partial(retrace.origin, abi.stack_register, function),
         "the alignment of the stack pointer",
