@@ -10,6 +10,7 @@ from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.places import place_of
 from harness.conformance.verdict import OTHERS_DATA, REACH, REFUSAL, WROTE, Place
+from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
@@ -63,7 +64,7 @@ def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place
     _come_to(bench, function, actions)
     registers = bench.registers.read(*isa.abi.argument_registers)
     watched = _watched(bench, function, registers)
-    steps = list(_steps(bench, bench.guest.debugger.return_address(isa.abi), watched))
+    steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), watched))
     if not steps:
         return None
     return _Search(bench, steps[0], steps[1:]).place(aspect)

@@ -25,6 +25,7 @@ from harness.conformance.traced_call import (
     step_through,
 )
 from harness.conformance.verdict import Place
+from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.isa import CallSite
 
@@ -237,7 +238,7 @@ class Retrace:
                 return
             at, ran, code = here, functions.get(here, ""), bench.code.linked(here)
             if ran:
-                here = bench.run_to(debugger.return_address(isa.abi))
+                here = bench.run_to(return_address(debugger, isa.abi))
                 clobber(bench, ran)
             else:
                 here = debugger.step_instruction().address & isa.mask

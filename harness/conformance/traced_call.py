@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from harness.conformance.bench import Bench
 from harness.conformance.hang import Hang
 from harness.conformance.switch import TRACER, Switch
+from harness.debugger import return_address
 from harness.errors import GdbError, GuestDied
 from harness.image import Image
 from harness.isa import CallSite
@@ -110,7 +111,7 @@ def come_to(bench: Bench, site: CallSite) -> TracedCall:
             bench.run_to(site.function_address)
     except GuestDied as error:
         raise NotReached(error.message, error.advice, error.evidence) from error
-    caller = debugger.return_address(isa.abi)
+    caller = return_address(debugger, isa.abi)
     if site.address != site.function_address:
         bench.run_to(site.address)
     return TracedCall(site, caller)
@@ -188,7 +189,7 @@ def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) ->
             if entries[here] == GRAPH_ENTER and call.place is None:
                 call.place = _word_at_place(bench, registers)
             call.returns.setdefault(entries[here], _frame_records(bench, registers))
-            returns[bench.guest.debugger.return_address(isa.abi)] = entries[here]
+            returns[return_address(bench.guest.debugger, isa.abi)] = entries[here]
         else:
             clobber(bench, returns.pop(here))
 

@@ -191,10 +191,6 @@ class Debugger:
         """The value of any numeric register, such as a system register."""
         return self._registers.read(name)
 
-    def return_address(self, abi: Abi) -> int:
-        """The return address, masked; the selected thread stands at a function's entry."""
-        return abi.return_address(self.read_register, self.read_memory)
-
     def write_register(self, name: str, value: int) -> None:
         """Set a register of the selected thread."""
         self.write_registers({name: value})
@@ -394,3 +390,8 @@ class Debugger:
         if self.stop is None:
             raise UsageError(f"cannot {what} while the guest runs", "Interrupt it first.")
         return self.stop
+
+
+def return_address(debugger: Debugger, abi: Abi) -> int:
+    """The return address, masked; the selected thread stands at a function's entry."""
+    return abi.return_address(debugger.read_register, debugger.read_memory)

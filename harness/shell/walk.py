@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Steps through a stub of the port, instruction by instruction."""
 
+from harness.debugger import return_address
 from harness.errors import UsageError
 from harness.guest import Outcome, SourceListing
 from harness.shell import gdb
@@ -24,7 +25,7 @@ def walk(session: Session, stub: str) -> None:
                 f"the guest did not reach {stub}: {outcome}",
                 "Is a tracer enabled? See: current_tracer",
             )
-    back = debugger.return_address(isa.abi)
+    back = return_address(debugger, isa.abi)
     before = last = debugger.registers()
     own = image.function_at(entry)
     listing = SourceListing(image, guest.sources)

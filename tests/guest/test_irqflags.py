@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.debugger import return_address
+
 WORKLOAD = str(Path(__file__).with_name("workloads") / "irqflags.c")
 
 HOOKS = {"trace_hardirqs_off": "off", "trace_hardirqs_on": "on"}
@@ -48,7 +50,7 @@ def stretches(steps):
 
 def test_every_change_is_announced_where_interrupts_are_masked(config, guest):
     guest.run(until="sections")
-    end = guest.debugger.return_address(guest.image.isa.abi)
+    end = return_address(guest.debugger, guest.image.isa.abi)
     assert stretches(follow(guest, end, mask(guest))) == [
         (False, []),
         (True, ["off", "on"]),

@@ -3,6 +3,8 @@
 
 import pytest
 
+from harness.debugger import return_address
+
 
 def breakpoint_trace(guest, sites):
     """Sites in the order of gdb's stops, and the return address at each stop.
@@ -20,7 +22,7 @@ def breakpoint_trace(guest, sites):
     # The guest may stand on a site already: with patchable entries, in front of a function.
     while (pc := debugger.read_register(isa.abi.pc_register) & isa.mask) != done:
         if pc in sites:
-            trace.append((pc, debugger.return_address(isa.abi)))
+            trace.append((pc, return_address(debugger, isa.abi)))
         debugger.resume()
         assert debugger.wait_stop(30) is not None
     return trace

@@ -9,6 +9,7 @@ optimisation levels, with and without frame pointer, occur; ``--full`` tests all
 from itertools import product
 
 from harness.config import list_configs, load_config
+from harness.debugger import return_address
 from harness.isa import Form
 from support.interrupts import outside
 
@@ -45,7 +46,7 @@ def test_every_answer_is_right(watch, config, static, level, frame):
     cflags = (level, *frame_flags(config, frame))
     with watch("returns", static=static, cflags=cflags) as watched:
         guest, tracer = watched.guest, watched.guest.tracer
-        back = guest.debugger.return_address(guest.image.isa.abi)
+        back = return_address(guest.debugger, guest.image.isa.abi)
         watched.switch("function_graph")
         guest.run(until=back)
         assert result(guest) == 0

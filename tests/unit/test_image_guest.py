@@ -385,7 +385,7 @@ def test_name_outside_the_string_table() -> None:
         (b"\x7fELF", "its header is damaged"),
         (b"\x7fELF\x03\x01" + bytes(60), "its header is damaged"),
         (b"\x7fELF\x01\x00" + bytes(60), "its header is damaged"),
-        (ElfBuilder(machine=62, bits=64).build(), "ELF machine 62 is not supported"),
+        (ElfBuilder(machine=22, bits=64).build(), "ELF machine 22 is not supported"),
         (ElfBuilder(flags=0x20).build(), "n32 ABI"),
         (ElfBuilder(type=1).build(), "not a linked guest"),
         (ElfBuilder(type=3).build(), "not a linked guest"),

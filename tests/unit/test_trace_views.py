@@ -259,6 +259,7 @@ def test_damaged_files_raise_format_errors_only(form, view, damage):
     try:
         for line in view(read(bytes(data))):
             assert len(line) < 10_000
-            assert line.isprintable()
+            # A stack trace has a line for each function.
+            assert all(part.isprintable() for part in line.split("\n"))
     except FormatError:
         return

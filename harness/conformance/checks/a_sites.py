@@ -10,6 +10,7 @@ from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
+from harness.debugger import return_address
 from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
 from harness.tracer import has_one_slot
@@ -128,7 +129,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     lines = bench.code.difference(built, bench.code.text())
     bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
     others = OthersData(bench)
-    bench.run_to(bench.guest.debugger.return_address(bench.isa.abi))
+    bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
     bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}")
     written = others.changed()
@@ -255,7 +256,7 @@ def switching_off_at_boot(bench: Bench) -> None:
         before = before or bench.code.text()
         called = bench.registers.read(*isa.abi.argument_registers[1:3])
         record, target = (value & isa.mask for value in called.values())
-        back = bench.guest.debugger.return_address(isa.abi)
+        back = return_address(bench.guest.debugger, isa.abi)
         ip = bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask
         site = sites.get(ip)
         if not _is_asked(bench, ip, target, site) or site is None:

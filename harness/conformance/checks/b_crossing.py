@@ -24,6 +24,7 @@ from harness.conformance.traced_call import (
     TracedCall,
 )
 from harness.conformance.verdict import Layer
+from harness.debugger import return_address
 from harness.isa import CallSite
 from harness.tracer import has_graph_tracer, has_one_slot
 
@@ -70,7 +71,7 @@ def the_first_call_at_boot(bench: Bench) -> None:
         return
     bench.boot()
     bench.run_to(bench.image.address_of(bench.isa.sites.mcount))
-    back = bench.guest.debugger.return_address(bench.isa.abi)
+    back = return_address(bench.guest.debugger, bench.isa.abi)
     site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
     retrace = Retrace(bench, partial(_at_boot, bench, site))
     clause = "C8d" if bench.variant.name == DYNAMIC else "C3c"

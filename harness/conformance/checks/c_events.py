@@ -24,6 +24,7 @@ from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE
 from harness.conformance.verdict import Layer
+from harness.debugger import return_address
 from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
@@ -382,7 +383,7 @@ def the_way_without_a_tracer(bench: Bench) -> None:
     isa = bench.isa
     mcount = bench.image.address_of(isa.sites.mcount)
     bench.run_to(mcount)
-    back = bench.guest.debugger.return_address(isa.abi)
+    back = return_address(bench.guest.debugger, isa.abi)
     stores, steps, here = [], 0, mcount
     while here != back and steps < 4 * limit:
         instruction = bench.code.instruction(here)

@@ -19,6 +19,7 @@ from harness.conformance.traced_call import (
     free_registers,
 )
 from harness.conformance.verdict import Layer
+from harness.debugger import return_address
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
 from harness.tracer import has_graph_tracer
@@ -48,7 +49,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         switch.graph(True)
     switch.sites(True, [site])
     bench.run_to(site.function_address)
-    caller = bench.guest.debugger.return_address(isa.abi)
+    caller = return_address(bench.guest.debugger, isa.abi)
     if site.address != site.function_address:
         bench.run_to(site.address)
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
@@ -96,7 +97,7 @@ def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
         if here == goal:
             return
         if here in functions:
-            here = bench.run_to(debugger.return_address(isa.abi))
+            here = bench.run_to(return_address(debugger, isa.abi))
         else:
             here = debugger.step_instruction().address & isa.mask
         stack = debugger.read_register(isa.abi.stack_register)
@@ -131,7 +132,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             switch.tracer(True)
         switch.sites(True)
         bench.run_to(site.function_address)
-        caller = bench.guest.debugger.return_address(bench.isa.abi)
+        caller = return_address(bench.guest.debugger, bench.isa.abi)
         if site.address != site.function_address:
             bench.run_to(site.address)
         tracer = "the graph tracer" if graph else "the tracer"
@@ -182,7 +183,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     for _ in range(MOST_STEPS):
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
         if here in functions:
-            here, delayed = bench.run_to(debugger.return_address(isa.abi)), False
+            here, delayed = bench.run_to(return_address(debugger, isa.abi)), False
         else:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:

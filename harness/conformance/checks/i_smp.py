@@ -11,6 +11,7 @@ from harness.conformance.hang import Hang
 from harness.conformance.retrace import KERNEL
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, prepare_of
+from harness.debugger import return_address
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 
@@ -118,7 +119,7 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
             with bench.stakes("C4d", "C4g", "C5c"):
                 with _alone(bench, OTHER):
                     bench.run_to(place)
-                    end = bench.guest.debugger.return_address(bench.isa.abi)
+                    end = return_address(bench.guest.debugger, bench.isa.abi)
                     here = _step(bench, number, end)
                 # return_to_handler leaves for an address that only its call returns.
                 left = image.function_at(here) != image.function_at(image.address_of(place))
@@ -177,7 +178,7 @@ def _step(bench: Bench, count: int, end: int) -> int:
     while (count or delayed or here in functions) and here != end & isa.mask:
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
         if here in functions:
-            here = bench.run_to(debugger.return_address(isa.abi))
+            here = bench.run_to(return_address(debugger, isa.abi))
             delayed = False
         else:
             here = debugger.step_instruction().address & isa.mask

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The guest for x86-64, which has no config among the others yet."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import boot
+from harness.config import guests_directory
+
+CONFIG: Path = guests_directory() / "arch" / "x86_64" / "x86_64-q35.toml"
+NEEDED = ("qemu-system-x86_64", "x86_64-linux-gnu-gcc")
+
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, NEEDED)), reason=f"needs {' and '.join(NEEDED)}"
+)
+
+
+@pytest.mark.parametrize("tracer", ["function", "function_graph"])
+def test_both_tracers_record_a_workload(tracer):
+    with boot(CONFIG, workload="calls") as guest:
+        guest.tracer.current = tracer
+        guest.run(until="workload_done")
+        events = list(guest.tracer.events())
+        names = [event.function for event in events]
+        guest.tracer.current = "nop"
+        assert guest.workload_status == 0
+    assert names[0] == "workload"
+    assert {"do_nested", "do_middle", "do_inner", "leaf"} <= set(names)
+    # Each entry has its exit, but for the workload's, which ends the guest.
+    assert len(events) == {"function": 50, "function_graph": 100}[tracer]
+
+
+def test_what_is_switched_off_is_as_it_was():
+    with boot(CONFIG, workload="calls") as guest:
+        before = guest.debugger.dump_memory(guest.image.text.start, len(guest.image.text))
+        guest.tracer.set_filter("do_*", "leaf")
+        guest.tracer.current = "function"
+        guest.run(until="do_recursion")
+        names = {event.function for event in guest.tracer.events()}
+        guest.tracer.current = "nop"
+        after = guest.debugger.dump_memory(guest.image.text.start, len(guest.image.text))
+    assert names <= {"do_nested", "do_middle", "do_inner", "do_loop", "leaf", "do_recursion"}
+    assert "leaf" in names
+    assert before == after
