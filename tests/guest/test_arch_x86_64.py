@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import boot
-from harness.config import guests_directory
+from harness.config.resources import guests_directory
 
 CONFIG: Path = guests_directory() / "arch" / "x86_64" / "x86_64-q35.toml"
 NEEDED = ("qemu-system-x86_64", "x86_64-linux-gnu-gcc")
