@@ -162,8 +162,10 @@ class LinuxCollector(EventBuffer):
         portion = max(1, PORTION // self.format.page_size)
         entries = cpu.entries - seen.entries
         held = 0
-        place = cpu.current()
+        # Without a sub-buffer with events: finding it otherwise is a walk around the ring.
+        place = None
         if not unread.pages:
+            place = cpu.current()
             self._seen[cpu.cpu] = Seen(place[0], cpu.consumed, cpu.entries, cpu.overrun, place[1])
         for first in range(0, len(unread.pages), portion):
             part = unread.pages[first : first + portion]
@@ -178,8 +180,7 @@ class LinuxCollector(EventBuffer):
             if first == 0 and unread.gone and not known:
                 pages[0] = mark_lost(pages[0], self.format, LOST_UNKNOWN)
             spool.append(self._with_events(pages[:whole]), self._with_events(pages[whole:]))
-            if reached is not None:
-                place = reached
+            place = reached or place or cpu.current()
             self._seen[cpu.cpu] = Seen(
                 place[0],
                 cpu.consumed,
