@@ -94,8 +94,11 @@ class LinuxCollector(EventBuffer):
             self._seen[one.cpu] = Seen(last, one.consumed, one.entries, one.overrun, used)
 
     def expect_reset(self) -> None:
-        """All has been read, and before the next drain the kernel may empty its buffer."""
-        self._reset = {cpu: seen.entries for cpu, seen in self._seen.items()}
+        """All has been read, and before the next drain the kernel may empty its buffer.
+
+        One without events is the same afterwards, so what is lost later is lost by overwriting.
+        """
+        self._reset = {cpu: seen.entries for cpu, seen in self._seen.items() if seen.entries}
 
     @property
     def recording(self) -> bool:

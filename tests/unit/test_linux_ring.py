@@ -155,6 +155,22 @@ def test_overwritten_events_are_counted_and_marked(memory: LinuxMemory, tmp_path
     assert page_header(stream.read(PAGE), buffer.format).lost == LOST_UNKNOWN
 
 
+def test_emptying_an_empty_buffer_excuses_no_loss(memory: LinuxMemory, tmp_path: Path) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure(overwrite=True)
+    buffer.expect_reset()
+    for lap in range(8):
+        number = lap % 4 + 1
+        memory.fill(number, 100 * (lap + 1), 5)
+        memory.head(number % 4 + 1)
+        memory.cpu(
+            commit_page=memory.page(number), entries=5 * (lap + 1), overrun=5 * max(0, lap - 3)
+        )
+    buffer.drain()
+    assert stamps(buffer) == [one for lap in range(5, 9) for one in events(100 * lap, 5)]
+    assert (buffer.counts.entries, buffer.counts.lost) == (40, 20)
+
+
 def test_events_survive_when_the_kernel_reads_them_itself(
     memory: LinuxMemory, tmp_path: Path
 ) -> None:
