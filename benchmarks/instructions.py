@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 from harness import boot
 from harness.config import list_configs, load_config, resources
+from harness.debugger import return_address
 from harness.errors import HarnessError
 from harness.image import Image
 from harness.kbuild import GuestSpec, build_guest
@@ -166,7 +167,7 @@ class Bench:
                 oracle.reset()
                 oracle.window(True)
                 # Not what comes behind it, which waits for the serial line.
-                guest.run(until=guest.debugger.return_address(guest.image.isa.abi))
+                guest.run(until=return_address(guest.debugger, guest.image.isa.abi))
                 flow = [record for record in oracle.flow() if record.site in sites]
                 result = Run(oracle.instructions, flow)
                 guest.run(until="workload_done")

@@ -13,9 +13,11 @@ from support.command import harness
 FAULTS = """
 #include <linux/types.h>
 
+static volatile unsigned long nowhere = 4;
+
 int workload(void)
 {
-	*(volatile u32 *)4 = 1;
+	*(volatile u32 *)nowhere = 1;
 	return 0;
 }
 """
@@ -31,7 +33,7 @@ int workload(void)
 UNDEFINED = """
 int workload(void)
 {
-	__asm__ volatile("udf #0");
+	__asm__ volatile(".4byte 0xe7f000f0"); /* udf #0 */
 	return 0;
 }
 """
