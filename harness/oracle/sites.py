@@ -20,9 +20,8 @@ def find_sites(image: Image) -> list[int]:
     If the image calls ``_mcount``, each such call is a site; a call through a register begins with
     the first instruction that loads it.  Otherwise a function that begins with two nops, behind a
     landing pad if any, is patchable, and the first nop is its site; the address is that of the
-    record then, which may be the second nop.  A stub of an assembler file
-    may begin like that too; it counts only if it is in the guest's table, in which only its own
-    source can put it.
+    record then, which may be the second nop.  A stub of an assembler file may begin like that too;
+    it counts only if it is in the guest's table, in which only its own source can put it.
     """
     return sorted(find_watched(image).values())
 

@@ -165,7 +165,7 @@ class LinuxCollector(EventBuffer):
         portion = max(1, PORTION // self.format.page_size)
         entries = cpu.entries - seen.entries
         held = 0
-        # Without a sub-buffer with events: finding it otherwise is a walk around the ring.
+        # Looked for only if no sub-buffer that is read has events: that walks around the ring.
         place = None
         if not unread.pages:
             place = cpu.current()

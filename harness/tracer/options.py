@@ -17,7 +17,9 @@ GRAPH_IRQS = "funcgraph-irqs"
 FUNC_ARGS = "func-args"
 
 RECORDED: Mapping[str, bool] = {
-    **{STACKTRACE: False, FUNC_STACK_TRACE: False, GRAPH_IRQS: True},
+    STACKTRACE: False,
+    FUNC_STACK_TRACE: False,
+    GRAPH_IRQS: True,
     FUNC_ARGS: False,
 }
 """Options that change what the guest records, with their defaults."""
