@@ -22,11 +22,13 @@ def traced(guest):
 
 def site_states(guest):
     isa, symbols = guest.image.isa, guest.image.symbols
+    # A port with patchable entries has no _mcount, and no site that calls it.
+    mcount = symbols.get(isa.sites.mcount, 0)
     states = set()
     for site in guest.image.sites:
         size = len(isa.sites.code_for(site, SiteState.NOP, 0))
         code = guest.debugger.read_memory(site.address, size)
-        states.add(isa.sites.state(site, code, symbols[isa.sites.mcount], symbols["ftrace_caller"]))
+        states.add(isa.sites.state(site, code, mcount, symbols["ftrace_caller"]))
     return states
 
 
