@@ -4,7 +4,7 @@
 As ``f_show()`` of kernel/trace/trace_events.c prints them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from harness.errors import GuestError
@@ -45,8 +45,11 @@ class LinuxEvents:
         self._kernel = kernel
         self._common: tuple[Field, ...] | None = None
 
-    def all(self) -> list[LinuxEvent]:
-        """The events in the list ``ftrace_events``; none before trace_event_init()."""
+    def all(self, *, known: Container[int] = ()) -> list[LinuxEvent]:
+        """The events in the list ``ftrace_events``; none before trace_event_init().
+
+        Those with the numbers in ``known`` are left out.
+        """
         kernel = self._kernel
         if not kernel.has("ftrace_events") or "trace_event_call" not in kernel.layouts:
             return []
@@ -55,7 +58,7 @@ class LinuxEvents:
         for address in kernel.listed(head, "trace_event_call", "list.next", MAX_EVENTS):
             view = kernel.view("trace_event_call", address)
             number = view["event.type"]
-            if 0 < number <= MAX_NUMBER:
+            if 0 < number <= MAX_NUMBER and number not in known:
                 where = self._system(view), self._name(view)
                 system, name = kernel.name(where[0], 64), kernel.name(where[1], 128)
                 found.append(LinuxEvent(address, system, name, number, *where))

@@ -319,8 +319,10 @@ class LinuxTracer(Tracer):
 
     def set_event(self, *patterns: str, append: bool = False) -> None:
         """As of `EventControl`, by the kernel's own functions."""
-        events = [one for one in self._linux_events.all() if one.system != "ftrace"]
         before = self._linux_events.enabled()
+        if not patterns and not before:
+            return
+        events = [one for one in self._linux_events.all() if one.system != "ftrace"]
         chosen = set(before) if append else set()
         for pattern in patterns:
             wanted = pattern.removeprefix("!")
@@ -391,7 +393,7 @@ class LinuxTracer(Tracer):
                 self._follow_kernel()
                 known = {one.id: one for one in self._formats}
                 # Those of modules come and go, and their events stay.
-                now = [one for one in self._linux_events.all() if one.number not in known]
-                known |= {one.number: self._linux_events.format(one) for one in now}
+                found = self._linux_events.all(known=known)
+                known |= {one.number: self._linux_events.format(one) for one in found}
                 self._formats = list(known.values())
         return self._formats or event_formats(long_size)
