@@ -44,6 +44,29 @@ notrace void smp_stop_others(void)
 			smp_request(cpu, CPU_STOP);
 }
 
+static __always_inline u32 syncs_of(unsigned int cpu)
+{
+	return __atomic_load_n(&cpu_info[cpu].syncs, __ATOMIC_ACQUIRE);
+}
+
+/* For code that patches text: what is called between two stores must have no site. */
+notrace void kick_all_cpus_sync(void)
+{
+	unsigned int cpu;
+	u32 before;
+
+	/* What was written is there before a CPU is asked. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		if (cpu == smp_processor_id() || !cpu_info[cpu].online)
+			continue;
+		before = syncs_of(cpu);
+		smp_request(cpu, CPU_SYNC);
+		while (syncs_of(cpu) == before)
+			cpu_relax();
+	}
+}
+
 notrace void smp_stop_this(void)
 {
 	raw_local_irq_disable();
@@ -58,6 +81,8 @@ void smp_ipi_interrupt(void)
 
 	if (requests & CPU_STOP)
 		smp_stop_this();
+	if (requests & CPU_SYNC)
+		__atomic_fetch_add(&cpu->syncs, 1, __ATOMIC_RELEASE);
 	if (requests & CPU_RESCHEDULE)
 		sched_requested();
 }

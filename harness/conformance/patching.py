@@ -212,7 +212,8 @@ class _Search:
         store = self._stores[-1]
         isa, unit = self._bench.isa, self._bench.isa.unit
         was, now = (isa.split(self._codes[at]) for at in (store, store + 1))
-        word = next(isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
+        changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
+        word = next(changed, 0)
         mask = (1 << 8 * unit) - 1
         # A nop of zeros, or a value that was already in a register, shows nothing.
         if not word or any(value & mask == word for value in self._before.registers.values()):

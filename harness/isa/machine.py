@@ -24,7 +24,7 @@ class FlowKind(IntEnum):
 class FlowPattern(NamedTuple):
     """Instructions whose bits under ``mask`` equal ``value`` are of this kind.
 
-    Instructions shorter than 32 bits are zero-extended.
+    Instructions shorter than 32 bits are zero-extended; of longer ones the first 32 bits count.
     """
 
     mask: int
@@ -51,6 +51,8 @@ class Property(StrEnum):
     """No page tables map the kernel's text, so a store to it cannot fault."""
     LOCAL_FETCH = "local-fetch"
     """Instruction cache maintenance affects the executing CPU only."""
+    COHERENT_FETCH = "coherent-fetch"
+    """Stores to text reach instruction fetch without instruction cache maintenance."""
     NO_NMI = "no-nmi"
     """An NMI cannot be raised in a running kernel."""
 
@@ -91,8 +93,8 @@ class Machine(ABC):
     the next task's structure, at the same offset."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """Calls and branches to a register; the first match decides."""
-    accesses_memory: ClassVar[tuple[int, int]]
-    """Mask and value of loads and stores, at least of those in ``setjmp()``."""
+    accesses_memory: ClassVar[tuple[tuple[int, int], ...]]
+    """Masks and values of loads and stores, at least of those in ``setjmp()``; as `FlowPattern`."""
     delay_slot: ClassVar[int] = 0
     """Size in bytes of a branch's delay slot."""
     unsaved_timer: ClassVar[str] = ""

@@ -68,6 +68,9 @@ class Sites(ABC):
     """ELF relocation types of calls to ``_mcount``."""
     relocation_offset: ClassVar[int] = 0
     """Bytes from a call to its relocation."""
+    while_changed: ClassVar[bytes] = b""
+    """What may stand at the beginning of an instruction while a port changes it under running CPUs,
+    such as a breakpoint that the port handles; empty where one store changes all of it."""
     has_gate: ClassVar[bool] = False
     """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     before: ClassVar[int] = 0
@@ -104,6 +107,11 @@ class Sites(ABC):
     @abstractmethod
     def reach(self, pc: int) -> tuple[int, int]:
         """The lowest and the highest target of a call at ``pc``."""
+
+    def reaches(self, pc: int, target: int) -> bool:
+        """Whether a call at ``pc`` reaches ``target``; addresses wrap around."""
+        low, high = self.reach(pc)
+        return (target - low) & self.code.mask <= (high - low) & self.code.mask
 
     @abstractmethod
     def call_target(self, pc: int, code: bytes) -> int | None:

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	7
+#define ORACLE_VERSION	8
 #define MAX_CPUS	64
 #define MAX_SLOTS	256
 #define MAX_THREADS	4096
 
 enum flow_kind {
-	FLOW_NONE,
+	FLOW_NONE,			/* in a list of accesses: every one of them */
 	FLOW_CALL,		/* leaves a return address, if it is taken */
 	FLOW_INDIRECT_JUMP,	/* a return, a jump through a table, the end of longjmp() */
 	FLOW_EXCEPTION_RETURN,
@@ -55,13 +55,13 @@ struct control {
 	uint64_t address_mask;		/* valid bits of an address: 32 bit MIPS sign-extends */
 	uint32_t code_big_endian;
 	uint32_t delay_slot;		/* bytes of a branch's delay slot */
-	uint32_t access_mask;		/* of instructions that load or store */
-	uint32_t access_value;
 	uint64_t nr_patterns;
+	uint64_t nr_accesses;
 	uint64_t nr_vectors;
 	uint64_t nr_sites;
 	uint64_t nr_marks;
 	uint64_t patterns;		/* offsets in the file: struct flow_pattern[] */
+	uint64_t accesses;		/* struct flow_pattern[]: instructions that load or store */
 	uint64_t vectors;		/* uint64_t[], sorted: entries of exceptions */
 	uint64_t sites;			/* uint64_t[], sorted */
 	uint64_t marks;			/* uint64_t[], sorted: other instructions to record */

@@ -129,7 +129,7 @@ size_t interface_read(const struct qemu_plugin_insn *insn, unsigned char bytes[4
 	size_t size = qemu_plugin_insn_size(insn);
 
 	if (size > 4)
-		return 0;
+		size = 4;
 	if (version >= 3)
 		return qemu_plugin_insn_data_copy(insn, bytes, size);
 	memcpy(bytes, qemu_plugin_insn_data_pointer(insn), size);

@@ -8,7 +8,7 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 7
+VERSION = 8
 MAX_CPUS = 64
 MAX_THREADS = 4096
 
@@ -28,13 +28,13 @@ class Control(ctypes.Structure):
         ("address_mask", ctypes.c_uint64),
         ("code_big_endian", ctypes.c_uint32),
         ("delay_slot", ctypes.c_uint32),
-        ("access_mask", ctypes.c_uint32),
-        ("access_value", ctypes.c_uint32),
         ("nr_patterns", ctypes.c_uint64),
+        ("nr_accesses", ctypes.c_uint64),
         ("nr_vectors", ctypes.c_uint64),
         ("nr_sites", ctypes.c_uint64),
         ("nr_marks", ctypes.c_uint64),
         ("patterns", ctypes.c_uint64),
+        ("accesses", ctypes.c_uint64),
         ("vectors", ctypes.c_uint64),
         ("sites", ctypes.c_uint64),
         ("marks", ctypes.c_uint64),

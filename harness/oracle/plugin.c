@@ -21,6 +21,7 @@
 
 struct control *control;
 static const struct flow_pattern *patterns;
+static const struct flow_pattern *accesses;
 static const uint64_t *vectors;
 static const uint64_t *sites;
 static const uint64_t *marks;
@@ -43,12 +44,25 @@ static uint32_t instruction_word(const struct qemu_plugin_insn *insn)
 	return word;
 }
 
+static bool matches(uint32_t word, const struct flow_pattern *pattern)
+{
+	return (word & pattern->mask) == pattern->value;
+}
+
 static enum flow_kind classify(uint32_t word)
 {
 	for (uint64_t i = 0; i < control->nr_patterns; i++)
-		if ((word & patterns[i].mask) == patterns[i].value)
+		if (matches(word, &patterns[i]))
 			return patterns[i].kind;
 	return FLOW_NONE;
+}
+
+static bool accesses_memory(uint32_t word)
+{
+	for (uint64_t i = 0; i < control->nr_accesses; i++)
+		if (matches(word, &accesses[i]))
+			return true;
+	return false;
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -72,11 +86,11 @@ static bool is_in(uint64_t address, uint64_t begin, uint64_t end)
  * Only if there is an access to watch: after a watched instruction that ends its block, QEMU 7.2
  * does not remove the callbacks from the CPU, and calls them after they were freed.
  */
-static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accesses)
+static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accessed)
 {
-	if ((instruction_word(insn) & control->access_mask) != control->access_value)
+	if (!accesses_memory(instruction_word(insn)))
 		return;
-	qemu_plugin_register_vcpu_mem_cb(insn, accesses, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+	qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 					 NULL);
 }
 
@@ -157,6 +171,7 @@ static bool control_is_sound(uint64_t size)
 	return size >= sizeof(*control) && control->magic == ORACLE_MAGIC &&
 	       control->version == ORACLE_VERSION && control->size == sizeof(*control) &&
 	       fits(control->patterns, control->nr_patterns, sizeof(*patterns), size) &&
+	       fits(control->accesses, control->nr_accesses, sizeof(*accesses), size) &&
 	       fits(control->vectors, control->nr_vectors, sizeof(*vectors), size) &&
 	       fits(control->sites, control->nr_sites, sizeof(*sites), size) &&
 	       fits(control->marks, control->nr_marks, sizeof(*marks), size) &&
@@ -185,6 +200,7 @@ static bool open_control(const char *path)
 		return false;
 	}
 	patterns = (void *)((char *)control + control->patterns);
+	accesses = (void *)((char *)control + control->accesses);
 	vectors = (void *)((char *)control + control->vectors);
 	sites = (void *)((char *)control + control->sites);
 	marks = (void *)((char *)control + control->marks);

@@ -259,7 +259,7 @@ class Oracle:
         """Create the file: control, patterns, vectors, marks, sites, records (sparse)."""
         isa = self._image.isa
         patterns = () if self._counting else isa.machine.flow_patterns
-        access_mask, access_value = isa.machine.accesses_memory
+        accesses = isa.machine.accesses_memory
         control = Control(
             magic=MAGIC,
             version=VERSION,
@@ -267,8 +267,6 @@ class Oracle:
             address_mask=(1 << isa.bits) - 1,
             code_big_endian=int(isa.code_byteorder == "big"),
             delay_slot=isa.machine.delay_slot,
-            access_mask=access_mask,
-            access_value=access_value,
             capacity=capacity,
             **asdict(ThreadWatch() if self._counting else find_threads(self._image)),
             **asdict(JumpWatch() if self._counting else find_jumps(self._image)),
@@ -281,6 +279,7 @@ class Oracle:
             content.extend(data)
 
         append("patterns", len(patterns), b"".join(PATTERN.pack(*p, 0) for p in patterns))
+        append("accesses", len(accesses), b"".join(PATTERN.pack(*one, 0, 0) for one in accesses))
         for name, addresses in (
             ("vectors", [] if self._counting else find_vectors(self._image)),
             ("marks", self._marks),

@@ -16,8 +16,9 @@ def test_disassembly_and_table_agree(image_of, workload):
 def test_disassembly_and_masks_agree_on_loads_and_stores(image_of, function):
     """Where the oracle follows them."""
     image = image_of("calls")
-    mask, value = image.isa.machine.accesses_memory
+    accesses = image.isa.machine.accesses_memory
     (found,) = [each for each in image.functions if each.name == function]
     for instruction in image.isa.disassemble(image.read(found.address, found.size), found.address):
-        word = image.isa.value(instruction.bytes_)
-        assert (word & mask == value) == any(sign in instruction.text for sign in "[(")
+        word = image.isa.value(instruction.bytes_) & 0xFFFFFFFF
+        matched = any(word & mask == value for mask, value in accesses)
+        assert matched == any(sign in instruction.text for sign in "[("), str(instruction)

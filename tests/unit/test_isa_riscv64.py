@@ -171,7 +171,7 @@ def agree(word: int) -> None:
     stores = name in ("sb", "sh", "sw", "sd", "fsw", "fsd") or name.startswith(("amo", "sc."))
     assert machine.is_store(instruction) == stores, said
     loads = name in ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
-    mask, value = machine.accesses_memory
+    ((mask, value),) = machine.accesses_memory
     atomic = name.startswith(("amo", "sc.", "lr."))
     assert (word & mask == value) == ((stores or loads) and not atomic), said
     assert machine.is_return(instruction) == (said == "ret")

@@ -82,6 +82,7 @@ PROPERTIES = {
     Property.HIDDEN_RETURNS: "only its prologue tells where a function has its return address",
     Property.UNMAPPED_TEXT: "page tables do not map the kernel's text",
     Property.LOCAL_FETCH: "a CPU maintains instruction fetch for itself alone",
+    Property.COHERENT_FETCH: "fetches see stores to text without instruction cache maintenance",
     Property.NO_NMI: "nothing raises an NMI in a kernel that runs",
 }
 

@@ -15,13 +15,12 @@ SYM_FUNC_START(setjmp)
 	movq	%r13, 24(%rdi)
 	movq	%r14, 32(%rdi)
 	movq	%r15, 40(%rdi)
-	leaq	8(%rsp), %rdx
-	movq	%rdx, 48(%rdi)
-	movq	(%rsp), %rdx
+	popq	%rdx
+	movq	%rsp, 48(%rdi)
 	movq	%rdx, 56(%rdi)
 	movl	%eax, 64(%rdi)
 	xorl	%eax, %eax
-	ret
+	jmp	*%rdx
 SYM_FUNC_END(setjmp)
 
 SYM_FUNC_START(longjmp)
@@ -34,9 +33,10 @@ SYM_FUNC_START(longjmp)
 	movq	32(%rdi), %r14
 	movq	40(%rdi), %r15
 	movq	48(%rdi), %rsp
+	movq	56(%rdi), %rdx
 	movl	%esi, %eax
 	testl	%eax, %eax
 	jnz	1f
 	incl	%eax				/* setjmp never returns 0 a second time */
-1:	jmp	*56(%rdi)
+1:	jmp	*%rdx
 SYM_FUNC_END(longjmp)

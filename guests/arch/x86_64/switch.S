@@ -17,8 +17,10 @@
  */
 SYM_FUNC_START(__switch_to)
 	.cfi_startproc
-	leaq	THREAD_CONTEXT(%rdi), %r8	/* thread.c */
-	leaq	THREAD_CONTEXT(%rsi), %r9
+	movq	%rdi, %r8
+	addq	$THREAD_CONTEXT, %r8		/* thread.c */
+	movq	%rsi, %r9
+	addq	$THREAD_CONTEXT, %r9
 	popq	%r10
 	.cfi_adjust_cfa_offset -8
 	.cfi_register rip, r10

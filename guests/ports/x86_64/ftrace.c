@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rewriting call sites and the tracers' slots while the kernel runs. A site is one instruction of five
- * bytes at any address: no store changes it at once where it crosses a cache line. So its first byte
- * becomes a breakpoint, then the other four are written, then the first one; a CPU that comes to the
- * breakpoint meanwhile goes on behind the site, as if it had met the nop.
+ * bytes at any address: no store changes it at once where it crosses a cache line, and a CPU may have
+ * fetched a part of it. So its first byte becomes a breakpoint, then the other four are written, then
+ * the first one, and between these steps every other CPU takes an interrupt, which ends what it has
+ * fetched. A CPU that comes to the breakpoint goes on behind it, as if it had met the nop.
  */
-#include <asm/cacheflush.h>
 #include <asm/ftrace.h>
 #include <asm/ptrace.h>
 #include <asm/traps.h>
@@ -13,6 +13,7 @@
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
+#include <linux/smp.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -29,6 +30,9 @@ static const struct insn nop = { { 0x0f, 0x1f, 0x44, 0x00, 0x00 } };
 
 /* The site that is being changed, or 0. */
 static unsigned long patched;
+
+/* What ftrace_call_meanwhile calls: what ftrace_call is being changed to. */
+ftrace_func_t ftrace_next_tracer = (ftrace_func_t)ftrace_stub;
 
 /* The call or jmp (opcode) to target for address pc; -ERANGE. */
 static int encode(u8 opcode, unsigned long pc, unsigned long target, struct insn *insn)
@@ -55,24 +59,21 @@ static bool is(unsigned long pc, const struct insn *insn)
 	return true;
 }
 
-/* Every step is complete, for this CPU and for others, before the next one begins. */
-static void write_byte(unsigned long address, u8 byte)
-{
-	WRITE_ONCE(*(u8 *)address, byte);
-	flush_icache_range(address, address + 1);
-	__asm__ volatile("mfence" : : : "memory");
-}
-
 /* C9: in this order. */
 static void write_insn(unsigned long pc, const struct insn *insn)
 {
+	volatile u8 *text = (u8 *)pc;
 	int i;
 
 	WRITE_ONCE(patched, pc);
-	write_byte(pc, BREAKPOINT);
+	text[0] = BREAKPOINT;
+	kick_all_cpus_sync();
 	for (i = 1; i < MCOUNT_INSN_SIZE; i++)
-		write_byte(pc + i, insn->byte[i]);
-	write_byte(pc, insn->byte[0]);
+		text[i] = insn->byte[i];
+	kick_all_cpus_sync();
+	text[0] = insn->byte[0];
+	/* Behind it no CPU is in ftrace_int3_handler() any more for this site. */
+	kick_all_cpus_sync();
 	WRITE_ONCE(patched, 0);
 }
 
@@ -80,14 +81,17 @@ int ftrace_int3_handler(struct pt_regs *regs)
 {
 	unsigned long pc = regs->pc - 1;
 
-	if (pc != READ_ONCE(patched)) {
-		/* The change was over before the CPU had come here: the site says what to do. */
-		if (*(const volatile u8 *)pc == BREAKPOINT)
-			return 0;
-		regs->pc = pc;
+	if (pc == READ_ONCE(patched)) {
+		if (pc == (unsigned long)ftrace_call)
+			regs->pc = (unsigned long)ftrace_call_meanwhile;
+		else
+			regs->pc = pc + MCOUNT_INSN_SIZE;
 		return 1;
 	}
-	regs->pc = pc + MCOUNT_INSN_SIZE;
+	if (*(const volatile u8 *)pc == BREAKPOINT)
+		return 0;
+	/* The change was over before this CPU had come here: the site says what to do. */
+	regs->pc = pc;
 	return 1;
 }
 
@@ -136,6 +140,7 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 		if (error)
 			return error;
 	}
+	WRITE_ONCE(ftrace_next_tracer, func);
 	write_insn(pc, &new);
 	return 0;
 }

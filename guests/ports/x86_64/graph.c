@@ -10,7 +10,7 @@
  * prepare_ftrace_return() - make a function return to return_to_handler (C4)
  * @parent: where its return address is; the same word identifies it (C12)
  * @self_addr: its call site, rec->ip
- * @frame_pointer: rbp as it will be when it has returned (C6)
+ * @frame_pointer: the same place (C6)
  */
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 			   unsigned long frame_pointer);

@@ -79,14 +79,14 @@
 	.endm
 
 /*
- * rdi = where the traced function's return address is, rsi = ip, rdx = the frame pointer that it
- * returns with: its caller's (C4, C6). In: the frame that save_state made.
+ * rdi = where the traced function's return address is, rsi = ip, rdx = the place again, which is the
+ * frame pointer: no other call that has not returned has it (C4, C6). In: the frame of save_state.
  */
 	.macro	graph_arguments
 	leaq	FRAME_PARENT_PC(%rsp), %rdi
 	movq	FRAME_PC(%rsp), %rsi
 	subq	$MCOUNT_INSN_SIZE, %rsi
-	movq	FRAME_RBP(%rsp), %rdx
+	movq	%rdi, %rdx
 	.endm
 
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -104,6 +104,7 @@ SYM_FUNC_START(ftrace_caller)
 
 SYM_INNER_LABEL(ftrace_call)		/* nop or `call tracer` */
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+.Lbehind_ftrace_call:
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 SYM_INNER_LABEL(ftrace_graph_call)	/* nop or `jmp ftrace_graph_caller` */
@@ -112,6 +113,12 @@ SYM_INNER_LABEL(ftrace_graph_call)	/* nop or `jmp ftrace_graph_caller` */
 
 	restore_state
 	ret
+
+	/* Instead of ftrace_call while that is changed, so that no call is lost (C10). */
+	unwind_frame
+SYM_INNER_LABEL(ftrace_call_meanwhile)
+	call	*ftrace_next_tracer
+	jmp	.Lbehind_ftrace_call
 	.cfi_endproc
 SYM_FUNC_END(ftrace_caller)
 

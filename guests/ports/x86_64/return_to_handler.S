@@ -33,7 +33,7 @@ return_to_handler_landing:
  *
  * In: rax, rdx, xmm0 and xmm1 = the function's result as the psABI passes it, which all survive (long
  * double stays in the x87, which nothing here uses); rsp a multiple of 16 and the saved registers as
- * its caller left them. The frame pointer is the caller's again (C6).
+ * its caller left them. The frame pointer is where the return address was (C6).
  */
 SYM_FUNC_START(return_to_handler)
 	subq	$FRAME_SIZE, %rsp
@@ -42,7 +42,7 @@ SYM_FUNC_START(return_to_handler)
 	movq	%rdx, FRAME_RDX(%rsp)
 	movdqu	%xmm0, FRAME_XMM0(%rsp)
 	movdqu	%xmm1, FRAME_XMM1(%rsp)
-	movq	%rbp, %rdi
+	leaq	FRAME_PC(%rsp), %rdi
 	call	ftrace_return_to_handler
 	.cfi_register rip, rax
 	movq	%rax, FRAME_PC(%rsp)

@@ -216,7 +216,7 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     real, sites = bench.sites.of(SITE), bench.isa.sites
     caller = bench.image.address_of("ftrace_caller")
     address = bench.image.address_of("__modules_start") + MARGIN
-    if not sites.reach(address)[0] <= caller <= sites.reach(address)[1]:
+    if not sites.reaches(address, caller):
         # Modules are too far away; memory of the heap is within reach.
         address = sites.reach(caller)[1] - MARGIN
     address &= bench.isa.mask

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Patching in single steps, and patching of text that a CPU is executing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,7 +15,7 @@ from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.guest.answer import wrong_answer
 from harness.image import THIS_MODULE
-from harness.isa import CallSite
+from harness.isa import CallSite, Isa, Property
 
 MOST_STEPS = 4000
 """The most instructions of one call of a patching function."""
@@ -37,14 +37,15 @@ class Log:
     """Writes to text and maintenance of fetched instructions, in the order of execution."""
 
     values: dict[int, list[bytes]]
-    """The successive values of each instruction unit that changed."""
+    """The successive values of each word that changed: a unit, or the instruction where
+    `Sites.while_changed` may stand."""
     flushed: dict[int, int] = field(default_factory=dict)
-    """The units that were flushed, with the number of values that each had had by then."""
+    """The words that were flushed, with the number of values that each had had by then."""
 
 
 @check("C9d", "C9j", "C9k", "C10b", "C10c", "C21c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
-    """Each patching function in single steps: one store a word, then cache maintenance for it."""
+    """Each patching function in single steps: no word is half new; cache maintenance for it."""
     bench.fresh()
     for operation in (*_kernel_sites(bench), *_slots(bench), *_at_an_edge(bench)):
         _judge(bench, operation)
@@ -60,8 +61,8 @@ def stores_and_maintenance_in_modules(bench: Bench) -> None:
         return _come_to(bench, _requests(bench, bench.port.record_of(site), module), on=on)
 
     for on in (True, False):
-        what = f"switching a module's site {_STATES[on]}"
-        _judge(bench, _Operation(what, partial(prepare, on=on), _around(bench, site)))
+        what, watched = f"switching a module's site {_STATES[on]}", _around(bench, site)
+        _judge(bench, _Operation(what, partial(prepare, on=on), watched, site.address))
 
 
 Call = tuple[int, ...]
@@ -75,16 +76,18 @@ class _Operation:
     """A call of a patching function.
 
     ``prepare`` makes the guest fresh, does what has to come before, and returns the call;
-    ``watched`` are the addresses that it may write.
+    ``watched`` are the addresses that it may write, and ``place`` is the site or slot.
     """
 
     name: str
     prepare: Callable[[], Call]
     watched: range
+    place: int
 
 
 def _judge(bench: Bench, operation: _Operation) -> None:
-    with bench.stakes("C9k"):
+    coherent = Property.COHERENT_FETCH in bench.config.properties
+    with bench.stakes("C9j" if coherent else "C9k"):
         function, log, written = _step_through(bench, operation)
     what = f"{function}, {operation.name}"
     make = function in ("ftrace_make_call", "ftrace_make_nop")
@@ -96,16 +99,34 @@ def _judge(bench: Bench, operation: _Operation) -> None:
         shown = [line for value in values for line in bench.code.listing(address, value)]
         bench.require(
             clause,
-            len(values) <= 2,
+            _is_old_or_new(bench.isa, address, values),
             f"{what}: the word at {place} was something else in between",
             found=shown,
         )
+        if coherent:
+            continue
         bench.require(
             "C9k",
             log.flushed.get(address, 0) == len(values),
             f"{what}: nothing makes the last word written to {place} visible to fetches",
             found=shown,
         )
+
+
+def _is_old_or_new(isa: Isa, address: int, values: Sequence[bytes]) -> bool:
+    """Whether a word is at any time old or new, or one whose execution the port handles.
+
+    A store that crosses a cache line is not seen at once.
+    """
+    handled = isa.sites.while_changed
+    whole = [value for value in values if not (handled and value.startswith(handled))]
+    changed = [at for at, (a, b) in enumerate(zip(whole[0], whole[-1], strict=True)) if a != b]
+    lines = {(address + at) // LINE for at in changed}
+    return (
+        values[-1] == whole[-1]
+        and len(whole) <= 2
+        and (len(lines) <= 1 or len(values) > len(whole))
+    )
 
 
 def _requests(bench: Bench, record: int, module: int = 0) -> tuple[Call, Call]:
@@ -130,15 +151,16 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
     # As near as possible to the end of a cache line, where a wrong line shows.
     site = max(bench.image.sites, key=lambda site: site.address % LINE)
     make_call, make_nop = _requests(bench, bench.port.record_of(site))
-    yield _kernel_operation(bench, "switching a site on", make_call)
-    yield _kernel_operation(bench, "switching a site off", make_nop, make_call)
+    operation = partial(_kernel_operation, bench, site.address)
+    yield operation("switching a site on", make_call)
+    yield operation("switching a site off", make_nop, make_call)
     if "ftrace_modify_call" in bench.image.symbols:
         _, record, caller = make_call
         other = bench.image.address_of("ftrace_regs_caller")
         modify = bench.image.address_of("ftrace_modify_call"), record
         there, back = (*modify, caller, other), (*modify, other, caller)
-        yield _kernel_operation(bench, "to the other stub", there, make_call)
-        yield _kernel_operation(bench, "and back", back, make_call, there)
+        yield operation("to the other stub", there, make_call)
+        yield operation("and back", back, make_call, there)
 
 
 def _slots(bench: Bench) -> Iterator[_Operation]:
@@ -147,24 +169,28 @@ def _slots(bench: Bench) -> Iterator[_Operation]:
     tracer, other, none = (
         (update, image.address_of(name)) for name in (TRACER, "panic", NO_TRACER)
     )
-    yield _kernel_operation(bench, "a tracer", tracer)
-    yield _kernel_operation(bench, "another tracer", tracer, other)
-    yield _kernel_operation(bench, "no tracer", none, tracer)
+    operation = partial(_kernel_operation, bench, image.address_of("ftrace_call"))
+    yield operation("a tracer", tracer)
+    yield operation("another tracer", tracer, other)
+    yield operation("no tracer", none, tracer)
     if "ftrace_graph_call" in image.symbols:
+        operation = partial(_kernel_operation, bench, image.symbols["ftrace_graph_call"])
         enable = (image.address_of("ftrace_enable_ftrace_graph_caller"),)
         disable = (image.address_of("ftrace_disable_ftrace_graph_caller"),)
-        yield _kernel_operation(bench, "", enable)
-        yield _kernel_operation(bench, "", disable, enable)
+        yield operation("", enable)
+        yield operation("", disable, enable)
 
 
-def _kernel_operation(bench: Bench, name: str, call: Call, *earlier: Call) -> _Operation:
+def _kernel_operation(
+    bench: Bench, place: int, name: str, call: Call, *earlier: Call
+) -> _Operation:
     def prepare() -> Call:
         bench.fresh()
         for one in earlier:
             bench.call(*one)
         return call
 
-    return _Operation(name, prepare, bench.image.text)
+    return _Operation(name, prepare, bench.image.text, place)
 
 
 def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
@@ -191,7 +217,7 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
         watched = range(address - EDGE_AROUND, address + len(off) + EDGE_AROUND)
         for on in (True, False):
             what = f"switching a site {where} a page's end {_STATES[on]}"
-            yield _Operation(what, partial(prepare, address, on=on), watched)
+            yield _Operation(what, partial(prepare, address, on=on), watched, address)
 
 
 def _edge(bench: Bench) -> int:
@@ -199,9 +225,8 @@ def _edge(bench: Bench) -> int:
     as far, in front of its text.
     """
     start = bench.image.text.start & -EDGE
-    low, high = bench.isa.sites.reach(start + BEYOND)
-    caller = bench.image.address_of("ftrace_caller") & bench.isa.mask
-    return start + (BEYOND if low <= caller <= high else -EDGE)
+    caller = bench.image.address_of("ftrace_caller")
+    return start + (BEYOND if bench.isa.sites.reaches(start + BEYOND, caller) else -EDGE)
 
 
 def _around(bench: Bench, site: CallSite) -> range:
@@ -214,18 +239,12 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     Its function, the log, and what has changed in data that is not the port's.
     """
     call, isa, watched = operation.prepare(), bench.isa, operation.watched
-    unit, debugger = isa.unit, bench.guest.debugger
+    debugger = bench.guest.debugger
     before = debugger.dump_memory(watched.start, len(watched))
     bench.call(*call)
     after = debugger.dump_memory(watched.start, len(watched))
     operation.prepare()
-    log = Log(
-        {
-            watched.start + at: [before[at : at + unit]]
-            for at in range(0, len(watched), unit)
-            if before[at : at + unit] != after[at : at + unit]
-        }
-    )
+    log = Log(_words(isa, operation, before, after))
     others = OthersData(bench)
     bench.enter(*call)
     debugger, machine = bench.guest.debugger, isa.machine
@@ -247,9 +266,23 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
 
 
+def _words(isa: Isa, operation: _Operation, before: bytes, after: bytes) -> dict[int, list[bytes]]:
+    """The words that change, each with its first value, by address."""
+    start, place = operation.watched.start, operation.place - operation.watched.start
+    whole = isa.split(before[place : place + isa.longest])[0] if isa.sites.while_changed else b""
+    sizes = {place: len(whole)} if whole else {}
+    inside = range(place, place + len(whole))
+    sizes |= {at: isa.unit for at in range(0, len(before), isa.unit) if at not in inside}
+    return {
+        start + at: [before[at : at + size]]
+        for at, size in sizes.items()
+        if before[at : at + size] != after[at : at + size]
+    }
+
+
 def _note(bench: Bench, log: Log) -> None:
     for address, values in log.values.items():
-        now = bench.read_memory(address, bench.isa.unit)
+        now = bench.read_memory(address, len(values[-1]))
         if now != values[-1]:
             values.append(now)
 

@@ -62,7 +62,7 @@ class AArch64Machine(Machine):
         FlowPattern(0xFFE00000, 0xD6800000, FlowKind.EXCEPTION_RETURN),  # eret
     )
     # Without SVE's.
-    accesses_memory = (0x0A000000, 0x08000000)
+    accesses_memory = ((0x0A000000, 0x08000000),)
     fatal_entry = "report_exception"
     # Else a replay hangs that passes an instruction at which the recording was stopped.
     replays_sleep = True

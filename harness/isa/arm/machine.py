@@ -53,7 +53,7 @@ class ArmMachine(Machine):
         FlowPattern(0x0E508000, 0x08108000, FlowKind.INDIRECT_JUMP),  # ldm {.., pc}
     )
     # With an immediate offset, also of floating point: all that setjmp() and __switch_to() have.
-    accesses_memory = (0x06000000, 0x04000000)
+    accesses_memory = ((0x06000000, 0x04000000),)
     fatal_entry = "report_exception"
     replays_sleep = True
     vectors_symbol = "vectors"

@@ -55,7 +55,7 @@ class MipsMachine(Machine):
         FlowPattern(0xFFFFFFFF, 0x42000018, FlowKind.EXCEPTION_RETURN),  # eret
     )
     # Without ldl, ldr, sdl and sdr.
-    accesses_memory = (0x80000000, 0x80000000)
+    accesses_memory = ((0x80000000, 0x80000000),)
     delay_slot = 4
     unsaved_timer = "timer_interrupt"
     unsaved_timer_stop = "cause", _DISABLE_COUNT

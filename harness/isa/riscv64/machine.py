@@ -49,7 +49,7 @@ class RiscV64Machine(Machine):
         FlowPattern(0xFFFFFFFF, 0x30200073, FlowKind.EXCEPTION_RETURN),  # mret
     )
     # Integer and floating-point loads and stores.
-    accesses_memory = (0x0000005B, 0x00000003)
+    accesses_memory = ((0x0000005B, 0x00000003),)
     fatal_entry = "unhandled_exception"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = (0,)

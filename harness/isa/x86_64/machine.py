@@ -45,8 +45,12 @@ class X8664Machine(Machine):
         FlowPattern(0x0038FFF0, 0x0020FF40, FlowKind.INDIRECT_JUMP),  # the same with REX
         FlowPattern(0x0000FFFF, 0x0000CF48, FlowKind.EXCEPTION_RETURN),  # iretq
     )
-    # mov between a 64-bit register and memory.
-    accesses_memory = (0x0000FDFB, 0x00008948)
+    accesses_memory = (
+        (0x0080FDF0, 0x00008940),  # mov between a register and memory, with REX
+        (0x000080FD, 0x00000089),  # the same without
+        (0x0080FDFF, 0x00008965),  # the same, with the base of gs
+        (0x00FFFFF0, 0x00AE0F40),  # fxsave64, fxrstor64
+    )
     fatal_entry = "unhandled_exception"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = tuple(range(0, 4096, 16))
@@ -66,8 +70,8 @@ class X8664Machine(Machine):
 
     @classmethod
     def properties(cls, cflags: Sequence[str]) -> frozenset[Property]:
-        """A call reaches modules."""
-        return frozenset()
+        """A call reaches modules; caches of instructions are coherent with those of data."""
+        return frozenset({Property.COHERENT_FETCH})
 
     def linear_address(self, address: int) -> int | None:
         """Guests are identity-mapped (guests/arch/x86_64/mmu.S)."""

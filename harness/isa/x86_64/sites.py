@@ -24,6 +24,7 @@ class X8664Sites(Sites):
     mcount = "__fentry__"
     call_relocations = frozenset({_R_X86_64_PC32, _R_X86_64_PLT32})
     relocation_offset = 1
+    while_changed = b"\xcc"
 
     def __init__(self, code: Code) -> None:
         super().__init__(code)

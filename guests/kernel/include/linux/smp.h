@@ -11,6 +11,7 @@
  * @requests:	CPU_* bits, set by other CPUs
  * @online:	it runs threads
  * @tick_hz:	current rate of its ticks, 0 while they are stopped
+ * @syncs:	how many CPU_SYNC it has answered
  */
 struct cpu_info {
 	struct thread_info *idle;
@@ -18,10 +19,12 @@ struct cpu_info {
 	u32 requests;
 	u32 online;
 	u32 tick_hz;
+	u32 syncs;
 };
 
 #define CPU_RESCHEDULE	1	/* look at the run queue */
 #define CPU_STOP	2	/* the kernel has panicked */
+#define CPU_SYNC	4	/* another CPU waits for an interrupt here */
 
 extern struct cpu_info cpu_info[NR_CPUS];
 
@@ -32,6 +35,9 @@ void smp_init(void);
 
 /** smp_request - set a bit in another CPU's requests and interrupt it */
 void smp_request(unsigned int cpu, u32 request);
+
+/** kick_all_cpus_sync - wait until every other CPU has taken an interrupt; not traced */
+void kick_all_cpus_sync(void);
 
 /** smp_stop_this - stop this CPU */
 void smp_stop_this(void) __noreturn;

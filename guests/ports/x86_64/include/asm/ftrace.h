@@ -20,6 +20,7 @@
 
 extern void __fentry__(void);
 extern void ftrace_graph_call(void);
+extern void ftrace_call_meanwhile(void);
 
 #define MCOUNT_ADDR		((unsigned long)__fentry__)
 
