@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The guest for x86-64, which has no config among the others yet."""
+"""The guest for x86-64."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from harness import boot
-from harness.config.resources import guests_directory
 
-CONFIG: Path = guests_directory() / "arch" / "x86_64" / "x86_64-q35.toml"
+CONFIG = "x86_64-q35"
 NEEDED = ("qemu-system-x86_64", "x86_64-linux-gnu-gcc")
 
 pytestmark = pytest.mark.skipif(
