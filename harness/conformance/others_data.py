@@ -11,12 +11,16 @@ from harness.units import align_up
 BEHIND = 256
 """Bytes behind .bss, for what is written behind its last variable."""
 
+OF_CPUS = "kernel/smp.c"
+"""The file with what the kernel knows of each CPU: it changes when a port waits for the others."""
+
 MANY = 8
 """The most words that are told."""
 
 
 class OthersData:
-    """Everything from the kernel's text to the end of .bss, except the port's variables.
+    """Everything from the kernel's text to the end of .bss, except the variables of the port and of
+    `OF_CPUS`.
 
     Stacks, the heap and the ring buffer lie behind it.
     """
@@ -50,4 +54,4 @@ class OthersData:
 @lru_cache(maxsize=1)
 def _variables_of_port(image: RunningImage) -> list[range]:
     """They are looked up once for all calls of one build."""
-    return image.variables_in(lambda file: port_file(file) is not None)
+    return image.variables_in(lambda file: port_file(file) is not None or file.endswith(OF_CPUS))

@@ -9,6 +9,7 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.places import place_of
+from harness.conformance.single_step import single_step
 from harness.conformance.verdict import OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
@@ -127,7 +128,7 @@ def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
             return
         at, instruction = here, bench.code.linked(here)
         try:
-            here = debugger.step_instruction().address & isa.mask
+            here = single_step(bench, here)
             # A step may include the delay slot of a branch, with a store in it.
             if isa.machine.is_store(instruction) or isa.machine.has_delay_slot(instruction):
                 code = bench.read_memory(watched.start, len(watched))

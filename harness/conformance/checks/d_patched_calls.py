@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.hang import Hang
+from harness.conformance.single_step import single_step
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.verdict import Layer
 from harness.isa import CallSite
@@ -73,7 +74,7 @@ def _answers(bench: Bench, site: CallSite, place: int, call: tuple[int, ...]) ->
     """Make a call in single steps, and behind each store to ``place`` one of the site's function;
     the results of those.
     """
-    isa, debugger = bench.isa, bench.guest.debugger
+    isa = bench.isa
     bench.enter(*call)
     here, end = call[0] & isa.mask, bench.image.symbols[CALL_RETURNS] & isa.mask
     code = bench.read_memory(place, isa.longest)
@@ -81,7 +82,7 @@ def _answers(bench: Bench, site: CallSite, place: int, call: tuple[int, ...]) ->
         if here == end:
             return
         is_store = isa.machine.is_store(bench.code.linked(here))
-        here = debugger.step_instruction().address & isa.mask
+        here = single_step(bench, here)
         now = bench.read_memory(place, isa.longest) if is_store else code
         if now != code:
             code = now

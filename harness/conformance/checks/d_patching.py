@@ -11,6 +11,7 @@ from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import expected_behind
 from harness.conformance.hang import Hang
 from harness.conformance.others_data import OthersData
+from harness.conformance.single_step import single_step
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.guest.answer import wrong_answer
@@ -255,7 +256,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
             return bench.image.symbolize(call[0]), log, others.changed()
         instruction = bench.code.linked(here)
         visible = machine.fetch_maintenance(instruction, debugger.read_register)
-        here = debugger.step_instruction().address & isa.mask
+        here = single_step(bench, here)
         if visible:
             for address, values in log.values.items():
                 if address in visible:

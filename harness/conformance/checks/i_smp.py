@@ -9,6 +9,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.retrace import KERNEL
+from harness.conformance.single_step import WAITING
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, prepare_of
 from harness.debugger import return_address
@@ -191,14 +192,14 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
 
     If the port waits for the other CPU, that one continues.
     """
+    end = bench.image.address_of(CALL_RETURNS) & bench.isa.mask
     with _alone(bench, 0):
         before = bench.enter(*call)
         try:
-            bench.run_to(CALL_RETURNS)
+            # With a stop of its own: gdb may take an interruption for one of the other CPU.
+            waits = bench.run_to(CALL_RETURNS, WAITING) != end
         except Hang:
             waits = True
-        else:
-            waits = False
     if waits:
         bench.run_to(CALL_RETURNS)
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
