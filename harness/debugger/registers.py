@@ -18,6 +18,10 @@ _GROUP_LINE = re.compile(r"^ *([A-Za-z_]\w*) +(\d+) .* ([\w,]+) *$", re.MULTILIN
 _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
 
 
+PC = "pc"
+"""gdb's name of every target's program counter, which may have one of its own besides."""
+
+
 class Registers:
     """General registers in one transfer, others by name; cached until ``forget``."""
 
@@ -62,12 +66,18 @@ class Registers:
     def read(self, name: str) -> int:
         """One register, of whatever group."""
         if name not in self._values:
-            register = self._register_number(name)
-            values = self._fetch(register)
-            if register not in values:
-                raise GdbError(f"register {name} holds no number that gdb could read")
-            self._values[name] = values[register]
+            self._values[name] = self._read(name)
         return self._values[name]
+
+    def _read(self, name: str) -> int:
+        if name == PC and not self._has(PC):
+            command = f'-data-evaluate-expression "(unsigned long long)${PC}"'
+            return int(str(self._session.command(command)["value"]))
+        register = self._register_number(name)
+        values = self._fetch(register)
+        if register not in values:
+            raise GdbError(f"register {name} holds no number that gdb could read")
+        return values[register]
 
     def write(self, values: Mapping[str, int | str]) -> None:
         """As of `Debugger.write_registers`."""
@@ -84,11 +94,14 @@ class Registers:
         if constants:
             self._session.command(f"-gdb-set var {', '.join(constants)}")
 
-    def _register_number(self, name: str) -> int:
+    def _has(self, name: str) -> bool:
         if not self._numbers:
             names = self._session.command("-data-list-register-names").get("register-names", [])
             self._numbers = {name: register for register, name in enumerate(names) if name}
-        if name not in self._numbers:
+        return name in self._numbers
+
+    def _register_number(self, name: str) -> int:
+        if not self._has(name):
             raise UsageError(f"{name!r} is not a register of this target")
         return self._numbers[name]
 

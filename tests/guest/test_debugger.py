@@ -18,7 +18,7 @@ from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 
 ONE_PER_ARCHITECTURE = ["mips-malta", "aarch64-virt"]
-BRANCH = re.compile(r"(b|j|cb|tb|ret)")
+BRANCH = re.compile(r"(b|j|cb|tb|ret|call)")
 UNMAPPED = 0x1000
 
 ATOMIC = """\
@@ -182,19 +182,20 @@ def test_breakpoint_on_text_that_changes(config, live):
     guest = live(config)
     debugger, isa = guest.debugger, guest.image.isa
     leaf = guest.image.symbols["leaf"]
-    old = debugger.read_memory(leaf, 4)
+    size = len(isa.sites.nop)
+    old = debugger.read_memory(leaf, size)
     number = debugger.breakpoints.insert(leaf)
     debugger.resume()
     assert debugger.wait_stop(30).breakpoint == number
-    assert debugger.read_memory(leaf, 4) == old
+    assert debugger.read_memory(leaf, size) == old
     for write in (debugger.write_memory, debugger.restore_memory):
         write(leaf, isa.sites.nop)
-        assert debugger.read_memory(leaf, 4) == isa.sites.nop
+        assert debugger.read_memory(leaf, size) == isa.sites.nop
         write(leaf, old)
         debugger.resume()
         stop = debugger.wait_stop(30)
         assert (stop.breakpoint, stop.address) == (number, leaf)
-        assert debugger.dump_memory(leaf, 4) == old
+        assert debugger.dump_memory(leaf, size) == old
     debugger.breakpoints.delete(number)
     guest.run_to("workload_done")
     assert guest.status() == 0
@@ -209,8 +210,9 @@ def test_changed_text_runs(config, live):
     debugger.resume()
     assert debugger.wait_stop(30).breakpoint == number
     debugger.breakpoints.delete(number)
-    old = debugger.read_memory(leaf, 8)
-    debugger.write_memory(leaf, isa.sites.encode_jump(leaf, leaf) + isa.sites.nop)
+    loop = isa.sites.encode_jump(leaf, leaf) + isa.sites.nop
+    old = debugger.read_memory(leaf, len(loop))
+    debugger.write_memory(leaf, loop)
     debugger.resume()
     assert debugger.wait_stop(0.2) is None
     debugger.interrupt()
@@ -247,14 +249,22 @@ def test_steps_are_exact(config, live, tmp_path):
         seen.append(stop.address)
     assert debugger.read_register(isa.abi.pc_register) == seen[-1]
 
+    def instruction(address):
+        return isa.split(debugger.read_memory(address, isa.longest))[0]
+
     def branches(address):
-        code = debugger.read_memory(address, 4)
+        code = instruction(address)
         returns = isa.machine.is_return(code)
         return returns or BRANCH.match(isa.disassemble(code, address)[0].text) is not None
 
+    def in_delay_slot(address):
+        size = isa.machine.delay_slot
+        return size and branches(address - size)
+
     for before, after in pairwise(seen):
         # Out of order only behind a branch, or behind the delay slot of one.
-        assert after == before + 4 or branches(before) or branches(before - 4), hex(before)
+        behind = before + len(instruction(before))
+        assert after == behind or branches(before) or in_delay_slot(before), hex(before)
     guest.run_to("workload_done")
     assert guest.status() == 0
 
@@ -262,11 +272,13 @@ def test_steps_are_exact(config, live, tmp_path):
 def test_steps_and_breakpoints(config, live):
     guest = live(config)
     debugger = guest.debugger
-    workload = guest.image.symbols["workload"]
-    numbers = [debugger.breakpoints.insert(workload + offset) for offset in (0, 4, 8)]
-    assert debugger.step_instruction().address == workload + 4
+    isa, workload = guest.image.isa, guest.image.symbols["workload"]
+    first, second = isa.split(guest.image.read(workload, 2 * isa.longest))[:2]
+    offsets = (0, len(first), len(first) + len(second))
+    numbers = [debugger.breakpoints.insert(workload + offset) for offset in offsets]
+    assert debugger.step_instruction().address == workload + len(first)
     # Now at a breakpoint that was not hit: stepping goes on all the same.
-    assert debugger.step_instruction().address != workload + 4
+    assert debugger.step_instruction().address != workload + len(first)
     for number in numbers:
         debugger.breakpoints.delete(number)
     guest.run_to("workload_done")

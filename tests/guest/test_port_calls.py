@@ -160,7 +160,8 @@ def test_a_site_that_is_not_what_it_must_be_is_refused(config, guest):
 def test_a_target_out_of_reach_is_refused(config, guest):
     site = site_of(guest, "leaf")
     before = text(guest)
-    far = (site.address + 0x2000_0000) & guest.image.isa.mask
+    isa = guest.image.isa
+    far = (isa.sites.reach(isa.sites.call_address(site))[1] + 0x1000_0000) & isa.mask
     assert guest.port.make_call(site, far) < 0
     assert text(guest) == before
 

@@ -4,6 +4,7 @@ o32 a site that is switched on between its words loses eight bytes of stack, and
 return to a wrong address.
 """
 
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,8 @@ def words_of(guest, function):
     """The addresses of a site's words, and the next one."""
     (site,) = guest.tracer.sites_of(function)
     isa = guest.image.isa
-    size = len(isa.sites.code_for(site, SiteState.NOP, 0))
-    return range(site.address, site.address + size + isa.unit, isa.unit)
+    words = isa.split(isa.sites.code_for(site, SiteState.NOP, 0))
+    return list(accumulate(map(len, words), initial=site.address))
 
 
 def finish(guest):
@@ -86,8 +87,9 @@ def changed_words(guest, function):
         isa.split(isa.sites.code_for(site, state, target))
         for state in (SiteState.NOP, SiteState.CALL)
     )
-    changed = [site.address + isa.unit * i for i in range(len(off)) if off[i] != on[i]]
-    return range(changed[0] + isa.unit, changed[-1] + isa.unit, isa.unit)
+    words = list(accumulate(map(len, off), initial=site.address))
+    changed = [i for i in range(len(off)) if off[i] != on[i]]
+    return words[changed[0] + 1 : changed[-1] + 1]
 
 
 def stop_at(guest, address):

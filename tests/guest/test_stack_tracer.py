@@ -48,6 +48,9 @@ def check_dive(guest):
     """From before the workload to the deepest call, whose depth is what gdb says."""
     guest.run(until="bottom")
     deepest = guest.image.symbols[END] - stack_pointer(guest)
+    if not guest.image.isa.abi.return_register:
+        # The call has pushed it, and it is no part of the caller's frame.
+        deepest -= guest.image.isa.word_size
     guest.debugger.step_instruction()
     guest.run(until="plunge")
     found = guest.tracer.stack.trace

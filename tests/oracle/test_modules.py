@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Functions of modules against the oracle: they are traced like the kernel's."""
 
+from itertools import accumulate
+
 import pytest
 
 from harness.isa import SiteState
@@ -108,7 +110,8 @@ def test_a_cpu_at_every_word_of_a_site(watch):
         (image,) = watched.load("callbacks")
         guest, isa = watched.guest, watched.guest.image.isa
         (site,) = (site for site in image.sites if site.function == "mod_compare")
-        last = len(isa.split(site.as_built))
+        words = isa.split(site.as_built)
+        places, last = list(accumulate(map(len, words), initial=site.address)), len(words)
         off = isa.split(isa.sites.code_for(site, SiteState.NOP, 0))
         # Switched off, a site of many words is entered and left, and passed over in between.
         reached = {0, 1, last} if len(off) < last else {*range(last + 1)}
@@ -118,10 +121,10 @@ def test_a_cpu_at_every_word_of_a_site(watch):
                 guest.run(until=site.address)
                 stack = stack_pointer(guest)
                 if word:
-                    guest.run(until=site.address + 4 * word)
+                    guest.run(until=places[word])
                 guest.tracer.current = "nop" if on else "function"
                 if word < last:
-                    guest.run(until=site.address + 4 * last)
+                    guest.run(until=places[last])
                 assert stack_pointer(guest) == stack + isa.abi.at_site(site.form).pops
         guest.run(until="workload_done")
         assert guest.workload_status == 0

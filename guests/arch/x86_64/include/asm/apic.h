@@ -22,6 +22,7 @@
 #define APIC_ENABLE		(1 << 8)	/* APIC_SPURIOUS */
 #define APIC_MASKED		(1 << 16)
 #define APIC_PERIODIC		(1 << 17)
+#define APIC_NMI		(4 << 8)	/* APIC_TIMER: how it is delivered */
 #define APIC_DIVIDE_BY_1	0xb
 #define APIC_TIMER_HZ		1000000000	/* QEMU's */
 
