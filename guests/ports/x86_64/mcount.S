@@ -3,8 +3,8 @@
  * The x86-64 stubs of the function tracers (see asm/ftrace.h for the call site).
  *
  * At a site the traced function has not begun: rdi, rsi, rdx, rcx, r8 and r9 are arguments, al counts
- * vector registers, r10 is the static chain, rbp the caller's, and the word at rsp is the return
- * address, which the site's call moves to 8(%rsp). In a stub rsp is a multiple of 16.
+ * vector registers, rbp is the caller's, and the word at rsp is the return address, which the site's
+ * call moves to 8(%rsp). In a stub rsp is a multiple of 16. No function has a static chain (port.toml).
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
@@ -13,7 +13,7 @@
  * The frame of the stubs, from rsp up. Its two records are for unwinders without tables: the stub's
  * own, which returns into the traced function, and that of the function, which has none yet.
  */
-#define FRAME_SAVED	0		/* rax, rcx, rdx, rsi, rdi, r8, r9, r10 */
+#define FRAME_SAVED	0		/* rax, rcx, rdx, rsi, rdi, r8, r9 and a free word */
 #define FRAME_RECORD	64		/* the address of FRAME_RBP, */
 #define FRAME_RECORD_PC	72		/* a copy of FRAME_PC, */
 #define FRAME_RBP	80
@@ -39,7 +39,6 @@
 	movq	%rdi, FRAME_SAVED + 32(%rsp)
 	movq	%r8, FRAME_SAVED + 40(%rsp)
 	movq	%r9, FRAME_SAVED + 48(%rsp)
-	movq	%r10, FRAME_SAVED + 56(%rsp)
 	movq	%rbp, FRAME_RBP(%rsp)
 	.cfi_rel_offset rbp, FRAME_RBP
 	movq	FRAME_PC(%rsp), %rdi
@@ -60,7 +59,6 @@
 	movq	FRAME_SAVED + 32(%rsp), %rdi
 	movq	FRAME_SAVED + 40(%rsp), %r8
 	movq	FRAME_SAVED + 48(%rsp), %r9
-	movq	FRAME_SAVED + 56(%rsp), %r10
 	movq	FRAME_RBP(%rsp), %rbp
 	.cfi_same_value rbp
 	addq	$FRAME_SIZE, %rsp

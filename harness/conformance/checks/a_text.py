@@ -15,6 +15,8 @@ SITE = "leaf"
 JUNK = 0xDEADBEEF
 FLIPPED = (2, 15)
 """Bits that are inverted to make another instruction."""
+LONGEST_WORD = 4
+"""Bytes; of an instruction that is longer the last bit is inverted too."""
 
 MARGIN = 0x100
 """Bytes between the end of the reachable range and the call site placed there."""
@@ -296,7 +298,8 @@ def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
     value, size = isa.value(old), len(old)
     # Only the places and the bits are told: the words themselves move with the port's code.
     words = {f"junk in word {place}": JUNK >> max(0, 8 * (4 - size))}
-    words |= {f"bit {bit} of word {place} inverted": value ^ 1 << bit for bit in FLIPPED}
+    flipped = (*FLIPPED, 8 * size - 1) if size > LONGEST_WORD else FLIPPED
+    words |= {f"bit {bit} of word {place} inverted": value ^ 1 << bit for bit in flipped}
     for what, word in words.items():
         new = isa.encode(word, size=size)
         yield b"".join((*instructions[:place], new, *instructions[place + 1 :])), what

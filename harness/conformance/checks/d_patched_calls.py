@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Calls through a site or a slot while it is being changed, where a port handles what stands there
-meanwhile.
+"""A site or a slot while it is being changed, where a port handles what stands there meanwhile:
+calls through it, and what other CPUs have fetched.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import check
+from harness.conformance.checks.registry import check, several_cpus
 from harness.conformance.hang import Hang
-from harness.conformance.single_step import single_step
+from harness.conformance.single_step import WAITING, single_step
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.verdict import Layer
 from harness.isa import CallSite
@@ -30,11 +32,7 @@ def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
         bench.fresh()
         site, right = bench.sites.of(SITE), bench.call(bench.image.address_of(SITE), *ARGUMENTS)
         Switch(bench).tracer(True)
-        record, caller = bench.port.record_of(site), bench.image.address_of("ftrace_caller")
-        call: tuple[int, ...] = (bench.image.address_of("ftrace_make_call"), record, caller)
-        if not on:
-            bench.call(*call)
-            call = (bench.image.address_of("ftrace_make_nop"), 0, record, caller)
+        call = _request(bench, site, on=on)
         what = f"switching a site {'on' if on else 'off'}"
         with bench.stakes("C9j"):
             answers = list(_answers(bench, site, site.address, call))
@@ -70,21 +68,73 @@ def a_call_of_the_stub_behind_each_store(bench: Bench) -> None:
     )
 
 
-def _answers(bench: Bench, site: CallSite, place: int, call: tuple[int, ...]) -> Iterator[int]:
-    """Make a call in single steps, and behind each store to ``place`` one of the site's function;
-    the results of those.
+@check("C9l", lacks=several_cpus, layer=Layer.PATCHING)
+def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
+    """A site is switched in single steps; its port waits for what other CPUs have fetched."""
+    handled = bench.isa.sites.while_changed
+    if not handled:
+        return
+    for on in (True, False):
+        bench.fresh()
+        site = bench.sites.of(SITE)
+        call = _request(bench, site, on=on)
+        with bench.stakes("C9l"):
+            stores = list(_stores(bench, site.address, call))
+        what = f"switching a site {'on' if on else 'off'}"
+        for before, store in pairwise(stores):
+            # Between the other bytes nobody executes any of them.
+            first, last = before is stores[0], not store.code.startswith(handled)
+            bench.require(
+                "C9l",
+                store.waited or not (first or last),
+                f"{what}: no other CPU was waited for between two stores",
+                found=bench.code.listing(site.address, before.code),
+                expected=f"a call of {WAITING} in front of the next store",
+            )
+
+
+def _request(bench: Bench, site: CallSite, *, on: bool) -> tuple[int, ...]:
+    """The call that switches a site on, or off, which is switched on first then."""
+    image, record = bench.image, bench.port.record_of(site)
+    caller = image.address_of("ftrace_caller")
+    call: tuple[int, ...] = (image.address_of("ftrace_make_call"), record, caller)
+    if not on:
+        bench.call(*call)
+        call = (image.address_of("ftrace_make_nop"), 0, record, caller)
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """What stands at a place behind a store, and whether other CPUs were waited for since the last
+    one.
     """
+
+    code: bytes
+    waited: bool
+
+
+def _answers(bench: Bench, site: CallSite, place: int, call: tuple[int, ...]) -> Iterator[int]:
+    """Make a call, and behind each store to ``place`` one of the site's function; their results."""
+    for _ in _stores(bench, place, call):
+        yield bench.call(site.function_address, *ARGUMENTS)
+
+
+def _stores(bench: Bench, place: int, call: tuple[int, ...]) -> Iterator[_Store]:
+    """Make a call in single steps: each store to ``place``, where the guest is stopped then."""
     isa = bench.isa
     bench.enter(*call)
     here, end = call[0] & isa.mask, bench.image.symbols[CALL_RETURNS] & isa.mask
-    code = bench.read_memory(place, isa.longest)
+    waiting = bench.image.address_of(WAITING) & isa.mask
+    code, waited = bench.read_memory(place, isa.longest), False
     for _ in range(MOST_STEPS):
         if here == end:
             return
+        waited = waited or here == waiting
         is_store = isa.machine.is_store(bench.code.linked(here))
         here = single_step(bench, here)
         now = bench.read_memory(place, isa.longest) if is_store else code
         if now != code:
-            code = now
-            yield bench.call(site.function_address, *ARGUMENTS)
+            yield _Store(now, waited)
+            code, waited = now, False
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
