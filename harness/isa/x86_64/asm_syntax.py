@@ -34,6 +34,9 @@ class X8664AsmSyntax(AsmSyntax):
             return Effect(read | base, stores=(f"%{to[2]}", to[1] or "0", 8))
         if mnemonic in ("movq", "leaq") and written:
             return Effect(read, written)
+        if mnemonic in ("addq", "subq") and source.startswith("$") and written:
+            # Their flags are read by no instruction that is told here.
+            return Effect(written, written)
         return None
 
     def another_register(self, register: str) -> str:
