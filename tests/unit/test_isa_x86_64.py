@@ -168,6 +168,9 @@ def test_unsupported_kinds() -> None:
         ("movq 8(%rsp), %rdi", ("%rsp", "8", 8), None),
         ("movq %rdi, 8 + 16(%rsp)", None, ("%rsp", "8 + 16", 8)),
         ("leaq 8(%rsp), %rdi", None, None),
+        ("subq $8, %rdi", None, None),
+        ("movdqu 16(%rsp), %xmm1", ("%rsp", "16", 16), None),
+        ("movdqu %xmm1, 16(%rsp)", None, ("%rsp", "16", 16)),
     ],
 )
 def test_syntax(statement: str, loads: object, stores: object) -> None:
@@ -178,3 +181,18 @@ def test_syntax(statement: str, loads: object, stores: object) -> None:
     assert ISA.asm_syntax.ends("jmp *%r10")
     assert ISA.asm_syntax.another_register("%r15") == "%rax"
     assert ISA.asm_syntax.another_offset("8(%rsp), %rdi") == "8 + 8(%rsp), %rdi"
+
+
+def test_effects_name_vectors_and_what_is_changed_in_place() -> None:
+    added, moved = map(ISA.asm_syntax.effect, ("subq $8, %rdi", "movdqu %xmm1, 16(%rsp)"))
+    assert added is not None
+    assert moved is not None
+    assert set(added.reads) == set(added.writes) == {"%rdi"}
+    assert (set(moved.reads), set(moved.writes)) == ({"%xmm1", "%rsp"}, set())
+
+
+def test_a_call_reaches_around_the_end_of_the_addresses() -> None:
+    sites = ISA.sites
+    assert sites.reaches(0x1000, 0xFFFFFFFFFFFFF000)
+    assert sites.reaches(0x1000, 0x1004 + (1 << 31))
+    assert not sites.reaches(0x1000, 0x1005 + (1 << 31))

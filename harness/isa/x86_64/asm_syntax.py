@@ -6,6 +6,9 @@ import re
 from harness.isa.asm_syntax import AsmSyntax, Effect
 
 _ORDER = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", *(f"r{n}" for n in range(8, 16)))
+_VECTOR = re.compile(r"%xmm\d+")
+_SIZES = {"movq": 8, "movdqu": 16}
+"""Bytes that an instruction loads or stores."""
 _PLACE = re.compile(r"(.*?)\(%(\w+)\)")
 
 
@@ -19,7 +22,7 @@ class X8664AsmSyntax(AsmSyntax):
         return statement.partition(" ")[0] in ("ret", "jmp", "iretq", "ud2")
 
     def effect(self, statement: str) -> Effect | None:
-        """Moves of 64 bits, additions of constants to registers, and lea."""
+        """Moves of 64 bits and of vectors, additions of constants to registers, and lea."""
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic == "nop":
             return Effect()
@@ -27,11 +30,15 @@ class X8664AsmSyntax(AsmSyntax):
         written = frozenset({destination}) if re.fullmatch(self.register, destination) else None
         read = frozenset(re.findall(self.register, source))
         from_, to = _PLACE.fullmatch(source), _PLACE.fullmatch(destination)
-        if mnemonic == "movq" and from_ and written:
-            return Effect(read, written, loads=(f"%{from_[2]}", from_[1] or "0", 8))
-        if mnemonic == "movq" and to:
+        size = _SIZES.get(mnemonic, 0)
+        if mnemonic == "movdqu":
+            read |= frozenset(_VECTOR.findall(source))
+            written = frozenset({destination}) if _VECTOR.fullmatch(destination) else None
+        if size and from_ and written:
+            return Effect(read, written, loads=(f"%{from_[2]}", from_[1] or "0", size))
+        if size and to:
             base = frozenset({f"%{to[2]}"})
-            return Effect(read | base, stores=(f"%{to[2]}", to[1] or "0", 8))
+            return Effect(read | base, stores=(f"%{to[2]}", to[1] or "0", size))
         if mnemonic in ("movq", "leaq") and written:
             return Effect(read, written)
         if mnemonic in ("addq", "subq") and source.startswith("$") and written:
