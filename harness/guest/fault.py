@@ -4,10 +4,12 @@
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from harness.debugger import Debugger
 from harness.debugger.frames import StackFrame
+from harness.errors import GdbError
 from harness.image import Image
 from harness.units import one_line
 
@@ -77,7 +79,7 @@ def find_fault(debugger: Debugger, image: Image, printed: str) -> GuestFault | N
     registers = {name: value for name, value in known.items() if name in kept}
     outer = frames[at + 1 :]
     place = _place(image, frame, called=not handled)
-    headline = f"{what} in {place}{_caller(image, frame, outer, registers)}"
+    headline = f"{what} in {place}{_caller(debugger, image, frame, outer, registers)}"
     return GuestFault(headline, [frame, *outer], registers, frame.address if handled else None)
 
 
@@ -113,11 +115,17 @@ def _place(image: Image, frame: StackFrame, *, called: bool) -> str:
 
 
 def _caller(
-    image: Image, frame: StackFrame, outer: Sequence[StackFrame], registers: Mapping[str, int]
+    debugger: Debugger,
+    image: Image,
+    frame: StackFrame,
+    outer: Sequence[StackFrame],
+    registers: Mapping[str, int],
 ) -> str:
     """Who has called, by the stack; by the return address where the code has no frame."""
-    back = registers.get(image.isa.abi.return_register, 0) & image.isa.mask
-    caller = image.function_at(back)
-    if caller is not None and (frame.function == UNKNOWN or not outer):
-        return f" <- {caller.name}"
+    if frame.function == UNKNOWN or not outer:
+        # Its registers or its stack may be no good.
+        with suppress(KeyError, GdbError):
+            back = image.isa.abi.return_address(registers.__getitem__, debugger.read_memory)
+            if caller := image.function_at(back):
+                return f" <- {caller.name}"
     return f" <- {outer[0].function}" if outer and outer[0].function != UNKNOWN else ""
