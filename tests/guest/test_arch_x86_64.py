@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from harness import boot
+from harness.errors import GuestDied
 
 CONFIG = "x86_64-q35"
 NEEDED = ("qemu-system-x86_64", "x86_64-linux-gnu-gcc")
@@ -42,3 +43,19 @@ def test_what_is_switched_off_is_as_it_was():
     assert names <= {"do_nested", "do_middle", "do_inner", "do_loop", "leaf", "do_recursion"}
     assert "leaf" in names
     assert before == after
+
+
+FAULTS = {
+    "store to 0x4 in workload": "*(volatile int *)4 = 1;",
+    "load from 0x4 in workload": "(void)*(volatile int *)4;",
+    "jump to 0x12345 in 0x0*12345 <- workload": "((void (*)(void))0x12345)();",
+    "invalid opcode in workload": '__asm__ volatile("ud2");',
+}
+
+
+@pytest.mark.parametrize("told", FAULTS)
+def test_a_fault_says_what_and_where(tmp_path, told):
+    source = tmp_path / "faults.c"
+    source.write_text(f"int workload(void)\n{{\n\t{FAULTS[told]}\n\treturn 0;\n}}\n")
+    with boot(CONFIG, workload=source) as guest, pytest.raises(GuestDied, match=told):
+        guest.run(until="workload_done")

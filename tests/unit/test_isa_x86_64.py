@@ -138,7 +138,7 @@ def test_stores_and_conditions(code: str, stores: bool, conditional: bool) -> No
     ],
 )
 def test_faults(vector: int, error: int, pc: int, what: str) -> None:
-    registers = {"rsi": vector, "rdx": error, "cr2": 4}
+    registers = {"fs_base": vector << 32 | error, "cr2": 4}
     assert ISA.machine.fault(registers.__getitem__, pc) == what
 
 

@@ -101,13 +101,25 @@ SYM_FUNC_START(exception)
 	jnz	from_user
 	save_regs
 	cmpq	$32, S_VECTOR(%rsp)
-	jb	1f
+	jb	kernel_fault
 	call	do_irq				/* (regs) */
-	jmp	2f
-1:	call	kernel_exception		/* (regs) */
-2:	restore_regs_and_return
+	restore_regs_and_return
 	.cfi_endproc
 SYM_FUNC_END(exception)
+
+/* kernel_fault() - an exception of the kernel's own code; rdi = struct pt_regs at rsp */
+SYM_FUNC_START(kernel_fault)
+	.cfi_startproc
+	.cfi_signal_frame
+	unwind_regs_from .Lfrom_all
+	.cfi_offset rax, S_AX - S_FRAME_SIZE
+	.cfi_offset r10, S_R10 - S_FRAME_SIZE
+	.cfi_offset rbp, S_BP - S_FRAME_SIZE
+	.cfi_offset rbx, S_BX - S_FRAME_SIZE
+	call	kernel_exception		/* (regs) */
+	restore_regs_and_return
+	.cfi_endproc
+SYM_FUNC_END(kernel_fault)
 
 /* from_user() - a system call, an interrupt, or something that a program must not do */
 SYM_FUNC_START(from_user)

@@ -130,7 +130,7 @@ static void print_registers(const struct pt_regs *regs)
 /*
  * unhandled_exception() - report an exception and stop
  * @regs: the interrupted registers
- * @vector: for a debugger: which one, and its error code
+ * @vector: which one, and its error code
  */
 __noreturn void unhandled_exception(struct pt_regs *regs, unsigned long vector,
 				    unsigned long error);
@@ -139,6 +139,9 @@ noinline void unhandled_exception(struct pt_regs *regs, unsigned long vector, un
 {
 	const char *reason = exception_name(vector);
 	unsigned long address;
+
+	/* For a debugger: nothing else has the base of fs. */
+	__asm__ volatile("wrmsr" : : "c"(MSR_FS_BASE), "a"((u32)error), "d"((u32)vector));
 
 	_Static_assert(sizeof(*regs) == S_FRAME_SIZE, "S_FRAME_SIZE");
 	_Static_assert(offsetof(struct pt_regs, r10) == S_R10, "S_R10");

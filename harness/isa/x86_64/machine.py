@@ -51,13 +51,14 @@ class X8664Machine(Machine):
         (0x0080FDFF, 0x00008965),  # the same, with the base of gs
         (0x00FFFFF0, 0x00AE0F40),  # fxsave64, fxrstor64
     )
-    fatal_entry = "unhandled_exception"
+    fatal_entry = "kernel_fault"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = tuple(range(0, 4096, 16))
 
     def fault(self, register: Callable[[str], int], pc: int) -> str:
-        """The fatal entry has the vector and the error code as arguments; cr2 is kept."""
-        vector, error = register("rsi"), register("rdx")
+        """The guest puts the vector and the error code into the base of fs; cr2 is kept."""
+        kept = register("fs_base")
+        vector, error = kept >> 32, kept & 0xFFFFFFFF
         if vector == _DOUBLE_FAULT:
             # What could not be pushed.
             return f"store to {register('cr2') & self.code.mask:#x}"

@@ -15,6 +15,7 @@
 #define MSR_EFER		0xc0000080
 #define EFER_LME		(1 << 8)
 #define EFER_NXE		(1 << 11)
+#define MSR_FS_BASE		0xc0000100
 #define MSR_GS_BASE		0xc0000101
 #define MSR_KERNEL_GS_BASE	0xc0000102
 
