@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The current text of a guest under test, and its call sites."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from harness.conformance.registers import RegisterFile
 from harness.guest import Guest
-from harness.image import RunningImage
+from harness.image import Function, RunningImage
 from harness.isa import CallSite, Form, Isa, SiteState
+from harness.tracer import LIST_OPS, NOP_OPS
 
 
 class UnderTest(Protocol):
@@ -31,6 +32,13 @@ class LiveCode:
         self._bench = bench
         self._image = bench.image
         self._isa = bench.isa
+
+    @property
+    def stub(self) -> Function | None:
+        """The function of the port that calls tracers, by its slot if it has one."""
+        symbols = self._image.symbols
+        name = "ftrace_call" if "ftrace_call" in symbols else "ftrace_caller"
+        return self._image.function_at(self._image.address_of(name))
 
     def text(self) -> bytes:
         """All text now."""
@@ -111,6 +119,15 @@ class LiveSites:
                 # The port may have changed more of the sequence than its first word.
                 code += site.as_built[len(code) : self.size(site)]
             self._bench.write_memory(site.address, code)
+            if site.literal:
+                ops = self._image.address_of(LIST_OPS if on else NOP_OPS)
+                size, order = self._isa.word_size, self._image.byteorder
+                self._bench.write_memory(site.literal, ops.to_bytes(size, order))
+
+    def literals_of(self, sites: Iterable[CallSite]) -> set[int]:
+        """The addresses of all bytes of the ops that sites have of their own."""
+        size = self._image.literal_size
+        return {site.literal + at for site in sites if site.literal for at in range(size)}
 
     def fake_record(self, site: CallSite) -> int:
         """Make a record of a site that the guest has none for; its address, far down the stack."""
@@ -141,10 +158,13 @@ class LiveSites:
             delayed = self._isa.machine.has_delay_slot(instruction)
         return found
 
-    def addresses_of(self, sites: Iterable[CallSite]) -> set[int]:
-        """The addresses of all bytes of call sites, and of entries outside functions."""
+    def addresses_of(self, sites: Collection[CallSite]) -> set[int]:
+        """The addresses of all bytes of call sites, with the ops of each, and of entries outside
+        functions.
+        """
         every = [range(site.address, site.address + self.size(site)) for site in sites]
-        return {at for place in (*every, *self._image.ignored_sites) for at in place}
+        every += self._image.ignored_sites
+        return {at for place in every for at in place} | self.literals_of(sites)
 
     def resumes(self, site: CallSite) -> int:
         """Where the traced function continues when its call returns."""

@@ -20,7 +20,7 @@ MOST_STEPS = 2000
 MOST_SITES = 4096
 """The most calls of ftrace_make_nop() or ftrace_make_call() before the one under test."""
 
-RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0}
+RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
 """The index of the argument ``struct dyn_ftrace *``."""
 
 STATUS = (1 << 32) - 1
@@ -110,7 +110,7 @@ def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
     if function in RECORD:
         site = _site(bench, function, registers)
         return range(site + AROUND.start, site + AROUND.stop)
-    stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
+    stub = bench.code.stub
     assert stub is not None, "a slot lies in a stub"
     return range(stub.address, stub.address + stub.size)
 

@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from harness.conformance.bench import Bench
 from harness.conformance.hang import PortRefused
 from harness.isa import CallSite, SiteState
-from harness.tracer import Hooks, has_one_slot, pointers, slot_code, slot_function
+from harness.tracer import (
+    Hooks,
+    has_call_ops,
+    has_one_slot,
+    pointers,
+    slot_code,
+    slot_function,
+)
 
 TRACER = "function_trace_call"
 NO_TRACER = "ftrace_stub"
+ENABLED = 1
+"""FTRACE_FL_ENABLED."""
 POINTERS = {
     "ftrace_graph_return": ("trace_graph_return", "ftrace_stub"),
     "ftrace_graph_entry": ("trace_graph_entry", "ftrace_graph_entry_stub"),
@@ -28,6 +37,8 @@ class Switch:
         self.dynamic = "ftrace_caller" in bench.image.symbols
         self._by_port = bench.by_port
         self._one_slot = has_one_slot(bench.image.symbols)
+        self._call_ops = has_call_ops(bench.image.symbols)
+        self._function = TRACER
 
     def sites(self, on: bool, sites: Sequence[CallSite] | None = None) -> None:
         """Switch call sites, all by default; a static port has none to switch."""
@@ -44,6 +55,8 @@ class Switch:
         for site in sites:
             status = port.make_call(site) if on else port.make_nop(site)
             self._done(status, f"to switch the call site of {site.function}")
+            if self._call_ops:
+                self._flag(site, on)
 
     def stub(self, site: CallSite, name: str) -> None:
         """Have a site that is on, and calls ftrace_caller, call another stub."""
@@ -56,9 +69,15 @@ class Switch:
             code = bench.isa.sites.code_for(site, SiteState.CALL, target)
             bench.write_memory(site.address, code)
 
-    def tracer(self, on: bool) -> None:
-        """The function tracer: its slot, or the pointer to it."""
-        function = TRACER if on else NO_TRACER
+    def _flag(self, site: CallSite, on: bool) -> None:
+        """Note in its record that a site is on, for the kernel, which updates such sites."""
+        flags, record = self._bench.port.record.member("flags"), self._bench.port.record_of(site)
+        self._bench.write_memory(record + flags.offset, flags.packed(ENABLED * on))
+
+    def tracer(self, on: bool, function: str = TRACER) -> None:
+        """The function tracer, or another function in its place: its slot, or the pointer to it."""
+        self._function = function
+        function = function if on else NO_TRACER
         if on:
             self._bench.used.add("function")
         self._bench.slots["function"] = on
@@ -107,7 +126,7 @@ class Switch:
     @property
     def _hooks(self) -> Hooks:
         on = self._bench.slots
-        return Hooks(TRACER if on["function"] else None, "trace" if on["graph"] else "")
+        return Hooks(self._function if on["function"] else None, "trace" if on["graph"] else "")
 
     def _write_slots(self) -> None:
         """Write the slots by the debugger."""
@@ -123,7 +142,10 @@ class Switch:
                 self._bench.write_memory(address, value)
 
     def _update(self, what: str) -> None:
-        """Have the port call the function that is for the list."""
+        """Have the port call the function that is for the list, or give each site its ops."""
+        if self._call_ops:
+            self._done(self._bench.port.run_update_code(), what)
+            return
         function = slot_function(self._bench.image, self._hooks) or NO_TRACER
         self._done(self._bench.port.update_ftrace_func(function), what)
 

@@ -25,6 +25,9 @@ IRQ_ENTRY = ("__irqentry_text_start", "__irqentry_text_end")
 _INSN_SIZE = "mcount_insn_size"
 """MCOUNT_INSN_SIZE of the port; guests of the harness have it."""
 
+_LITERAL_SIZE = "ftrace_literal_size"
+"""Bytes of the ops in front of a function; guests with DYNAMIC_FTRACE_WITH_CALL_OPS have it."""
+
 
 class Image:
     """A linked guest, read from the bytes of its ELF file; ``name`` is for messages.
@@ -182,6 +185,15 @@ class Image:
             return 0
         return max(0, size - int.from_bytes(self.read(changing, 4), self.byteorder))
 
+    @cached_property
+    def literal_size(self) -> int:
+        """Bytes in front of a function for its own ops, and their alignment; 0 without them.
+
+        Functions whose entry in the table is not aligned have no call site.
+        """
+        size = self.symbols.get(_LITERAL_SIZE)
+        return 0 if size is None else int.from_bytes(self.read(size, 4), self.byteorder)
+
     def site_target(self, kernel: "Image", function: str = "ftrace_caller") -> int:
         """The target of a call site of this image that calls ``function`` of ``kernel``.
 
@@ -224,6 +236,12 @@ class Image:
             if address == previous:
                 raise self._bad_entry(address, "stands there twice")
             previous = address
+            literal, start = address, address
+            if self.literal_size:
+                if address % self.literal_size:
+                    continue
+                _, code = code_around(self._elf, self.isa, address + self.literal_size)
+                address = self.isa.sites.behind_landing_pad(address + self.literal_size, code)
             before, code = code_around(self._elf, self.isa, address)
             form = self.isa.sites.recognise(address, code, mcount, before)
             if form is None:
@@ -232,9 +250,10 @@ class Image:
             size = self.isa.sites.size(form, code)
             if function is not None:
                 place = (address, form, function.name, function.address, code[:size])
-                sites.append(CallSite(*place, self.ip_offset(form, size)))
+                own = literal if self.literal_size else 0
+                sites.append(CallSite(*place, self.ip_offset(form, size), own))
             elif form is Form.PATCHABLE_ENTRY:
-                ignored.append(range(address, address + size))
+                ignored.append(range(start, address + size))
             else:
                 raise self._bad_entry(address, "lies in no function")
         return sites, ignored

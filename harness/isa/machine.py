@@ -196,6 +196,10 @@ class Machine(ABC):
     def is_return(self, instruction: bytes) -> bool:
         """Whether it is a return instruction."""
 
+    def orders_stores(self, instruction: bytes) -> bool:
+        """Whether every CPU sees the stores in front of this instruction before those behind it."""
+        return False
+
     @abstractmethod
     def is_conditional(self, instruction: bytes) -> bool:
         """Whether a flag or a register decides what it does: where it goes on, or what it moves."""

@@ -36,6 +36,7 @@ class CallSite:
     ``address`` is the first instruction of the site.  ``as_built`` is the linked code from there
     on.  Without it the usual code of the form is assumed; a long call has none and needs it.  The
     record's ``ip``, with which tracers and filters name the site, is ``ip_offset`` bytes behind.
+    ``literal`` is the address of the site's own ops; 0 in ports without DYNAMIC_FTRACE_WITH_CALL_OPS.
     """
 
     address: int
@@ -44,6 +45,7 @@ class CallSite:
     function_address: int
     as_built: bytes = b""
     ip_offset: int = 0
+    literal: int = 0
 
     @property
     def ip(self) -> int:
@@ -126,6 +128,10 @@ class Sites(ABC):
         ``code`` begins at ``address`` and ``before`` ends there; either may be short at the edge of
         a section.  ``mcount`` is the address of ``_mcount``, None in a guest without it.
         """
+
+    def behind_landing_pad(self, address: int, code: bytes) -> int:
+        """Where the function at ``address``, with this code, goes on behind a landing pad, if any."""
+        return address
 
     @abstractmethod
     def size(self, form: Form, code: bytes) -> int:

@@ -15,7 +15,13 @@ from harness.units import escape
 OLDER = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 
 # How a port with DYNAMIC_FTRACE does it, which is no choice.
-OF_DYNAMIC = frozenset({"DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"})
+OF_DYNAMIC = frozenset(
+    {
+        "DYNAMIC_FTRACE_WITH_ARGS",
+        "DYNAMIC_FTRACE_WITH_REGS",
+        "DYNAMIC_FTRACE_WITH_CALL_OPS",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,12 @@ def _find(image: Image) -> dict[int, int]:
         if calls:
             return {site: site for site in calls}
     size = ENTRY * image.isa.longest
-    starts = (_disassemble(image, one, min(one.size, size)) for one in image.functions)
+    starts = (
+        _disassemble(image, one, min(one.size, size))
+        for one in image.functions
+        # Without room for a literal there is no site.
+        if not image.literal_size or one.address % image.literal_size == 0
+    )
     entries = [entry for listing in starts if (entry := arch.find_entry(listing))]
     table = _table(image)
     form = Form.PATCHABLE_ENTRY

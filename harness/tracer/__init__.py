@@ -12,11 +12,23 @@ from harness.tracer.pipe import TracePipe
 from harness.tracer.port_calls import PortCalls
 from harness.tracer.profile import Profile
 from harness.tracer.setup import TRACERS, Hooks, has_graph_tracer
-from harness.tracer.slots import has_one_slot, link_ops, pointers, slot_code, slot_function
+from harness.tracer.slots import (
+    LIST_OPS,
+    NOP_OPS,
+    has_call_ops,
+    has_one_slot,
+    link_ops,
+    literal_of,
+    pointers,
+    slot_code,
+    slot_function,
+)
 from harness.tracer.stack_tracer import StackEntry
 from harness.tracer.tracer import Tracer
 
 __all__ = [
+    "LIST_OPS",
+    "NOP_OPS",
     "SHOWN_OPTIONS",
     "TRACERS",
     "Hooks",
@@ -29,9 +41,11 @@ __all__ = [
     "Tracer",
     "TracerState",
     "declared_syscalls",
+    "has_call_ops",
     "has_graph_tracer",
     "has_one_slot",
     "link_ops",
+    "literal_of",
     "matching",
     "pointers",
     "slot_code",

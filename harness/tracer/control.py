@@ -28,7 +28,7 @@ from harness.tracer.setup import (
     profiler_hooks,
 )
 from harness.tracer.sites import SiteNow, read_sites
-from harness.tracer.slots import pointers, slot_code
+from harness.tracer.slots import literal_of, pointers, slot_code
 from harness.tracer.stack_tracer import STACK_TRACER, StackTable, StackTracer
 from harness.tracer.triggers import Trigger, TriggerControl, change_triggers, is_trigger
 
@@ -207,7 +207,9 @@ class TracerControl(KnownAttributes):
         if not self._dynamic:
             raise UsageError("the call sites of a static guest do not change")
         enabled = self._enabled | {site} if on else self._enabled - {site}
-        plan = PatchPlan(self._site_patches(enabled))
+        plan = PatchPlan(
+            [*self._site_patches(enabled), *self._literal_patches(enabled, self._setup.hooks)]
+        )
         if len(plan):
             apply(plan, self._text, self._cpus, self._image.isa.disassemble)
         self._enabled = enabled
@@ -289,7 +291,13 @@ class TracerControl(KnownAttributes):
             wanted |= every if setup.stack_chosen is None else setup.stack_chosen
         enabled = wanted if self._dynamic else frozenset()
         hooks = setup.hooks
-        plan = PatchPlan([*self._slot_patches(hooks), *self._site_patches(enabled)])
+        plan = PatchPlan(
+            [
+                *self._slot_patches(hooks),
+                *self._site_patches(enabled),
+                *self._literal_patches(enabled, hooks),
+            ]
+        )
         if WITH_TRIGGERS in (hooks.function, self._setup.hooks.function):
             target = self._target_of(setup)
             hidden = {site.ip for site in wanted - traced} if setup.traced else ()
@@ -352,6 +360,15 @@ class TracerControl(KnownAttributes):
             yield self._patch(
                 site.address, code[old], code[new], f"the call site of {title(self._image, site)}"
             )
+
+    def _literal_patches(self, enabled: frozenset[CallSite], hooks: Hooks) -> Iterable[Patch]:
+        """The ops of sites that have one each."""
+        for site in enabled | self._enabled if self._image.literal_size else ():
+            old = literal_of(self._image, self._setup.hooks if site in self._enabled else None)
+            new = literal_of(self._image, hooks if site in enabled else None)
+            if old != new:
+                what = f"the ops of {title(self._image, site)}"
+                yield self._patch(site.literal, old, new, what)
 
     def _patch(self, address: int, old: bytes, new: bytes, what: str) -> Patch:
         isa = self._image.isa

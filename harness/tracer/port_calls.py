@@ -44,6 +44,10 @@ class PortCalls:
         """``ftrace_modify_call(rec, old, new)``."""
         return self._call("ftrace_modify_call", self.record_of(site), old, new)
 
+    def run_update_code(self) -> int:
+        """Have the port write the ops of every site that is on anew: ``ftrace_run_update_code()``."""
+        return self._call("ftrace_run_update_code")
+
     def replace_code(self, enable: bool) -> int:
         """Enable or disable every call site with the port's functions; returns the first error."""
         return self._call("ftrace_replace_code", int(enable))

@@ -4,7 +4,8 @@
 A port has a slot for the function tracer and one for the graph tracer, or, with
 DYNAMIC_FTRACE_WITH_ARGS, a single one.  There each tracer is a ``struct ftrace_ops`` of the guest
 (guests/kernel/include/linux/ftrace_ops.h), and the slot calls the function of the only one, or
-``ftrace_ops_list_func``, which calls those of all.
+``ftrace_ops_list_func``, which calls those of all.  With DYNAMIC_FTRACE_WITH_CALL_OPS there is no
+slot: each call site has the address of an ops in its literal.
 """
 
 from collections.abc import Container, Sequence
@@ -14,6 +15,7 @@ from harness.image import Image
 from harness.tracer.setup import GRAPH_FUNC, Hooks
 
 LIST_FUNC = "ftrace_ops_list_func"
+NOP_OPS, LIST_OPS = "ftrace_nop_ops", "ftrace_list_ops"
 NO_TRACER = "ftrace_stub"
 
 _LIST, _END, _PASSED = "ftrace_ops_list", "ftrace_list_end", "function_trace_op"
@@ -25,6 +27,22 @@ def has_one_slot(symbols: Container[str]) -> bool:
     return LIST_FUNC in symbols
 
 
+def has_call_ops(symbols: Container[str]) -> bool:
+    """Whether a guest with these symbols has an ops for each site, and no slot at all."""
+    return NOP_OPS in symbols
+
+
+def literal_of(image: Image, hooks: Hooks | None) -> bytes:
+    """What is in the literal of a site that is on; of one that is off for None."""
+    if hooks is None or not (hooks.function or hooks.graph):
+        name = NOP_OPS
+    elif hooks.function and hooks.graph:
+        name = LIST_OPS
+    else:
+        name = _GRAPH if hooks.graph else _FUNCTION
+    return image.address_of(name).to_bytes(image.isa.word_size, image.byteorder)
+
+
 def slot_function(image: Image, hooks: Hooks) -> str | None:
     """The function that ``ftrace_call`` calls; None for none."""
     if not has_one_slot(image.symbols) or not hooks.graph:
@@ -34,6 +52,8 @@ def slot_function(image: Image, hooks: Hooks) -> str | None:
 
 def slot_code(image: Image, hooks: Hooks) -> dict[int, bytes]:
     """The instructions of the port's slots, by address; as of `Sites.stub_code`."""
+    if has_call_ops(image.symbols):
+        return {}
     function = slot_function(image, hooks)
     target = None if function is None else image.address_of(function)
     graph = bool(hooks.graph) and not has_one_slot(image.symbols)

@@ -14,6 +14,11 @@ extern const unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 const unsigned int mcount_insn_size = MCOUNT_INSN_SIZE;	/* as in the kernel */
 #endif
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+/* As in the kernel. */
+const unsigned int ftrace_literal_size = sizeof(struct ftrace_ops *);
+#endif
+
 int init_module(void) __weak;
 void cleanup_module(void) __weak;
 long run_module(long argument) __weak;

@@ -17,6 +17,11 @@
 const unsigned int mcount_insn_size = MCOUNT_INSN_SIZE;
 #endif
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+/* For the debugger: the bytes of the ops in front of a function. */
+const unsigned int ftrace_literal_size = sizeof(struct ftrace_ops *);
+#endif
+
 ftrace_func_t ftrace_trace_function = (ftrace_func_t)ftrace_stub;
 
 #ifdef CONFIG_FUNCTION_TRACE_MCOUNT_TEST
@@ -52,13 +57,15 @@ void ftrace_init(void)
 	rec = ftrace_records;
 	for (location = __start_mcount_loc; location < __stop_mcount_loc; location++) {
 		rec->ip = ftrace_call_adjust(*location);
+		if (!rec->ip)
+			continue;
 		error = ftrace_init_nop(NULL, rec);
 		if (error)
 			panic("ftrace: call site %#lx cannot be turned off: error %d",
 			      rec->ip, error);
 		rec++;
 	}
-	ftrace_record_count = count;
+	ftrace_record_count = rec - ftrace_records;
 }
 
 int ftrace_module_init(struct module *module)
@@ -73,13 +80,15 @@ int ftrace_module_init(struct module *module)
 		return -ENOMEM;
 	for (location = module->mcount_start; location < module->mcount_stop; location++) {
 		*rec = (struct dyn_ftrace){ .ip = ftrace_call_adjust(*location) };
+		if (!rec->ip)
+			continue;
 		error = ftrace_init_nop(module, rec);
 		if (error)
 			return error;
 		rec++;
 	}
 	module->ftrace_records = records;
-	module->ftrace_record_count = count;
+	module->ftrace_record_count = rec - records;
 	return 0;
 }
 
@@ -96,9 +105,12 @@ int ftrace_replace_code(int enable)
 	unsigned long i;
 	int error = 0;
 
-	for (i = 0; i < ftrace_record_count && !error; i++)
+	for (i = 0; i < ftrace_record_count && !error; i++) {
 		error = enable ? ftrace_make_call(&ftrace_records[i], target) :
 				 ftrace_make_nop(NULL, &ftrace_records[i], target);
+		if (!error)
+			ftrace_records[i].flags = enable ? FTRACE_FL_ENABLED : 0;
+	}
 	return error;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/module.h>
 
 #ifdef FTRACE_WITH_OPS
 
@@ -37,6 +38,53 @@ void ftrace_ops_list_func(FTRACE_PARAMETERS)
 			op->func(FTRACE_ARGUMENTS);
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+
+struct ftrace_ops ftrace_nop_ops = { .func = (ftrace_func_t)ftrace_stub };
+struct ftrace_ops ftrace_list_ops = { .func = ftrace_ops_list_func };
+
+struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops *ops, *found = NULL;
+
+	for (ops = ftrace_ops_list; ops != &ftrace_list_end; ops = ops->next) {
+		if (!ftrace_ops_test(ops, rec->ip))
+			continue;
+		if (found)
+			return NULL;
+		found = ops;
+	}
+	return found;
+}
+
+static int update_records(struct dyn_ftrace *records, unsigned long count)
+{
+	unsigned long i;
+	int error = 0;
+
+	for (i = 0; i < count && !error; i++)
+		if (records[i].flags & FTRACE_FL_ENABLED)
+			error = ftrace_modify_call(&records[i], FTRACE_ADDR, FTRACE_ADDR);
+	return error;
+}
+
+int ftrace_run_update_code(void)
+{
+	const struct module *module;
+	int error = update_records(ftrace_records, ftrace_record_count);
+
+	for (module = modules; module && !error; module = module->next)
+		error = update_records(module->ftrace_records, module->ftrace_record_count);
+	return error;
+}
+
+static int update_ftrace_function(void)
+{
+	return ftrace_run_update_code();
+}
+
+#else
+
 /*
  * The slot for the list as it is. From one tracer to another it goes through ftrace_ops_list_func(),
  * to which function_trace_op is of no matter. A CPU that has read that before must not come to the
@@ -56,6 +104,8 @@ static int update_ftrace_function(void)
 	WRITE_ONCE(function_trace_op, one ? first : &ftrace_list_end);
 	return one ? ftrace_update_ftrace_func(first->func) : 0;
 }
+
+#endif
 
 int register_ftrace_function(struct ftrace_ops *ops)
 {

@@ -17,6 +17,7 @@ from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.guest.answer import wrong_answer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Isa, Property
+from harness.tracer import has_call_ops
 
 MOST_STEPS = 4000
 """The most instructions of one call of a patching function."""
@@ -40,11 +41,15 @@ class Log:
     values: dict[int, list[bytes]]
     """The successive values of each word that changed: a unit, or the instruction where
     `Sites.while_changed` may stand."""
+    steps: dict[int, list[int]] = field(default_factory=dict)
+    """The steps in which it did, by the number of instructions before."""
+    instructions: list[bytes] = field(default_factory=list)
+    """All that were executed."""
     flushed: dict[int, int] = field(default_factory=dict)
     """The words that were flushed, with the number of values that each had had by then."""
 
 
-@check("C9d", "C9j", "C9k", "C10b", "C10c", "C21c", layer=Layer.PATCHING)
+@check("C9d", "C9j", "C9k", "C10b", "C10c", "C21c", "C22b", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: no word is half new; cache maintenance for it."""
     bench.fresh()
@@ -77,13 +82,15 @@ class _Operation:
     """A call of a patching function.
 
     ``prepare`` makes the guest fresh, does what has to come before, and returns the call;
-    ``watched`` are the addresses that it may write, and ``place`` is the site or slot.
+    ``watched`` are the addresses that it may write, and ``place`` is the site or slot;
+    ``literals`` are those of the site's own ops if the image has no such site.
     """
 
     name: str
     prepare: Callable[[], Call]
     watched: range
     place: int
+    literals: range = range(0)
 
 
 def _judge(bench: Bench, operation: _Operation) -> None:
@@ -95,7 +102,11 @@ def _judge(bench: Bench, operation: _Operation) -> None:
     message = f"{what}: data that is not the port's has changed"
     bench.require("C9d" if make else "C10b", not written, message, None, OTHERS_DATA, data=written)
     clause = "C9j" if make else "C21c" if function == "ftrace_modify_call" else "C10c"
+    literal = operation.literals or bench.sites.literals_of(bench.image.sites)
+    _judge_literal(bench, what, log, sorted(set(log.values) & set(literal)))
     for address, values in log.values.items():
+        if address in literal:
+            continue
         place = f"{address:#x} {bench.image.symbolize(address)}"
         shown = [line for value in values for line in bench.code.listing(address, value)]
         bench.require(
@@ -130,6 +141,34 @@ def _is_old_or_new(isa: Isa, address: int, values: Sequence[bytes]) -> bool:
     )
 
 
+def _judge_literal(bench: Bench, what: str, log: Log, literal: Sequence[int]) -> None:
+    """The units of a literal that have changed: in one store, and in front of a branch."""
+    if not literal:
+        return
+    steps = {tuple(log.steps.get(address, ())) for address in literal}
+    bench.require(
+        "C22b",
+        len(steps) == 1 and all(len(one) == 1 for one in steps),
+        f"{what}: a literal is not written in one store",
+        steps={f"{address:#x}": log.steps.get(address) for address in literal},
+    )
+    written = max(step for one in steps for step in one)
+    called = [
+        log.steps[address][-1]
+        for address, values in log.values.items()
+        if address not in literal and bench.code.calls(address, values[-1])
+    ]
+    for branch in called:
+        between = log.instructions[written + 1 : branch]
+        bench.require(
+            "C22b",
+            written < branch and any(map(bench.isa.machine.orders_stores, between)),
+            f"{what}: a CPU may take the branch and find the old ops",
+            literal=f"instruction {written} of the call",
+            branch=f"instruction {branch}",
+        )
+
+
 def _requests(bench: Bench, record: int, module: int = 0) -> tuple[Call, Call]:
     """The calls that switch the site of a record on and off."""
     image, caller = bench.image, bench.image.address_of("ftrace_caller")
@@ -155,7 +194,7 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
     operation = partial(_kernel_operation, bench, site.address)
     yield operation("switching a site on", make_call)
     yield operation("switching a site off", make_nop, make_call)
-    if "ftrace_modify_call" in bench.image.symbols:
+    if "ftrace_regs_caller" in bench.image.symbols:
         _, record, caller = make_call
         other = bench.image.address_of("ftrace_regs_caller")
         modify = bench.image.address_of("ftrace_modify_call"), record
@@ -166,6 +205,8 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
 
 def _slots(bench: Bench) -> Iterator[_Operation]:
     image = bench.image
+    if has_call_ops(image.symbols):
+        return
     update = image.address_of("ftrace_update_ftrace_func")
     tracer, other, none = (
         (update, image.address_of(name)) for name in (TRACER, "panic", NO_TRACER)
@@ -207,6 +248,9 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
 
     def prepare(address: int, *, on: bool) -> Call:
         bench.fresh()
+        if bench.image.literal_size:
+            # So that all of the literal will change.
+            bench.write_memory(address - EDGE_AROUND, b"\xff" * EDGE_AROUND)
         bench.write_memory(address, off)
         site = CallSite(address, real.form, "at an edge", address, real.as_built)
         return _come_to(bench, _requests(bench, bench.sites.fake_record(site)), on=on)
@@ -216,9 +260,10 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
         if where == "across" and len(off) == unit:
             continue
         watched = range(address - EDGE_AROUND, address + len(off) + EDGE_AROUND)
+        literals = range(watched.start, address) if bench.image.literal_size else range(0)
         for on in (True, False):
             what = f"switching a site {where} a page's end {_STATES[on]}"
-            yield _Operation(what, partial(prepare, address, on=on), watched, address)
+            yield _Operation(what, partial(prepare, address, on=on), watched, address, literals)
 
 
 def _edge(bench: Bench) -> int:
@@ -255,6 +300,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
         if here == end:
             return bench.image.symbolize(call[0]), log, others.changed()
         instruction = bench.code.linked(here)
+        log.instructions.append(instruction)
         visible = machine.fetch_maintenance(instruction, debugger.read_register)
         here = single_step(bench, here)
         if visible:
@@ -286,6 +332,7 @@ def _note(bench: Bench, log: Log) -> None:
         now = bench.read_memory(address, len(values[-1]))
         if now != values[-1]:
             values.append(now)
+            log.steps.setdefault(address, []).append(len(log.instructions) - 1)
 
 
 @check("C9i")
@@ -327,7 +374,7 @@ def _run_into(bench: Bench, site: CallSite, place: int) -> None:
 @check("C10c", "C8f", "C11e", features=("FUNCTION_GRAPH_TRACER",))
 def a_cpu_parked_in_the_stub(bench: Bench) -> None:
     """The tracers are switched off while a CPU is stopped at each instruction of the stub."""
-    stub = bench.image.function_at(bench.image.address_of("ftrace_call"))
+    stub = bench.code.stub
     entered = False
     for number in range(1, 64):
         bench.fresh()

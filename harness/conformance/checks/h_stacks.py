@@ -11,6 +11,7 @@ from harness.isa import CallSite
 from harness.oracle import Call, Return
 from harness.trace import FunctionEvent, TraceEvent
 from harness.trace.kernel_events import KernelStackEvent
+from harness.tracer import has_call_ops
 
 TRACER = "function_stack_trace_call"
 """The tracer that records a function entry, and a stack trace after it."""
@@ -48,7 +49,9 @@ def stack_traces_of_hijacked_functions(bench: Bench) -> None:
 def _trace(watched: Watched, tracer: str) -> None:
     bench = watched.bench
     bench.used.add("function")
-    if watched.switch.dynamic:
+    if has_call_ops(bench.image.symbols):
+        watched.switch.tracer(True, tracer)
+    elif watched.switch.dynamic:
         address = bench.image.address_of(tracer)
         bench.call(bench.image.address_of("ftrace_update_ftrace_func"), address)
     else:

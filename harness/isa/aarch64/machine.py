@@ -208,6 +208,11 @@ class AArch64Machine(Machine):
             or word & 0x3FE00000 in (0x1A800000, 0x3A400000)
         )
 
+    def orders_stores(self, instruction: bytes) -> bool:
+        """``dmb`` and ``dsb``, of the inner shareable domain or wider, for stores or for all."""
+        word = self.code.value(instruction)
+        return word & 0xFFFFF0DF == 0xD503309F and word >> 8 & 15 in (10, 11, 14, 15)
+
     def is_store(self, instruction: bytes) -> bool:
         """Loads and stores, without those that are always loads."""
         word = self.code.value(instruction)

@@ -14,6 +14,7 @@ _BL = 0x94000000
 _B = 0x14000000
 _IMM26 = 0x03FFFFFF
 _NOP = 0xD503201F
+_BTI_C = 0xD503245F
 _MOV_X9_X30 = 0xAA1E03E9
 _REACH = 128 << 20
 
@@ -61,6 +62,10 @@ class AArch64Sites(Sites):
         if mcount is not None and self.call_target(address, code) == mcount & self.code.mask:
             return Form.MCOUNT
         return Form.PATCHABLE_ENTRY if code.startswith(2 * self.nop) else None
+
+    def behind_landing_pad(self, address: int, code: bytes) -> int:
+        """``bti c``."""
+        return address + 4 * code.startswith(self.code.encode(_BTI_C))
 
     def size(self, form: Form, code: bytes) -> int:
         """Two instructions for a patchable entry, one otherwise."""

@@ -27,10 +27,16 @@ struct ftrace_regs;
 typedef void (*ftrace_func_t)(FTRACE_PARAMETERS);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
+/*
+ * The site is on. Written by who switches it; read with DYNAMIC_FTRACE_WITH_CALL_OPS, when another ops
+ * is due.
+ */
+#define FTRACE_FL_ENABLED	(1ul << 0)
+
 /**
  * struct dyn_ftrace - one call site
  * @ip:		the address to patch
- * @flags:	reserved
+ * @flags:	FTRACE_FL_*
  * @arch:	the port's own data
  */
 struct dyn_ftrace {
@@ -103,10 +109,16 @@ int ftrace_make_nop(struct module *module, struct dyn_ftrace *rec, unsigned long
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long address);
 int ftrace_update_ftrace_func(ftrace_func_t function);
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
-/* The stub that saves all registers, and the change of a site that is on from one stub to the other. */
-void ftrace_regs_caller(void);
+#define FTRACE_ADDR		((unsigned long)ftrace_caller)
+
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) || defined(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)
+/* The change of a site that is on from one stub to the other, or to another ops. */
 int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_address, unsigned long address);
+#endif
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+/* The stub that saves all registers. */
+void ftrace_regs_caller(void);
 
 #define FTRACE_REGS_ADDR	((unsigned long)ftrace_regs_caller)
 #endif

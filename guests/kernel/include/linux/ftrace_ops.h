@@ -78,6 +78,28 @@ extern struct ftrace_ops graph_ops;
 /** ftrace_ops_list_func - call each tracer of the list that is for this site, with its own ops */
 void ftrace_ops_list_func(FTRACE_PARAMETERS);
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+/*
+ * Each site has a literal in front of its function, with the ops that its stub hands over and whose
+ * function it calls. There is no slot, and function_trace_op is of no matter.
+ */
+
+/* What the port writes into the literal of a site that is off, or that no one tracer is for. */
+extern struct ftrace_ops ftrace_nop_ops;
+extern struct ftrace_ops ftrace_list_ops;
+
+/** ftrace_find_unique_ops - the only tracer that is on and for this site; NULL for none or several */
+struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec);
+
+/**
+ * ftrace_run_update_code - have the port write the ops of every site that is on anew
+ *
+ * For sites with FTRACE_FL_ENABLED, after a change of ftrace_ops_list. Return: 0, or the first error
+ * of the port's ftrace_modify_call().
+ */
+int ftrace_run_update_code(void);
+#endif
+
 /**
  * register_ftrace_function - switch a tracer on; its call sites are switched by the debugger
  *

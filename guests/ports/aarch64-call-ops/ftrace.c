@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Patching of call sites and of their literals while the kernel runs. Every change of code is one
+ * aligned store of one instruction, between nop and bl, which the architecture allows while another CPU
+ * executes it (Arm ARM, "Concurrent modification and execution of instructions"). A literal is data,
+ * in one aligned store, and is there before a bl that leads to the stub. The words of a site are checked
+ * before anything is written: a refused site is unchanged.
+ */
+#include <asm/barrier.h>
+#include <asm/cacheflush.h>
+#include <asm/ftrace.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/module.h>
+#include <linux/types.h>
+
+#define INSN_NOP		0xd503201fu
+#define INSN_MOV_X9_X30		0xaa1e03e9u
+#define INSN_BL			0x94000000u
+#define BRANCH_IMM26		0x03ffffffu
+#define BRANCH_RANGE		0x08000000l	/* 128 MiB back, and forward one word less */
+
+/* mcount.S knows these as FREGS_*. */
+#define CHECK_FREGS(member, offset) \
+	_Static_assert(offsetof(struct ftrace_regs, member) == (offset), "asm/ftrace.h")
+CHECK_FREGS(regs[0], FREGS_X0);
+CHECK_FREGS(regs[8], FREGS_X8);
+CHECK_FREGS(fp, FREGS_FP);
+CHECK_FREGS(lr, FREGS_LR);
+CHECK_FREGS(sp, FREGS_SP);
+CHECK_FREGS(pc, FREGS_PC);
+_Static_assert(sizeof(struct ftrace_regs) == FREGS_SIZE, "asm/ftrace.h");
+_Static_assert(offsetof(struct ftrace_ops, func) == FTRACE_OPS_FUNC, "asm/ftrace.h");
+
+/* The bl from pc to target; -EINVAL for an unaligned target, -ERANGE for one out of reach. */
+static int encode_bl(unsigned long pc, unsigned long target, u32 *insn)
+{
+	long offset = (long)(target - pc);
+
+	if (target & (AARCH64_INSN_SIZE - 1))
+		return -EINVAL;
+	if (offset < -BRANCH_RANGE || offset >= BRANCH_RANGE)
+		return -ERANGE;
+	*insn = INSN_BL | ((u32)(offset >> 2) & BRANCH_IMM26);
+	return 0;
+}
+
+/* C9: flush the word that was written, after the store and before it is executed. */
+static void write_insn(u32 *insn, u32 word)
+{
+	WRITE_ONCE(*insn, word);
+	flush_icache_range((unsigned long)insn, (unsigned long)(insn + 1));
+}
+
+/*
+ * Whether this is a site: aligned, and prepared by ftrace_init_nop(). Without the return address in x9
+ * a bl there would lose it.
+ */
+static bool is_site(const struct dyn_ftrace *rec)
+{
+	const u32 *insn = (const u32 *)rec->ip;
+
+	return !(rec->ip & (AARCH64_INSN_SIZE - 1)) && READ_ONCE(insn[-1]) == INSN_MOV_X9_X30;
+}
+
+/*
+ * C9p: the bl at pc to addr, or to the module's trampoline, if ftrace_caller is out of reach.
+ */
+static int encode_call(const struct module *mod, unsigned long pc, unsigned long addr, u32 *insn)
+{
+	int error = encode_bl(pc, addr, insn);
+
+	if (error != -ERANGE || addr != (unsigned long)ftrace_caller)
+		return error;
+	if (!mod)
+		mod = __module_text_address(pc);
+	if (!mod)
+		return -ERANGE;
+	return encode_bl(pc, mod->arch.ftrace_trampoline, insn);
+}
+
+/* C22b: the ops of a site, for every CPU before what is written next. */
+static void set_ops(const struct dyn_ftrace *rec, const struct ftrace_ops *ops)
+{
+	unsigned long behind = rec->ip + AARCH64_INSN_SIZE;
+	unsigned long literal = (behind & ~(unsigned long)LITERAL_ALIGN) - LITERAL_OFFSET;
+
+	WRITE_ONCE(*(const struct ftrace_ops **)literal, ops);
+	smp_wmb();
+}
+
+/* C22c: the only tracer of a site, or the list function's ops. */
+static const struct ftrace_ops *ops_of(struct dyn_ftrace *rec)
+{
+	const struct ftrace_ops *ops = ftrace_find_unique_ops(rec);
+
+	return ops ? ops : &ftrace_list_ops;
+}
+
+int ftrace_dyn_arch_init(void)
+{
+	return 0;
+}
+
+/* From one word of a site to another, with the ops for the new one in front of it. */
+static int change_site(struct dyn_ftrace *rec, u32 old, u32 new, const struct ftrace_ops *ops)
+{
+	u32 *insn = (u32 *)rec->ip;
+
+	if (READ_ONCE(*insn) != old)
+		return -EINVAL;
+	set_ops(rec, ops);
+	if (old != new)
+		write_insn(insn, new);
+	return 0;
+}
+
+/*
+ * The compiler emits two nops in the function, of which the first becomes `mov x9, x30`, which stays,
+ * and two in front of it, which become the literal.
+ */
+int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
+{
+	u32 *insn = (u32 *)rec->ip;
+
+	if (rec->ip & (AARCH64_INSN_SIZE - 1) || READ_ONCE(*insn) != INSN_NOP ||
+	    READ_ONCE(insn[-1]) != INSN_NOP)
+		return -EINVAL;
+	set_ops(rec, &ftrace_nop_ops);
+	write_insn(insn - 1, INSN_MOV_X9_X30);
+	return 0;
+}
+
+/* Switch off a site that calls addr. */
+int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
+{
+	u32 old;
+	int error;
+
+	if (!is_site(rec))
+		return -EINVAL;
+	error = encode_call(mod, rec->ip, addr, &old);
+	if (error)
+		return error;
+	return change_site(rec, old, INSN_NOP, &ftrace_nop_ops);
+}
+
+/* Let a site that is off call addr. */
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
+{
+	u32 new;
+	int error;
+
+	if (!is_site(rec))
+		return -EINVAL;
+	error = encode_call(NULL, rec->ip, addr, &new);
+	if (error)
+		return error;
+	return change_site(rec, INSN_NOP, new, ops_of(rec));
+}
+
+/* Let a site that calls old_addr call addr, with the ops that it has by now (C22c). */
+int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned long addr)
+{
+	u32 old, new;
+	int error;
+
+	if (!is_site(rec))
+		return -EINVAL;
+	error = encode_call(NULL, rec->ip, old_addr, &old);
+	if (!error)
+		error = encode_call(NULL, rec->ip, addr, &new);
+	if (error)
+		return error;
+	return change_site(rec, old, new, ops_of(rec));
+}
+
+/* There is no slot: the stub calls the function of the site's own ops. */
+int ftrace_update_ftrace_func(ftrace_func_t func)
+{
+	return 0;
+}

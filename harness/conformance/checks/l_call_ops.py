@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The ops that each call site has of its own, in the literal in front of its function."""
+
+from collections.abc import Sequence
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.a_text import refused, spoilt
+from harness.conformance.checks.b_crossing import LEAF, OTHER
+from harness.conformance.checks.j_tracers import SECOND, STUB
+from harness.conformance.checks.registry import check
+from harness.conformance.places import place_of
+from harness.conformance.selftests import Selftest
+from harness.conformance.switch import Switch
+from harness.conformance.verdict import Layer
+from harness.isa import CallSite
+from harness.tracer import LIST_OPS, NOP_OPS
+
+UNALIGNED = "unaligned_entry"
+"""A function of the guest without room for a literal."""
+
+
+@check("C22a", layer=Layer.CALL)
+def each_site_has_its_own_ops(bench: Bench) -> None:
+    """A tracer for each of two functions, switched on in both orders, and calls of both in turn."""
+    sites = [bench.sites.of(name) for name in (LEAF, SECOND)]
+    for first in (0, 1):
+        bench.fresh()
+        Switch(bench).sites(True, sites)
+        tests = [Selftest(bench, number) for number in (first, 1 - first)]
+        for test, site in zip(tests, sites, strict=True):
+            test.only(site)
+            test.switch(True)
+        for round_ in (1, 2):
+            for test, site in zip(tests, sites, strict=True):
+                with bench.stakes("C22a"):
+                    bench.call(site.function_address, 1)
+                found = {"calls": test.read("calls"), "op": test.read("op"), "ip": test.read("ip")}
+                bench.require(
+                    "C22a",
+                    found == {"calls": round_, "op": test.ops, "ip": site.ip},
+                    f"a call of {site.function} did not come to its own tracer with its ops",
+                    lambda: place_of(bench.image, bench.image.address_of(STUB), "takes the ops"),
+                    expected={"calls": round_, "op": test.ops, "ip": site.ip},
+                    found=found,
+                )
+
+
+@check("C22c", layer=Layer.PATCHING)
+def the_literal_follows_the_tracers(bench: Bench) -> None:
+    """None, one, several and one again, for functions that share them and for one that does not."""
+    bench.fresh()
+    sites = [bench.sites.of(name) for name in (LEAF, SECOND, OTHER)]
+    every, own = Selftest(bench, 0), Selftest(bench, 1)
+    own.only(sites[0])
+    nop, several = (bench.image.address_of(name) for name in (NOP_OPS, LIST_OPS))
+    for site in bench.image.sites:
+        found = bench.word_at(site.literal)
+        name = site.function
+        bench.require("C22c", found == nop, f"the literal of {name} is not ftrace_nop_ops at boot")
+    switch, off = Switch(bench), bench.code.text()
+    switch.sites(True, sites[:2])
+    _judge(bench, sites, (several, several, nop), "on without a tracer")
+    on = bench.code.text()
+    for test, state, expected, what in (
+        (every, True, (every.ops, every.ops, nop), "one tracer of all functions"),
+        (own, True, (several, every.ops, nop), "another one of the first function"),
+        (every, False, (own.ops, several, nop), "the second one alone"),
+        (every, True, (several, every.ops, nop), "both in the other order"),
+        (own, False, (every.ops, every.ops, nop), "the one of all functions alone"),
+        (every, False, (several, several, nop), "none any more"),
+    ):
+        with bench.stakes("C22c"):
+            test.switch(state)
+        _judge(bench, sites, expected, what)
+        literals = bench.sites.literals_of(sites[:2])
+        text = bench.code.text()
+        other = set(bench.code.changed(on, text)) - literals
+        lines = [f"{at:#x} {bench.image.symbolize(at)}" for at in sorted(other)[:16]]
+        bench.require("C22c", not other, "other text than literals has changed", text=lines)
+    every.switch(True)
+    switch.sites(True, sites[2:])
+    _judge(bench, sites, (every.ops, every.ops, every.ops), "a site that is switched on later")
+    switch.sites(False, sites)
+    _judge(bench, sites, (nop, nop, nop), "off with a tracer")
+    after = bench.code.text()
+    bench.require(
+        "C22c",
+        after == off,
+        "off is not what it was before",
+        text=lambda: bench.code.difference(off, after),
+    )
+
+
+def _judge(bench: Bench, sites: Sequence[CallSite], expected: Sequence[int], what: str) -> None:
+    for site, ops in zip(sites, expected, strict=True):
+        found = bench.word_at(site.literal)
+        bench.require(
+            "C22c",
+            found == ops,
+            f"{what}: the literal of {site.function} is another",
+            expected=_named(bench, ops),
+            found=_named(bench, found),
+        )
+
+
+def _named(bench: Bench, address: int) -> str:
+    return f"{address:#x} {bench.image.object_at(address)}"
+
+
+@check("C22d", layer=Layer.PATCHING)
+def a_function_without_room_is_left_out(bench: Bench) -> None:
+    """No record of it, and its words as built; all others have room."""
+    bench.fresh()
+    image, size = bench.image, bench.image.literal_size
+    function = image.function_at(image.address_of(UNALIGNED))
+    assert function is not None, "the guest has one"
+    start, end = function.address - size, function.address + function.size
+    records = [ip for ip in bench.sites.records if start <= ip < end]
+    shown = [f"{ip:#x} {image.symbolize(ip)}" for ip in records]
+    bench.require("C22d", not records, f"{UNALIGNED} has a record", records=shown)
+    with bench.stakes("C22d"):
+        Switch(bench).sites(True)
+    built, now = image.read(start, end - start), bench.read_memory(start, end - start)
+    bench.require(
+        "C22d",
+        built == now,
+        f"{UNALIGNED} was written to",
+        expected=bench.code.listing(start, built),
+        found=bench.code.listing(start, now),
+    )
+
+
+@check("C22e", layer=Layer.PATCHING)
+def requests_for_another_ops_that_are_refused(bench: Bench) -> None:
+    """A site that is off, one that calls something else, and words that the port has not written."""
+    bench.fresh()
+    image, site = bench.image, bench.sites.of(LEAF)
+    caller = image.address_of(STUB)
+    modify = image.address_of("ftrace_modify_call"), bench.port.record_of(site)
+    same = (*modify, caller, caller)
+    refused(bench, "C22e", site, same, "the site is off")
+    Switch(bench).sites(True, [site])
+    # So that there is another ops to write.
+    test = Selftest(bench, 0)
+    test.only(bench.sites.of(SECOND))
+    test.switch(True)
+    test.write(function=site.ip)
+    other = (caller + 64) & bench.isa.mask
+    refused(bench, "C22e", site, (*modify, other, caller), "the site calls another function")
+    on = bench.code.of(site)
+    for place in range(len(bench.isa.split(on))):
+        for spoiled, what in spoilt(bench.isa, on, place):
+            bench.write_memory(site.address, spoiled)
+            refused(bench, "C22e", site, same, f"{what} at a site that is on")
+    bench.write_memory(site.address, on)
