@@ -36,7 +36,7 @@ class CallSite:
     ``address`` is the first instruction of the site.  ``as_built`` is the linked code from there
     on.  Without it the usual code of the form is assumed; a long call has none and needs it.  The
     record's ``ip``, with which tracers and filters name the site, is ``ip_offset`` bytes behind.
-    ``literal`` is the address of the site's own ops; 0 in ports without DYNAMIC_FTRACE_WITH_CALL_OPS.
+    ``literal`` is the address of the site's own ops, 0 without DYNAMIC_FTRACE_WITH_CALL_OPS.
     """
 
     address: int
@@ -130,7 +130,7 @@ class Sites(ABC):
         """
 
     def behind_landing_pad(self, address: int, code: bytes) -> int:
-        """Where the function at ``address``, with this code, goes on behind a landing pad, if any."""
+        """Where the function with this code goes on behind a landing pad, if any."""
         return address
 
     @abstractmethod

@@ -45,7 +45,7 @@ class PortCalls:
         return self._call("ftrace_modify_call", self.record_of(site), old, new)
 
     def run_update_code(self) -> int:
-        """Have the port write the ops of every site that is on anew: ``ftrace_run_update_code()``."""
+        """``ftrace_run_update_code()``: the port writes the ops of every site that is on anew."""
         return self._call("ftrace_run_update_code")
 
     def replace_code(self, enable: bool) -> int:

@@ -132,7 +132,7 @@ def a_function_without_room_is_left_out(bench: Bench) -> None:
 
 @check("C22e", layer=Layer.PATCHING)
 def requests_for_another_ops_that_are_refused(bench: Bench) -> None:
-    """A site that is off, one that calls something else, and words that the port has not written."""
+    """A site that is off or calls something else, and words that the port has not written."""
     bench.fresh()
     image, site = bench.image, bench.sites.of(LEAF)
     caller = image.address_of(STUB)
