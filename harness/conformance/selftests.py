@@ -29,9 +29,9 @@ class Action(IntEnum):
 class Selftest:
     """One of the tracers of a guest, by its number from 0 on."""
 
-    def __init__(self, bench: Bench, number: int) -> None:
+    def __init__(self, bench: Bench, number: int = 0, symbol: str = _ARRAY) -> None:
         self._bench = bench
-        self.address = bench.image.address_of(_ARRAY) + number * self._layout.size
+        self.address = bench.image.address_of(symbol) + number * self._layout.size
         self.ops = self.address + self._layout.member("ops").offset
 
     def switch(self, on: bool) -> None:
@@ -39,8 +39,11 @@ class Selftest:
         if not self._bench.by_port:
             self._by_debugger(on)
             return
-        function = "register_ftrace_function" if on else "unregister_ftrace_function"
-        status = self._bench.call(self._bench.image.address_of(function), self.ops)
+        self._register(on, "ftrace_function", self.ops)
+
+    def _register(self, on: bool, what: str, *arguments: int) -> None:
+        function = f"{'' if on else 'un'}register_{what}"
+        status = self._bench.call(self._bench.image.address_of(function), *arguments)
         if status:
             raise PortRefused(f"the port refused a tracer: {function} returned {status}")
 
@@ -108,3 +111,27 @@ class Selftest:
     @cached_property
     def _ops(self) -> Structure:
         return self._bench.image.structures.struct("ftrace_ops")
+
+
+class DirectCall(Selftest):
+    """An ops that leads to a direct trampoline, which counts."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench, symbol="ftrace_direct_selftest")
+        self.trampoline = bench.image.address_of("ftrace_direct_tramp")
+
+    def switch(self, on: bool) -> None:
+        """As of `Selftest`."""
+        if self._bench.by_port:
+            self._register(on, "ftrace_direct", self.ops, self.trampoline)
+            return
+        func = self._bench.image.address_of("call_direct_funcs")
+        for name, value in (("func", func), ("direct_call", self.trampoline * on)):
+            member = self._ops.member(name)
+            self._bench.write_memory(self.ops + member.offset, member.packed(value))
+        self._by_debugger(on)
+
+    @property
+    def calls(self) -> int:
+        """How often the trampoline has been entered since the guest was fresh."""
+        return self._bench.word("ftrace_direct_calls")

@@ -76,6 +76,9 @@ class Abi(ABC):
     """What hands a nested function its caller's variables at a call site, where anything does."""
     home_area: int = 0
     """Bytes above the stack pointer that a function may write at its entry."""
+    direct_call: tuple[str, ...] = ()
+    """Registers with return addresses where a direct trampoline begins, as the site's call leaves
+    them: that of the site, and the traced function's."""
     pt_regs: tuple[str, ...] = ()
     """The registers with which the guests' ``struct pt_regs`` begins, a word each, if known."""
     frame_record: FrameRecord | None = None

@@ -131,4 +131,44 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	return update_ftrace_function();
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+
+static void call_direct_funcs(FTRACE_PARAMETERS)
+{
+	unsigned long address = READ_ONCE(op->direct_call);
+
+	if (address)
+		arch_ftrace_set_direct_caller(fregs, address);
+}
+
+int register_ftrace_direct(struct ftrace_ops *ops, unsigned long address)
+{
+	int error;
+
+	if (!address)
+		return -EINVAL;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return -EBUSY;
+	ops->func = call_direct_funcs;
+	WRITE_ONCE(ops->direct_call, address);
+	error = register_ftrace_function(ops);
+	if (error)
+		unregister_ftrace_direct(ops, address);
+	return error;
+}
+
+int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long address)
+{
+	int error;
+
+	if (ops->direct_call != address)
+		return -EINVAL;
+	error = unregister_ftrace_function(ops);
+	if (!error)
+		WRITE_ONCE(ops->direct_call, 0);
+	return error;
+}
+
+#endif
+
 #endif

@@ -18,6 +18,14 @@ struct ftrace_selftest ftrace_selftests[FTRACE_SELFTESTS] = {
 	SELFTEST(0), SELFTEST(1), SELFTEST(2),
 };
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+struct ftrace_selftest ftrace_direct_selftest = {
+	.ops.functions = &ftrace_direct_selftest.function,
+};
+
+unsigned long ftrace_direct_calls;
+#endif
+
 /* No accessor sets an argument; find the word that ftrace_regs_get_argument() reads. */
 static void set_argument(struct ftrace_regs *fregs, unsigned int number, unsigned long value)
 {

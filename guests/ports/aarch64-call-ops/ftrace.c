@@ -26,12 +26,14 @@
 	_Static_assert(offsetof(struct ftrace_regs, member) == (offset), "asm/ftrace.h")
 CHECK_FREGS(regs[0], FREGS_X0);
 CHECK_FREGS(regs[8], FREGS_X8);
+CHECK_FREGS(direct_tramp, FREGS_DIRECT_TRAMP);
 CHECK_FREGS(fp, FREGS_FP);
 CHECK_FREGS(lr, FREGS_LR);
 CHECK_FREGS(sp, FREGS_SP);
 CHECK_FREGS(pc, FREGS_PC);
 _Static_assert(sizeof(struct ftrace_regs) == FREGS_SIZE, "asm/ftrace.h");
 _Static_assert(offsetof(struct ftrace_ops, func) == FTRACE_OPS_FUNC, "asm/ftrace.h");
+_Static_assert(offsetof(struct ftrace_ops, direct_call) == FTRACE_OPS_DIRECT_CALL, "asm/ftrace.h");
 
 /* The bl from pc to target; -EINVAL for an unaligned target, -ERANGE for one out of reach. */
 static int encode_bl(unsigned long pc, unsigned long target, u32 *insn)

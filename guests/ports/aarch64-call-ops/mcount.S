@@ -40,7 +40,7 @@
  * The tracer gets (C2, C18): x0 = ip = rec->ip, x1 = parent_ip = the traced function's return
  * address, x2 = op = what the site's literal points to (C22a), x3 = fregs = the registers at the site.
  *
- * Out: x0..x8, x29 and x30 out of fregs, and on at its pc (C19).
+ * Out: x0..x8, x29 and x30 out of fregs, and on at its pc (C19), or at a trampoline.
  *
  * The landing pad is for a linker's veneer and the trampolines of modules, which use `br x16`.
  */
@@ -52,13 +52,15 @@ SYM_FUNC_START(ftrace_caller)
 	hint	#34				/* bti c */
 	bic	x11, x30, #LITERAL_ALIGN
 	ldr	x11, [x11, #-LITERAL_OFFSET]	/* the site's ops */
+	ldr	x17, [x11, #FTRACE_OPS_DIRECT_CALL]
+	cbnz	x17, ftrace_caller_direct
 	sub	sp, sp, #FRAME_SIZE
 	.cfi_def_cfa_offset FRAME_SIZE
 	stp	x0, x1, [sp, #FRAME_FREGS + FREGS_X0]
 	stp	x2, x3, [sp, #FRAME_FREGS + FREGS_X0 + 16]
 	stp	x4, x5, [sp, #FRAME_FREGS + FREGS_X0 + 32]
 	stp	x6, x7, [sp, #FRAME_FREGS + FREGS_X0 + 48]
-	str	x8, [sp, #FRAME_FREGS + FREGS_X8]
+	stp	x8, xzr, [sp, #FRAME_FREGS + FREGS_X8]	/* and no trampoline */
 	add	x10, sp, #FRAME_SIZE		/* sp at the site */
 	stp	x29, x9, [sp, #FRAME_FREGS + FREGS_FP]
 	.cfi_offset x29, FRAME_FREGS + FREGS_FP - FRAME_SIZE
@@ -80,7 +82,7 @@ SYM_FUNC_START(ftrace_caller)
 	ldp	x2, x3, [sp, #FRAME_FREGS + FREGS_X0 + 16]
 	ldp	x4, x5, [sp, #FRAME_FREGS + FREGS_X0 + 32]
 	ldp	x6, x7, [sp, #FRAME_FREGS + FREGS_X0 + 48]
-	ldr	x8, [sp, #FRAME_FREGS + FREGS_X8]
+	ldp	x8, x17, [sp, #FRAME_FREGS + FREGS_X8]
 	ldr	x9, [sp, #FRAME_FREGS + FREGS_PC]
 	ldp	x29, x30, [sp, #FRAME_FREGS + FREGS_FP]
 	add	sp, sp, #FRAME_SIZE
@@ -88,7 +90,22 @@ SYM_FUNC_START(ftrace_caller)
 	.cfi_def_cfa_offset 0
 	.cfi_same_value x30
 	.cfi_register COLUMN_PC, x9
+	cbnz	x17, ftrace_caller_direct_late
 	ret	x9
+
+/*
+ * To the trampoline in x17, as if the site had called it (C23): after the tracers, with the way back to
+ * the site in x9 and the traced function's return address in x30, which change places; or at once, with
+ * all registers as they are. The trampoline begins with a landing pad.
+ */
+ftrace_caller_direct_late:
+	mov	x10, x30
+	mov	x30, x9
+	mov	x9, x10
+ftrace_caller_direct:
+	.cfi_register COLUMN_PC, x30
+	.cfi_register x30, x9
+	br	x17
 	.cfi_endproc
 SYM_FUNC_END(ftrace_caller)
 

@@ -31,6 +31,7 @@ class AArch64Abi(Abi):
     stack_alignment = 16
     gdb_script = posixpath.join(posixpath.dirname(__file__), "gdb_unwinder.py")
     frame_record = FrameRecord("x29", 0)
+    direct_call = ("x30", "x9")
     pt_regs = (*general_registers, "pc")
 
     def at_site(self, form: Form) -> AtSite:

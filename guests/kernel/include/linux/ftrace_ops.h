@@ -54,6 +54,7 @@ void function_args_trace_call(FTRACE_PARAMETERS);
  * @nr_functions:	entries in @functions; 0: all functions with a site that is on
  * @functions:		sorted: the addresses of the call sites that it is for
  * @private:		for @func
+ * @direct_call:	a trampoline, to which the stub goes in place of the function's beginning; 0: none
  */
 struct ftrace_ops {
 	ftrace_func_t func;
@@ -62,6 +63,9 @@ struct ftrace_ops {
 	u32 nr_functions;
 	const unsigned long *functions;
 	void *private;
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	unsigned long direct_call;
+#endif
 };
 
 /* All tracers that are on, the newest first, up to ftrace_list_end. */
@@ -98,6 +102,26 @@ struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec);
  * of the port's ftrace_modify_call().
  */
 int ftrace_run_update_code(void);
+#endif
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/*
+ * The stub goes to a trampoline as if the site had called that: at once if its ops is the site's own
+ * (early), or after the list function has called all tracers of the site (late). There the function of
+ * the ops tells the stub by arch_ftrace_set_direct_caller(fregs, address), of the port's asm/ftrace.h.
+ */
+
+/**
+ * register_ftrace_direct - have the functions of an ops go through a trampoline
+ * @ops:	an ops that is off; its func is set
+ * @address:	the trampoline
+ *
+ * Return: 0, -EBUSY if the ops is on, -EINVAL without an address, or the port's error.
+ */
+int register_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
+
+/** unregister_ftrace_direct - the end of that; returns 0, -ENOENT, -EINVAL for another address */
+int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
 #endif
 
 /**

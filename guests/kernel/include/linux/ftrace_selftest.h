@@ -58,6 +58,15 @@ struct ftrace_selftest {
 /* Set up as tracers of all functions; written by the debugger. */
 extern struct ftrace_selftest ftrace_selftests[FTRACE_SELFTESTS];
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/* The same for register_ftrace_direct(); of it only the ops and the function are used. */
+extern struct ftrace_selftest ftrace_direct_selftest;
+
+/* A trampoline of the architecture: it counts, and returns to the function as the port's stub would. */
+void ftrace_direct_tramp(void);
+extern unsigned long ftrace_direct_calls;
+#endif
+
 /** ftrace_selftest_func - the function of their ops */
 void ftrace_selftest_func(FTRACE_PARAMETERS);
 

@@ -43,12 +43,14 @@
 #define LITERAL_ALIGN		(LITERAL_SIZE - 1)
 #define LITERAL_OFFSET		16		/* from x30, rounded down */
 
-/* Of struct ftrace_ops, for mcount.S; ftrace.c compares it with the compiler's. */
+/* Of struct ftrace_ops, for mcount.S; ftrace.c compares them with the compiler's. */
 #define FTRACE_OPS_FUNC		0
+#define FTRACE_OPS_DIRECT_CALL	48
 
 /* The members of struct ftrace_regs, for mcount.S; ftrace.c compares them with the compiler's. */
 #define FREGS_X0		0
 #define FREGS_X8		64
+#define FREGS_DIRECT_TRAMP	72
 #define FREGS_FP		80
 #define FREGS_LR		88
 #define FREGS_SP		96
@@ -67,6 +69,7 @@ struct dyn_arch_ftrace {
 /**
  * struct ftrace_regs - the registers at the call site
  * @regs:	x0..x7, the arguments and later the results, and x8, the address of a structure result
+ * @direct_tramp: where the stub goes in place of @pc, as if the site had called that; 0: nowhere
  * @fp:		x29, of the caller
  * @lr:		where the traced function returns to: x30 before the site
  * @sp:		the stack pointer at the site; a change of it has no effect
@@ -77,7 +80,7 @@ struct dyn_arch_ftrace {
  */
 struct ftrace_regs {
 	unsigned long regs[9];
-	unsigned long unused;
+	unsigned long direct_tramp;
 	unsigned long fp;
 	unsigned long lr;
 	unsigned long sp;
@@ -132,6 +135,12 @@ static inline void ftrace_regs_set_return_value(struct ftrace_regs *fregs, unsig
 static inline void ftrace_override_function_with_return(struct ftrace_regs *fregs)
 {
 	fregs->pc = fregs->lr;
+}
+
+/* C23b: a trampoline for the stub to go to, when all tracers have been called. */
+static inline void arch_ftrace_set_direct_caller(struct ftrace_regs *fregs, unsigned long addr)
+{
+	fregs->direct_tramp = addr;
 }
 
 /* As built, a site is two nops and not a call of _mcount, which this port does not have. */
