@@ -38,7 +38,8 @@ from harness.units import KIB
     "options",
     multiple=True,
     metavar="OPTION",
-    help="trace_options: stacktrace, func_stack_trace, func-args, nofuncgraph-irqs.",
+    help="trace_options: stacktrace, func_stack_trace, func-args, funcgraph-retval, "
+    "nofuncgraph-irqs.",
 )
 @click.option("-P", "--pid", "pids", type=int, multiple=True, help="Trace only this thread.")
 @click.option(

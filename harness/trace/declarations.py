@@ -4,6 +4,8 @@
 The ids are those of guests/kernel/trace/trace.h; readers take them from the formats in the file.
 """
 
+from dataclasses import replace
+
 from harness.trace.formats import EventDeclaration, EventFormat
 
 FUNCTION = EventDeclaration(
@@ -46,6 +48,14 @@ FUNCGRAPH_EXIT = EventDeclaration(
     "(void *)REC->func, REC->depth, REC->calltime, REC->rettime, REC->overrun",
     packed=True,
 )
+
+FUNCGRAPH_EXIT_RETVAL = replace(
+    FUNCGRAPH_EXIT,
+    fields=(*FUNCGRAPH_EXIT.fields, "unsigned long retval"),
+    print_fmt='"<-- %ps (%d) (start: %llx  end: %llx) over: %u retval: %lx", '
+    "(void *)REC->func, REC->depth, REC->calltime, REC->rettime, REC->overrun, REC->retval",
+)
+"""With the option funcgraph-retval."""
 
 KERNEL_STACK = EventDeclaration(
     "kernel_stack",
@@ -121,10 +131,13 @@ DECLARATIONS = (
 """The events of every guest."""
 
 
-def event_formats(long_size: int, *, arguments: bool = False) -> list[EventFormat]:
+def event_formats(
+    long_size: int, *, arguments: bool = False, results: bool = False
+) -> list[EventFormat]:
     """The formats of these events for a guest whose ``long`` has 4 or 8 bytes.
 
-    ``arguments``: function events have those of the function.
+    ``arguments``: function events have those of the function; ``results``: exits have the result.
     """
-    first = FUNCTION_ARGS if arguments else FUNCTION
-    return [declaration.layout(long_size) for declaration in (first, *DECLARATIONS[1:])]
+    other = {FUNCTION: FUNCTION_ARGS} if arguments else {}
+    other |= {FUNCGRAPH_EXIT: FUNCGRAPH_EXIT_RETVAL} if results else {}
+    return [other.get(one, one).layout(long_size) for one in DECLARATIONS]

@@ -131,6 +131,10 @@ class FunctionEvent(TraceEvent):
         return f"{name(fields['ip'])}{shown} <-{name(fields['parent_ip'])}"  # type: ignore[arg-type]
 
 
+MAX_ERRNO = 4095
+"""The largest number of an error, as of the kernel's IS_ERR_VALUE()."""
+
+
 class _FuncgraphEvent(TraceEvent):
     __slots__ = ()
 
@@ -190,6 +194,25 @@ class FuncgraphExitEvent(_FuncgraphEvent):
     def duration(self) -> int:
         """The duration of the call, including its callees."""
         return self.rettime - self.calltime & _U64
+
+    @property
+    def retval(self) -> int | None:
+        """The function's result as an unsigned word (funcgraph-retval); None if not recorded."""
+        recorded = self.fields.get("retval")
+        return recorded if isinstance(recorded, int) else None
+
+    @property
+    def result(self) -> str:
+        """`retval` as the kernel prints it: an error as a number, all else in hex; empty if none.
+
+        An ``int`` may have been widened without its sign.
+        """
+        value = self.retval
+        if value is None:
+            return ""
+        sign = 31 if value >> 31 == 1 else 63
+        signed = value - (value >> sign << sign + 1)
+        return str(signed) if -MAX_ERRNO <= signed < 0 else f"0x{value:x}"
 
     @property
     def message(self) -> str:

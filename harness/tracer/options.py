@@ -15,12 +15,14 @@ STACKTRACE = "stacktrace"
 FUNC_STACK_TRACE = "func_stack_trace"
 GRAPH_IRQS = "funcgraph-irqs"
 FUNC_ARGS = "func-args"
+GRAPH_RETVAL = "funcgraph-retval"
 
 RECORDED: Mapping[str, bool] = {
     STACKTRACE: False,
     FUNC_STACK_TRACE: False,
     GRAPH_IRQS: True,
     FUNC_ARGS: False,
+    GRAPH_RETVAL: False,
 }
 """Options that change what the guest records, with their defaults."""
 
@@ -30,7 +32,7 @@ SHOWN: Mapping[str, bool] = {
 }
 """Options of the graph view; funcgraph-irqs is in both."""
 
-OF_LINUX = {*RECORDED, *SHOWN} - {FUNC_ARGS}
+OF_LINUX = {*RECORDED, *SHOWN} - {FUNC_ARGS, GRAPH_RETVAL}
 """Options that a Linux kernel does not set by itself; what is in no kernel is not known there."""
 
 SHOWN_OPTIONS = frozenset(SHOWN) - frozenset(RECORDED)

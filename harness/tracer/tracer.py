@@ -33,12 +33,13 @@ from harness.tracer.options import (
     FUNC_ARGS,
     FUNC_STACK_TRACE,
     GRAPH_IRQS,
+    GRAPH_RETVAL,
     STACKTRACE,
     TraceOptions,
 )
 from harness.tracer.pids import PidControl, PidList
 from harness.tracer.pipe import TracePipe
-from harness.tracer.setup import WITH_ARGUMENTS, Setup
+from harness.tracer.setup import WITH_ARGUMENTS, Setup, has_graph_tracer
 from harness.tracer.threads import ThreadControl
 
 # TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
@@ -156,12 +157,19 @@ class Tracer(TracerControl):
     @property
     def trace_options(self) -> list[str]:
         """The contents of ``trace_options``: each option, with ``no`` before disabled ones."""
-        known = self._takes_arguments
-        return [word for word in self._options.words if known or not word.endswith(FUNC_ARGS)]
+        unknown = {FUNC_ARGS} if not self._takes_arguments else set()
+        unknown |= {GRAPH_RETVAL} if not self._gets_results else set()
+        return [word for word in self._options.words if word.removeprefix("no") not in unknown]
 
     @property
     def _takes_arguments(self) -> bool:
         return WITH_ARGUMENTS in self._image.symbols
+
+    @cached_property
+    def _gets_results(self) -> bool:
+        if not has_graph_tracer(self._image.symbols):
+            return False
+        return "retval" in self._image.structures.struct("ftrace_graph_ret_entry").members
 
     def set_option(self, *words: str) -> None:
         """``trace_options``: ``stacktrace``, ``nofuncgraph-irqs``, ...; all of them or none."""
@@ -171,6 +179,11 @@ class Tracer(TracerControl):
             raise UsageError(
                 "the tracers of this guest get no arguments of functions",
                 "Build it with a port that has DYNAMIC_FTRACE_WITH_ARGS.",
+            )
+        if options[GRAPH_RETVAL] and not self._gets_results:
+            raise UsageError(
+                "the graph tracer of this guest gets no results of functions",
+                "Build it with a port that has FUNCTION_GRAPH_RETVAL.",
             )
         stacks = options[FUNC_STACK_TRACE]
         self._switch(replace(self._setup, stacks=stacks, arguments=arguments))
@@ -292,7 +305,9 @@ class Tracer(TracerControl):
 
     def _event_formats(self, long_size: int, _ask: bool) -> Sequence[EventFormat]:
         return [
-            *event_formats(long_size, arguments=self._arguments),
+            *event_formats(
+                long_size, arguments=self._arguments, results=self._options[GRAPH_RETVAL]
+            ),
             *([LATENCY.layout(long_size)] if self._latency_trace else []),
             *self.event_control.formats,
         ]

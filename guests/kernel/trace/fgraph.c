@@ -229,10 +229,17 @@ static noinline unsigned long graph_leave_new_page(unsigned long flags)
 	return graph_left(thread, entry, index, flags);
 }
 
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
+#else
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
+#endif
 {
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	unsigned long frame_pointer = ftrace_regs_get_frame_pointer(fregs);
+#endif
 	struct thread_info *thread = current;
-	const struct ftrace_ret_stack *entry;
+	struct ftrace_ret_stack *entry;
 	struct ring_buffer_per_cpu *cpu;
 	struct ring_buffer_event event;
 	trace_func_graph_ret_t tracer;
@@ -245,6 +252,9 @@ unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 #ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
 	if (unlikely(entry->fp != frame_pointer))
 		return bad_return(entry, frame_pointer);
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	entry->retval = ftrace_regs_get_return_value(fregs);
 #endif
 	tracer = READ_ONCE(ftrace_graph_return);
 	if (unlikely(tracer != trace_graph_return)) {

@@ -91,6 +91,9 @@ struct ftrace_graph_ret_entry {
 	u32 overrun;
 	u64 calltime;
 	u64 rettime;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	unsigned long retval;
+#endif
 } __packed __aligned(RB_ALIGNMENT);
 
 static __always_inline void trace_entry_fill(struct trace_entry *entry, u16 type,

@@ -57,6 +57,9 @@ static __always_inline void graph_return_event(struct ring_buffer_per_cpu *cpu,
 	entry->overrun = thread->trace_overrun;
 	entry->calltime = stack->calltime;
 	entry->rettime = event->time;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	entry->retval = stack->retval;
+#endif
 	ring_buffer_commit(cpu, sizeof(*entry), event);
 }
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Hijacked functions return here. */
+#include <asm/ftrace.h>
 #include <linux/linkage.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
-/* The frame, from sp up: a frame record, x0..x8 and eight bytes of padding, q0..q7. */
-#define FRAME_X0	16
-#define FRAME_X8	80
-#define FRAME_Q0	96
-#define FRAME_SIZE	224
+/*
+ * The frame, from sp up: a frame record, a struct ftrace_regs up to the stack pointer, for the results
+ * and the frame pointer (C24), q0..q7.
+ */
+#define FRAME_FREGS	16
+#define FRAME_X0	(FRAME_FREGS + FREGS_X0)
+#define FRAME_X8	(FRAME_FREGS + FREGS_X8)
+#define FRAME_Q0	(FRAME_FREGS + FREGS_SP)
+#define FRAME_SIZE	(FRAME_Q0 + 128)
 
 	.cfi_sections .eh_frame
 	.text
@@ -33,7 +38,8 @@ return_to_handler_landing:
  * record and takes the original from the ret_stack. Reached by `ret` and left by `ret` (B35): no
  * landing pad is needed here, nor after the caller's call.
  *
- * The frame pointer is the caller's again, as at entry (C6).
+ * The frame pointer is the caller's again, as at entry (C6). With FUNCTION_GRAPH_RETVAL it is handed over
+ * with the results, in a struct ftrace_regs in which nothing else has a value.
  */
 SYM_FUNC_START(return_to_handler)
 	stp	x29, x30, [sp, #-FRAME_SIZE]!
@@ -49,7 +55,12 @@ SYM_FUNC_START(return_to_handler)
 	stp	q4, q5, [sp, #FRAME_Q0 + 64]
 	stp	q6, q7, [sp, #FRAME_Q0 + 96]
 
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	str	x29, [sp, #FRAME_FREGS + FREGS_FP]
+	add	x0, sp, #FRAME_FREGS
+#else
 	mov	x0, x29
+#endif
 	mov	x29, sp
 	bl	ftrace_return_to_handler
 	.cfi_register x30, x0

@@ -302,6 +302,10 @@ def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
     tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
     if not tested or not {GRAPH_ENTER, HANDLER} <= set(call.called):
         return True
+    if "FUNCTION_GRAPH_RETVAL" in bench.variant.features:
+        # It is in a struct of the port's; the kernel compares it, and panics.
+        message = f"{what}: the kernel was not given the same frame pointer on the way out"
+        return bench.require("C6b", bool(call.back), message)
     went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
     came_out = call.first(HANDLER)[arguments[0]] & bench.isa.mask
     return bench.require(

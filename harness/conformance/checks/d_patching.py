@@ -2,7 +2,7 @@
 """Patching in single steps, and patching of text that a CPU is executing."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -252,7 +252,7 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
             # So that all of the literal will change.
             bench.write_memory(address - EDGE_AROUND, b"\xff" * EDGE_AROUND)
         bench.write_memory(address, off)
-        site = CallSite(address, real.form, "at an edge", address, real.as_built)
+        site = replace(real, address=address, function="at an edge", function_address=address)
         return _come_to(bench, _requests(bench, bench.sites.fake_record(site)), on=on)
 
     places = {"that ends at": edge - len(off), "across": edge - unit}

@@ -45,6 +45,28 @@ def each_site_has_its_own_ops(bench: Bench) -> None:
                 )
 
 
+@check("C22a", layer=Layer.CALL)
+def the_function_is_that_of_the_ops(bench: Bench) -> None:
+    """An ops that is not in the list of tracers, in a literal that the debugger has written."""
+    bench.fresh()
+    site, size, order = bench.sites.of(LEAF), bench.isa.word_size, bench.image.byteorder
+    listed, own = Selftest(bench, 0), Selftest(bench, 1)
+    listed.switch(True)
+    Switch(bench).sites(True, [site])
+    bench.write_memory(site.literal, own.ops.to_bytes(size, order))
+    with bench.stakes("C22a"):
+        bench.call(site.function_address, 1)
+    found = own.read("calls"), listed.read("calls")
+    bench.require(
+        "C22a",
+        found == (1, 0),
+        "the stub does not call the function of the site's ops",
+        lambda: place_of(bench.image, bench.image.address_of(STUB), "calls it"),
+        expected="one call of the site's, none of one that is in the list",
+        found=found,
+    )
+
+
 @check("C22c", layer=Layer.PATCHING)
 def the_literal_follows_the_tracers(bench: Bench) -> None:
     """None, one, several and one again, for functions that share them and for one that does not."""

@@ -205,7 +205,8 @@ class _Printer:
         cpu.depth = depth - 1 if leaf else depth
         cpu.entered.pop(depth, None)
         if leaf is not None:
-            return f"{context}{self._duration(leaf)}{call.indentation}{call.function}();"
+            result = f" /* = {leaf.result} */" if leaf.result else ""
+            return f"{context}{self._duration(leaf)}{call.indentation}{call.function}();{result}"
         cpu.entered[depth] = call.func
         column = _NO_DURATION if options.duration else ""
         return f"{context}{column}{call.indentation}{call.function}() {{"
@@ -215,6 +216,8 @@ class _Printer:
         cpu.depth = depth - 1
         matches = depth >= _REMEMBERED or cpu.entered.pop(depth, None) == event.func
         name = "" if matches and not self._options.tail else f" /* {event.function} */"
+        if event.result:
+            name = f" /* {event.function} = {event.result} */"
         return f"{self._context(event)}{self._duration(event)}{event.indentation}}}{name}"
 
     def _context(self, event: TraceEvent) -> str:

@@ -207,6 +207,7 @@ int ftrace_graph_module_init(struct module *module);
  * @flags:	the tracer's own
  * @fp:		a value that is checked at the return
  * @retp:	address of the replaced return address
+ * @retval:	the function's result, when it has returned
  */
 struct ftrace_ret_stack {
 	unsigned long ret;
@@ -218,6 +219,9 @@ struct ftrace_ret_stack {
 #endif
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
 	unsigned long *retp;
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	unsigned long retval;
 #endif
 };
 
@@ -238,10 +242,16 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 /**
  * ftrace_return_to_handler - called by return_to_handler
  * @frame_pointer:	the argument of function_graph_enter()
+ * @fregs:		with CONFIG_FUNCTION_GRAPH_RETVAL in its stead: of it ftrace_regs_get_frame_pointer()
+ *			and ftrace_regs_get_return_value() are used
  *
  * Return: the original return address.
  */
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs);
+#else
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer);
+#endif
 
 /**
  * ftrace_graph_ret_addr - the original of a return address found by an unwinder
