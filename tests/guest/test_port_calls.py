@@ -6,7 +6,7 @@ import pytest
 from harness import boot
 from harness.config import list_configs, load_config
 from harness.isa import SiteState
-from harness.tracer import has_one_slot
+from harness.tracer import has_call_ops, has_one_slot
 
 pytestmark = pytest.mark.guest(workload="calls")
 
@@ -24,17 +24,29 @@ def site_of(guest, function):
     return guest.tracer.sites_of(function)[0]
 
 
+def switch_ops(guest, ops, on):
+    """As the kernel: what the port will write in front of functions is of the list."""
+    function = "register_ftrace_function" if on else "unregister_ftrace_function"
+    return guest.call(function, guest.address_of(ops))
+
+
+def switch_function(guest, on):
+    """As the kernel would: by the slot, or by the ops of the sites that will be on."""
+    if has_call_ops(guest.image.symbols):
+        return switch_ops(guest, "global_ops", on)
+    return guest.port.update_ftrace_func("function_trace_call" if on else "ftrace_stub")
+
+
 def test_inside_and_outside_leave_the_same_text(config, guest):
     off = text(guest)
     guest.tracer.current = "function"
     on = text(guest)
     guest.tracer.current = "nop"
-    tracer = "function_trace_call"
-    assert guest.port.update_ftrace_func(tracer) == 0
+    assert switch_function(guest, True) == 0
     assert all(guest.port.make_call(site) == 0 for site in guest.image.sites)
     assert text(guest) == on != off
     assert all(guest.port.make_nop(site) == 0 for site in guest.image.sites)
-    assert guest.port.update_ftrace_func("ftrace_stub") == 0
+    assert switch_function(guest, False) == 0
     assert text(guest) == off
 
 
@@ -46,7 +58,12 @@ def changed(before, after):
 def bytes_of(guest, sites):
     """Offsets in the text of what the port may write at these sites."""
     isa, start = guest.image.isa, guest.image.text.start
-    return {
+    own = {
+        site.literal - start + offset
+        for site in sites
+        for offset in range(guest.image.literal_size)
+    }
+    return own | {
         site.address - start + offset
         for site in sites
         for offset in range(len(isa.sites.code_for(site, SiteState.NOP, 0)))
@@ -106,6 +123,9 @@ def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
         assert text(guest) == kernel
         return guest.debugger.dump_memory(module.text.start, len(module.text))
 
+    if has_call_ops(guest.image.symbols):
+        # The port writes the ops of the tracer that is on; without one the list function's.
+        assert switch_ops(guest, "global_ops", True) == 0
     off = found()
     states = {}
     for site in module.sites:
@@ -120,14 +140,16 @@ def test_inside_and_outside_leave_the_same_text_in_a_module(config, guest):
     guest.tracer.current = "nop"
     assert found() == off != on
     for site, inside in states.items():
-        start = site.address - module.text.start
-        own = slice(start, start + len(site.as_built))
+        start = (site.literal or site.address) - module.text.start
+        own = slice(start, site.address - module.text.start + len(site.as_built))
         assert inside[own] == on[own] != off[own]
         assert inside[: own.start] + inside[own.stop :] == off[: own.start] + off[own.stop :]
 
 
 def switch_graph(guest, on):
-    """As the kernel would: by the graph tracer's own slot, or in the only one."""
+    """As the kernel would: by the graph tracer's own slot, in the only one, or as an ops."""
+    if has_call_ops(guest.image.symbols):
+        return switch_ops(guest, "graph_ops", on)
     if has_one_slot(guest.image.symbols):
         return guest.port.update_ftrace_func("ftrace_graph_func" if on else "ftrace_stub")
     return guest.port.enable_graph_caller() if on else guest.port.disable_graph_caller()

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from graph_files import NESTED, back, call, graph_trace, random_calls
+from graph_files import NESTED, back, call, graph_payload, graph_trace, random_calls
 from harness.errors import FormatError
 from harness.ring import LOST_UNKNOWN, PageFormat, mark_lost
 from harness.trace import (
@@ -70,6 +70,26 @@ def test_arguments_are_printed_by_the_print_format(tmp_path):
     (event,) = TraceDatReader(io.BytesIO(data)).events()
     assert event.arguments == held
     assert event.message == f"do_work({shown}) <-caller"
+
+
+def test_results_are_printed_by_the_print_format(tmp_path):
+    """trace-cmd's own plugin of graph events does not know them: -N leaves it out."""
+    form, results = ("little", 8), (0, 2**64 - 22, 0xFFFF_FFEA, 0x1234_5678_9ABC)
+    page = PageEncoder(*form, stamp=5_000_000_000)
+    stamp = 5_000_000_000
+    for result in results:
+        payload = graph_payload(form, back(stamp, "do_work", 0, 5_000_000_000))
+        page.event(0, payload + struct.pack("<Q", result))
+    data = trace_file(form, [page.page()], events=event_formats(8, results=True))
+    shown = report(tmp_path, data, "-N")
+    assert re.findall(r"<-- do_work .* retval: (\w+)", shown) == [f"{one:x}" for one in results]
+    events = list(TraceDatReader(io.BytesIO(data)).events())
+    assert [event.retval for event in events] == list(results)
+    lines = list(report_graph(TraceDatReader(io.BytesIO(data))))[-len(results) :]
+    ends = ["0x0", "-22", "-22", "0x123456789abc"]
+    assert [line.partition("|")[2] for line in lines] == [
+        f"  }} /* do_work = {one} */" for one in ends
+    ]
 
 
 GRAPH_EVENT = re.compile(

@@ -3,11 +3,15 @@
 
 import pytest
 
+from harness import boot
 from harness.config import list_configs, load_config, load_port
 from harness.errors import UsageError
-from harness.trace import FuncgraphEntryEvent, FunctionEvent
+from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent
+from harness.tracer import has_call_ops, literal_of
+from harness.tracer.setup import Hooks
 
 ARGS = "DYNAMIC_FTRACE_WITH_ARGS"
+CALL_OPS, RETVAL = "DYNAMIC_FTRACE_WITH_CALL_OPS", "FUNCTION_GRAPH_RETVAL"
 CONFIGS = [name for name in list_configs() if ARGS in load_port(load_config(name).port).features]
 """Machine configs with such tracers."""
 
@@ -65,6 +69,8 @@ def test_function_tracer_and_profiler_share_the_slot(watch):
         counted = {one.site: one.calls for one in guest.tracer.profiler.profiles(0)}
         assert len(events) == sum(counted.values())
         assert {event.ip for event in events} == set(counted)
+        if has_call_ops(guest.image.symbols):
+            return
         code = guest.debugger.read_memory(guest.address_of("ftrace_call"), 4)
         slot = guest.address_of("ftrace_call")
         assert guest.image.isa.sites.call_target(slot, code) == guest.address_of(
@@ -114,3 +120,67 @@ def test_arguments_are_left_out_again(watch):
         assert arguments == sorted(arguments, reverse=True)
         tracer.clear()
         assert "args[]" not in str(tracer.formats)
+
+
+def configs_with(feature):
+    """One machine config with such a port is enough."""
+    return [name for name in CONFIGS if feature in load_port(load_config(name).port).features][:1]
+
+
+@pytest.mark.parametrize("machine", configs_with(CALL_OPS))
+def test_sites_have_the_ops_of_what_is_on(machine):
+    function, graph = "function_trace_call", "trace"
+    with boot(machine, workload="calls") as guest:
+        leaf, other = (guest.tracer.sites_of(name)[0] for name in ("leaf", "do_loop"))
+
+        def ops(hooks=None):
+            return literal_of(guest.image, hooks)
+
+        def found():
+            return [guest.debugger.read_memory(site.literal, 8) for site in (leaf, other)]
+
+        assert found() == [ops(), ops()]
+        guest.tracer.set_filter("leaf")
+        guest.tracer.current = "function"
+        assert found() == [ops(Hooks(function)), ops()]
+        guest.tracer.current = "function_graph"
+        assert found() == [ops(Hooks(graph=graph)), ops()]
+        guest.tracer.set_filter()
+        guest.tracer.profiler.enabled = False
+        assert found() == 2 * [ops(Hooks(graph=graph))]
+        guest.tracer.current = "function"
+        guest.tracer.profiler.enabled = True
+        assert found() == 2 * [ops(Hooks(function, graph))]
+        guest.tracer.profiler.enabled = False
+        guest.tracer.current = "nop"
+        assert found() == [ops(), ops()]
+
+
+@pytest.mark.parametrize("machine", configs_with(RETVAL))
+def test_results_are_those_in_the_registers(machine):
+    with boot(machine, workload="calls") as guest:
+        abi, debugger = guest.image.isa.abi, guest.debugger
+        guest.tracer.set_option("funcgraph-retval")
+        guest.tracer.set_filter("do_*", "leaf")
+        guest.tracer.current = "function_graph"
+        held = []
+        while guest.run(until=["return_to_handler", "workload_done"]) is not None:
+            if debugger.read_register("pc") == guest.address_of("workload_done"):
+                break
+            held.append(debugger.read_register(abi.results[0]))
+        events = [one for one in guest.tracer.events() if isinstance(one, FuncgraphExitEvent)]
+        assert [event.retval for event in events] == held
+        assert len(held) > 20
+        assert len(set(held)) > 5
+        lines = "\n".join(guest.tracer.trace())
+        assert f" = {events[0].result} */" in lines
+        guest.tracer.set_option("nofuncgraph-retval")
+        assert " = " not in "\n".join(guest.tracer.trace())
+
+
+@pytest.mark.parametrize("machine", CONFIGS[:1])
+def test_results_need_a_port_that_hands_them_over(machine):
+    with boot(machine, workload="calls") as guest:
+        with pytest.raises(UsageError, match="gets no results of functions"):
+            guest.tracer.set_option("funcgraph-retval")
+        assert not any("retval" in word for word in guest.tracer.trace_options)

@@ -11,7 +11,7 @@ from harness.conformance.catalogue import BuildKind
 from harness.conformance.skeleton import write_port
 from harness.errors import UsageError
 from harness.isa import Form
-from harness.kbuild import GuestSpec, build_guest
+from harness.kbuild import OF_DYNAMIC, GuestSpec, build_guest
 from support.command import harness
 
 NOBODY = {
@@ -23,7 +23,7 @@ NOBODY = {
 OTHERWISE = {
     clause.id
     for clause in load_catalogue().clause
-    if {"DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"} & {*clause.features, *clause.either}
+    if {*OF_DYNAMIC, "FUNCTION_GRAPH_RETVAL"} & {*clause.features, *clause.either}
 }
 """Clauses of ports of another kind: a new one has two slots."""
 
