@@ -27,7 +27,7 @@ benchmarks/instructions.txt has what it printed last.
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from harness import boot
 from harness.config import list_configs, load_config, resources
 from harness.debugger import return_address
 from harness.errors import HarnessError
+from harness.guest import Guest
 from harness.image import Image
 from harness.kbuild import GuestSpec, build_guest
 from harness.oracle import Call, Oracle, Return
@@ -134,8 +135,9 @@ class Bench:
         tracer: str = "nop",
         recording: bool = True,
         cflags: Sequence[str] = (),
+        prepare: Callable[[Guest], None] | None = None,
     ) -> Run:
-        """Run a program once under the oracle."""
+        """Run a program once under the oracle; ``prepare`` is called last before."""
         with tempfile.TemporaryDirectory() as directory:
             workload = program
             if self._module:
@@ -164,6 +166,8 @@ class Bench:
                     sites = set(oracle.sites)
                 guest.tracer.current = tracer
                 guest.tracer.on = recording
+                if prepare is not None:
+                    prepare(guest)
                 oracle.reset()
                 oracle.window(True)
                 # Not what comes behind it, which waits for the serial line.
