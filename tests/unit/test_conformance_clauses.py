@@ -66,7 +66,8 @@ def test_ids_are_in_order_and_unique():
 
 def test_every_subject_of_known_bugs_is_there():
     subjects = {f"C{number}" for number in range(1, 16)} | {f"M{number}" for number in range(1, 6)}
-    older, of_tracers_with_ops = {"C16", "C17"}, {"C18", "C19", "C20", "C21"}
+    older = {"C16", "C17"}
+    of_tracers_with_ops = {"C18", "C19", "C20", "C21", "C22", "C23", "C24"}
     assert {clause.stem for clause in CATALOGUE.clause} == subjects | older | of_tracers_with_ops
 
 

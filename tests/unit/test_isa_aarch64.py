@@ -159,3 +159,29 @@ def test_registers() -> None:
     assert len(ISA.abi.general_registers) == 32
     assert ISA.abi.argument_registers == tuple(f"x{n}" for n in range(8))
     assert ISA.abi.return_register in ISA.abi.general_registers
+
+
+def test_a_landing_pad_lies_between_literal_and_site() -> None:
+    address = 0x40200008
+    assert ISA.sites.behind_landing_pad(address, code(BTI_C) + code(NOP) * 2) == address + 4
+    assert ISA.sites.behind_landing_pad(address, code(NOP) * 3) == address
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "orders"),
+    [
+        (0xD5033ABF, "dmb ishst", True),
+        (0xD5033BBF, "dmb ish", True),
+        (0xD5033F9F, "dsb sy", True),
+        (0xD5033E9F, "dsb st", True),
+        (0xD5033B9F, "dsb ish", True),
+        (0xD50339BF, "dmb ishld", False),
+        (0xD503379F, "dsb nsh", False),
+        (0xD5033FDF, "isb", False),
+        (NOP, "nop", False),
+    ],
+)
+def test_barriers_that_order_stores(word: int, text: str, orders: bool) -> None:
+    (decoded,) = ISA.disassemble(code(word), 0)
+    assert decoded.text == text
+    assert ISA.machine.orders_stores(code(word)) == orders

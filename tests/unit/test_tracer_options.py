@@ -13,6 +13,7 @@ def test_the_first_values_are_the_kernels():
         "nostacktrace",
         "nofunc_stack_trace",
         "nofunc-args",
+        "nofuncgraph-retval",
         "funcgraph-irqs",
         "funcgraph-cpu",
         "funcgraph-overhead",
