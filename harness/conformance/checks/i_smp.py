@@ -4,11 +4,13 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import permutations
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.retrace import KERNEL
+from harness.conformance.selftests import NUMBER, Selftest
 from harness.conformance.single_step import WAITING
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, prepare_of
@@ -66,6 +68,47 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
                     answer == RIGHT,
                     f"text changed under CPU {OTHER}: {wrong_answer(bench.image, answer)}",
                 )
+
+
+@check("C20c", lacks=several_cpus)
+def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
+    """One CPU runs the workload while the other adds and removes three tracers, in every order."""
+    bench.fresh()
+    tests = [Selftest(bench, number) for number in range(NUMBER)]
+    switch, site = Switch(bench), bench.sites.of(SITE)
+    switch.sites(True)
+    tests[1].only(site)
+    for order in permutations(tests):
+        for test in tests:
+            test.write(calls=0, op=0)
+        with bench.stakes("C20c"):
+            thread = _start_on_other(bench)
+            for test in order:
+                test.switch(True)
+            bench.call(site.function_address, *ARGUMENTS)
+            found = {number: test.read("op") for number, test in enumerate(tests)}
+            for test in order:
+                test.switch(False)
+            answer = _join(bench, thread)
+        bench.require(
+            "C20c",
+            answer == RIGHT,
+            f"tracers came and went under CPU {OTHER}: {wrong_answer(bench.image, answer)}",
+        )
+        expected = {number: test.ops for number, test in enumerate(tests)}
+        bench.require(
+            "C20c",
+            found == expected,
+            f"tracers came under CPU {OTHER}, and a call did not reach each with its own ops",
+            expected=expected,
+            found=found,
+        )
+        for test in tests:
+            test.write(calls=0)
+        with bench.stakes("C20c"):
+            bench.call(site.function_address, *ARGUMENTS)
+        left = [number for number, test in enumerate(tests) if test.read("calls")]
+        bench.require("C20c", not left, f"tracers went under CPU {OTHER} and are called", on=left)
 
 
 @check("C9i", "C9l", lacks=several_cpus)

@@ -2,6 +2,7 @@
 """The ops that each call site has of its own, in the literal in front of its function."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import refused, spoilt
@@ -14,6 +15,9 @@ from harness.conformance.switch import Switch
 from harness.conformance.verdict import Layer
 from harness.isa import CallSite
 from harness.tracer import LIST_OPS, NOP_OPS
+
+MOST = 64
+"""More instructions than a stub has up to its tracer."""
 
 UNALIGNED = "unaligned_entry"
 """A function of the guest without room for a literal."""
@@ -65,6 +69,42 @@ def the_function_is_that_of_the_ops(bench: Bench) -> None:
         expected="one call of the site's, none of one that is in the list",
         found=found,
     )
+
+
+@check("C22f", layer=Layer.CALL)
+def tracers_change_under_a_cpu_in_the_stub(bench: Bench) -> None:
+    """At each of its instructions up to the tracer: one tracer comes, and another one goes."""
+    for comes in (True, False):
+        for number in range(1, MOST):
+            bench.fresh()
+            site = bench.sites.of(LEAF)
+            stays, other = Selftest(bench, 0), Selftest(bench, 1)
+            stays.switch(True)
+            if not comes:
+                other.switch(True)
+            Switch(bench).sites(True, [site])
+            bench.run_to(STUB)
+            here = bench.image.address_of(STUB)
+            for _ in range(number):
+                here = bench.guest.debugger.step_instruction().address & bench.isa.mask
+            if bench.image.function_at(here) != bench.code.stub:
+                break
+            with bench.stakes("C22f"):
+                other.switch(comes)
+                bench.run_to(bench.sites.resumes(site))
+            found = {"calls": stays.read("calls"), "op": stays.read("op")}
+            called = other.read("calls")
+            right = found == {"calls": 1, "op": stays.ops} and called <= 1
+            what = f"a tracer {'came' if comes else 'went'} under a CPU"
+            bench.require(
+                "C22f",
+                right and other.read("op") == other.ops * called,
+                f"{what} at {bench.image.symbolize(here)}",
+                partial(place_of, bench.image, here, "is where it was"),
+                expected={"calls": 1, "op": stays.ops},
+                found=found,
+                of_the_other=called,
+            )
 
 
 @check("C22c", layer=Layer.PATCHING)
