@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import boot
+from harness.config import load_config, load_port
 from harness.errors import GuestDied, UsageError
 from support.interrupts import outside
 
@@ -74,8 +75,15 @@ def test_a_wrong_frame_pointer_stops_the_guest(config, guest):
     guest.tracer.current = "function_graph"
     guest.run(until="ftrace_return_to_handler")
     argument = guest.image.isa.abi.argument_registers[0]
-    right = guest.debugger.read_register(argument) & guest.image.isa.mask
-    guest.debugger.write_register(argument, right + 16)
+    given = guest.debugger.read_register(argument) & guest.image.isa.mask
+    if "FUNCTION_GRAPH_RETVAL" in load_port(load_config(config).port).features:
+        place = given + guest.image.structures.struct("ftrace_regs").member("fp").offset
+        order = guest.image.byteorder
+        right = int.from_bytes(guest.debugger.read_memory(place, 8), order)
+        guest.debugger.write_memory(place, (right + 16).to_bytes(8, order))
+    else:
+        right = given
+        guest.debugger.write_register(argument, right + 16)
     with pytest.raises(GuestDied) as caught:
         guest.run(until="workload_done")
     report = re.search(r"Bad frame pointer: expected (\w+), received (\w+)", caught.value.evidence)

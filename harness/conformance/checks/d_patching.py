@@ -11,6 +11,7 @@ from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import expected_behind
 from harness.conformance.hang import Hang
 from harness.conformance.others_data import OthersData
+from harness.conformance.selftests import Selftest
 from harness.conformance.single_step import single_step
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import OTHERS_DATA, Layer
@@ -49,7 +50,7 @@ class Log:
     """The words that were flushed, with the number of values that each had had by then."""
 
 
-@check("C9d", "C9j", "C9k", "C10b", "C10c", "C21c", "C22b", layer=Layer.PATCHING)
+@check("C9d", "C9j", "C9k", "C10b", "C10c", "C21c", "C22b", "C22c", layer=Layer.PATCHING)
 def stores_and_maintenance(bench: Bench) -> None:
     """Each patching function in single steps: no word is half new; cache maintenance for it."""
     bench.fresh()
@@ -83,7 +84,8 @@ class _Operation:
 
     ``prepare`` makes the guest fresh, does what has to come before, and returns the call;
     ``watched`` are the addresses that it may write, and ``place`` is the site or slot;
-    ``literals`` are those of the site's own ops if the image has no such site.
+    ``literals`` are those of the site's own ops if the image has no such site; ``kept`` have to
+    stay as they are throughout.
     """
 
     name: str
@@ -91,6 +93,7 @@ class _Operation:
     watched: range
     place: int
     literals: range = range(0)
+    kept: range = range(0)
 
 
 def _judge(bench: Bench, operation: _Operation) -> None:
@@ -106,6 +109,10 @@ def _judge(bench: Bench, operation: _Operation) -> None:
     _judge_literal(bench, what, log, sorted(set(log.values) & set(literal)))
     for address, values in log.values.items():
         if address in literal:
+            continue
+        if address in operation.kept:
+            message = f"{what}: the site was something else in between"
+            bench.require("C22c", len(values) == 1, message, found=values)
             continue
         place = f"{address:#x} {bench.image.symbolize(address)}"
         shown = [line for value in values for line in bench.code.listing(address, value)]
@@ -156,7 +163,7 @@ def _judge_literal(bench: Bench, what: str, log: Log, literal: Sequence[int]) ->
     called = [
         log.steps[address][-1]
         for address, values in log.values.items()
-        if address not in literal and bench.code.calls(address, values[-1])
+        if address in log.steps.keys() - literal and bench.code.calls(address, values[-1])
     ]
     for branch in called:
         between = log.instructions[written + 1 : branch]
@@ -201,6 +208,12 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
         there, back = (*modify, caller, other), (*modify, other, caller)
         yield operation("to the other stub", there, make_call)
         yield operation("and back", back, make_call, there)
+    if has_call_ops(bench.image.symbols):
+        _, record, caller = make_call
+        same = bench.image.address_of("ftrace_modify_call"), record, caller, caller
+        register = bench.image.address_of("register_ftrace_function"), Selftest(bench).ops
+        changed = operation("another ops", same, make_call, register)
+        yield replace(changed, kept=_around(bench, site))
 
 
 def _slots(bench: Bench) -> Iterator[_Operation]:
@@ -323,7 +336,7 @@ def _words(isa: Isa, operation: _Operation, before: bytes, after: bytes) -> dict
     return {
         start + at: [before[at : at + size]]
         for at, size in sizes.items()
-        if before[at : at + size] != after[at : at + size]
+        if before[at : at + size] != after[at : at + size] or start + at in operation.kept
     }
 
 
