@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Patching in single steps, and patching of text that a CPU is executing."""
+"""Patching in single steps: the stores to text, and what makes them visible."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,14 +8,12 @@ from functools import partial
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.f_modules import load, sites_of
 from harness.conformance.checks.registry import MODULES, check
-from harness.conformance.comparison import expected_behind
 from harness.conformance.hang import Hang
 from harness.conformance.others_data import OthersData
 from harness.conformance.selftests import Selftest
 from harness.conformance.single_step import single_step
-from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.conformance.switch import NO_TRACER, TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
-from harness.guest.answer import wrong_answer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Isa, Property
 from harness.tracer import has_call_ops
@@ -346,76 +344,3 @@ def _note(bench: Bench, log: Log) -> None:
         if now != values[-1]:
             values.append(now)
             log.steps.setdefault(address, []).append(len(log.instructions) - 1)
-
-
-@check("C9i")
-def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
-    """A site is switched while a CPU is stopped at each of its words, which then continues."""
-    site = bench.sites.of(SITE)
-    for on in (True, False):
-        for number, place in enumerate(bench.sites.places(site)):
-            bench.fresh()
-            switch = Switch(bench)
-            if not on:
-                switch.sites(True, [site])
-            with bench.stakes("C9i"):
-                _run_into(bench, site, place)
-                before = bench.registers.read()
-                switch.sites(on, [site])
-                bench.run_to(bench.sites.resumes(site))
-            before = expected_behind(bench.isa.abi, site.form, before)
-            after = bench.registers.read()
-            kept = (bench.isa.abi.stack_register, *bench.isa.abi.saved)
-            wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
-            what = f"switched {'on' if on else 'off'} under a CPU at its word {number}"
-            bench.require(
-                "C9i", not wrong, f"a site was {what}: registers changed", registers=wrong
-            )
-            with bench.stakes("C9i"):
-                bench.run_to(CALL_RETURNS)
-            status = bench.guest.workload_status
-            bench.require("C9i", status == 0, f"a site was {what}: the workload is wrong")
-
-
-def _run_into(bench: Bench, site: CallSite, place: int) -> None:
-    for stop in (site.function_address, site.address, place):
-        pc = bench.guest.debugger.read_register(bench.isa.abi.pc_register) & bench.isa.mask
-        if pc != stop & bench.isa.mask:
-            bench.run_to(stop)
-
-
-@check("C10c", "C8f", "C11e", features=("FUNCTION_GRAPH_TRACER",))
-def a_cpu_parked_in_the_stub(bench: Bench) -> None:
-    """The tracers are switched off while a CPU is stopped at each instruction of the stub."""
-    stub = bench.code.stub
-    entered = False
-    for number in range(1, 64):
-        bench.fresh()
-        switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
-        switch.tracer(True)
-        switch.graph(True)
-        switch.sites(True, [site])
-        _run_into(bench, site, site.address)
-        here, delayed = site.address, False
-        for _ in range(number):
-            delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
-            here = bench.guest.debugger.step_instruction().address & isa.mask
-        if delayed:
-            # No CPU is ever stopped in a delay slot.
-            continue
-        inside = bench.image.function_at(here) == stub
-        if entered and not inside:
-            break
-        entered = entered or inside
-        with bench.stakes("C10c"):
-            switch.sites(False, [site])
-            switch.tracer(False)
-            switch.graph(False)
-            bench.run_to(CALL_RETURNS)
-        status = bench.guest.workload_status
-        bench.require(
-            "C10c",
-            status == 0,
-            f"tracers were switched off under a CPU at {bench.image.symbolize(here)} "
-            f"(instruction {number} of the call): {wrong_answer(bench.image, status)}",
-        )
