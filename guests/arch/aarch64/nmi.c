@@ -4,10 +4,10 @@
  * armed by the guest, or from a debugger's MSI. They interrupt all code except other NMIs and the
  * few instructions of entry.S with all exceptions masked.
  */
-#include <asm/gic.h>
 #include <asm/ptrace.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
+#include <linux/gic.h>
 #include <linux/nmi.h>
 
 #define TIMER_ENABLE	1	/* and IMASK clear */

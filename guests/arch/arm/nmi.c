@@ -4,10 +4,10 @@
  * armed by the guest, or from a debugger's MSI. They interrupt all code except other NMIs: FIQ is
  * masked from its own exception to the return from it, and nowhere else.
  */
-#include <asm/gic.h>
 #include <asm/ptrace.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
+#include <linux/gic.h>
 #include <linux/nmi.h>
 
 #define TIMER_ENABLE	1	/* and IMASK clear */

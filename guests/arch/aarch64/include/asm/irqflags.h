@@ -24,6 +24,11 @@ static __always_inline void arch_local_irq_enable(void)
 	__asm__ volatile("msr daifclr, #2" : : : "memory");
 }
 
+static __always_inline void arch_local_fiq_enable(void)
+{
+	__asm__ volatile("msr daifclr, #1" : : : "memory");
+}
+
 static __always_inline unsigned long arch_local_irq_save(void)
 {
 	unsigned long flags = arch_local_save_flags();

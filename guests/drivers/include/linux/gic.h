@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _ASM_GIC_H
-#define _ASM_GIC_H
+#ifndef _LINUX_GIC_H
+#define _LINUX_GIC_H
 
 /*
  * Interrupts of QEMU's virt machine and their numbers at its GICv2.

@@ -7,8 +7,8 @@
  * as IRQ, with lower priority, so that an NMI preempts interrupt handlers. GICC_IAR acknowledges
  * interrupts of both groups (AckCtl), because QEMU's GIC has no GICC_AIAR.
  */
-#include <asm/gic.h>
 #include <asm/io.h>
+#include <linux/gic.h>
 #include <linux/threads.h>
 
 #define GICD			0x08000000ul

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Interrupt dispatch. */
-#include <asm/gic.h>
+/* Dispatch of the interrupts of a GIC. */
+#include <asm/irqflags.h>
 #include <asm/ptrace.h>
 #include <asm/timer.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
+#include <linux/gic.h>
 #include <linux/irq.h>
 #include <linux/sched.h>
 
@@ -14,7 +15,7 @@ void arch_irq_init(void)
 		gic_init();
 	gic_init_cpu();
 	/* FIQ is the NMI: always unmasked. */
-	__asm__ volatile("cpsie f" : : : "memory");
+	arch_local_fiq_enable();
 }
 
 static void handle_interrupt(u32 number)
