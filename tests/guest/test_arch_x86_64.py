@@ -52,10 +52,24 @@ FAULTS = {
     "invalid opcode in workload": '__asm__ volatile("ud2");',
 }
 
+WORKLOAD = """\
+#ifndef FAULT
+#define FAULT
+#endif
+
+int workload(void);
+
+int workload(void)
+{
+	FAULT
+	return 0;
+}
+"""
+
 
 @pytest.mark.parametrize("told", FAULTS)
 def test_a_fault_says_what_and_where(tmp_path, told):
     source = tmp_path / "faults.c"
-    source.write_text(f"int workload(void)\n{{\n\t{FAULTS[told]}\n\treturn 0;\n}}\n")
+    source.write_text(f"#define FAULT {FAULTS[told]}\n{WORKLOAD}")
     with boot(CONFIG, workload=source) as guest, pytest.raises(GuestDied, match=told):
         guest.run(until="workload_done")
