@@ -78,6 +78,7 @@ class CpuRing:
         self.dropped = view.get("dropped_events")
         self.reader = view["reader_page"]
         self.commit = view["commit_page"]
+        self.tail = view["tail_page"]
 
     @property
     def writing(self) -> bool:
@@ -108,6 +109,20 @@ class CpuRing:
         found = next((one for one in map(self._page, reversed(pages)) if one.stamp), None)
         found = found or self._page(self.commit)
         return found, self._used(found.data)
+
+    def begun_behind(self, page: int) -> int:
+        """How many sub-buffers the kernel has begun behind this one.
+
+        They are more than `unread` has while an event is being written: those behind it are filled
+        by interrupts.
+        """
+        if self.tail in (page, self.reader):
+            return 0
+        behind = self._ring() if page == self.reader else self._behind(page)
+        for number, one in enumerate(behind, 1):
+            if one == self.tail:
+                return number
+        raise self._damaged("does not lead to the sub-buffer that is filled")
 
     def unread(
         self, last: SubBuffer | None, consumed: tuple[int, int, int] | None, overrun: int = 0

@@ -32,7 +32,7 @@ GAP = 2
 """Sub-buffers that begin at most so many sizes apart are read together."""
 
 MARGIN = 2
-"""Sub-buffers that stay free: an interrupt may fill another one."""
+"""The sub-buffer that is being written, and another one that the kernel is about to begin."""
 
 Resize = Callable[[int], None]
 """Gives the kernel's buffer another size, in bytes per CPU."""
@@ -116,8 +116,17 @@ class LinuxCollector(EventBuffer):
 
     @property
     def room(self) -> int:
-        """How many sub-buffers may be begun, by all CPUs, before an unread one is overwritten."""
-        return max(1, min(one.nr_pages for one in self._ring.cpus()) - MARGIN)
+        """How many sub-buffers may be begun, by all CPUs, before an unread one is overwritten.
+
+        The one that the kernel may be about to begin is not counted.
+        """
+        return max(0, min(map(self._free, self._ring.cpus())) - MARGIN)
+
+    def _free(self, cpu: CpuRing) -> int:
+        """How many sub-buffers have nothing unread, with the last one that was read."""
+        seen = self._seen.get(cpu.cpu)
+        begun = cpu.begun_behind(seen.last.page) if seen and seen.last else 0
+        return cpu.nr_pages - begun
 
     def drain(
         self, full: Collection[int] = (), give_up: Callable[[], bool] = lambda: False

@@ -58,9 +58,9 @@ def test_attach_traces_a_running_kernel_from_any_moment(linux_config: Path) -> N
 
 
 def test_a_cpu_in_user_mode_hides_nothing(linux_config: Path) -> None:
-    with booted(linux_config, "work:3") as guest:
+    with booted(linux_config, "work:10000") as guest:
         guest.collector.configure()
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("version_proc_show", timeout=200.0)
         for _ in range(MOMENTS):
             guest.run(None, seconds=0.01)
             if in_user_mode(guest):
@@ -100,7 +100,7 @@ def test_another_kernel_is_refused(linux_config: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_lost_that_is_larger_than_the_buffer(linux_config: Path) -> None:
-    with booted(linux_config, "work:1", 64 << 10) as guest:
+    with booted(linux_config, "work:20", 64 << 10) as guest:
         guest.collector.configure()
         guest.tracer.current = "function"
         guest.run(timeout=200.0)

@@ -40,7 +40,8 @@ class LinuxMemory:
     def __post_init__(self) -> None:
         word = self.word
         names = (
-            *("cpu", "record_disabled", "nr_pages", "pages", "commit_page", "reader_page"),
+            *("cpu", "record_disabled", "nr_pages", "pages", "reader_page"),
+            *("commit_page", "tail_page"),
             *("entries", "overrun", "dropped_events", "committing", "read", "pages_read"),
         )
         self.layouts = {
@@ -75,6 +76,9 @@ class LinuxMemory:
         return DATA + PAGE * number
 
     def cpu(self, **values: int) -> None:
+        """Set members; nothing is being written behind the commit page unless said so."""
+        if "commit_page" in values:
+            values.setdefault("tail_page", values["commit_page"])
         self.put("ring_buffer_per_cpu", PER_CPU, **values)
 
     def head(self, number: int) -> None:

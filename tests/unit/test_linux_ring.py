@@ -132,6 +132,27 @@ def test_a_drain_that_gives_up_goes_on_behind_what_it_read(
     assert (buffer.counts.entries, buffer.counts.lost) == (19, 0)
 
 
+def test_sub_buffers_behind_an_event_that_is_being_written_are_not_free(
+    memory: LinuxMemory, tmp_path: Path
+) -> None:
+    buffer = collector(memory, tmp_path)
+    buffer.configure()
+    assert buffer.room == 2
+    memory.fill(1, 1000, 4)
+    # Interrupts have filled two more meanwhile.
+    memory.cpu(commit_page=memory.page(1), tail_page=memory.page(3), entries=20)
+    buffer.drain()
+    assert stamps(buffer) == events(1000, 4)
+    assert buffer.room == 0
+    for number in (2, 3):
+        memory.fill(number, 1000 + 100 * number, 8)
+    memory.cpu(commit_page=memory.page(3))
+    assert buffer.room == 0
+    buffer.drain()
+    assert buffer.room == 2
+    assert (buffer.counts.entries, buffer.counts.lost) == (20, 0)
+
+
 def test_overwritten_events_are_counted_and_marked(memory: LinuxMemory, tmp_path: Path) -> None:
     buffer = collector(memory, tmp_path)
     buffer.configure(overwrite=True)
