@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The machine configs of live tests: a slice of them, or all with ``--all-configs``."""
+"""The machine configs of live tests: a slice of them, or all with ``--all-configs``; libkshark."""
 
+import shutil
+import subprocess
 from collections import defaultdict
+from pathlib import Path
+
+import pytest
 
 from harness.config import list_configs, load_config
 from harness.isa import Form
@@ -28,6 +33,10 @@ ONE_CPU = {
     "test_single_steps_change_nothing",
 }
 """What machines with several CPUs are left out of."""
+
+
+KSHARK_SOURCE = Path(__file__).parent / "interop" / "kshark_dump.c"
+KSHARK_HEADERS = Path("/usr/include/kernelshark")
 
 
 def pytest_addoption(parser):
@@ -105,3 +114,29 @@ def kinds_of(config):
         ("several CPUs", config.qemu.smp > 1),
         config.properties,
     }
+
+
+@pytest.fixture(scope="session")
+def kshark_dump(tmp_path_factory):
+    """A program that prints what KernelShark sees in a file."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler is installed (package gcc)")
+    if not (KSHARK_HEADERS / "libkshark.h").exists() or not Path("/usr/include/json-c").exists():
+        pytest.skip("libkshark is not installed (packages libkshark-dev and libjson-c-dev)")
+    program = tmp_path_factory.mktemp("kshark") / "a.out"
+    subprocess.run(
+        [
+            "cc",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            KSHARK_SOURCE,
+            "-isystem",
+            KSHARK_HEADERS,
+            "-lkshark",
+        ],
+        cwd=program.parent,
+        check=True,
+        timeout=60,
+    )
+    return program

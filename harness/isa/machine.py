@@ -87,10 +87,14 @@ class Machine(ABC):
     """Its function tracer in a Linux tree, where there is one."""
     linux_page_object: ClassVar[str] = ""
     """A variable of a Linux kernel with the size of a page."""
-    linux_switch: ClassVar[tuple[str, str]] = ("", "")
-    """Functions of a Linux kernel: the one that switches tasks, which begins with a store to the
-    previous one's structure, and where a new task begins.  The first load behind that store is from
-    the next task's structure, at the same offset."""
+    linux_switch: ClassVar[tuple[str, ...]] = ()
+    """Functions of a Linux kernel: the one that switches tasks, and where new tasks begin.
+
+    It stores to the previous task's structure, then loads from the next one's: the first load is at
+    the offset of the lowest store.
+    """
+    linux_vectors: ClassVar[str] = ""
+    """A variable of a Linux kernel with the address of its exception vectors, where it decides."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """Calls and branches to a register; the first match decides."""
     accesses_memory: ClassVar[tuple[tuple[int, int], ...]]

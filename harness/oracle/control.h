@@ -10,6 +10,7 @@
 #define MAX_CPUS	64
 #define MAX_SLOTS	256
 #define MAX_THREADS	4096
+#define MAX_THREAD_ENTRIES	2
 
 enum flow_kind {
 	FLOW_NONE,			/* in a list of accesses: every one of them */
@@ -67,7 +68,7 @@ struct control {
 	uint64_t marks;			/* uint64_t[], sorted: other instructions to record */
 	uint64_t switch_begin;		/* __switch_to(), and the address behind it; 0: no threads */
 	uint64_t switch_end;
-	uint64_t thread_entry;		/* where a new thread begins */
+	uint64_t thread_entries[MAX_THREAD_ENTRIES];	/* where new threads begin */
 	uint64_t thread_table;		/* address of the threads' structures, in the guest, */
 	uint64_t thread_size;		/* bytes of each */
 	uint64_t nr_slots;		/* and how many there are; 0: they lie anywhere */

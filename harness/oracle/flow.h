@@ -32,6 +32,9 @@ void block_begins(unsigned int vcpu, void *userdata);
 void exception_begins(unsigned int vcpu, void *userdata);
 void thread_begins(unsigned int vcpu, void *userdata);
 
+/* At the first instruction of the function that switches threads, if their structures lie anywhere. */
+void distant_switch_begins(unsigned int vcpu, void *userdata);
+
 /* At the loads and stores of __switch_to(), setjmp() and longjmp(). */
 void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata);

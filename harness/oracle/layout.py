@@ -11,6 +11,7 @@ MAGIC = 0x656C6361726F7466
 VERSION = 8
 MAX_CPUS = 64
 MAX_THREADS = 4096
+MAX_THREAD_ENTRIES = 2
 
 PATTERN = struct.Struct("=IIII")  # mask, value, kind, reserved
 RECORD = struct.Struct("=QQQBBBBI")  # site, parent, instructions, cpu, kind, level, 0, thread
@@ -40,7 +41,7 @@ class Control(ctypes.Structure):
         ("marks", ctypes.c_uint64),
         ("switch_begin", ctypes.c_uint64),
         ("switch_end", ctypes.c_uint64),
-        ("thread_entry", ctypes.c_uint64),
+        ("thread_entries", ctypes.c_uint64 * MAX_THREAD_ENTRIES),
         ("thread_table", ctypes.c_uint64),
         ("thread_size", ctypes.c_uint64),
         ("nr_slots", ctypes.c_uint64),

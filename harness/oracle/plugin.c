@@ -133,11 +133,22 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			insn, transfers[kind], QEMU_PLUGIN_CB_NO_REGS,
 			transfer_at(address, qemu_plugin_insn_size(insn)));
+	if (!control->nr_slots && control->switch_begin && address == control->switch_begin)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, distant_switch_begins,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	if (is_in(address, control->switch_begin, control->switch_end))
 		watch_memory(insn, control->nr_slots ? switch_accesses : distant_switch_accesses);
 	jump_translated(insn, address, kind);
 	if (interface_counts_instructions())
 		interface_count(insn, control->instructions);
+}
+
+static bool begins_thread(uint64_t address)
+{
+	for (int i = 0; i < MAX_THREAD_ENTRIES; i++)
+		if (control->thread_entries[i] && address == control->thread_entries[i])
+			return true;
+	return false;
 }
 
 static void block_translated(struct qemu_plugin_tb *tb)
@@ -149,7 +160,7 @@ static void block_translated(struct qemu_plugin_tb *tb)
 	control->confused = interface_confuses_cpus();
 	if (contains(vectors, control->nr_vectors, address))
 		begins = exception_begins;
-	else if (control->thread_entry && address == control->thread_entry)
+	else if (begins_thread(address))
 		begins = thread_begins;
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, begins, QEMU_PLUGIN_CB_NO_REGS,
 					     to_userdata(address));

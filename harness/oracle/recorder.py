@@ -21,6 +21,7 @@ from harness.oracle.watch import (
     find_marks,
     find_threads,
     find_vectors,
+    vectors_at,
 )
 from harness.units import align_up
 
@@ -151,6 +152,15 @@ class Oracle:
         self._watched |= found
         struct.pack_into(f"={len(every)}Q", self._memory, self._control.sites, *every)
         self._control.nr_sites = len(every)
+
+    def set_vectors(self, start: int) -> None:
+        """The guest's exception vectors begin at ``start``, which it has decided itself.
+
+        Write their memory afterwards, if only what it has: QEMU has translated it before.
+        """
+        found = vectors_at(self._image, start)
+        struct.pack_into(f"={len(found)}Q", self._memory, self._control.vectors, *found)
+        self._control.nr_vectors = len(found)
 
     @property
     def argument(self) -> str:
@@ -287,6 +297,9 @@ class Oracle:
             ("sites", self._watched),
         ):
             append(name, len(addresses), struct.pack(f"={len(addresses)}Q", *sorted(addresses)))
+            if name == "vectors" and not addresses:
+                # Room for `set_vectors`.
+                content.extend(bytes(8 * len(isa.machine.vector_offsets)))
         self._room = len(self._watched) + MODULE_SITES
         control.records = align_up(len(content) + 8 * MODULE_SITES, mmap.PAGESIZE)
         content[: ctypes.sizeof(Control)] = bytes(control)

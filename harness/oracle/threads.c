@@ -13,7 +13,12 @@
 struct thread *running[MAX_CPUS];
 static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in the guest */
 static struct thread *found[MAX_THREADS];	/* without a table of structures: by their number */
-static bool switching[MAX_CPUS];	/* has stored to the previous thread's structure */
+
+/* What an execution of the function that switches threads has accessed so far. */
+static struct {
+	uint64_t lowest;	/* of its stores */
+	bool loaded;
+} switching[MAX_CPUS];
 
 static void number_thread(struct thread *thread, uint64_t structure)
 {
@@ -64,9 +69,16 @@ static struct thread *find_thread(uint64_t structure)
 	return NULL;
 }
 
+void distant_switch_begins(unsigned int vcpu, void *userdata)
+{
+	(void)userdata;
+	switching[vcpu].lowest = UINT64_MAX;
+	switching[vcpu].loaded = false;
+}
+
 /*
- * The structures of a Linux kernel lie anywhere: the first store of a switch is to the previous
- * thread's, the first load behind it is from the next one's, and both are at the same offset.
+ * The structures of a Linux kernel lie anywhere: a switch stores to the previous thread's, then loads
+ * from the next one's.  The first load is at the offset of the lowest store.
  */
 void distant_switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 			     void *userdata)
@@ -75,17 +87,18 @@ void distant_switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint
 
 	(void)userdata;
 	address &= control->address_mask;
+	if (switching[vcpu].loaded)
+		return;
 	if (qemu_plugin_mem_is_store(info)) {
-		if (!switching[vcpu] && !control->threads[thread->index]) {
-			control->threads[thread->index] = address;
-			found[thread->index] = thread;
-		}
-		switching[vcpu] = true;
+		if (address < switching[vcpu].lowest)
+			switching[vcpu].lowest = address;
 		return;
 	}
-	if (!switching[vcpu])
-		return;
-	switching[vcpu] = false;
+	switching[vcpu].loaded = true;
+	if (!control->threads[thread->index]) {
+		control->threads[thread->index] = switching[vcpu].lowest;
+		found[thread->index] = thread;
+	}
 	thread = find_thread(address);
 	if (!thread) {
 		thread = new_thread(address);

@@ -27,7 +27,7 @@ class ThreadWatch:
 
     switch_begin: int = 0
     switch_end: int = 0
-    thread_entry: int = 0
+    thread_entries: tuple[int, ...] = ()
     thread_table: int = 0
     thread_size: int = 0
     nr_slots: int = 0
@@ -47,7 +47,12 @@ def find_vectors(image: Image) -> list[int]:
     """Addresses of the guest's exception vectors."""
     machine = image.isa.machine
     start = image.symbols.get(machine.vectors_symbol)
-    return [] if start is None else [start + offset for offset in machine.vector_offsets]
+    return [] if start is None else vectors_at(image, start)
+
+
+def vectors_at(image: Image, start: int) -> list[int]:
+    """Addresses of exception vectors that begin at ``start``."""
+    return sorted(start + offset for offset in image.isa.machine.vector_offsets)
 
 
 def find_marks(image: Image) -> dict[int, str]:
@@ -69,7 +74,8 @@ def find_marks(image: Image) -> dict[int, str]:
 def find_threads(image: Image) -> ThreadWatch:
     """The addresses to follow the guest's threads, from symbols and debug information."""
     symbols = image.symbols
-    if set(image.isa.machine.linux_switch) <= set(symbols):
+    linux_switch = set(image.isa.machine.linux_switch)
+    if linux_switch and linux_switch <= set(symbols):
         return _linux_threads(image)
     if not {SWITCH, THREAD_ENTRY, "threads"} <= set(symbols):
         return ThreadWatch()
@@ -83,7 +89,7 @@ def find_threads(image: Image) -> ThreadWatch:
     return ThreadWatch(
         switch_begin=switch.address,
         switch_end=switch.address + switch.size,
-        thread_entry=symbols[THREAD_ENTRY],
+        thread_entries=(symbols[THREAD_ENTRY],),
         thread_table=symbols["threads"],
         thread_size=image.structures.struct("thread_info").size,
         nr_slots=count,
@@ -91,14 +97,14 @@ def find_threads(image: Image) -> ThreadWatch:
 
 
 def _linux_threads(image: Image) -> ThreadWatch:
-    name, entry = image.isa.machine.linux_switch
+    name, *entries = image.isa.machine.linux_switch
     switch = image.function_at(image.symbols[name])
     if switch is None:
         return ThreadWatch()
     return ThreadWatch(
         switch_begin=switch.address,
         switch_end=switch.address + switch.size,
-        thread_entry=image.symbols[entry],
+        thread_entries=tuple(image.symbols[entry] for entry in entries),
     )
 
 

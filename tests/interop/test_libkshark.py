@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """KernelShark's library loads what we write and names everything in it."""
 
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -11,25 +9,6 @@ from graph_files import NESTED, graph_trace
 from harness.ring import PageFormat, mark_lost
 from harness.trace import TraceDatReader
 from trace_files import FORMATS, address, function_trace, trace_file
-
-SOURCE = Path(__file__).with_name("kshark_dump.c")
-HEADERS = Path("/usr/include/kernelshark")
-
-
-@pytest.fixture(scope="module")
-def kshark_dump(tmp_path_factory):
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler is installed (package gcc)")
-    if not (HEADERS / "libkshark.h").exists() or not Path("/usr/include/json-c").exists():
-        pytest.skip("libkshark is not installed (packages libkshark-dev and libjson-c-dev)")
-    program = tmp_path_factory.mktemp("kshark") / "a.out"
-    subprocess.run(
-        ["cc", "-Wall", "-Wextra", "-Werror", SOURCE, "-isystem", HEADERS, "-lkshark"],
-        cwd=program.parent,
-        check=True,
-        timeout=60,
-    )
-    return program
 
 
 @pytest.fixture(params=FORMATS, ids=lambda form: f"{form[0]}-{8 * form[1]}")

@@ -28,7 +28,7 @@ def running(config: Path, do: str) -> Iterator[tuple[Path, Machine]]:
     append = command_line(f"{table.append} do={do},poweroff", 256 << 10)
     with Machine(loaded, table.boot_file, append=append, initrd=table.initrd) as machine:
         machine.qmp("cont")
-        machine.console.expect("Run /init as init", 200.0)
+        machine.console.expect("Run /init as init", 600.0)
         yield table.vmlinux, machine
 
 
@@ -60,7 +60,7 @@ def test_attach_traces_a_running_kernel_from_any_moment(linux_config: Path) -> N
 def test_a_cpu_in_user_mode_hides_nothing(linux_config: Path) -> None:
     with booted(linux_config, "work:10000") as guest:
         guest.collector.configure()
-        guest.run("version_proc_show", timeout=200.0)
+        guest.run("version_proc_show", timeout=600.0)
         for _ in range(MOMENTS):
             guest.run(None, seconds=0.01)
             if in_user_mode(guest):
@@ -68,7 +68,7 @@ def test_a_cpu_in_user_mode_hides_nothing(linux_config: Path) -> None:
         assert in_user_mode(guest)
         guest.tracer.set_filter("vfs_*")
         guest.tracer.current = "function"
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         assert "vfs_open" in {row[2] for row in rows(list(guest.tracer.events()))}
 
@@ -103,7 +103,7 @@ def test_nothing_is_lost_that_is_larger_than_the_buffer(linux_config: Path) -> N
     with booted(linux_config, "work:20", 64 << 10) as guest:
         guest.collector.configure()
         guest.tracer.current = "function"
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.tracer.current = "nop"
         guest.drain()
         counts = guest.collector.counts
@@ -121,7 +121,7 @@ def test_overwriting_keeps_the_newest(linux_config: Path, monkeypatch: pytest.Mo
         with monkeypatch.context() as patch:
             # Nobody reads meanwhile.
             patch.setattr(guest.collector, "drain", lambda *arguments: True)
-            guest.run(timeout=200.0)
+            guest.run(timeout=600.0)
         guest.tracer.current = "nop"
         guest.drain()
         counts = guest.collector.counts

@@ -20,7 +20,7 @@ def test_graph_equals_the_kernels_own_view_and_leaves_no_trace(linux_config: Pat
         guest.tracer.set_filter("vfs_*", "*getname*")
         guest.tracer.current = "function_graph"
         # Before that the init has written what it read of the kernel's own file.
-        guest.run("tracing_set_tracer", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
         guest.drain()
         own = [one.function for one in guest.tracer.events() if one.name == "funcgraph_entry"]
         kernel = CALL.findall(console(guest))
@@ -28,7 +28,7 @@ def test_graph_equals_the_kernels_own_view_and_leaves_no_trace(linux_config: Pat
         assert own[: len(kernel)] == kernel
         guest.tracer.current = "nop"
         assert guest.tracer.enabled_functions == []
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         text = console(guest)
         assert not [word for word in WARNINGS if word in text]
 
@@ -42,7 +42,7 @@ def test_events_by_glob_with_every_field_for_trace_cmd(linux_config: Path, tmp_p
         guest.tracer.set_event("sched:sched_s*", "!sched:sched_stat*")
         assert "sched:sched_switch" in guest.tracer.enabled_events
         assert not any("sched_stat" in one for one in guest.tracer.enabled_events)
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.tracer.set_event()
         assert guest.tracer.enabled_events == []
         switches = [one for one in guest.tracer.events() if one.name == "sched_switch"]

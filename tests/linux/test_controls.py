@@ -26,11 +26,11 @@ def test_the_kernel_switches_tracers_while_ours_is_on(
         guest.collector.configure()
         guest.tracer.set_filter(*globs)
         guest.tracer.current = "function"
-        guest.run("tracing_set_tracer", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
         guest.drain()
         ours = len(list(guest.tracer.events()))
         assert ours > 10
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         assert guest.tracer.current == "nop"
         events = list(guest.tracer.events())
@@ -44,15 +44,15 @@ def test_the_kernel_switches_tracers_while_ours_is_on(
 
 def test_a_tracer_of_the_kernel_is_not_taken_away(linux_config: Path) -> None:
     with booted(linux_config, "tracer:function,work:1,tracer:nop,work:1") as guest:
-        guest.run("tracing_set_tracer", timeout=200.0)
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
+        guest.run("vfs_read", timeout=600.0)
         with pytest.raises(GuestError, match="traces functions itself: its tracer is 'function'"):
             guest.tracer.current = "function"
-        guest.run("tracing_set_tracer", timeout=200.0)
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
+        guest.run("vfs_read", timeout=600.0)
         guest.tracer.current = "function"
         guest.tracer.current = "nop"
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         check_no_warning(guest)
 
 
@@ -61,31 +61,31 @@ def test_notrace_and_a_changed_filter(linux_config: Path) -> None:
         guest.collector.configure()
         guest.tracer.set_notrace("*lock*", "*rcu*")
         guest.tracer.current = "function"
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         found = names(guest)
         assert "vfs_open" in found
         assert not [name for name in found if "lock" in name or "rcu" in name]
         guest.tracer.set_filter("vfs_*")
         guest.collector.clear()
-        guest.run("vfs_open", timeout=200.0)
-        guest.run("vfs_open", timeout=200.0)
+        guest.run("vfs_open", timeout=600.0)
+        guest.run("vfs_open", timeout=600.0)
         found = names(guest)
         assert "vfs_open" in found
         assert all(name.startswith("vfs_") for name in found)
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         check_no_warning(guest)
 
 
 def test_the_functions_and_events_of_one_process(linux_config: Path) -> None:
     with booted(linux_config, "work:2,tracer:function,work:1,tracer:nop") as guest:
         guest.collector.configure()
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         guest.tracer.set_filter("schedule", "vfs_*")
         guest.tracer.set_ftrace_pid(1)
         guest.tracer.set_event_pid(1)
         guest.tracer.set_event("sched:sched_switch")
         guest.tracer.current = "function"
-        guest.run("tracing_set_tracer", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
         guest.drain()
         events = list(guest.tracer.events())
         calls = [event for event in events if event.name == "function"]
@@ -97,7 +97,7 @@ def test_the_functions_and_events_of_one_process(linux_config: Path) -> None:
         guest.tracer.set_ftrace_pid()
         guest.tracer.set_event_pid()
         guest.collector.clear()
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         assert len({event.pid for event in guest.tracer.events()}) > 1
         check_no_warning(guest)
@@ -106,14 +106,14 @@ def test_the_functions_and_events_of_one_process(linux_config: Path) -> None:
 def test_stack_traces_and_options(linux_config: Path) -> None:
     with booted(linux_config, "work:2,tracer:function,work:1,tracer:nop") as guest:
         guest.collector.configure()
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         with pytest.raises(UsageError, match="no option 'silly'"):
             guest.tracer.set_option("silly")
         guest.tracer.set_option("func_stack_trace", "sym-offset")
         assert {"func_stack_trace", "sym-offset"} <= set(guest.tracer.trace_options)
         guest.tracer.set_filter("vfs_open")
         guest.tracer.current = "function"
-        guest.run("tracing_set_tracer", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
         guest.tracer.current = "nop"
         guest.drain()
         events = list(guest.tracer.events())
@@ -124,7 +124,7 @@ def test_stack_traces_and_options(linux_config: Path) -> None:
         guest.tracer.set_event("sched:sched_switch")
         guest.tracer.set_option("stacktrace")
         guest.collector.clear()
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         events = list(guest.tracer.events())
         # The stacks of functions are off again.
@@ -135,13 +135,13 @@ def test_stack_traces_and_options(linux_config: Path) -> None:
 def test_graph_functions_and_depth(linux_config: Path) -> None:
     with booted(linux_config, "work:3,tracer:function,work:1,tracer:nop") as guest:
         guest.collector.configure()
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         guest.tracer.graph.set_graph_function("do_sys_openat2")
         guest.tracer.graph.set_graph_notrace("do_filp_open")
         assert guest.tracer.graph.graph_functions == ["do_sys_openat2"]
         guest.tracer.current = "function_graph"
-        guest.run("vfs_read", timeout=200.0)
-        guest.run("do_sys_openat2", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
+        guest.run("do_sys_openat2", timeout=600.0)
         guest.tracer.current = "nop"
         entries = [one for one in guest.tracer.events() if one.name == "funcgraph_entry"]
         tops = {one.function for one in entries if one.fields["depth"] == 0}
@@ -153,23 +153,23 @@ def test_graph_functions_and_depth(linux_config: Path) -> None:
         guest.tracer.graph.max_graph_depth = 1
         guest.collector.clear()
         guest.tracer.current = "function_graph"
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         guest.tracer.current = "nop"
         depths = {o.fields["depth"] for o in guest.tracer.events() if o.name == "funcgraph_entry"}
         assert depths == {0}
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         check_no_warning(guest)
 
 
 def test_another_size_of_the_buffer(linux_config: Path) -> None:
     with booted(linux_config, "work:1,tracer:function,work:1,tracer:nop", 64 << 10) as guest:
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         guest.collector.configure(1 << 20)
         room = guest.collector.room  # type: ignore[attr-defined]
         assert room * guest.collector.format.page_size > 900 << 10
         guest.tracer.set_filter("vfs_*")
         guest.tracer.current = "function"
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         assert "vfs_open" in names(guest)
         assert guest.collector.counts.lost == 0

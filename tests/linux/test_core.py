@@ -43,7 +43,7 @@ def test_a_dump_holds_what_the_stub_reads(linux_config: Path, tmp_path: Path) ->
     with booted(linux_config, "work:1") as guest:
         guest.collector.configure(overwrite=True)
         guest.tracer.current = "function"
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         dumped_to(guest, core)
         guest.settle()
         guest.drain()
@@ -73,7 +73,7 @@ def test_attach_reads_a_kernel_that_has_panicked(linux_config: Path) -> None:
         vmlinux,
         machine,
     ):
-        machine.console.expect("Kernel panic", 200.0)
+        machine.console.expect("Kernel panic", 600.0)
         with attach(vmlinux, str(machine.gdb_socket)) as guest:
             assert guest.tracer.current == "function"
             guest.drain()
@@ -88,7 +88,7 @@ def test_a_recording_that_a_panic_ends_has_its_last_events(
     assert isinstance(loaded, LinuxConfig)
     table = loaded.linux.model_copy(update={"append": f"{loaded.linux.append} do=work:1,panic"})
     output = tmp_path / "panic.dat"
-    request = Request(spec=loaded.model_copy(update={"linux": table}), output=output, timeout=200.0)
+    request = Request(spec=loaded.model_copy(update={"linux": table}), output=output, timeout=600.0)
     with pytest.raises(GuestDied, match="panicked") as raised:
         record(request)
     assert str(output) in raised.value.advice

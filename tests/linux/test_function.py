@@ -24,7 +24,7 @@ def booted(config: Path | LinuxConfig, do: str, buffer_size: int = 1 << 20) -> I
     words = [word for word in loaded.linux.append.split() if not word.startswith("do=")]
     table = loaded.linux.model_copy(update={"append": " ".join([*words, f"do={do},poweroff"])})
     with boot(
-        loaded.model_copy(update={"linux": table}), buffer_size=buffer_size, timeout=200.0
+        loaded.model_copy(update={"linux": table}), buffer_size=buffer_size, timeout=600.0
     ) as guest:
         yield guest
 
@@ -54,7 +54,7 @@ def test_events_equal_the_kernels_own_dump(linux_config: Path) -> None:
         guest.collector.configure()
         guest.tracer.set_filter(*FILTER)
         guest.tracer.current = "function"
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         own, kernel = rows(list(guest.tracer.events())), dumped(console(guest))
         assert len(kernel) > 10
@@ -66,10 +66,10 @@ def test_the_kernel_switches_tracers_itself_afterwards(linux_config: Path) -> No
         untouched = {one.site: one.code for one in guest.tracer.sites()}
         guest.tracer.set_filter(*FILTER)
         guest.tracer.current = "function"
-        guest.run("vfs_read", timeout=200.0)
+        guest.run("vfs_read", timeout=600.0)
         guest.tracer.current = "nop"
         assert {one.site: one.code for one in guest.tracer.sites()} == untouched
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         text = console(guest)
         assert not [word for word in WARNINGS if word in text]
 
@@ -81,12 +81,12 @@ def test_tracing_from_the_earliest_moment_and_beyond_the_end_of_boot_code(
     assert isinstance(loaded, LinuxConfig)
     table = loaded.linux.model_copy(update={"append": f"{loaded.linux.append} do=work:1,poweroff"})
     config = loaded.model_copy(update={"linux": table})
-    with boot(config, until="sched_init", timeout=200.0) as guest:
+    with boot(config, until="sched_init", timeout=600.0) as guest:
         guest.collector.configure()
         guest.tracer.set_filter("sched_init", "vfs_*", "trace_*")
         guest.tracer.current = "function"
         assert "sched_init" in guest.tracer.enabled_functions
-        guest.run("vfs_write", timeout=200.0)
+        guest.run("vfs_write", timeout=600.0)
         guest.tracer.current = "nop"
         functions = [row[2] for row in rows(list(guest.tracer.events()))]
         assert functions[0] == "sched_init"

@@ -27,7 +27,7 @@ def reported(guest: Guest, path: Path) -> str:
 
 def loads(guest: Guest) -> None:
     """Let the guest load its module; without modules in its root file system, skip."""
-    guest.run(["do_init_module", *guest.ends], timeout=200.0)  # type: ignore[attr-defined]
+    guest.run(["do_init_module", *guest.ends], timeout=600.0)  # type: ignore[attr-defined]
     if "do_init_module" not in guest.describe():
         pytest.skip("there is no such module for this kernel")
 
@@ -38,7 +38,7 @@ def test_trace_printk_is_text_for_trace_cmd(linux_config: Path, tmp_path: Path) 
         guest.tracer.set_filter("vfs_open")
         guest.tracer.current = "function"
         loads(guest)
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         guest.drain()
         text = reported(guest, tmp_path / "x.dat")
         assert "This is a static string that will use trace_bputs" in text
@@ -54,7 +54,7 @@ def test_a_module_that_is_loaded_while_the_tracer_is_on(linux_config: Path, tmp_
         guest.collector.configure()
         guest.tracer.current = "function"
         loads(guest)
-        guest.run("vfs_open", timeout=200.0)
+        guest.run("vfs_open", timeout=600.0)
         found = {name for name in names(guest) if name.endswith(f"[{SAMPLE}]")}
         assert found
         guest.tracer.current = "nop"
@@ -66,7 +66,7 @@ def test_a_module_that_is_loaded_while_the_tracer_is_on(linux_config: Path, tmp_
         guest.tracer.set_event("sample-trace:*")
         guest.tracer.current = "function"
         guest.collector.clear()
-        guest.run("tracing_set_tracer", timeout=200.0)
+        guest.run("tracing_set_tracer", timeout=600.0)
         guest.drain()
         events = list(guest.tracer.events())
         functions = {one.message.partition(" <-")[0] for one in events if one.name == "function"}
@@ -75,7 +75,7 @@ def test_a_module_that_is_loaded_while_the_tracer_is_on(linux_config: Path, tmp_
         shown = [line for line in text.splitlines() if "foo_bar:" in line]
         assert len(shown) == len([one for one in events if one.name == "foo_bar"])
         assert "UNKNOWN" not in text
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         check_no_warning(guest)
 
 
@@ -83,7 +83,7 @@ def test_threads_have_their_names(linux_config: Path) -> None:
     with booted(linux_config, "load:trace-events-sample,work:1") as guest:
         guest.collector.configure()
         loads(guest)
-        guest.run(timeout=200.0)
+        guest.run(timeout=600.0)
         found = guest.tracer.remember_names()
         assert found[1] == "init"
         assert "event-sample" in found.values()

@@ -30,7 +30,7 @@ def test_a_kernel_at_random_addresses_is_refused_with_the_option(linux_config: P
     append = " ".join(word for word in table.append.split() if word != "nokaslr")
     with Machine(config, table.boot_file, append=append, initrd=table.initrd) as machine:
         machine.qmp("cont")
-        machine.console.expect("Run /init as init", 200.0)
+        machine.console.expect("Run /init as init", 600.0)
         before = machine.console.log.read_bytes()
         with (
             pytest.raises(WrongGuest) as refused,
@@ -51,12 +51,12 @@ def test_a_kernel_that_is_locked_down(linux_config: Path, level: str, refused: b
         if refused:
             with pytest.raises(GuestError, match="is locked down"):
                 guest.tracer.current = "function"
-            guest.run(timeout=200.0)
+            guest.run(timeout=600.0)
         else:
             guest.collector.configure()
             guest.tracer.set_filter("vfs_*")
             guest.tracer.current = "function"
-            guest.run(timeout=200.0)
+            guest.run(timeout=600.0)
             guest.drain()
             assert {"vfs_open", "vfs_read"} <= names(guest)
         check_no_warning(guest)

@@ -45,7 +45,7 @@ def test_every_step_prints_what_the_document_says(
     monkeypatch.chdir(tmp_path)
     table = loaded.linux.model_copy(update={"until": "rest_init"})
     config = loaded.model_copy(update={"linux": table})
-    session = Session(lambda: boot(config, timeout=200.0))
+    session = Session(lambda: boot(config, timeout=600.0))
     capsys.readouterr()
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     walk = steps()

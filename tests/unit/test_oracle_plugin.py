@@ -211,12 +211,21 @@ def image(code):
     )
 
 
+def linux_image(code):
+    """The same with a Linux kernel's functions, and vectors where it puts them."""
+    found = image(code)
+    switch, *entries = code.isa.machine.linux_switch
+    found.symbols = {"_mcount": MCOUNT, switch: at(SWITCH)}
+    found.symbols |= {entry: at(THREAD_ENTRY + number) for number, entry in enumerate(entries)}
+    return found
+
+
 @pytest.fixture
 def machine(library, tmp_path):
     """A function: (CPUs, oracle) of a fake machine."""
     oracles = []
 
-    def start(name="mips", cpus=1, capacity=1000):
+    def start(name="mips", cpus=1, capacity=1000, image=image):
         code = SHORT if name == "short" else CODES[name]
         oracle = Oracle(image(code), tmp_path, capacity=capacity)
         oracles.append(oracle)
@@ -590,6 +599,52 @@ def test_each_thread_has_its_own_callers(machine, name):
         THREADS + THREAD_SIZE,
     ]
     assert flow(oracle)[-2:] == [("R", other), ("C", place(0))]
+
+
+@both
+def test_tasks_of_a_linux_kernel_are_known_by_where_their_registers_are_saved(machine, name):
+    (cpu,), oracle = machine(name, image=linux_image)
+    init, worker, stack = THREADS + 0x1000, THREADS + 0x5000, THREADS + 0x9000
+
+    def switch(before, after, place):
+        back = cpu.call(place)
+        cpu.enter(SWITCH)
+        # The status lies behind the other registers, and is saved first.
+        for offset in (44, 0, 4):
+            cpu.memory(SWITCH + 1, before + offset, True)
+        cpu.memory(SWITCH + 1, after, False)
+        # A variable of the kernel.
+        cpu.memory(SWITCH + 1, stack, True)
+        cpu.memory(SWITCH + 1, after + 44, False)
+        cpu.ret(SWITCH + 2)
+        return back
+
+    entries = cpu.code.isa.machine.linux_switch[1:]
+    one = cpu.call(100)
+    first = switch(init, worker, 110)
+    cpu.enter(THREAD_ENTRY + len(entries) - 1)
+    other = cpu.call(200)
+    cpu.site()
+    second = switch(worker, init, 210)
+    cpu.enter(first)
+    cpu.site()
+    switch(init, worker, 120)
+    cpu.enter(second)
+    cpu.site()
+    assert parents(oracle) == [other, one, other]
+    threads = [oracle.thread_address(call.thread) for call in oracle.records()]
+    assert threads == [worker, init, worker]
+
+
+def test_vectors_that_the_guest_places_itself(machine):
+    (cpu,), oracle = machine(image=linux_image)
+    oracle.set_vectors(VECTOR - 0x180)
+    cpu.call(100)
+    handler = cpu.interrupt()
+    cpu.site()
+    cpu.leave(handler, 10)
+    cpu.site()
+    assert [call.level for call in oracle.records()] == [1, 0]
 
 
 @both

@@ -43,6 +43,8 @@ class MipsMachine(Machine):
 
     linux = MIPS_LINUX
     linux_page_object = "invalid_pte_table"
+    linux_switch = ("resume", "ret_from_fork", "ret_from_kernel_thread")
+    linux_vectors = "ebase"
     injections: ClassVar[Mapping[str, Injection]] = {
         "software-interrupt": Injection(_set_software_interrupt)
     }
