@@ -17,7 +17,7 @@ from harness.errors import GdbError, HostError
 from harness.units import KIB
 
 BLOCK = 1 * KIB
-"""Bytes of a small read: at most one packet of QEMU's stub."""
+"""Bytes of a small read, unless changed: at most one packet of QEMU's stub."""
 
 SMALL_READ = 4 * KIB
 """Up to this size -data-read-memory-bytes is as fast as a dump (benchmarks/mi.py)."""
@@ -87,6 +87,7 @@ class Memory:
         """The physical address of a kernel address, None for others; used if the selected CPU is in
         user mode.
         """
+        self._block = BLOCK
         self._forbidden: Sequence[range] = ()
         self._session = session
         self._transfer = transfer
@@ -105,6 +106,11 @@ class Memory:
             for command in ("set mem inaccessible-by-default off", HALF, *regions):
                 self._session.console(command)
 
+    def read_blocks_of(self, size: int) -> None:
+        """Read and cache so many bytes at once, instead of `BLOCK`."""
+        self._block = size
+        self.forget()
+
     def forget(self) -> None:
         """Drop everything that was read."""
         self._blocks.clear()
@@ -113,18 +119,19 @@ class Memory:
         """``size`` bytes from ``address`` on, from cached blocks if possible."""
         if size <= 0:
             return b""
-        first = address - address % BLOCK
-        blocks = range(first, address + size, BLOCK)
+        step = self._block
+        first = address - address % step
+        blocks = range(first, address + size, step)
         missing = [block for block in blocks if block not in self._blocks]
         if missing:
-            begin, length = missing[0], missing[-1] + BLOCK - missing[0]
+            begin, length = missing[0], missing[-1] + step - missing[0]
             try:
                 data = self._fetch(begin, length)
             except GdbError:
                 # Another part of the block may not be mapped.
                 return self._fetch(address, size)
-            for offset in range(0, length, BLOCK):
-                self._blocks[begin + offset] = data[offset : offset + BLOCK]
+            for offset in range(0, length, step):
+                self._blocks[begin + offset] = data[offset : offset + step]
         data = b"".join(self._blocks[block] for block in blocks)
         return data[address - first : address - first + size]
 

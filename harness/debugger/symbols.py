@@ -31,12 +31,13 @@ class GdbSymbols:
         self.address_mask = (1 << 64) - 1
         """The valid bits of an address."""
 
-    def load(self, elf: Path, *, current: bool = False) -> None:
+    def load(self, elf: Path, *, current: bool = False, index: Path | None = None) -> None:
         """Load the symbols of ``elf``, the target's kernel.
 
         Before :meth:`Debugger.connect`, as a stub may not report its architecture.  With
         ``current``, gdb does not warn of sources that are newer than the file: it was built from
-        the same ones.
+        the same ones.  With ``index``, gdb keeps an index of the file in that directory, by its
+        build id, and has it faster the next time.
         """
         try:
             with elf.open("rb") as file:
@@ -46,6 +47,9 @@ class GdbSymbols:
         if identification[:4] != b"\x7fELF":
             raise UsageError(f"{elf} is not an ELF file")
         self._changed()
+        if index is not None:
+            self._session.console(f"set index-cache directory {index}")
+            self._session.console("set index-cache enabled on")
         name = self._copy("kernel", elf, current=current)
         with self.among_links():
             self._session.command(f"-file-exec-and-symbols {name}", DEADLINE)

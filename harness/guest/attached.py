@@ -11,6 +11,7 @@ from harness.files import ScratchDirectory
 from harness.guest.guest import Guest
 from harness.guest.linux import LinuxGuest
 from harness.guest.linux_start import check_identity, check_kernel
+from harness.guest.linux_symbols import load_symbols
 from harness.guest.start import check_build_id
 from harness.image import Image
 from harness.linux import LinuxImage, load_layouts, open_image
@@ -44,7 +45,10 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
     else:
         _ = image.structures  # raises without debug information
     with ScratchDirectory() as directory, Debugger() as debugger:
-        debugger.symbols.load(elf)
+        if layouts is None:
+            debugger.symbols.load(elf)
+        else:
+            load_symbols(debugger, elf)
         debugger.memory.linear = image.isa.machine.linear_address
         try:
             debugger.connect(endpoint, CONNECTING)

@@ -12,6 +12,7 @@ from harness.errors import GuestError, UsageError
 from harness.files import ScratchDirectory
 from harness.guest.linux import LinuxGuest
 from harness.guest.linux_start import read_vmlinux
+from harness.guest.linux_symbols import load_symbols
 from harness.linux import Kernel, Layouts, LinuxImage, load_layouts
 from harness.machine import AttachedMachine
 from harness.patcher import Text
@@ -98,7 +99,7 @@ def open_dump(elf: Path, core: Path) -> Iterator[DumpedGuest]:
         memory = DumpedKernel(image, dump)
         socket = directory.path / "stub"
         with DumpStub(memory, socket), Debugger() as debugger:
-            debugger.symbols.load(elf)
+            load_symbols(debugger, elf)
             debugger.connect(socket)
             machine = AttachedMachine(str(core), directory.path)
             guest = DumpedGuest(image, layouts, machine, debugger, memory)

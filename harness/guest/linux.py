@@ -36,6 +36,9 @@ LAST_WORD = "console_flush_on_panic"
 
 BULK = 64 * 1024
 
+PAGE = 4096
+"""Bytes of memory that are mapped together, at least."""
+
 CALLING = 120.0
 """Timeout in seconds of a call: it may change all call sites, and allocate for all tasks."""
 
@@ -60,6 +63,8 @@ class LinuxGuest(Guest):
         super().__init__(None, image, machine, debugger, lane)
         self.control.dying = self._let_it_print
         debugger.memory.linear = self._linear_address
+        # What is read are lists, which lie densely in slabs and sections.
+        debugger.memory.read_blocks_of(PAGE)
 
     @property
     def name(self) -> str:

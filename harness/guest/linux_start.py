@@ -19,6 +19,7 @@ from harness.errors import (
 )
 from harness.guest.control import PARTING, TIMEOUT
 from harness.guest.linux import LinuxGuest
+from harness.guest.linux_symbols import load_symbols
 from harness.image import RunningImage
 from harness.linux import LinuxImage, load_layouts, open_image
 from harness.linux.image import check_debug_info
@@ -73,7 +74,7 @@ def start_linux(
         Debugger() as debugger,
     ):
         debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
-        debugger.symbols.load(table.vmlinux)
+        load_symbols(debugger, table.vmlinux)
         debugger.memory.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)

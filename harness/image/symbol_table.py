@@ -75,5 +75,9 @@ def _name(names: bytes, at: int) -> str:
     end = names.find(b"\0", at, at + LIMIT)
     if end < 0:
         raise ValueError("a symbol's name is not in the string table")
-    text = names[at:end].decode("utf-8", "replace").encode().decode("ascii", "backslashreplace")
+    found = names[at:end]
+    if found.isascii():
+        text = found.decode("ascii")
+    else:
+        text = found.decode("utf-8", "replace").encode().decode("ascii", "backslashreplace")
     return text if text.isprintable() else text.encode("unicode_escape").decode()
