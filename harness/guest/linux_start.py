@@ -3,7 +3,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 from harness.config import LinuxConfig
 from harness.debugger import Debugger
@@ -21,7 +23,7 @@ from harness.guest.control import PARTING, TIMEOUT
 from harness.guest.linux import LinuxGuest
 from harness.guest.linux_symbols import load_symbols
 from harness.image import RunningImage
-from harness.linux import LinuxImage, load_layouts, open_image
+from harness.linux import Layouts, LinuxImage, load_layouts, open_image
 from harness.linux.image import check_debug_info
 from harness.machine import Machine
 from harness.units import KIB
@@ -60,9 +62,8 @@ def start_linux(
     table = config.linux
     tell = progress or (lambda line: None)
     tell(f"reading {table.vmlinux}")
-    image = read_vmlinux(table.vmlinux.read_bytes(), str(table.vmlinux))
-    layouts = load_layouts(image)
     with (
+        ThreadPoolExecutor(max_workers=1) as pool,
         Machine(
             config,
             table.boot_file,
@@ -74,7 +75,10 @@ def start_linux(
         Debugger() as debugger,
     ):
         debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
+        # While gdb reads it as well.
+        reading = pool.submit(_read, table.vmlinux)
         load_symbols(debugger, table.vmlinux)
+        image, layouts = reading.result()
         debugger.memory.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)
@@ -95,6 +99,11 @@ def start_linux(
             raise
         check_identity(debugger, image)
         yield guest
+
+
+def _read(vmlinux: Path) -> tuple[LinuxImage, Layouts]:
+    image = read_vmlinux(vmlinux.read_bytes(), str(vmlinux))
+    return image, load_layouts(image)
 
 
 def read_vmlinux(data: bytes, name: str) -> LinuxImage:

@@ -7,10 +7,12 @@ The table in the vmlinux is freed after boot, and knows no modules.
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.errors import GuestError
 from harness.isa import CallSite, Form
 from harness.linux.kernel import Kernel
+from harness.linux.layouts import LayoutPlace
 
 DISABLED = 1 << 25
 """FTRACE_FL_DISABLED: never traced."""
@@ -26,13 +28,10 @@ NOT_SET_UP = "Let the kernel boot further: it reads its call sites in ftrace_ini
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """The records of one ``struct ftrace_page``: where they lie, and their contents."""
+    """The records of one ``struct ftrace_page``: where they lie, and how many bytes they have."""
 
     address: int
-    data: bytes
-
-    def __len__(self) -> int:
-        return len(self.data)
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class SiteRecord:
 
 
 class SiteRecords:
-    """All records of a stopped kernel."""
+    """All records of a stopped kernel; their contents are read when they are first asked for."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -53,29 +52,33 @@ class SiteRecords:
         self.pages = self._read()
 
     def __iter__(self) -> Iterator[SiteRecord]:
-        order = self._kernel.image.byteorder
-        for page in self.pages:
-            for at in range(0, len(page.data), self._layout.size):
+        ip, flags = self._form(self._ip), self._form(self._flags)
+        for data in self._contents:
+            for at in range(0, len(data), self._layout.size):
                 yield SiteRecord(
-                    self._ip.number(page.data, order, at), self._flags.number(page.data, order, at)
+                    ip.unpack_from(data, at + self._ip.offset)[0],
+                    flags.unpack_from(data, at + self._flags.offset)[0],
                 )
 
     def write(self, flags: Mapping[int, int]) -> None:
         """Set the flags of the records with these addresses, a page of records at once."""
-        form = self._form
-        for page in self.pages:
-            changed = bytearray(page.data)
-            for at in range(0, len(page.data), self._layout.size):
-                (ip,) = form.unpack_from(page.data, at + self._ip.offset)
+        form, put = self._form(self._ip), self._form(self._flags)
+        for page, data in zip(self.pages, self._contents, strict=True):
+            changed = bytearray(data)
+            for at in range(0, len(data), self._layout.size):
+                (ip,) = form.unpack_from(data, at + self._ip.offset)
                 if ip in flags:
-                    form.pack_into(changed, at + self._flags.offset, flags[ip])
-            if changed != page.data:
+                    put.pack_into(changed, at + self._flags.offset, flags[ip])
+            if changed != data:
                 self._kernel.memory.restore_memory(page.address, bytes(changed))
 
-    @property
-    def _form(self) -> struct.Struct:
+    def _form(self, place: LayoutPlace) -> struct.Struct:
         order = ">" if self._kernel.image.byteorder == "big" else "<"
-        return struct.Struct(order + ("I" if self._ip.size == 4 else "Q"))
+        return struct.Struct(order + ("I" if place.size == 4 else "Q"))
+
+    @cached_property
+    def _contents(self) -> list[bytes]:
+        return [self._kernel.memory.dump_memory(page.address, page.size) for page in self.pages]
 
     def _read(self) -> list[RecordPage]:
         kernel, size = self._kernel, self._layout.size
@@ -93,9 +96,7 @@ class SiteRecords:
                     f"the kernel's records of call sites are damaged: {count} records, or more"
                 )
             if index:
-                address = view["records"]
-                data = kernel.memory.dump_memory(address, index * size)
-                found.append(RecordPage(address, data))
+                found.append(RecordPage(view["records"], index * size))
             at = view["next"]
         return found
 

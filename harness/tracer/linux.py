@@ -76,9 +76,7 @@ class LinuxTracer(Tracer):
     def _follow_kernel(self) -> None:
         """Forget call sites that are gone: of freed boot code, and of unloaded modules."""
         records = SiteRecords(self._kernel)
-        if [page.address for page in records.pages] == [
-            page.address for page in self._records.pages
-        ] and sum(map(len, records.pages)) == sum(map(len, self._records.pages)):
+        if records.pages == self._records.pages:
             self._records = records
             return
         before = frozenset(self._image.sites)
