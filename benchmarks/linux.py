@@ -2,8 +2,8 @@
 """What tracing a Linux kernel from outside costs: those of ``harness linux build`` and ``fetch``.
 
 For each config: the pause in which all call sites are switched on and off; how long 8 MiB of the
-ring buffer take to read at once; and how long ``harness record`` takes beyond the same boot without
-it.
+ring buffer take to read at once; and how long the same boot takes in QEMU alone, under the harness
+without a tracer, and with ``harness record``.
 
     python benchmarks/linux.py CONFIG.toml...
 """
@@ -15,6 +15,8 @@ from pathlib import Path
 
 from harness import boot
 from harness.config import LinuxConfig, load_any_config
+from harness.guest.linux_start import command_line
+from harness.machine import Machine
 from harness.record import Request, record
 from harness.units import MIB
 
@@ -68,20 +70,28 @@ def read(config: LinuxConfig) -> str:
 
 
 def recording(config: LinuxConfig, directory: Path) -> str:
-    """Seconds of the boot alone, from QEMU's start to the guest's end, and of a recording of it."""
+    """Seconds of the boot in QEMU alone, to the guest's end, of `boot`, and of a recording of it."""
     config = working(config, 1)
+    table = config.linux
+    begin = time.perf_counter()
+    append = command_line(table.append)
+    with Machine(config, table.boot_file, append=append, initrd=table.initrd) as machine:
+        machine.qmp("cont")
+        while not machine.ended(0.01):
+            machine.console.drain()
+    qemu = seconds(begin)
     begin = time.perf_counter()
     with boot(config, timeout=TIMEOUT) as guest:
         guest.run(timeout=TIMEOUT)
         alone = seconds(begin)
     begin = time.perf_counter()
     record(Request(config, directory / "x.dat", filters=(RECORDED,), timeout=TIMEOUT))
-    return f"{alone:9.2f} s{seconds(begin):9.2f} s"
+    return f"{qemu:9.2f} s{alone:9.2f} s{seconds(begin):9.2f} s"
 
 
 def main() -> None:
     """Print a table, one line a config."""
-    head = f"{'sites':>7}{'on':>11}{'off':>11}{'read':>12}{'in':>11}{'boot':>11}{'record':>11}"
+    head = f"{'sites':>7}{'on':>11}{'off':>11}{'read':>12}{'in':>11}{'QEMU':>11}{'boot':>11}{'record':>11}"
     print(f"{'config':28}{head}")
     for path in map(Path, sys.argv[1:]):
         config = load_any_config(path)
