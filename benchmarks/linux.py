@@ -70,7 +70,7 @@ def read(config: LinuxConfig) -> str:
 
 
 def recording(config: LinuxConfig, directory: Path) -> str:
-    """Seconds of the boot in QEMU alone, to the guest's end, of `boot`, and of a recording of it."""
+    """Seconds of the boot in QEMU alone up to the guest's end, of `boot`, and of a recording."""
     config = working(config, 1)
     table = config.linux
     begin = time.perf_counter()
@@ -91,7 +91,8 @@ def recording(config: LinuxConfig, directory: Path) -> str:
 
 def main() -> None:
     """Print a table, one line a config."""
-    head = f"{'sites':>7}{'on':>11}{'off':>11}{'read':>12}{'in':>11}{'QEMU':>11}{'boot':>11}{'record':>11}"
+    head = f"{'sites':>7}{'on':>11}{'off':>11}{'read':>12}{'in':>11}"
+    head += "".join(f"{name:>11}" for name in ("QEMU", "boot", "record"))
     print(f"{'config':28}{head}")
     for path in map(Path, sys.argv[1:]):
         config = load_any_config(path)
