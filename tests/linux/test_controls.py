@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Filters, processes, options and the buffer of a Linux kernel; it goes on without a warning."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,9 @@ def test_stack_traces_and_options(linux_config: Path) -> None:
         events = list(guest.tracer.events())
         stacks = [one for one in events if one.name == "kernel_stack"]
         assert len(stacks) == len([one for one in events if one.name == "function"]) > 1
-        assert all(" => vfs_open" in one.message for one in stacks)
+        frames = [re.findall(r" => ([\w.]+)", one.message) for one in stacks]
+        # The kernel's unwinder for MIPS does not get beyond the assembler code of its tracer.
+        assert all("vfs_open" in one or one == ["ftrace_caller"] for one in frames)
         guest.tracer.set_option("nofunc_stack_trace", "nosym-offset")
         guest.tracer.set_event("sched:sched_switch")
         guest.tracer.set_option("stacktrace")
