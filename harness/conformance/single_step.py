@@ -1,11 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""Single steps through code that may wait for other CPUs, which stand still meanwhile."""
+"""Calls of a port's patching functions, and single steps through them.
+
+They may wait for other CPUs, which stand still meanwhile.
+"""
 
 from harness.conformance.bench import Bench
 from harness.debugger import return_address
 
 WAITING = "kick_all_cpus_sync"
 """The kernel's function that waits for all other CPUs."""
+
+MOST_STEPS = 4000
+"""The most instructions of one call of a patching function."""
+
+Call = tuple[int, ...]
+"""A function, and its arguments."""
+
+
+def site_calls(bench: Bench, record: int, module: int = 0) -> tuple[Call, Call]:
+    """The calls that switch the site of a record on and off."""
+    image, caller = bench.image, bench.image.address_of("ftrace_caller")
+    return (
+        (image.address_of("ftrace_make_call"), record, caller),
+        (image.address_of("ftrace_make_nop"), module, record, caller),
+    )
+
+
+def prepare_call(bench: Bench, calls: tuple[Call, Call], *, on: bool) -> Call:
+    """One of `site_calls`, for a site that is off; it is switched on first if ``on`` is false."""
+    make_call, make_nop = calls
+    if on:
+        return make_call
+    bench.call(*make_call)
+    return make_nop
 
 
 def single_step(bench: Bench, here: int) -> int:

@@ -10,13 +10,17 @@ from itertools import pairwise
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import check, several_cpus
 from harness.conformance.hang import Hang
-from harness.conformance.single_step import WAITING, single_step
+from harness.conformance.single_step import (
+    MOST_STEPS,
+    WAITING,
+    Call,
+    prepare_call,
+    single_step,
+    site_calls,
+)
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.verdict import Layer
 from harness.isa import CallSite
-
-MOST_STEPS = 4000
-"""The most instructions of one call of a patching function."""
 
 SITE = "leaf"
 ARGUMENTS = (3, 5)
@@ -32,7 +36,7 @@ def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
         bench.fresh()
         site, right = bench.sites.of(SITE), bench.call(bench.image.address_of(SITE), *ARGUMENTS)
         Switch(bench).tracer(True)
-        call = _request(bench, site, on=on)
+        call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
         what = f"switching a site {'on' if on else 'off'}"
         with bench.stakes("C9j"):
             answers = list(_answers(bench, site, site.address, call))
@@ -77,7 +81,7 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
     for on in (True, False):
         bench.fresh()
         site = bench.sites.of(SITE)
-        call = _request(bench, site, on=on)
+        call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
         with bench.stakes("C9l"):
             stores = list(_stores(bench, site.address, call))
         what = f"switching a site {'on' if on else 'off'}"
@@ -93,17 +97,6 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
             )
 
 
-def _request(bench: Bench, site: CallSite, *, on: bool) -> tuple[int, ...]:
-    """The call that switches a site on, or off, which is switched on first then."""
-    image, record = bench.image, bench.port.record_of(site)
-    caller = image.address_of("ftrace_caller")
-    call: tuple[int, ...] = (image.address_of("ftrace_make_call"), record, caller)
-    if not on:
-        bench.call(*call)
-        call = (image.address_of("ftrace_make_nop"), 0, record, caller)
-    return call
-
-
 @dataclass(frozen=True, slots=True)
 class _Store:
     """What stands at a place behind a store, and whether other CPUs were waited for since the last
@@ -114,13 +107,13 @@ class _Store:
     waited: bool
 
 
-def _answers(bench: Bench, site: CallSite, place: int, call: tuple[int, ...]) -> Iterator[int]:
+def _answers(bench: Bench, site: CallSite, place: int, call: Call) -> Iterator[int]:
     """Make a call, and behind each store to ``place`` one of the site's function; their results."""
     for _ in _stores(bench, place, call):
         yield bench.call(site.function_address, *ARGUMENTS)
 
 
-def _stores(bench: Bench, place: int, call: tuple[int, ...]) -> Iterator[_Store]:
+def _stores(bench: Bench, place: int, call: Call) -> Iterator[_Store]:
     """Make a call in single steps: each store to ``place``, where the guest is stopped then."""
     isa = bench.isa
     bench.enter(*call)

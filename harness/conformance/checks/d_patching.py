@@ -11,15 +11,18 @@ from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.hang import Hang
 from harness.conformance.others_data import OthersData
 from harness.conformance.selftests import Selftest
-from harness.conformance.single_step import single_step
+from harness.conformance.single_step import (
+    MOST_STEPS,
+    Call,
+    prepare_call,
+    single_step,
+    site_calls,
+)
 from harness.conformance.switch import NO_TRACER, TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Isa, Property
 from harness.tracer import has_call_ops
-
-MOST_STEPS = 4000
-"""The most instructions of one call of a patching function."""
 
 SITE = "leaf"
 
@@ -63,15 +66,12 @@ def stores_and_maintenance_in_modules(bench: Bench) -> None:
 
     def prepare(*, on: bool) -> Call:
         module = load(bench, init=False)[0].address_of(THIS_MODULE)
-        return _come_to(bench, _requests(bench, bench.port.record_of(site), module), on=on)
+        return prepare_call(bench, site_calls(bench, bench.port.record_of(site), module), on=on)
 
     for on in (True, False):
         what, watched = f"switching a module's site {_STATES[on]}", _around(bench, site)
         _judge(bench, _Operation(what, partial(prepare, on=on), watched, site.address))
 
-
-Call = tuple[int, ...]
-"""A function, and its arguments."""
 
 _STATES = {True: "on", False: "off"}
 
@@ -174,28 +174,10 @@ def _judge_literal(bench: Bench, what: str, log: Log, literal: Sequence[int]) ->
         )
 
 
-def _requests(bench: Bench, record: int, module: int = 0) -> tuple[Call, Call]:
-    """The calls that switch the site of a record on and off."""
-    image, caller = bench.image, bench.image.address_of("ftrace_caller")
-    return (
-        (image.address_of("ftrace_make_call"), record, caller),
-        (image.address_of("ftrace_make_nop"), module, record, caller),
-    )
-
-
-def _come_to(bench: Bench, requests: tuple[Call, Call], *, on: bool) -> Call:
-    """One of `_requests`, for a site that is off; it is switched on first if ``on`` is false."""
-    make_call, make_nop = requests
-    if on:
-        return make_call
-    bench.call(*make_call)
-    return make_nop
-
-
 def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
     # As near as possible to the end of a cache line, where a wrong line shows.
     site = max(bench.image.sites, key=lambda site: site.address % LINE)
-    make_call, make_nop = _requests(bench, bench.port.record_of(site))
+    make_call, make_nop = site_calls(bench, bench.port.record_of(site))
     operation = partial(_kernel_operation, bench, site.address)
     yield operation("switching a site on", make_call)
     yield operation("switching a site off", make_nop, make_call)
@@ -264,7 +246,7 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
             bench.write_memory(address - EDGE_AROUND, b"\xff" * EDGE_AROUND)
         bench.write_memory(address, off)
         site = replace(real, address=address, function="at an edge", function_address=address)
-        return _come_to(bench, _requests(bench, bench.sites.fake_record(site)), on=on)
+        return prepare_call(bench, site_calls(bench, bench.sites.fake_record(site)), on=on)
 
     places = {"that ends at": edge - len(off), "across": edge - unit}
     for where, address in places.items():
