@@ -234,7 +234,7 @@ class Machine(ABC):
         return {}
 
     def edges(self, size: int) -> tuple[int, ...]:
-        """Addresses of call sites of ``size`` bytes at the end of a region of direct calls."""
+        """Addresses of call sites of ``size`` bytes at the ends of a region of direct calls."""
         return ()
 
     edge_memory: ClassVar[str] = ""

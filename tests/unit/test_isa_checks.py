@@ -111,10 +111,12 @@ def test_a_call_reaches_its_limits_and_no_farther(isa):
 
 
 def test_the_edges_of_mips_lie_on_both_sides_of_a_region():
-    stays, leaves = O32.machine.edges(4)
+    first, stays, leaves = O32.machine.edges(4)
+    assert O32.sites.reach(first) == O32.sites.reach(stays)
+    assert O32.sites.reach(first - 8) == (0x70000000, 0x7FFFFFFC)
     assert O32.sites.reach(stays) == (0x80000000, 0x8FFFFFFC)
     assert O32.sites.reach(leaves) == (0x90000000, 0x9FFFFFFC)
-    assert O32.machine.edges(8) == (stays,)
+    assert O32.machine.edges(8) == (first, stays)
     assert A64.machine.edges(4) == ()
 
 

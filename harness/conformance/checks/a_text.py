@@ -111,7 +111,7 @@ def targets_everywhere(bench: Bench) -> None:
 
 @check("C9f", "C9g", layer=Layer.PATCHING)
 def targets_from_the_edge_of_a_region(bench: Bench) -> None:
-    """The same from sites at the end of a region of jumps, where the next one begins."""
+    """The same from sites at both ends of a region of jumps, where another one begins."""
     if bench.kernel.call_target == "ftrace_caller":
         return
     size = bench.sites.size(bench.sites.of(SITE))
@@ -175,9 +175,9 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
     ):
         call = make_call, record, target & isa.mask
         refused(bench, clause, site, call, f"{target:#x} is out", REACH)
-    if isa.unit > 1:
-        unaligned = make_call, record, (low + 0x100 + isa.unit // 2) & isa.mask
-        refused(bench, "C9f", site, unaligned, "unaligned", REACH)
+    for more in range(1, isa.unit):
+        unaligned = make_call, record, (low + 0x100 + more) & isa.mask
+        refused(bench, "C9f", site, unaligned, f"unaligned by {more}", REACH)
 
 
 def refused(
@@ -276,8 +276,11 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
         return
     refused(bench, "C9e", site, make_call, "the site is on already")
     if bench.kernel.call_target == "any":
-        other = (*make_nop[:3], (caller + 64) & isa.mask)
-        refused(bench, "C9e", site, other, "the site calls another function")
+        low, high = isa.sites.reach(isa.sites.call_address(site))
+        # As far away as a call reaches in all: what is left of it in the instruction is the same.
+        for more in (64, high - low + isa.unit):
+            other = (*make_nop[:3], (caller + more) & isa.mask)
+            refused(bench, "C9e", site, other, f"the site calls another function, not {more:#x} on")
     for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in range(len(isa.split(code))):
             for spoiled, what in spoilt(isa, code, place):

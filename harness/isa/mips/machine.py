@@ -156,12 +156,12 @@ class MipsMachine(Machine):
         return range(start, start + _SYNCI_STEP)
 
     def edges(self, size: int) -> tuple[int, ...]:
-        """The last site in kseg0's first region, and the first site beyond it.
+        """The first and the last site in kseg0's first region, and the first site beyond it.
 
         Behind that region there is no memory for the second instruction of a site.
         """
-        last = self._kseg0 + _REGION
-        return tuple(at for at in (last - 8, last - 4) if at + size <= last)
+        first, last = self._kseg0, self._kseg0 + _REGION
+        return (first, *(at for at in (last - 8, last - 4) if at + size <= last))
 
     @property
     def _kseg0(self) -> int:
