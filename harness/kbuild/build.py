@@ -130,6 +130,32 @@ class Build:
             self._make(command, list(targets.values()), [lock], _silent)
             return {name: target.read_text() for name, target in targets.items()}
 
+    def compile_port(self, edits: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+        """The compiler's assembly of the port's C files, of copies with other contents.
+
+        For each of ``edits``, which are new contents by the names of files, it is of these files;
+        with a header, or none, of all. A file that does not compile is not there.
+        """
+        port = self.spec.port.directory
+        every = {path.name: path.read_text() for path in port.glob("*.[ch]")}
+        with self.cache.locked(self.key, lambda: None) as (work, lock):
+            self._make_links()
+            targets = []
+            for number, edit in enumerate(edits):
+                copy = work / "out/port" / str(number)
+                copy.mkdir(parents=True)
+                for name, text in {**every, **edit}.items():
+                    (copy / name).write_text(text)
+                of_all = not edit or any(name.endswith(".h") for name in edit)
+                names = (name for name in every if name.endswith(".c"))
+                targets.append([copy / f"{n[:-2]}.s" for n in names if of_all or n in edit])
+            files = [str(target) for of_one in targets for target in of_one]
+            run_make(self.command(work / "out", "-k", *files), _silent, pass_fds=[lock])
+            return [
+                {f"{path.stem}.c": path.read_text() for path in of_one if path.is_file()}
+                for of_one in targets
+            ]
+
     def _make_links(self) -> None:
         with host_errors(self._work):
             for link, target in self.links:

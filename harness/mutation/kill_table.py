@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import chain
 
 from harness.conformance.checks import Check
 from harness.conformance.checks.registry import (
@@ -23,11 +24,15 @@ from harness.image import Image
 from harness.isa import AsmSyntax
 from harness.kbuild import GuestSpec, build_guest, plan_build
 from harness.mutation.assembly import Statement, statements
+from harness.mutation.c_builds import COMBINATIONS, first_builds, port_faults
 from harness.mutation.mutants import Collection, Stub, load, matching
-from harness.mutation.operators import PROOFS, faults
+from harness.mutation.operators import PROOFS, SAME_CODE, faults
 from harness.process import workers
 
 Tell = Callable[[str], None]
+
+OF_C = "c"
+"""In the names of faults in C, in place of a build."""
 
 OF_MODULES = {DYNAMIC: MODULES, STATIC: STATIC_MODULES}
 """The build in which modules call the stubs of another one."""
@@ -134,10 +139,30 @@ def _tasks(spec: GuestSpec, names: Sequence[str], tell: Tell) -> Iterator[Task]:
 
 
 def _generated(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
+    """Faults in every instruction of every stub and in every file in C, with what is recorded."""
+    config = spec.effective_config
+    stale = [one for one in collection.equivalents if one.applies_to(config)]
+    tasks = _of_assembly(spec, names, collection)
+    if any(matching([name], f"{OF_C}/") or name.startswith(f"{OF_C}/") for name in names):
+        tasks = chain(tasks, _of_c(spec, names, collection))
+    for task in tasks:
+        record = collection.equivalent(config, task.name, task.about)
+        if record is None or task.equivalent:
+            yield task
+        else:
+            stale = [one for one in stale if one is not record]
+            yield replace(task, equivalent=record.reason)
+    if "all" in names and stale:
+        raise UsageError(
+            f"{config.name}: no fault is equivalent because of: {stale[0].reason.strip()}",
+            f"Remove it from equivalent.toml, or fix it: {', '.join(stale[0].faults)}",
+        )
+
+
+def _of_assembly(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
     """Faults in every instruction of every stub; those that two builds share are planted in one."""
     config = spec.effective_config
     known: dict[str, dict[str, list[list[str]]]] = {}
-    stale = [one for one in collection.equivalents if one.applies_to(config)]
     for variant in VARIANTS:
         built = variant_of(spec, variant)
         if built is None:
@@ -149,20 +174,30 @@ def _generated(spec: GuestSpec, names: Sequence[str], collection: Collection) ->
             for fault in faults(found, syntax):
                 name = f"{variant}/{fault.name}"
                 if fault.at in new and matching(names, name):
-                    why = fault.equivalent
-                    if not why and (record := collection.equivalent(config, name, fault.about)):
-                        why = record.reason
-                        stale = [one for one in stale if one is not record]
                     stub = collection.stub(found[fault.at])
                     clauses = stub.clauses_on(config) if stub else ()
                     builds = _builds(spec, variant, stub)
-                    task = Task(spec, name, fault.about, clauses, builds, {}, why)
-                    yield task if fault.equivalent else replace(task, edits={file: fault.source})
-    if "all" in names and stale:
-        raise UsageError(
-            f"{config.name}: no fault is equivalent because of: {stale[0].reason.strip()}",
-            f"Remove it from equivalent.toml, or fix it: {', '.join(stale[0].faults)}",
-        )
+                    edits = {} if fault.equivalent else {file: fault.source}
+                    yield Task(spec, name, fault.about, clauses, builds, edits, fault.equivalent)
+
+
+def _of_c(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
+    """Faults in every file in C, each in the first build in which it changes the code."""
+    config = spec.effective_config
+    wanted = [one for one in port_faults(spec) if matching(names, f"{OF_C}/{one.name}")]
+    for fault, variant in first_builds(spec, wanted):
+        name = f"{OF_C}/{fault.name}"
+        if not variant:
+            yield Task(spec, name, fault.about, (), (), {}, SAME_CODE)
+            continue
+        edits = {fault.file: fault.text}
+        if variant == COMBINATIONS:
+            yield Task(spec, name, fault.about, (CLAUSE,), (), edits)
+            continue
+        function = f"{fault.file}:{fault.function}"
+        stub = collection.stub(Statement(fault.about, function, function))
+        clauses = stub.clauses_on(config) if stub else ()
+        yield Task(spec, name, fault.about, clauses, _builds(spec, variant, stub), edits)
 
 
 def syntax_of(spec: GuestSpec) -> AsmSyntax:

@@ -18,7 +18,8 @@ OPERATIONS = ("drop", "double", "swap", "register", "last", "offset", "target")
 IDEMPOTENT = "done twice it does the same: it writes nothing that it reads"
 UNREACHABLE = "nothing comes to the second one: what stands in front of it goes elsewhere"
 INDEPENDENT = "neither of the two reads or writes what the other one writes"
-PROOFS = (IDEMPOTENT, UNREACHABLE, INDEPENDENT)
+SAME_CODE = "the compiler makes the same of it in every build of this config"
+PROOFS = (IDEMPOTENT, UNREACHABLE, INDEPENDENT, SAME_CODE)
 
 _LABEL_OPERAND = re.compile(r"(?<![\w.$%:])(\.L\w+|[a-zA-Z_]\w{3,})$")
 _NUMBER = re.compile(r"[\d\s+*()-]+")

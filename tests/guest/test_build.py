@@ -218,3 +218,26 @@ def _forbid_writing(directory: Path) -> None:
 def _allow_writing(directory: Path) -> None:
     for path in [directory, *directory.rglob("*")]:
         path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o200)
+
+
+def test_the_ports_files_are_compiled_with_other_contents(empty_cache: Path) -> None:
+    spec = GuestSpec.of("mips-malta")
+    port = spec.port.directory
+    syscall, header = ((port / name).read_text() for name in ("syscall.c", "long_call.h"))
+    comment = {"syscall.c": syscall.replace("begin at another base", "begin elsewhere")}
+    fault = {"syscall.c": syscall.replace("nr >= NR_syscalls", "nr > NR_syscalls")}
+    in_header = {"long_call.h": header.replace("0x3c030000u", "0x3c040000u")}
+    own, same, other, of_all, none = plan_build(spec).compile_port(
+        [{}, comment, fault, in_header, {"syscall.c": "this is no C"}]
+    )
+    assert own.keys() == {path.name for path in port.glob("*.c")}
+    assert comment["syscall.c"] != syscall
+    assert same == {"syscall.c": own["syscall.c"]}
+    assert other.keys() == {"syscall.c"}
+    assert other != same
+    assert {name for name in own if own[name] != of_all[name]} == {
+        "ftrace.c",
+        "prologue.c",
+        "long_call.c",
+    }
+    assert none == {}

@@ -235,6 +235,7 @@ def planted(monkeypatch, names, equivalents=()):
     monkeypatch.setattr(kill_table, "syntax_of", lambda *_: MIPS)
     assembly = SimpleNamespace(preprocess=lambda: {"mcount.S": SOURCE})
     monkeypatch.setattr(kill_table, "plan_build", lambda _: assembly)
+    monkeypatch.setattr(kill_table, "port_faults", lambda _: [])
     return list(kill_table._generated(suite_spec("mips-malta"), names, collection))
 
 
