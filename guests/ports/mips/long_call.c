@@ -35,7 +35,8 @@ int long_call_length(const volatile u32 *code)
 	if (!IS_MOVE(code[i], REG_AT, REG_RA))
 		return 0;
 	while (code[i] != JALR_V1)
-		if (++i == MAX_LENGTH)
+		/* With another move the next call begins. */
+		if (++i == MAX_LENGTH || IS_MOVE(code[i], REG_AT, REG_RA))
 			return 0;
 	/* A move of the static chain back from v0 belongs to the call, which has saved it there. */
 	return IS_MOVE(code[i + 2], REG_CHAIN, REG_V0) ? i + 3 : i + 2;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Call sites of modules: loading, switching and unloading."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -282,6 +282,39 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
                 bench.write_memory(site.address, spoiled)
                 for clause in ("C9e", *told_by_words):
                     refused(bench, clause, site, call, f"{what} at a module's site that is {state}")
+    for code, done, call in ((off, on, make_call), (on, off, make_nop)):
+        for place in range(len(bench.isa.split(code))):
+            if place not in changing:
+                for spoiled, what in spoilt(bench.isa, code, place):
+                    bench.write_memory(site.address, spoiled)
+                    _refused_or_done(bench, site, call, spoiled, done, changing, what)
+
+
+def _refused_or_done(
+    bench: Bench,
+    site: CallSite,
+    call: tuple[int, ...],
+    code: bytes,
+    done: bytes,
+    changing: Sequence[int],
+    what: str,
+) -> None:
+    """A word that stays is another: the port need not look at it, but does all or nothing."""
+    name = bench.image.symbolize(call[0])
+    with bench.stakes("C9e"):
+        status = bench.call(*call)
+    now = bench.code.of(site)
+    words, other = list(bench.isa.split(code)), bench.isa.split(done)
+    if status == 0:
+        for place in changing:
+            words[place] = other[place]
+    bench.require(
+        "C9e",
+        status <= 0 and now == b"".join(words),
+        f"{name} returned {status} and did not do that: {what} at a module's site",
+        expected=bench.code.listing(site.address, b"".join(words)),
+        found=bench.code.listing(site.address, now),
+    )
 
 
 @check("C9i", "C2a", "M2c", variants=(MODULES,))
