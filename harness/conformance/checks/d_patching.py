@@ -29,6 +29,9 @@ SITE = "leaf"
 LINE = 64
 """Bytes; a multiple of the cache line size of all CPUs here."""
 
+FLUSH = "flush_icache_range"
+"""The kernel's function for cache maintenance, where it is one."""
+
 EDGE, BEYOND = 0x10000, 0x2000000
 """A boundary of lines, of pages of every size, and of 16-bit offsets; the made-up sites lie
 that far behind the kernel's text, in memory that is not used."""
@@ -278,6 +281,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     Its function, the log, and what has changed in data that is not the port's.
     """
     call, isa, watched = operation.prepare(), bench.isa, operation.watched
+    image, asked = bench.image, range(0)
     debugger = bench.guest.debugger
     before = debugger.dump_memory(watched.start, len(watched))
     bench.call(*call)
@@ -287,18 +291,26 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     others = OthersData(bench)
     bench.enter(*call)
     debugger, machine = bench.guest.debugger, isa.machine
-    end = bench.image.symbols[CALL_RETURNS]
+    end = image.symbols[CALL_RETURNS]
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here == end:
-            return bench.image.symbolize(call[0]), log, others.changed()
+            return image.symbolize(call[0]), log, others.changed()
         instruction = bench.code.linked(here)
         log.instructions.append(instruction)
         visible = machine.fetch_maintenance(instruction, debugger.read_register)
+        if here == image.symbols.get(FLUSH, 0) & isa.mask:
+            start, stop = (debugger.read_register(one) for one in isa.abi.argument_registers[:2])
+            asked = range(start & isa.mask, stop & isa.mask)
+        function = image.function_at(here)
+        flushing = function is not None and function.name == FLUSH
         here = single_step(bench, here)
         if visible:
             for address, values in log.values.items():
-                if address in visible:
+                ends = address, address + len(values[-1]) - 1
+                # The kernel's function works in lines, of which the port cannot know the size.
+                told = all(at & isa.mask in asked for at in ends)
+                if address in visible and (told or not flushing):
                     log.flushed[address] = len(values)
         elif machine.is_store(instruction) or machine.delay_slot:
             # A step may include the delay slot of a branch, with a store in it.
