@@ -2,6 +2,7 @@
 """What the port writes to its slots to switch tracers: all text before and after, decoded."""
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.a_text import spoilt
 from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.kernel_words import excused
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
@@ -60,6 +61,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             bench.require("M5c", gate == isa.sites.nop, "the jump at ftrace_caller is still there")
     if bench.kernel.tracers == "any":
         _refuse_far_tracer(bench, slot, update)
+        _fill_a_foreign_slot(bench, slot, update)
     with bench.stakes("C10a", "C10b"):
         status = bench.call(update, image.address_of(NO_TRACER))
     after = bench.code.text()
@@ -94,6 +96,24 @@ def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
         REACH,
         text=lambda: bench.code.difference(before, after),
     )
+
+
+def _fill_a_foreign_slot(bench: Bench, slot: int, update: int) -> None:
+    """The port may refuse to change what it did not write there, or does what it is asked to do."""
+    held, target = bench.code.instruction(slot), bench.image.address_of(OTHER_TRACER)
+    foreign, _what = next(spoilt(bench.isa, held, 0))
+    bench.write_memory(slot, foreign)
+    with bench.stakes("C10a"):
+        status = bench.call(update, target)
+    now = bench.read_memory(slot, len(foreign))
+    called = bench.code.calls(slot, bench.code.instruction(slot)) == [(slot, target)]
+    bench.require(
+        "C10a",
+        called if status == 0 else status < 0 and now == foreign,
+        f"ftrace_update_ftrace_func returned {status} for a foreign slot, and did not do that",
+        found=bench.code.listing(slot, now),
+    )
+    bench.write_memory(slot, held)
 
 
 @check("C11c", "C11d", "C11e", "M5c", features=GRAPH, layer=Layer.PATCHING)
