@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Judge the reference ports again and again, and tell whatever is not as the first time.
+
+    .venv/bin/python tools/false_alarms.py --runs 20 [CONFIG...]
+
+Every config is judged `--runs` times by `harness conform`; without names these are all configs.  A
+reference port breaks nothing: each failure is a false alarm.  A verdict, and the checks that it
+rests on, must be the same each time.  A line for each failure or difference says the config, the
+number of the run and the clause.  The exit status is 1 if there is any.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from harness.config import list_configs
+
+HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
+
+Clauses = dict[str, dict[str, Any]]
+
+
+def judged(config: str) -> Clauses:
+    """The clauses of one run, by their ids."""
+    with tempfile.TemporaryDirectory() as directory:
+        report = Path(directory, "report.json")
+        done = subprocess.run(
+            [*HARNESS, "conform", "-c", config, "--json", str(report)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode not in (0, 1):
+            sys.exit(f"harness conform -c {config}: exit status {done.returncode}")
+        (one,) = json.loads(report.read_text())["reports"]
+    return {clause["clause"]: clause for clause in one["clauses"]}
+
+
+def alarms(clauses: Clauses, first: Clauses) -> list[str]:
+    """What is wrong with a run: failures, and differences from the first one."""
+    told = [
+        f"{name}: {failure['check']} ({failure['build']}): {failure['message']}"
+        for name, clause in clauses.items()
+        for failure in clause["failures"]
+    ]
+    for name in sorted(clauses.keys() | first.keys()):
+        now, before = clauses.get(name, {}), first.get(name, {})
+        told += [
+            f"{name}: {key} was {before.get(key)}, and is {now.get(key)}"
+            for key in ("verdict", "reason", "checks")
+            if now.get(key) != before.get(key)
+        ]
+    return told
+
+
+def main() -> None:
+    """Run as often as asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("configs", nargs="*", metavar="CONFIG")
+    options = parser.parse_args()
+    number = 0
+    for config in options.configs or list_configs():
+        first: Clauses | None = None
+        for run in range(1, options.runs + 1):
+            clauses = judged(config)
+            first = clauses if first is None else first
+            told = alarms(clauses, first)
+            number += len(told)
+            for line in told:
+                print(f"{config}, run {run}: {line}", flush=True)
+        print(f"{config}: {options.runs} runs", flush=True)
+    print(f"{number} false alarms and differences")
+    sys.exit(bool(number))
+
+
+if __name__ == "__main__":
+    main()
