@@ -37,6 +37,11 @@ def new(directory: Path, config: str) -> None:
 @click.argument("tree", type=click.Path(path_type=Path))
 @click.option("--arch", required=True, metavar="ARCH", help="mips or arm64.")
 @click.option(
+    "--form",
+    type=click.Choice(["mcount", "patchable-entry"]),
+    help="The form of call sites; the first of these that the tree has by default.",
+)
+@click.option(
     "-o",
     "--output",
     "directory",
@@ -45,14 +50,16 @@ def new(directory: Path, config: str) -> None:
     type=click.Path(path_type=Path),
     help="The directory to make.",
 )
-def import_(tree: Path, arch: str, directory: Path) -> None:
+def import_(tree: Path, arch: str, form: str | None, directory: Path) -> None:
     """Make a port directory of the files of a Linux tree.
 
     Its port.toml lists what the tree's Kconfig selects, and what such a kernel rules out, each with
     the line of the tree where it was read.
     """
+    from harness.isa import Form
     from harness.kbuild.linux_port import import_port
 
-    linux = import_port(user_path(tree), arch, user_path(directory))
+    chosen = Form(form) if form else None
+    linux = import_port(user_path(tree), arch, user_path(directory), chosen)
     click.echo(f"{directory}: the files of Linux {linux.version}, {arch}")
     click.echo(f"Judge it: harness conform --port {shlex.quote(as_path(directory))}")

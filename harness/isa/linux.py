@@ -20,3 +20,5 @@ class LinuxFiles:
     makefile_forms: tuple[tuple[str, Form], ...] = ()
     """Patterns over lines of its Makefile, each with the form of call sites that such a line asks
     for where the compiler has it."""
+    features: tuple[tuple[str, str, str], ...] = ()
+    """Features that it has by what its own code does, in the form of ``words``."""

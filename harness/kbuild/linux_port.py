@@ -23,18 +23,31 @@ SELECTED = (
 )
 """Features for which there is a ``HAVE_`` symbol that an architecture selects."""
 
+PATCHABLE = (
+    "DYNAMIC_FTRACE_WITH_ARGS",
+    "DYNAMIC_FTRACE_WITH_REGS",
+    "DYNAMIC_FTRACE_WITH_CALL_OPS",
+    "DYNAMIC_FTRACE_WITH_DIRECT_CALLS",
+)
+"""Likewise, with patchable entries; which entry of Kconfig selects it depends on the version."""
+
 DEFINED = ("FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")
 """Features for which its asm/ftrace.h defines a macro."""
+
+FORMS = (Form.MCOUNT, Form.PATCHABLE_ENTRY)
+"""Forms of which a tree may have both; the Makefile's are variants of the first."""
+
+PATCHABLE_SITES = r"FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY\b"
 
 GENERIC = "kernel/trace/ftrace.c"
 
 
-def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
+def import_port(tree: Path, arch: str, directory: Path, form: Form | None = None) -> LinuxTree:
     """Make a port directory from a Linux tree; returns the tree, for its version.
 
-    ``arch`` is its name in Linux.  UsageError for an unknown one, for a directory without a Linux
-    tree or without that architecture, for call sites that no check judges, and for an output
-    directory that is not empty.
+    ``arch`` is its name in Linux, ``form`` one of ``FORMS``; by default the first that the tree
+    has.  UsageError for an unknown architecture, for a directory without a Linux tree or without
+    that architecture, for a form that it has not, and for an output directory that is not empty.
     """
     linux = LinuxTree(tree)
     architecture, known = _known(arch)
@@ -46,7 +59,8 @@ def import_port(tree: Path, arch: str, directory: Path) -> LinuxTree:
                 f"{escape(str(tree), 500)} has no {arch} to import: {file} is missing.",
                 "Give a tree that has it, or another --arch.",
             )
-    toml = "\n".join(_port_toml(linux, architecture, known)) + "\n"
+    chosen = _chosen_form(linux, known, form)
+    toml = "\n".join(_port_toml(linux, architecture, known, chosen)) + "\n"
     try:
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise UsageError(
@@ -78,7 +92,20 @@ def _known(arch: str) -> tuple[str, LinuxFiles]:
     return files[arch]
 
 
-def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterator[str]:
+def _chosen_form(linux: LinuxTree, known: LinuxFiles, form: Form | None) -> Form:
+    """The form to import; UsageError for one that the tree does not have."""
+    patchable = _selects(linux, known, PATCHABLE_SITES)
+    only = bool(patchable and _always_dynamic(linux, known))
+    has = [one for one in FORMS if (patchable if one is Form.PATCHABLE_ENTRY else not only)]
+    if form is not None and form not in has:
+        raise UsageError(
+            f"Linux {linux.version} has no call sites of the form {form} on {known.directory}.",
+            f"It has {' and '.join(has)}.",
+        )
+    return form or has[0]
+
+
+def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles, form: Form) -> Iterator[str]:
     """The lines of port.toml."""
     arch = known.directory
     kconfig = f"arch/{arch}/Kconfig"
@@ -86,19 +113,9 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterat
     yield "# Each line is followed by its source in that tree."
     yield f'name = "linux-{linux.version}-{arch}"'
     yield f'architecture = "{architecture}"'
-    yield from _forms(linux, known)
-    features = [
-        (feature, place)
-        for feature in SELECTED
-        for place in _selects(linux, known, rf"HAVE_{feature}\b")[:1]
-    ]
-    header = f"arch/{arch}/include/asm/ftrace.h"
-    features += [
-        (feature, place)
-        for feature in DEFINED
-        if (place := linux.find(header, rf"^#\s*define\s+HAVE_{feature}\b"))
-    ]
-    if not any(feature == "FUNCTION_TRACER" for feature, _ in features):
+    yield from _forms(linux, known, form)
+    features = _features(linux, known, form)
+    if "FUNCTION_TRACER" not in features:
         raise UsageError(
             f"Linux {linux.version} has no function tracer on {arch}: {kconfig} does not select "
             "HAVE_FUNCTION_TRACER.",
@@ -106,33 +123,60 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles) -> Iterat
         )
     yield "# SYSCALL_TRACEPOINTS is missing: the entry code of system calls is in other files."
     yield "features = ["
-    yield from (f'    "{feature}",  # {place}' for feature, place in features)
+    yield from (f'    "{feature}",  # {place}' for feature, place in features.items())
     yield "]"
     words = [f"{word}  # {place}" for word, place in _words(linux, known)]
     if words:
         yield from ("", "[kernel]", *words)
 
 
-def _forms(linux: LinuxTree, known: LinuxFiles) -> Iterator[str]:
-    """The forms of call sites from the tree's compiler flags; UsageError for unsupported ones."""
-    arch = known.directory
-    patchable = _selects(linux, known, r"FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY\b")
-    if patchable and _always_dynamic(linux, known):
-        raise UsageError(
-            f"Linux {linux.version} of {arch} has only patchable call sites with registers saved "
-            f"for a tracer ({patchable[0]}), a form that is not judged yet.",
-            "Earlier versions, such as 6.1, have calls of _mcount there too.",
-        )
-    forms = []
-    for pattern, form in known.makefile_forms:
-        place = linux.find(f"arch/{arch}/Makefile", pattern)
-        if place:
-            yield f"# With a compiler that has it, and with others: {place}"
-            forms.append(form)
-    if patchable:
-        yield "# Patchable call sites with registers for tracers need a port.toml of their own:"
+def _features(linux: LinuxTree, known: LinuxFiles, form: Form) -> dict[str, SourcePlace]:
+    """The features of the port, each with the line that says so."""
+    kconfig = f"arch/{known.directory}/Kconfig"
+    header = f"arch/{known.directory}/include/asm/ftrace.h"
+    found: list[tuple[str, SourcePlace | None]] = [
+        (feature, place)
+        for feature in SELECTED
+        for place in _selects(linux, known, rf"HAVE_{feature}\b")[:1]
+    ]
+    if form is Form.PATCHABLE_ENTRY:
+        found += [
+            (feature, linux.find(kconfig, rf"\bselect HAVE_{feature}\b")) for feature in PATCHABLE
+        ]
+        found += [
+            # return_to_handler hands over a struct ftrace_regs; FUNCTION_GRAPH_RETVAL needs it.
+            ("FUNCTION_GRAPH_RETVAL", place)
+            for place in _selects(linux, known, r"HAVE_FUNCTION_GRAPH_FREGS\b")
+        ]
+    found += [
+        (feature, linux.find(header, rf"^#\s*define\s+HAVE_{feature}\b")) for feature in DEFINED
+    ]
+    found += [
+        (feature, linux.find(f"arch/{known.directory}/{file}", pattern))
+        for feature, file, pattern in known.features
+    ]
+    features: dict[str, SourcePlace] = {}
+    for feature, place in found:
+        if place is not None:
+            features.setdefault(feature, place)
+    return features
+
+
+def _forms(linux: LinuxTree, known: LinuxFiles, form: Form) -> Iterator[str]:
+    """The forms of call sites, with what the tree's compiler flags say."""
+    patchable = _selects(linux, known, PATCHABLE_SITES)
+    forms = [form]
+    if form is Form.PATCHABLE_ENTRY:
         yield f"# {patchable[0]}"
-    shown = ", ".join(f'"{form}"' for form in (*forms, Form.MCOUNT))
+    else:
+        for pattern, variant in known.makefile_forms:
+            place = linux.find(f"arch/{known.directory}/Makefile", pattern)
+            if place:
+                yield f"# With a compiler that has it, and with others: {place}"
+                forms.insert(-1, variant)
+        if patchable:
+            yield f"# Patchable call sites need a port.toml of their own: {patchable[0]}"
+    shown = ", ".join(f'"{one}"' for one in forms)
     yield f"forms = [{shown}]"
 
 
