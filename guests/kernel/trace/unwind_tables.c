@@ -90,11 +90,19 @@ static bool follow_row(struct unwind_frame *frame, const struct unwind_table *ta
 	return table->signal || frame->pc != HANDLER;
 }
 
+/* At the entry of a function, with a return address in a register that the last step does not know. */
+static bool return_address_lost(const struct unwind_frame *frame, const struct unwind_table *table)
+{
+	int ra = unwind_register(table->return_column);
+
+	return ra >= 0 && !frame->exact && !frame->reg[ra] && table->row.rule[ra].how == SAME;
+}
+
 bool unwind_by_table(struct unwind_frame *frame)
 {
 	struct unwind_table table;
 
-	if (!find_frame_row(&table, frame))
+	if (!find_frame_row(&table, frame) || return_address_lost(frame, &table))
 		return false;
 	/* Nothing else helps without a table. */
 	if (!follow_row(frame, &table))

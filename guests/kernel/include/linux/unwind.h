@@ -73,7 +73,10 @@ bool unwind_is_code(unsigned long address);
 /** arch_unwind_step - from a frame to its caller's; false: unknown */
 bool arch_unwind_step(struct unwind_frame *frame);
 
-/** unwind_by_table - the same; false: no table for this function. @pc is 0 if unreliable */
+/**
+ * unwind_by_table - the same; false: no table for this function, or one that needs a return address
+ * in a register that is 0. @pc is 0 if unreliable
+ */
 bool unwind_by_table(struct unwind_frame *frame);
 
 /** unwind_load - read a word of the stack; false: not an address of the stack */
