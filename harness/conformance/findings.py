@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness.conformance.verdict import (
     BOOT,
     CALLED,
+    HALF_DONE,
     MASK,
     OTHERS_DATA,
     REACH,
@@ -32,7 +33,7 @@ OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftr
 WHOLE, FETCHED = "C9j", "C9k"
 """Aspects of the stores themselves: one for a word, and maintenance behind them."""
 OF_STORES = (WHOLE, FETCHED)
-REFUSALS = (REFUSAL, REACH)
+REFUSALS = (REFUSAL, HALF_DONE, REACH)
 
 IN_STEPS = "stores-and-maintenance"
 AFTER_BOOT = "text-after-boot"

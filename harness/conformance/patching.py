@@ -10,7 +10,7 @@ from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.places import place_of
 from harness.conformance.single_step import single_step
-from harness.conformance.verdict import OTHERS_DATA, REACH, REFUSAL, WROTE, Place
+from harness.conformance.verdict import HALF_DONE, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
@@ -153,7 +153,7 @@ class _Search:
             return None
         if aspect == FETCHED:
             return self._maintenance() or self._wrote()
-        if aspect == WHOLE:
+        if aspect in (WHOLE, HALF_DONE):
             return self._wrote(0)
         if aspect == REACH and (made := self._maker()) is not None:
             # The range has to be checked before the word is made.

@@ -8,7 +8,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.switch import Switch
-from harness.conformance.verdict import REACH, REFUSAL, Layer
+from harness.conformance.verdict import HALF_DONE, REACH, REFUSAL, Layer
 from harness.isa import CallSite, Form, Isa
 
 SITE = "leaf"
@@ -189,10 +189,12 @@ def refused(
     about: str = REFUSAL,
 ) -> None:
     """The port returns an error and all text, also the site's, is unchanged."""
+    ops = bench.read_memory(site.literal, bench.image.literal_size) if site.literal else b""
     before, code = bench.code.text(), bench.code.of(site)
     with bench.stakes(clause):
         status = bench.call(*call)
     after, now = bench.code.text(), bench.code.of(site)
+    half = about == REFUSAL and status < 0
     name = bench.image.symbolize(call[0])
     accepted = f"{name} accepted what it has to refuse: {what}"
     bench.require(clause, status < 0, accepted, None, about)
@@ -201,12 +203,14 @@ def refused(
         before == after and code == now,
         f"{name} returned {status} and wrote: {what}",
         None,
-        about,
+        HALF_DONE if half else about,
         text=lambda: bench.code.difference(before, after),
         found=bench.code.listing(site.address, now),
     )
     if code != now:
         bench.write_memory(site.address, code)
+    if ops:
+        bench.write_memory(site.literal, ops)
 
 
 @check("C9n", "M1d", layer=Layer.PATCHING)
