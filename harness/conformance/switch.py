@@ -71,8 +71,10 @@ class Switch:
 
     def _flag(self, site: CallSite, on: bool) -> None:
         """Note in its record that a site is on, for the kernel, which updates such sites."""
-        flags, record = self._bench.port.record.member("flags"), self._bench.port.record_of(site)
-        self._bench.write_memory(record + flags.offset, flags.packed(ENABLED * on))
+        layout, record = self._bench.port.record, self._bench.port.record_of(site)
+        flags = layout.member("flags")
+        old = flags.number(self._bench.read_memory(record, layout.size))
+        self._bench.write_memory(record + flags.offset, flags.packed(old & ~ENABLED | ENABLED * on))
 
     def tracer(self, on: bool, function: str = TRACER) -> None:
         """The function tracer, or another function in its place: its slot, or the pointer to it."""

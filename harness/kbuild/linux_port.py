@@ -37,6 +37,9 @@ DEFINED = ("FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR")
 FORMS = (Form.MCOUNT, Form.PATCHABLE_ENTRY)
 """Forms of which a tree may have both; the Makefile's are variants of the first."""
 
+RESULTS = ("kernel/trace/Kconfig", r"^\s*depends on HAVE_FUNCTION_GRAPH_FREGS\b")
+"""Of FUNCTION_GRAPH_RETVAL; earlier versions have results otherwise."""
+
 PATCHABLE_SITES = r"FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY\b"
 
 GENERIC = "kernel/trace/ftrace.c"
@@ -144,9 +147,12 @@ def _features(linux: LinuxTree, known: LinuxFiles, form: Form) -> dict[str, Sour
             (feature, linux.find(kconfig, rf"\bselect HAVE_{feature}\b")) for feature in PATCHABLE
         ]
         found += [
-            # return_to_handler hands over a struct ftrace_regs; FUNCTION_GRAPH_RETVAL needs it.
-            ("FUNCTION_GRAPH_RETVAL", place)
-            for place in _selects(linux, known, r"HAVE_FUNCTION_GRAPH_FREGS\b")
+            (feature, place)
+            for fregs in _selects(linux, known, r"HAVE_FUNCTION_GRAPH_FREGS\b")
+            for feature, place in (
+                ("FUNCTION_GRAPH_FREGS", fregs),
+                ("FUNCTION_GRAPH_RETVAL", linux.find(*RESULTS)),
+            )
         ]
     found += [
         (feature, linux.find(header, rf"^#\s*define\s+HAVE_{feature}\b")) for feature in DEFINED

@@ -229,13 +229,13 @@ static noinline unsigned long graph_leave_new_page(unsigned long flags)
 	return graph_left(thread, entry, index, flags);
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+#ifdef CONFIG_FUNCTION_GRAPH_FREGS
 unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 #else
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer)
 #endif
 {
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+#ifdef CONFIG_FUNCTION_GRAPH_FREGS
 	unsigned long frame_pointer = ftrace_regs_get_frame_pointer(fregs);
 #endif
 	struct thread_info *thread = current;

@@ -85,6 +85,9 @@ int ftrace_module_init(struct module *module)
 		error = ftrace_init_nop(module, rec);
 		if (error)
 			return error;
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
+		ftrace_update_flags(rec);
+#endif
 		rec++;
 	}
 	module->ftrace_records = records;
@@ -105,11 +108,15 @@ int ftrace_replace_code(int enable)
 	unsigned long i;
 	int error = 0;
 
-	for (i = 0; i < ftrace_record_count && !error; i++) {
+	for (i = 0; i < ftrace_record_count; i++) {
 		error = enable ? ftrace_make_call(&ftrace_records[i], target) :
 				 ftrace_make_nop(NULL, &ftrace_records[i], target);
-		if (!error)
-			ftrace_records[i].flags = enable ? FTRACE_FL_ENABLED : 0;
+		if (error)
+			break;
+		if (enable)
+			ftrace_records[i].flags |= FTRACE_FL_ENABLED;
+		else
+			ftrace_records[i].flags &= ~FTRACE_FL_ENABLED;
 	}
 	return error;
 }

@@ -57,14 +57,24 @@ struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec)
 	return found;
 }
 
+void ftrace_update_flags(struct dyn_ftrace *rec)
+{
+	if (ftrace_find_unique_ops(rec))
+		rec->flags |= FTRACE_FL_CALL_OPS_EN;
+	else
+		rec->flags &= ~FTRACE_FL_CALL_OPS_EN;
+}
+
 static int update_records(struct dyn_ftrace *records, unsigned long count)
 {
 	unsigned long i;
 	int error = 0;
 
-	for (i = 0; i < count && !error; i++)
+	for (i = 0; i < count && !error; i++) {
+		ftrace_update_flags(&records[i]);
 		if (records[i].flags & FTRACE_FL_ENABLED)
 			error = ftrace_modify_call(&records[i], FTRACE_ADDR, FTRACE_ADDR);
+	}
 	return error;
 }
 

@@ -74,7 +74,11 @@ void ftrace_selftest_func(FTRACE_PARAMETERS)
 	test->instruction_pointer = ftrace_regs_get_instruction_pointer(fregs);
 	test->stack_pointer = ftrace_regs_get_stack_pointer(fregs);
 	test->frame_pointer = ftrace_regs_get_frame_pointer(fregs);
+#ifdef NO_FTRACE_REGS_GET_RETURN_ADDRESS
+	test->return_address = parent_ip;
+#else
 	test->return_address = ftrace_regs_get_return_address(fregs);
+#endif
 	test->return_value = ftrace_regs_get_return_value(fregs);
 	test->regs = (unsigned long)ftrace_get_regs(fregs);
 	for (i = 0; i < FTRACE_SELFTEST_ARGUMENTS; i++)

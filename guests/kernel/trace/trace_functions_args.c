@@ -19,7 +19,7 @@ struct ftrace_args_entry {
 
 static __always_inline void args_event(struct ring_buffer_per_cpu *cpu,
 				       const struct ring_buffer_event *event, unsigned long ip,
-				       unsigned long parent_ip, const struct ftrace_regs *fregs,
+				       unsigned long parent_ip, struct ftrace_regs *fregs,
 				       unsigned long flags)
 {
 	struct ftrace_args_entry *entry = event->data;
@@ -39,7 +39,7 @@ static __always_inline void args_event(struct ring_buffer_per_cpu *cpu,
 }
 
 static noinline void args_slow(unsigned long ip, unsigned long parent_ip,
-			       const struct ftrace_regs *fregs, unsigned long flags)
+			       struct ftrace_regs *fregs, unsigned long flags)
 {
 	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
 	struct ring_buffer_event event;

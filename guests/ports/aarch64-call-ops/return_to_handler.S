@@ -38,7 +38,7 @@ return_to_handler_landing:
  * record and takes the original from the ret_stack. Reached by `ret` and left by `ret` (B35): no
  * landing pad is needed here, nor after the caller's call.
  *
- * The frame pointer is the caller's again, as at entry (C6). With FUNCTION_GRAPH_RETVAL it is handed over
+ * The frame pointer is the caller's again, as at entry (C6). It is handed over
  * with the results, in a struct ftrace_regs in which nothing else has a value.
  */
 SYM_FUNC_START(return_to_handler)
@@ -55,12 +55,8 @@ SYM_FUNC_START(return_to_handler)
 	stp	q4, q5, [sp, #FRAME_Q0 + 64]
 	stp	q6, q7, [sp, #FRAME_Q0 + 96]
 
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 	str	x29, [sp, #FRAME_FREGS + FREGS_FP]
 	add	x0, sp, #FRAME_FREGS
-#else
-	mov	x0, x29
-#endif
 	mov	x29, sp
 	bl	ftrace_return_to_handler
 	.cfi_register x30, x0

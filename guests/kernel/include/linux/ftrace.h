@@ -33,6 +33,9 @@ typedef void (*ftrace_func_t)(FTRACE_PARAMETERS);
  */
 #define FTRACE_FL_ENABLED	(1ul << 0)
 
+/* One tracer alone is for the site: ftrace_find_unique_ops() is not NULL. For ports; see ftrace_ops.h. */
+#define FTRACE_FL_CALL_OPS_EN	(1ul << 1)
+
 /**
  * struct dyn_ftrace - one call site
  * @ip:		the address to patch
@@ -242,12 +245,12 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 /**
  * ftrace_return_to_handler - called by return_to_handler
  * @frame_pointer:	the argument of function_graph_enter()
- * @fregs:		with CONFIG_FUNCTION_GRAPH_RETVAL in its stead: of it ftrace_regs_get_frame_pointer()
+ * @fregs:		with CONFIG_FUNCTION_GRAPH_FREGS in its stead: of it ftrace_regs_get_frame_pointer()
  *			and ftrace_regs_get_return_value() are used
  *
  * Return: the original return address.
  */
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+#ifdef CONFIG_FUNCTION_GRAPH_FREGS
 unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs);
 #else
 unsigned long ftrace_return_to_handler(unsigned long frame_pointer);

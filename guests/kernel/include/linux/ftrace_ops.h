@@ -31,6 +31,13 @@
 #include <linux/ftrace_pt_regs.h>
 #endif
 
+#ifdef HAVE_ARCH_FTRACE_REGS
+/* Linux's own ports leave it incomplete, for accessors alone. */
+struct ftrace_regs {
+	struct __arch_ftrace_regs regs;
+};
+#endif
+
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #define ftrace_get_regs(fregs)	arch_ftrace_get_regs(fregs)
 #else
@@ -98,10 +105,13 @@ struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec);
 /**
  * ftrace_run_update_code - have the port write the ops of every site that is on anew
  *
- * For sites with FTRACE_FL_ENABLED, after a change of ftrace_ops_list. Return: 0, or the first error
- * of the port's ftrace_modify_call().
+ * For sites with FTRACE_FL_ENABLED, after a change of ftrace_ops_list; FTRACE_FL_CALL_OPS_EN is right
+ * in all records then. Return: 0, or the first error of the port's ftrace_modify_call(), at which it stops.
  */
 int ftrace_run_update_code(void);
+
+/** ftrace_update_flags - set or clear FTRACE_FL_CALL_OPS_EN of a record, by ftrace_ops_list */
+void ftrace_update_flags(struct dyn_ftrace *rec);
 #endif
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
