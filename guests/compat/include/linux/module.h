@@ -4,7 +4,21 @@
 
 #include_next <linux/module.h>
 
+#include <linux/align.h>
 #include <linux/init.h>
 #include <linux/preempt.h>
+#include <linux/ratelimit.h>
+
+/* Code for the start is not kept apart from other code. */
+enum mod_mem_type {
+	MOD_TEXT,
+	MOD_INIT_TEXT,
+};
+
+static inline bool within_module_mem_type(unsigned long address, const struct module *module,
+					  enum mod_mem_type type)
+{
+	return type == MOD_TEXT && address >= module->text_start && address < module->text_end;
+}
 
 #endif

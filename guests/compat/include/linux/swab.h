@@ -2,7 +2,18 @@
 #ifndef _COMPAT_LINUX_SWAB_H
 #define _COMPAT_LINUX_SWAB_H
 
-/* There is nothing in it that a port needs. */
-#include <linux/init.h>
+#include <linux/types.h>
+
+/* A number in memory as little endian machines have it. */
+typedef u32 __le32;
+
+static inline u32 le32_to_cpu(__le32 value)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return value;
+#else
+	return __builtin_bswap32(value);
+#endif
+}
 
 #endif

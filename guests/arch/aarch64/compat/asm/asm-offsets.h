@@ -26,4 +26,20 @@
 #define S_STACKFRAME	S_RECORD
 #define PT_REGS_SIZE	S_FRAME_SIZE
 
+/* Of the port's struct ftrace_regs and of our struct ftrace_ops; asm/patching.h compares them. */
+#define FREGS_X0		0
+#define FREGS_X2		16
+#define FREGS_X4		32
+#define FREGS_X6		48
+#define FREGS_X8		64
+#define FREGS_DIRECT_TRAMP	72
+#define FREGS_FP		80
+#define FREGS_LR		88
+#define FREGS_SP		96
+#define FREGS_PC		104
+#define FREGS_SIZE		112
+
+#define FTRACE_OPS_FUNC		0
+#define FTRACE_OPS_DIRECT_CALL	48
+
 #endif

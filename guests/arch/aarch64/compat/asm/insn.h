@@ -5,12 +5,23 @@
 #define AARCH64_INSN_SIZE	4
 
 /* Modules have what Linux makes for them when it loads them: module/plt.S. */
+#define CONFIG_MODULES			1
 #define CONFIG_ARM64_MODULE_PLTS	1
+#define init_ftrace_trampolines		ftrace_trampolines
+
+/* Functions begin with a landing pad. */
+#ifdef __ARM_FEATURE_BTI_DEFAULT
+#define CONFIG_ARM64_BTI_KERNEL		1
+#endif
 
 #ifndef __ASSEMBLER__
 
+#include <asm/ptrace.h>
+#include <linux/compiler.h>
 #include <linux/init.h>
 #include <linux/types.h>
+
+#define PSR_MODE_EL1h		PSR_MODE_EL1H
 
 #define SZ_128M			0x08000000l
 
@@ -45,6 +56,12 @@ static inline u32 aarch64_insn_gen_move_reg(enum aarch64_insn_register dst,
 static inline u32 aarch64_insn_gen_nop(void)
 {
 	return 0xd503201fu;
+}
+
+/* hint #32, #34, #36 and #38: bti, for no, calls', jumps' and both kinds of branches. */
+static inline bool aarch64_insn_is_bti(u32 instruction)
+{
+	return (instruction & ~0xc0u) == 0xd503241fu;
 }
 
 static inline u32 aarch64_insn_gen_branch_imm(unsigned long pc, unsigned long address,
