@@ -123,8 +123,11 @@ class Costs(NamedTuple):
 class Bench:
     """One build of one config, with the program in the kernel or in a module of its own."""
 
-    def __init__(self, config: str, *, static: bool = False, module: bool = False) -> None:
+    def __init__(
+        self, config: str, *, static: bool = False, module: bool = False, port: str | None = None
+    ) -> None:
         self._config = config
+        self._port = port
         self._features = STATIC if static else None
         self._module = module
 
@@ -145,7 +148,7 @@ class Bench:
                 workload.write_text(RUN_MODULES)
                 module = Path(directory, "program.c")
                 module.write_text(MODULE.format(source=program))
-            build = {"cflags": cflags, "features": self._features}
+            build = {"cflags": cflags, "features": self._features, "port": self._port}
             kernel = build_guest(GuestSpec.of(self._config, str(workload), **build))
             image = Image(kernel.read_bytes(), str(kernel))
             with (

@@ -51,13 +51,21 @@ def slot_function(image: Image, hooks: Hooks) -> str | None:
 
 
 def slot_code(image: Image, hooks: Hooks) -> dict[int, bytes]:
-    """The instructions of the port's slots, by address; as of `Sites.stub_code`."""
+    """The instructions of the port's slots, by address; as of `Sites.stub_code`.
+
+    Without a tracer the slot is as built: a nop, or a call of ``ftrace_stub`` as in Linux.
+    """
     if has_call_ops(image.symbols):
         return {}
-    function = slot_function(image, hooks)
-    target = None if function is None else image.address_of(function)
+    function, sites = slot_function(image, hooks), image.isa.sites
     graph = bool(hooks.graph) and not has_one_slot(image.symbols)
-    return image.isa.sites.stub_code(image.symbols, target, graph)
+    if function is not None:
+        return sites.stub_code(image.symbols, image.address_of(function), graph)
+    idle = sites.stub_code(image.symbols, image.address_of(NO_TRACER), graph)
+    slot = image.address_of("ftrace_call")
+    if image.read(slot, len(idle[slot])) == idle[slot]:
+        return idle
+    return sites.stub_code(image.symbols, None, graph)
 
 
 def pointers(image: Image, hooks: Hooks) -> dict[int, bytes]:
