@@ -15,8 +15,8 @@ from harness.cli.command import harness
 from harness.config import load_port
 from harness.config.loading import PORT_FILES
 from harness.errors import UsageError
-from harness.isa import machine_of
-from harness.kbuild.linux_port import import_port
+from harness.isa import Form, machine_of
+from harness.kbuild.linux_port import FORMS, import_port
 from harness.kbuild.linux_tree import LARGEST
 
 ARCHES = {"mips": machine_of("mips").linux, "arm64": machine_of("aarch64").linux}
@@ -131,8 +131,8 @@ def test_every_word_names_the_line_that_it_was_read_in(
     judge_places(tree, tmp_path / "port", arch)
 
 
-def judge_places(tree: Path, port: Path, arch: str) -> None:
-    import_port(tree, arch, port)
+def judge_places(tree: Path, port: Path, arch: str, form: Form | None = None) -> None:
+    import_port(tree, arch, port, form)
     text = (port / "port.toml").read_text()
     words = text.partition("features = [\n")[2].splitlines()
     named = [re.search(r"# (\S+):(\d+)$", line) for line in words if line.startswith((" ", "F"))]
@@ -178,14 +178,78 @@ def test_a_kernel_that_is_always_dynamic(tree: Path, tmp_path: Path) -> None:
     assert load_port(tmp_path / "port").kernel.DYNAMIC_FTRACE
 
 
+def both_forms(tree: Path) -> None:
+    """As arm64 before 6.12: another entry selects what the compiler has to support."""
+    change(
+        tree,
+        "arch/arm64/Kconfig",
+        "default y",
+        "select FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY \\\n\t\tif DYNAMIC_FTRACE_WITH_REGS",
+    )
+    with (tree / "arch/arm64/Kconfig").open("a") as kconfig:
+        kconfig.write("\nconfig COMPILER\n\tselect HAVE_DYNAMIC_FTRACE_WITH_REGS\n")
+
+
 def only_patchable(tree: Path) -> None:
+    """As arm64 from 6.12 on."""
     change(
         tree,
         "arch/arm64/Kconfig",
         "default y",
         "select DYNAMIC_FTRACE if FUNCTION_TRACER\n"
-        "	select FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY if X",
+        "\tselect HAVE_DYNAMIC_FTRACE_WITH_ARGS \\\n\t\tif COMPILER\n"
+        "\tselect HAVE_DYNAMIC_FTRACE_WITH_CALL_OPS \\\n\t\tif COMPILER\n"
+        "\tselect HAVE_DYNAMIC_FTRACE_WITH_DIRECT_CALLS\n"
+        "\tselect HAVE_FUNCTION_GRAPH_FREGS\n"
+        "\tselect FTRACE_MCOUNT_USE_PATCHABLE_FUNCTION_ENTRY if X",
     )
+    change(tree, "arch/arm64/include/asm/ftrace.h", "# define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR", "")
+    (tree / "kernel/trace/Kconfig").write_text(
+        "config FUNCTION_GRAPH_RETVAL\n\tdepends on HAVE_FUNCTION_GRAPH_FREGS\n"
+    )
+
+
+OLD = {"FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD", "DYNAMIC_FTRACE", "FUNCTION_GRAPH_TRACER"}
+OF_GRAPH = {"FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR"}
+
+
+@pytest.mark.parametrize(
+    ("form", "features"), [(None, set()), (Form.PATCHABLE_ENTRY, {"DYNAMIC_FTRACE_WITH_REGS"})]
+)
+def test_one_of_two_forms_is_imported(
+    tree: Path, tmp_path: Path, form: Form | None, features: set[str]
+) -> None:
+    both_forms(tree)
+    import_port(tree, "arm64", tmp_path / "port", form)
+    port = load_port(tmp_path / "port")
+    assert port.forms == (form or Form.MCOUNT,)
+    assert set(port.features) == OLD | OF_GRAPH | features
+    assert not port.kernel.DYNAMIC_FTRACE
+    judge_places(tree, tmp_path / "again", "arm64", form)
+
+
+def test_the_only_form_needs_no_word(tree: Path, tmp_path: Path) -> None:
+    only_patchable(tree)
+    import_port(tree, "arm64", tmp_path / "port")
+    port = load_port(tmp_path / "port")
+    assert port.forms == (Form.PATCHABLE_ENTRY,)
+    assert set(port.features) == OLD | OF_GRAPH | {
+        "DYNAMIC_FTRACE_WITH_ARGS",
+        "DYNAMIC_FTRACE_WITH_CALL_OPS",
+        "DYNAMIC_FTRACE_WITH_DIRECT_CALLS",
+        "FUNCTION_GRAPH_FREGS",
+        "FUNCTION_GRAPH_RETVAL",
+    }
+    assert port.kernel.DYNAMIC_FTRACE
+    judge_places(tree, tmp_path / "again", "arm64")
+
+
+def test_results_in_another_form_are_not_claimed(tree: Path, tmp_path: Path) -> None:
+    only_patchable(tree)
+    change(tree, "arch/arm64/Kconfig", "HAVE_FUNCTION_GRAPH_FREGS", "HAVE_FUNCTION_GRAPH_RETVAL")
+    import_port(tree, "arm64", tmp_path / "port")
+    features = load_port(tmp_path / "port").features
+    assert not {"FUNCTION_GRAPH_FREGS", "FUNCTION_GRAPH_RETVAL"} & set(features)
 
 
 def no_tracer(tree: Path) -> None:
@@ -203,7 +267,6 @@ def too_long(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "arch", "says"),
     [
-        (only_patchable, "arm64", "a form that is not judged yet"),
         (no_tracer, "arm64", "has no function tracer on arm64"),
         (no_version, "arm64", "is no Linux tree"),
         (lambda tree: (tree / "Kconfig").unlink(), "mips", "is no Linux tree"),
@@ -221,6 +284,22 @@ def test_a_tree_that_cannot_be_imported_is_told_in_a_sentence(
         CliRunner().invoke(harness, command, catch_exceptions=False, standalone_mode=False)
     assert says in caught.value.message
     assert len(caught.value.message.splitlines()) == 1
+    assert not (tmp_path / "port").exists()
+
+
+@pytest.mark.parametrize(
+    ("arch", "form", "has"),
+    [("mips", "patchable-entry", "mcount"), ("arm64", "mcount", "patchable-entry")],
+)
+def test_a_form_that_a_tree_does_not_have(
+    tree: Path, tmp_path: Path, arch: str, form: str, has: str
+) -> None:
+    only_patchable(tree)
+    command = ["port", "import", str(tree), "--arch", arch, "--form", form]
+    command += ["-o", str(tmp_path / "port")]
+    with pytest.raises(UsageError, match=f"no call sites of the form {form}") as caught:
+        CliRunner().invoke(harness, command, catch_exceptions=False, standalone_mode=False)
+    assert caught.value.advice == f"It has {has}."
     assert not (tmp_path / "port").exists()
 
 
@@ -244,14 +323,17 @@ def test_the_command_says_what_comes_next(tree: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(not REAL, reason="FTRACE_LINUX_TREES names no Linux trees")
 @pytest.mark.parametrize("tree", REAL, ids=lambda tree: tree.name)
 @pytest.mark.parametrize("arch", list(ARCHES))
-def test_a_real_tree(tree: Path, arch: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_a_real_tree(tree: Path, arch: str, form: Form, tmp_path: Path) -> None:
     try:
-        judge_places(tree, tmp_path / "port", arch)
+        judge_places(tree, tmp_path / "port", arch, form)
     except UsageError as error:
-        assert "not judged yet" in error.message  # noqa: PT017
+        assert "no call sites of the form" in error.message  # noqa: PT017
         return
     port = load_port(tmp_path / "port")
     assert {"FUNCTION_TRACER", "DYNAMIC_FTRACE", "FUNCTION_GRAPH_TRACER"} <= set(port.features)
+    modern = {"DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_REGS"} & set(port.features)
+    assert bool(modern) == (form is Form.PATCHABLE_ENTRY)
     assert not port.kernel.nested_functions
     assert not port.kernel.floating_point
     assert port.kernel.call_target == "ftrace_caller"
