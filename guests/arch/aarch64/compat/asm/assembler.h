@@ -3,7 +3,20 @@
 #define _COMPAT_ASM_ASSEMBLER_H
 
 #include <asm/export.h>
+#include <linux/cfi_types.h>
 #include <linux/linkage.h>
+
+/* Linux's functions in assembly begin with a landing pad; what it calls code has its own, or none. */
+#undef SYM_CODE_START
+#define SYM_CODE_START(name)	\
+	.globl name;		\
+	.type name, %function;	\
+	name:
+
+#undef SYM_FUNC_START
+#define SYM_FUNC_START(name)	\
+	SYM_CODE_START(name)	\
+	hint #34 ;
 
 /* There are no probes to keep away. */
 #define NOKPROBE(symbol)
