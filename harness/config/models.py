@@ -264,6 +264,11 @@ class KernelFile(Model):
     sites_told_by: Literal["words", "address"] = Field(
         default="words", description='"words" or "address"'
     )
+    KPROBES: bool = Field(
+        default=False,
+        strict=True,
+        description="false, or true where a kprobe may be in front of rec->ip",
+    )
     retp: Literal["place", "cookie"] = Field(default="place", description='"place" or "cookie"')
     syscall_numbers: Literal["any", "table"] = Field(default="any", description='"any" or "table"')
     mips_sites: Literal[2009, 2013] = Field(default=2009, description="2009 or 2013")

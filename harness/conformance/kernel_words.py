@@ -102,6 +102,15 @@ WORDS = (
         narrows=("M1d", "C9j", "C9k"),
     ),
     KernelWord(
+        "KPROBES",
+        "true",
+        "a kprobe may be in front of rec->ip",
+        "Words of a site in front of `rec->ip` are the kernel's: a kprobe may have put its "
+        "breakpoint there, and the site is switched all the same. So the port need not compare "
+        "them.",
+        narrows=("C9e", "C21d", "C22e"),
+    ),
+    KernelWord(
         "retp",
         '"cookie"',
         "the unwinder identifies a frame by a cookie",

@@ -128,7 +128,7 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles, form: For
     yield "features = ["
     yield from (f'    "{feature}",  # {place}' for feature, place in features.items())
     yield "]"
-    words = [f"{word}  # {place}" for word, place in _words(linux, known)]
+    words = [f"{word}  # {place}" for word, place in _words(linux, known, form)]
     if words:
         yield from ("", "[kernel]", *words)
 
@@ -195,7 +195,7 @@ def _always_dynamic(linux: LinuxTree, known: LinuxFiles) -> list[SourcePlace]:
     return _selects(linux, known, r"DYNAMIC_FTRACE if FUNCTION_TRACER\b")
 
 
-def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, SourcePlace]]:
+def _words(linux: LinuxTree, known: LinuxFiles, form: Form) -> Iterator[tuple[str, SourcePlace]]:
     """The words of [kernel], each with the line that it is derived from; docs/kernel-words.rst."""
     found: list[tuple[str, SourcePlace | None]] = [
         # It is built with clang too, which has no nested functions.
@@ -216,6 +216,11 @@ def _words(linux: LinuxTree, known: LinuxFiles) -> Iterator[tuple[str, SourcePla
             ),
         ),
     ]
+    if form is Form.PATCHABLE_ENTRY:
+        # Only rec->ip itself is refused.
+        found.append(
+            ("KPROBES = true", linux.find("kernel/kprobes.c", r"ftrace_location\(addr\) == addr"))
+        )
     for word, file, pattern in known.words:
         found.append((word, linux.find(f"arch/{known.directory}/{file}", pattern)))
     return ((word, place) for word, place in found if place is not None)

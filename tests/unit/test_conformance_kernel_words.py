@@ -35,6 +35,7 @@ EVERYTHING = KernelFile(
     call_target="ftrace_caller",
     tracers="kernel",
     sites_told_by="address",
+    KPROBES=True,
     retp="cookie",
     syscall_numbers="table",
     mips_sites=2013,

@@ -47,6 +47,7 @@ TREE = {
     "kernel/trace/ftrace.c": (
         "\tif (ops->flags & FTRACE_OPS_FL_DYNAMIC)\n\t\treturn (unsigned long)FTRACE_ADDR;\n"
     ),
+    "kernel/kprobes.c": "\tif (ftrace_location(addr) == addr)\n",
     "kernel/trace/trace_syscalls.c": "\tfor (i = 0; i < NR_syscalls; i++) {\n",
     "arch/mips/Kconfig": KCONFIG.format(entry="MIPS"),
     "arch/mips/Makefile": "cflags-y += -mmcount-ra-address\ncflags-y += -msoft-float\n",
@@ -108,6 +109,7 @@ def test_a_port_of_mips(tree: Path, tmp_path: Path) -> None:
         "call_target": "ftrace_caller",
         "tracers": "kernel",
         "sites_told_by": "address",
+        "KPROBES": False,
         "retp": "place",
         "syscall_numbers": "table",
         "mips_sites": 2013,
@@ -225,6 +227,7 @@ def test_one_of_two_forms_is_imported(
     assert port.forms == (form or Form.MCOUNT,)
     assert set(port.features) == OLD | OF_GRAPH | features
     assert not port.kernel.DYNAMIC_FTRACE
+    assert port.kernel.KPROBES is (form is Form.PATCHABLE_ENTRY)
     judge_places(tree, tmp_path / "again", "arm64", form)
 
 

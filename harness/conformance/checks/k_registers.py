@@ -4,7 +4,7 @@
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.a_text import refused, spoilt
+from harness.conformance.checks.a_text import compared, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.f_modules import RUN, load, sites_of
 from harness.conformance.checks.j_tracers import (
@@ -124,7 +124,7 @@ def from_one_stub_to_the_other(bench: Bench) -> None:
     far = (high + isa.unit) & isa.mask
     refused(bench, "C21d", site, (*modify, caller, far), "the new address is out of reach")
     refused(bench, "C21d", site, (*modify, far, other), "the old address is out of reach")
-    for place in range(len(isa.split(on))):
+    for place in compared(bench, site, on):
         for spoiled, what in spoilt(isa, on, place):
             bench.write_memory(site.address, spoiled)
             refused(bench, "C21d", site, there, f"{what} at a site that is on")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.a_text import refused, spoilt
+from harness.conformance.checks.a_text import compared, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.j_tracers import SECOND, STUB
 from harness.conformance.checks.registry import check
@@ -210,7 +210,7 @@ def requests_for_another_ops_that_are_refused(bench: Bench) -> None:
     other = (caller + 64) & bench.isa.mask
     refused(bench, "C22e", site, (*modify, other, caller), "the site calls another function")
     on = bench.code.of(site)
-    for place in range(len(bench.isa.split(on))):
+    for place in compared(bench, site, on):
         for spoiled, what in spoilt(bench.isa, on, place):
             bench.write_memory(site.address, spoiled)
             refused(bench, "C22e", site, same, f"{what} at a site that is on")
