@@ -131,6 +131,19 @@ class DirectCall(Selftest):
             self._bench.write_memory(self.ops + member.offset, member.packed(value))
         self._by_debugger(on)
 
+    def exchange(self) -> None:
+        """Have it lead to the other trampoline; GuestError if the kernel refuses."""
+        image = self._bench.image
+        other = image.address_of("ftrace_other_direct_tramp")
+        status = self._bench.call(image.address_of("modify_ftrace_direct"), self.ops, other)
+        if status:
+            raise PortRefused(f"modify_ftrace_direct returned {status}")
+
+    @property
+    def calls_of_other(self) -> int:
+        """How often the other trampoline has been entered since then."""
+        return self._bench.word("ftrace_other_direct_calls")
+
     @property
     def calls(self) -> int:
         """How often the trampoline has been entered since the guest was fresh."""

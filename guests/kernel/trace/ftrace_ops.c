@@ -167,6 +167,14 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long address)
 	return error;
 }
 
+int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long address)
+{
+	if (!address || !ops->direct_call || !(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return -EINVAL;
+	WRITE_ONCE(ops->direct_call, address);
+	return 0;
+}
+
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long address)
 {
 	int error;

@@ -24,6 +24,7 @@ struct ftrace_selftest ftrace_direct_selftest = {
 };
 
 unsigned long ftrace_direct_calls;
+unsigned long ftrace_other_direct_calls;
 #endif
 
 /* No accessor sets an argument; find the word that ftrace_regs_get_argument() reads. */

@@ -2,7 +2,7 @@
 """Direct trampolines: the way to one, early and after tracers, and back."""
 
 from functools import partial
-from itertools import permutations
+from itertools import permutations, product
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, OTHER
@@ -28,6 +28,9 @@ from harness.isa import CallSite
 
 MOST = 20
 """Instructions of the stub between the site's call and the trampoline."""
+
+PLACES = 100
+"""The most instructions of the stub at which a trampoline is changed."""
 
 
 @check("C23a", "C23c", "C23d", layer=Layer.CALL)
@@ -165,6 +168,37 @@ def trampolines_and_tracers_in_every_order(bench: Bench) -> None:
                 expected=expected,
                 found=found,
             )
+
+
+@check("C23f", layer=Layer.CALL)
+def a_trampoline_changes_under_a_cpu_in_the_stub(bench: Bench) -> None:
+    """At each of its instructions up to trampoline or tracer: another one comes, or none."""
+    for tracer, goes in product((False, True), repeat=2):
+        for number in range(PLACES):
+            site, direct = _prepare(bench, LEAF, tracer=tracer), DirectCall(bench)
+            here = bench.run_to(STUB)
+            for _ in range(number):
+                here = bench.guest.debugger.step_instruction().address & bench.isa.mask
+            if bench.image.function_at(here) != bench.code.stub:
+                break
+            with bench.stakes("C23f"):
+                direct.switch(False) if goes else direct.exchange()
+                bench.run_to(bench.sites.resumes(site))
+            _judge_change(bench, direct, here, goes, " after a tracer" if tracer else "")
+
+
+def _judge_change(bench: Bench, direct: DirectCall, here: int, goes: bool, after: str) -> None:
+    found = direct.calls, direct.calls_of_other
+    allowed = ((1, 0), (0, 0)) if goes else ((1, 0), (0, 1))
+    bench.require(
+        "C23f",
+        found in allowed,
+        f"a trampoline{after} {'went' if goes else 'was exchanged'} under a CPU at "
+        f"{bench.image.symbolize(here)}",
+        partial(place_of, bench.image, here, "is where it was"),
+        expected=f"calls of it and of the other: {' or '.join(map(str, allowed))}",
+        found=found,
+    )
 
 
 def _count(test: Selftest) -> int:

@@ -130,6 +130,15 @@ void ftrace_update_flags(struct dyn_ftrace *rec);
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
 
+/**
+ * modify_ftrace_direct - have them go through another one
+ * @ops:	an ops that is on, with a trampoline
+ * @address:	the new one
+ *
+ * A CPU in the stub goes to the old one or to the new one. Return: 0, -EINVAL.
+ */
+int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
+
 /** unregister_ftrace_direct - the end of that; returns 0, -ENOENT, -EINVAL for another address */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
 #endif

@@ -62,9 +62,11 @@ extern struct ftrace_selftest ftrace_selftests[FTRACE_SELFTESTS];
 /* The same for register_ftrace_direct(); of it only the ops and the function are used. */
 extern struct ftrace_selftest ftrace_direct_selftest;
 
-/* A trampoline of the architecture: it counts, and returns to the function as the port's stub would. */
+/* Trampolines of the architecture: they count, and return to the function as the port's stub would. */
 void ftrace_direct_tramp(void);
+void ftrace_other_direct_tramp(void);
 extern unsigned long ftrace_direct_calls;
+extern unsigned long ftrace_other_direct_calls;
 #endif
 
 /** ftrace_selftest_func - the function of their ops */
