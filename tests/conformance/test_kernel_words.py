@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ports with words of [kernel]: correct ones still pass, and the defects of Linux's are found.
 
-FTRACE_LINUX_TREES names trees of Linux 6.1, with colons between them.
+FTRACE_LINUX_TREES names trees of Linux 6.1 and 6.12, with colons between them.
 """
 
 import os
@@ -14,7 +14,9 @@ from harness.conformance.report import lines
 from harness.conformance.run import conform
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict
+from harness.isa import Form
 from harness.kbuild.linux_port import import_port
+from harness.kbuild.linux_tree import LinuxTree
 
 TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 
@@ -25,6 +27,7 @@ KERNEL = KernelFile(
     call_target="ftrace_caller",
     tracers="kernel",
     sites_told_by="address",
+    KPROBES=True,
     retp="cookie",
 )
 """All words that a port may keep to and go beyond."""
@@ -45,18 +48,23 @@ def test_a_port_that_does_more_than_its_kernel_asks_for_passes(config):
     assert verdicts["C12a"][0] is Verdict.PASS
 
 
-@pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
+LEFT = [
+    ("6.1", "mips", None, "mips-malta-ra", {"C2a", "C4a", "C4c", "C4d", "C9e", "C9i", "M2c"}),
+    ("6.1", "mips", None, "mips64el-malta-ra", {"C2a", "C4c", "C4d", "C9e", "M2c"}),
+    ("6.1", "arm64", None, "aarch64-virt", {"C4b"}),
+    ("6.1", "arm64", Form.PATCHABLE_ENTRY, "aarch64-virt-regs", {"C9e"}),
+    ("6.12", "arm64", None, "aarch64-virt-call-ops", {"C9e", "C22e"}),
+]
+"""Version, architecture, form and config, and the clauses that fail."""
+
+
+@pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux")
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
-@pytest.mark.parametrize(
-    ("arch", "config", "defects"),
-    [
-        ("mips", "mips-malta-ra", {"C2a", "C4a", "C4c", "C4d", "C9e", "C9i", "M2c"}),
-        ("mips", "mips64el-malta-ra", {"C2a", "C4c", "C4d", "C9e", "M2c"}),
-        ("arm64", "aarch64-virt", {"C4b"}),
-    ],
-)
-def test_what_is_left_of_linux_is_its_defects(tree, arch, config, defects, tmp_path):
+@pytest.mark.parametrize(("version", "arch", "form", "config", "defects"), LEFT)
+def test_what_is_left_of_linux_is_its_defects(tree, version, arch, form, config, defects, tmp_path):
     """Each is explained in docs/conform.rst."""
-    import_port(tree, arch, tmp_path / "port")
+    if LinuxTree(tree).version != version:
+        pytest.skip(f"the tree is not Linux {version}")
+    import_port(tree, arch, tmp_path / "port", form)
     (report,) = conform([suite_spec(config, load_port(tmp_path / "port"))])
     assert {one.clause for one in report.failed} == defects
