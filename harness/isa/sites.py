@@ -145,6 +145,16 @@ class Sites(ABC):
         ignores it.
         """
 
+    @property
+    def idle(self) -> frozenset[bytes]:
+        """The instructions of which any may be in a slot that does nothing."""
+        return frozenset({self.nop})
+
+    @property
+    def off(self) -> frozenset[bytes]:
+        """Instructions of disabled sites, of which a port may have any in place of `code_for`'s."""
+        return frozenset()
+
     def stub_code(
         self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
     ) -> dict[int, bytes]:

@@ -312,3 +312,8 @@ def test_the_assemblers_syntax() -> None:
     assert syntax.another_offset("r1, [r4, #24]") == "r1, [r4, #4 + 24]"
     assert syntax.another_offset("r1, [r4]") == "r1, [r4, #4]"
     assert syntax.another_offset("ip, lr") is None
+
+
+def test_what_does_nothing_in_other_ports() -> None:
+    assert {ISA.disassemble(one, PC)[0].text for one in ISA.sites.idle} == {"nop", "mov r0, r0"}
+    assert [ISA.disassemble(one, PC)[0].text for one in ISA.sites.off] == ["add sp, sp, #4"]

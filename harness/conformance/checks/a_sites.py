@@ -189,7 +189,7 @@ def text_after_boot(bench: Bench) -> None:
         bench.require("C11a", slot > tracer, "ftrace_graph_call does not follow ftrace_call")
         for text in (built, now):
             held = text[slot - image.text.start :][: len(isa.sites.nop)]
-            idle = held == isa.sites.nop
+            idle = held in isa.sites.idle
             bench.require(
                 "C11a", idle, "the slot is not idle", found=bench.code.listing(slot, held)
             )
@@ -229,7 +229,7 @@ def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
     """The words that switched a site off and are no nops; a jump out of the site is as good."""
     isa, units = bench.isa, bench.isa.split(code)
     built = isa.split(bench.image.read(site.address, len(code)))
-    off = isa.split(isa.sites.code_for(site, SiteState.NOP, 0))
+    off = {*isa.split(isa.sites.code_for(site, SiteState.NOP, 0)), *isa.sites.off}
     places = list(accumulate(map(len, units), initial=site.address))
     end = places.pop()
     out = (end, end + isa.machine.delay_slot)

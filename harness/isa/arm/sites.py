@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``push {lr}; bl __gnu_mcount_nc`` of ``-pg``, of which the ``bl`` is the call site.
 
-``__gnu_mcount_nc`` takes the pushed word away, so a disabled site is ``pop {lr}``.  Encodings: Arm
-Architecture Reference Manual, ARMv7-A and ARMv7-R edition, A8.8 (B, BL, LDM, NOP, PUSH).
+``__gnu_mcount_nc`` takes the pushed word away, so a disabled site is ``pop {lr}``, or as in Linux
+``add sp, sp, #4``, as lr has not changed.  Encodings: Arm Architecture Reference Manual, ARMv7-A
+and ARMv7-R edition, A8.8 (ADD, B, BL, LDM, MOV, NOP, PUSH).
 """
 
 from harness.errors import RangeError
@@ -15,6 +16,9 @@ _IMM24 = 0x00FFFFFF
 _NOP = 0xE320F000
 _PUSH_LR = 0xE52DE004
 _POP_LR = 0xE8BD4000
+_ADD_SP_4 = 0xE28DD004
+_MOV_R0_R0 = 0xE1A00000
+"""What was the nop before there was one, and in Linux still is."""
 _REACH = 32 << 20
 
 _AHEAD = 8
@@ -37,6 +41,16 @@ class ArmSites(Sites):
         self.nop = code.encode(_NOP)
         self._pushes = code.encode(_PUSH_LR)
         self._off = code.encode(_POP_LR)
+
+    @property
+    def idle(self) -> frozenset[bytes]:
+        """``nop`` and ``mov r0, r0``."""
+        return frozenset({self.nop, self.code.encode(_MOV_R0_R0)})
+
+    @property
+    def off(self) -> frozenset[bytes]:
+        """``add sp, sp, #4``."""
+        return frozenset({self.code.encode(_ADD_SP_4)})
 
     def encode_call(self, pc: int, target: int) -> bytes:
         """``bl target``, which reaches 32 MiB in either direction from eight bytes ahead."""
