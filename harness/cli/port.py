@@ -35,7 +35,7 @@ def new(directory: Path, config: str) -> None:
 
 @port.command("import")
 @click.argument("tree", type=click.Path(path_type=Path))
-@click.option("--arch", required=True, metavar="ARCH", help="mips or arm64.")
+@click.option("--arch", required=True, metavar="ARCH", help="Its name in Linux, such as mips.")
 @click.option(
     "--form",
     type=click.Choice(["mcount", "patchable-entry"]),

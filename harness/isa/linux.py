@@ -17,6 +17,13 @@ class LinuxFiles:
     """What a port directory has as ``mcount.S``, ``ftrace.c`` and ``include/asm/ftrace.h``."""
     words: tuple[tuple[str, str, str], ...]
     """Lines of ``[kernel]`` in ``port.toml``, each with the file and the pattern it rests on."""
+    more_entries: tuple[str, ...] = ()
+    """Further entries that select features."""
+    more: tuple[tuple[str, str], ...] = ()
+    """Other files that these need, each with its name in a port directory."""
+    patchable_if_dynamic: str = ""
+    """A pattern over lines of its Makefile: call sites are patchable entries in dynamic kernels,
+    and calls of ``_mcount`` in static ones."""
     makefile_forms: tuple[tuple[str, Form], ...] = ()
     """Patterns over lines of its Makefile, each with the form of call sites that such a line asks
     for where the compiler has it."""

@@ -54,15 +54,14 @@ def import_port(tree: Path, arch: str, directory: Path, form: Form | None = None
     """
     linux = LinuxTree(tree)
     architecture, known = _known(arch)
-    files = [f"arch/{arch}/{source}" for source in known.sources]
-    texts = [linux.read(file) for file in files]
-    for file, text in zip(files, texts, strict=True):
-        if not text:
+    chosen = _chosen_form(linux, known, form)
+    files = _files(known, chosen)
+    for file in files:
+        if not linux.read(file):
             raise UsageError(
                 f"{escape(str(tree), 500)} has no {arch} to import: {file} is missing.",
                 "Give a tree that has it, or another --arch.",
             )
-    chosen = _chosen_form(linux, known, form)
     toml = "\n".join(_port_toml(linux, architecture, known, chosen)) + "\n"
     try:
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -71,7 +70,7 @@ def import_port(tree: Path, arch: str, directory: Path, form: Form | None = None
                 "Give the name of a directory that is not there, or is empty.",
             )
         contents = [toml.encode(), *((tree / file).read_bytes() for file in files)]
-        for name, content in zip(PORT_FILES, contents, strict=True):
+        for name, content in zip((PORT_FILES[0], *files.values()), contents, strict=True):
             target = directory / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
@@ -95,9 +94,17 @@ def _known(arch: str) -> tuple[str, LinuxFiles]:
     return files[arch]
 
 
+def _files(known: LinuxFiles, form: Form) -> dict[str, str]:
+    """The files of the tree that are taken, each with its name in the port directory."""
+    taken = dict(zip(known.sources, PORT_FILES[1:], strict=True)) | dict(known.more)
+    if form is Form.PATCHABLE_ENTRY:
+        taken |= dict(known.of_patchable)
+    return {f"arch/{known.directory}/{source}": name for source, name in taken.items()}
+
+
 def _chosen_form(linux: LinuxTree, known: LinuxFiles, form: Form | None) -> Form:
     """The form to import; UsageError for one that the tree does not have."""
-    patchable = _selects(linux, known, PATCHABLE_SITES)
+    patchable = _patchable(linux, known)
     only = bool(patchable and _always_dynamic(linux, known))
     has = [one for one in FORMS if (patchable if one is Form.PATCHABLE_ENTRY else not only)]
     if form is not None and form not in has:
@@ -140,6 +147,7 @@ def _features(linux: LinuxTree, known: LinuxFiles, form: Form) -> dict[str, Sour
     found: list[tuple[str, SourcePlace | None]] = [
         (feature, place)
         for feature in SELECTED
+        if feature != "DYNAMIC_FTRACE" or not _is_static(linux, known, form)
         for place in _selects(linux, known, rf"HAVE_{feature}\b")[:1]
     ]
     if form is Form.PATCHABLE_ENTRY:
@@ -170,10 +178,10 @@ def _features(linux: LinuxTree, known: LinuxFiles, form: Form) -> dict[str, Sour
 
 def _forms(linux: LinuxTree, known: LinuxFiles, form: Form) -> Iterator[str]:
     """The forms of call sites, with what the tree's compiler flags say."""
-    patchable = _selects(linux, known, PATCHABLE_SITES)
+    patchable = _patchable(linux, known)
     forms = [form]
     if form is Form.PATCHABLE_ENTRY:
-        yield f"# {patchable[0]}"
+        yield f"# {patchable}"
     else:
         for pattern, variant in known.makefile_forms:
             place = linux.find(f"arch/{known.directory}/Makefile", pattern)
@@ -181,14 +189,32 @@ def _forms(linux: LinuxTree, known: LinuxFiles, form: Form) -> Iterator[str]:
                 yield f"# With a compiler that has it, and with others: {place}"
                 forms.insert(-1, variant)
         if patchable:
-            yield f"# Patchable call sites need a port.toml of their own: {patchable[0]}"
+            yield f"# Patchable call sites need a port.toml of their own: {patchable}"
     shown = ", ".join(f'"{one}"' for one in forms)
     yield f"forms = [{shown}]"
 
 
 def _selects(linux: LinuxTree, known: LinuxFiles, symbol: str) -> list[SourcePlace]:
     kconfig = f"arch/{known.directory}/Kconfig"
-    return linux.find_in_entry(kconfig, known.entry, rf"\bselect {symbol}")
+    return [
+        place
+        for entry in (known.entry, *known.more_entries)
+        for place in linux.find_in_entry(kconfig, entry, rf"\bselect {symbol}")
+    ]
+
+
+def _patchable(linux: LinuxTree, known: LinuxFiles) -> SourcePlace | None:
+    """The line that says that it has patchable call sites; None if it has none."""
+    selected = _selects(linux, known, PATCHABLE_SITES)
+    if selected or not known.patchable_if_dynamic:
+        return selected[0] if selected else None
+    return linux.find(f"arch/{known.directory}/Makefile", known.patchable_if_dynamic)
+
+
+def _is_static(linux: LinuxTree, known: LinuxFiles, form: Form) -> bool:
+    """Whether only static kernels have call sites of this form."""
+    patchable = bool(known.patchable_if_dynamic) and _patchable(linux, known) is not None
+    return patchable and form is Form.MCOUNT
 
 
 def _always_dynamic(linux: LinuxTree, known: LinuxFiles) -> list[SourcePlace]:

@@ -23,7 +23,7 @@ ENGLISH = {"arm"}
 NAMED = {
     "aarch64": {
         # Examples of command lines and configs.
-        *("harness/cli/linux.py", "harness/cli/port.py", "Makefile", "tox.ini"),
+        *("harness/cli/linux.py", "Makefile", "tox.ini"),
         # Comments: why something is as it is.
         *("harness/conformance/clauses.toml", "harness/debugger/debugger.py"),
         "guests/kernel/trace/unwind_rows.c",

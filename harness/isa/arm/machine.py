@@ -7,6 +7,7 @@ Encodings: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, A5 an
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from harness.isa.arm.linux import ARM_LINUX
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
 
 _MEMORY = range(1 << 30, 2 << 30)
@@ -40,6 +41,7 @@ class ArmMachine(Machine):
     """The kernel runs in supervisor mode, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
+    linux = ARM_LINUX
     flow_patterns = (
         FlowPattern(0x0F000000, 0x0B000000, FlowKind.CALL),  # bl
         FlowPattern(0xFE000000, 0xFA000000, FlowKind.CALL),  # blx to an address

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from harness.errors import UsageError
 from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.riscv64.linux import RISCV64_LINUX
 
 _MEMORY = range(0x80000000, 0xC0000000)
 _FENCE_I = 0x0000100F
@@ -41,6 +42,7 @@ class RiscV64Machine(Machine):
     """The kernel runs in supervisor mode, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {"imsic": Injection(_send_message)}
+    linux = RISCV64_LINUX
     flow_patterns = (
         FlowPattern(0x00000FFF, 0x000000EF, FlowKind.CALL),  # jal ra
         FlowPattern(0x00007FFF, 0x000000E7, FlowKind.CALL),  # jalr ra

@@ -11,4 +11,10 @@ static inline int core_kernel_text(unsigned long address)
 	return address >= (unsigned long)_stext && address < (unsigned long)_etext;
 }
 
+/* The code of the start is not kept apart. */
+static inline int is_kernel_inittext(unsigned long address)
+{
+	return 0;
+}
+
 #endif

@@ -17,6 +17,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/linkage.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -54,17 +55,6 @@ void arch_ftrace_update_code(int command);
 static inline void ftrace_modify_all_code(int command)
 {
 }
-
-#ifndef WARN_ON
-#define WARN_ON(condition)						\
-	({								\
-		bool __failed = (condition);				\
-									\
-		if (__failed)						\
-			printk("warning: %s:%d\n", __FILE__, __LINE__);	\
-		__failed;						\
-	})
-#endif
 
 #endif
 #endif

@@ -4,6 +4,8 @@
 
 /* Nothing is freed after the start, and no data is kept apart. */
 #define __init
+#define __ref
+#define __INIT		.text
 #define __read_mostly
 #define __maybe_unused	__attribute__((unused))
 

@@ -13,4 +13,11 @@
 #define SYM_CODE_START(name)	SYM_FUNC_START(name)
 #define SYM_CODE_END(name)	SYM_FUNC_END(name)
 
+/* The same by their older names. */
+#define ENTRY(name)		SYM_FUNC_START(name)
+#define ENDPROC(name)		SYM_FUNC_END(name)
+
+/* Calls in C are those of assembly. */
+#define asmlinkage
+
 #endif

@@ -3,6 +3,7 @@
 #define _LINUX_FTRACE_H
 
 #include <linux/compiler.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 struct module;
@@ -304,7 +305,7 @@ static inline int ftrace_graph_module_init(struct module *module)
 #endif
 
 /* For ports whose sites are no calls as built. */
-#ifndef ftrace_init_nop
+#if defined(CONFIG_DYNAMIC_FTRACE) && !defined(ftrace_init_nop)
 static inline int ftrace_init_nop(struct module *module, struct dyn_ftrace *rec)
 {
 	return ftrace_make_nop(module, rec, MCOUNT_ADDR);

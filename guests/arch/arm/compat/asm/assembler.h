@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_ASM_ASSEMBLER_H
+#define _COMPAT_ASM_ASSEMBLER_H
+
+#include <asm/export.h>
+#include <linux/init.h>
+#include <linux/linkage.h>
+
+	.syntax unified
+
+/* Of two lines for the two instruction sets, the one for A32. */
+#define ARM(line...)	line
+#define THUMB(line...)
+
+	/* The frame pointer of A32. */
+	fpreg	.req	r11
+
+	/* The address of a label of the same file. */
+	.macro	badr target, label
+	adr	\target, \label
+	.endm
+
+	.macro	mov_l target, value
+	movw	\target, #:lower16:\value
+	movt	\target, #:upper16:\value
+	.endm
+
+	/* What lies at a symbol. */
+	.macro	ldr_va target, symbol
+	mov_l	\target, \symbol
+	ldr	\target, [\target]
+	.endm
+
+	.macro	ret register
+	bx	\register
+	.endm
+
+#endif

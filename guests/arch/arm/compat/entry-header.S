@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+/* There is nothing in it that a port needs. */

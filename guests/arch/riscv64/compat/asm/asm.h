@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_ASM_ASM_H
+#define _COMPAT_ASM_ASM_H
+
+/* RISC-V: loads and stores of whole registers. */
+#include <linux/init.h>
+
+#define REG_L	ld
+#define REG_S	sd
+
+#endif

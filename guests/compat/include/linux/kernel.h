@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _COMPAT_LINUX_KERNEL_H
+#define _COMPAT_LINUX_KERNEL_H
+
+#include_next <linux/kernel.h>
+
+#include <linux/init.h>
+
+/* The code of the start stays where it is: see linux/init.h. */
+#define SYSTEM_FREEING_INITMEM	1
+#define system_state		SYSTEM_FREEING_INITMEM
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""``arch/arm`` of a Linux tree."""
+
+from harness.isa.linux import LinuxFiles
+
+ARM_LINUX = LinuxFiles(
+    directory="arm",
+    entry="ARM",
+    sources=("kernel/entry-ftrace.S", "kernel/ftrace.c", "include/asm/ftrace.h"),
+    more=(("kernel/insn.c", "insn.c"), ("include/asm/insn.h", "include/asm/insn.h")),
+    words=(("floating_point = false", "Makefile", r"-msoft-float"),),
+)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""``arch/riscv`` of a Linux tree."""
+
+from harness.isa.linux import LinuxFiles
+
+RISCV64_LINUX = LinuxFiles(
+    directory="riscv",
+    entry="RISCV",
+    more_entries=("ARCH_RV64I",),
+    sources=("kernel/mcount.S", "kernel/ftrace.c", "include/asm/ftrace.h"),
+    # fd for floating point is left out of what C code is compiled for.
+    words=(("floating_point = false", "Makefile", r"-march=\$\(subst fd,,"),),
+    patchable_if_dynamic=r"CC_FLAGS_FTRACE\s*:=\s*-fpatchable-function-entry=",
+)
