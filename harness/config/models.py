@@ -257,6 +257,9 @@ class KernelFile(Model):
     DYNAMIC_FTRACE: bool = Field(
         default=False, strict=True, description="false, or true where FUNCTION_TRACER selects it"
     )
+    PREEMPTION: bool = Field(
+        default=True, strict=True, description="true, or false where no kernel code is preempted"
+    )
     call_target: Literal["any", "ftrace_caller"] = Field(
         default="any", description='"any" or "ftrace_caller"'
     )
@@ -270,6 +273,7 @@ class KernelFile(Model):
         description="false, or true where a kprobe may be in front of rec->ip",
     )
     retp: Literal["place", "cookie"] = Field(default="place", description='"place" or "cookie"')
+    graph_tracer: Literal["ops", "slot"] = Field(default="ops", description='"ops" or "slot"')
     syscall_numbers: Literal["any", "table"] = Field(default="any", description='"any" or "table"')
     mips_sites: Literal[2009, 2013] = Field(default=2009, description="2009 or 2013")
 

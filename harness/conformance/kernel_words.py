@@ -76,13 +76,21 @@ WORDS = (
         narrows=("C4m",),
     ),
     KernelWord(
+        "PREEMPTION",
+        "false",
+        "no kernel code is preempted, and text changes with the machine stopped",
+        "No CPU and no thread is at a call site or in a stub while that changes.",
+        excuses=("C9i", "C10c"),
+        narrows=("C2a", "C8f", "C9l", "C11e", "C20c", "M2c"),
+    ),
+    KernelWord(
         "call_target",
         '"ftrace_caller"',
         "the target of every call is ftrace_caller",
         "`ftrace_make_call` and `ftrace_make_nop` are called only with the address of "
-        "`ftrace_caller`.",
+        "`ftrace_caller`, and `ftrace_modify_call` with those of the stubs.",
         excuses=("C9f", "C9g"),
-        narrows=("C9b", "C9c", "C9e"),
+        narrows=("C9b", "C9c", "C9e", "C21d"),
     ),
     KernelWord(
         "tracers",
@@ -120,6 +128,15 @@ WORDS = (
         "are not judged.",
         excuses=("C12b",),
         narrows=("C12a", "C14b"),
+    ),
+    KernelWord(
+        "graph_tracer",
+        '"slot"',
+        "the graph tracer has a slot of its own",
+        "With DYNAMIC_FTRACE_WITH_REGS the function tracer is an ops, and the graph tracer is "
+        "none: the stubs have a second slot, at `ftrace_graph_call`, which calls "
+        "`prepare_ftrace_return`.",
+        excuses=("C20a", "C20b"),
     ),
     KernelWord(
         "syscall_numbers",

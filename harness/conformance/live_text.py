@@ -53,6 +53,14 @@ class LiveCode:
         """The instruction at an address now."""
         return self._isa.split(self._read(address, self._isa.longest))[0]
 
+    def slot(self, address: int) -> bytes:
+        """The instructions of a slot now."""
+        size, found = self._isa.sites.slot_size, b""
+        for instruction in self._isa.split(self._read(address, max(size, self._isa.longest))):
+            if len(found) < size:
+                found += instruction
+        return found
+
     def linked(self, address: int) -> bytes:
         """An instruction, out of the image where that has it: only functions of ports change it."""
         text = self._image.text

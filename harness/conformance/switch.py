@@ -10,6 +10,7 @@ from harness.tracer import (
     Hooks,
     has_call_ops,
     has_one_slot,
+    has_ops,
     pointers,
     slot_code,
     slot_function,
@@ -36,6 +37,7 @@ class Switch:
         self._bench = bench
         self.dynamic = "ftrace_caller" in bench.image.symbols
         self._by_port = bench.by_port
+        self._ops = has_ops(bench.image.symbols)
         self._one_slot = has_one_slot(bench.image.symbols)
         self._call_ops = has_call_ops(bench.image.symbols)
         self._function = TRACER
@@ -83,11 +85,11 @@ class Switch:
         if on:
             self._bench.used.add("function")
         self._bench.slots["function"] = on
-        if self._one_slot:
+        if self._ops:
             self._list()
         if self.dynamic and not self._by_port:
             self._write_slots()
-        elif self._one_slot:
+        elif self._ops:
             self._update("another tracer")
         elif self.dynamic:
             self._done(self._bench.port.update_ftrace_func(function), "another tracer")

@@ -3,6 +3,7 @@
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
@@ -58,6 +59,11 @@ class Image:
             {name: symbol.address for name, symbol in own.items()}
         )
         self._sizes = {name: symbol.size for name, symbol in own.items()}
+        if "ftrace_call" in self.symbols:
+            # What has no contents there is told as such where it is needed.
+            with suppress(GuestError):
+                slot = Image.read(self, self.symbols["ftrace_call"], 2 * self.isa.longest)
+                self.isa.sites.learn(slot)
         self._functions = functions_of(elf)
         self.functions: list[Function] = self._functions.all
 

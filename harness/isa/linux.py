@@ -24,6 +24,8 @@ class LinuxFiles:
     patchable_if_dynamic: str = ""
     """A pattern over lines of its Makefile: call sites are patchable entries in dynamic kernels,
     and calls of ``_mcount`` in static ones."""
+    of_patchable: tuple[tuple[str, str], ...] = ()
+    """The same, with patchable entries only."""
     makefile_forms: tuple[tuple[str, Form], ...] = ()
     """Patterns over lines of its Makefile, each with the form of call sites that such a line asks
     for where the compiler has it."""

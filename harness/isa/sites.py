@@ -87,6 +87,16 @@ class Sites(ABC):
 
     def __init__(self, code: Code) -> None:
         self.code = code
+        self._slot = b""
+
+    def learn(self, slot: bytes) -> None:
+        """The code at an image's ``ftrace_call`` as built, where ports differ in their calls."""
+        self._slot = slot
+
+    @property
+    def slot_size(self) -> int:
+        """The size in bytes of a slot in a stub."""
+        return len(self.nop)
 
     def linux_codes(
         self, address: int, symbols: Mapping[str, int], module: bytes = b""

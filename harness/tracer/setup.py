@@ -119,7 +119,7 @@ class Setup:
 
 def has_graph_tracer(symbols: Container[str]) -> bool:
     """Whether a guest with these symbols has the graph tracer."""
-    return "ftrace_graph_caller" in symbols or GRAPH_FUNC in symbols
+    return any(name in symbols for name in ("ftrace_graph_caller", "ftrace_graph_call", GRAPH_FUNC))
 
 
 def profiler_hooks(symbols: Container[str]) -> Hooks | None:

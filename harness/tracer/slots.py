@@ -4,8 +4,10 @@
 A port has a slot for the function tracer and one for the graph tracer, or, with
 DYNAMIC_FTRACE_WITH_ARGS, a single one.  There each tracer is a ``struct ftrace_ops`` of the guest
 (guests/kernel/include/linux/ftrace_ops.h), and the slot calls the function of the only one, or
-``ftrace_ops_list_func``, which calls those of all.  With DYNAMIC_FTRACE_WITH_CALL_OPS there is no
-slot: each call site has the address of an ops in its literal.
+``ftrace_ops_list_func``, which calls those of all.  With DYNAMIC_FTRACE_WITH_REGS alone a port may
+have such a slot and one for the graph tracer, which is no ops then.  With
+DYNAMIC_FTRACE_WITH_CALL_OPS there is no slot: each call site has the address of an ops in its
+literal.
 """
 
 from collections.abc import Container, Sequence
@@ -17,14 +19,20 @@ from harness.tracer.setup import GRAPH_FUNC, Hooks
 LIST_FUNC = "ftrace_ops_list_func"
 NOP_OPS, LIST_OPS = "ftrace_nop_ops", "ftrace_list_ops"
 NO_TRACER = "ftrace_stub"
+GRAPH_SLOT = "ftrace_graph_call"
 
 _LIST, _END, _PASSED = "ftrace_ops_list", "ftrace_list_end", "function_trace_op"
 _FUNCTION, _GRAPH = "global_ops", "graph_ops"
 
 
-def has_one_slot(symbols: Container[str]) -> bool:
-    """Whether a guest with these symbols has one slot for all tracers."""
+def has_ops(symbols: Container[str]) -> bool:
+    """Whether the tracers of a guest with these symbols are a list of ops."""
     return LIST_FUNC in symbols
+
+
+def has_one_slot(symbols: Container[str]) -> bool:
+    """Whether a guest with these symbols has one slot for all tracers, the graph tracer too."""
+    return has_ops(symbols) and GRAPH_SLOT not in symbols
 
 
 def has_call_ops(symbols: Container[str]) -> bool:
@@ -81,7 +89,7 @@ def pointers(image: Image, hooks: Hooks) -> dict[int, bytes]:
         for pointer, function in wanted.items()
         if pointer in image.symbols
     }
-    if has_one_slot(image.symbols):
+    if has_ops(image.symbols):
         found |= _list(image, hooks)
     size, order = image.isa.word_size, image.byteorder
     return {address: value.to_bytes(size, order) for address, value in found.items()}
@@ -102,7 +110,8 @@ def link_ops(image: Image, chosen: Sequence[int]) -> dict[int, int]:
 
 def _list(image: Image, hooks: Hooks) -> dict[int, int]:
     """The ops of the hooks, with the function tracer's function."""
-    chosen = [_FUNCTION] * bool(hooks.function) + [_GRAPH] * bool(hooks.graph)
+    graph = bool(hooks.graph) and has_one_slot(image.symbols)
+    chosen = [_FUNCTION] * bool(hooks.function) + [_GRAPH] * graph
     found = link_ops(image, [image.address_of(name) for name in chosen])
     if hooks.function:
         func = image.structures.struct("ftrace_ops").member("func").offset

@@ -32,11 +32,13 @@ EVERYTHING = KernelFile(
     floating_point=False,
     FRAME_WARN=2048,
     DYNAMIC_FTRACE=True,
+    PREEMPTION=False,
     call_target="ftrace_caller",
     tracers="kernel",
     sites_told_by="address",
     KPROBES=True,
     retp="cookie",
+    graph_tracer="slot",
     syscall_numbers="table",
     mips_sites=2013,
 )

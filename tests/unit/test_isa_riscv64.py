@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import FormatError, RangeError, UsageError
-from harness.isa import CallSite, FlowKind, Form, Property, SiteState, for_elf, machine_of
+from harness.isa import CallSite, FlowKind, Form, Isa, Property, SiteState, for_elf, machine_of
 
 MACHINE = 243
 ISA = for_elf(MACHINE, 64, "little", 4)
@@ -300,3 +300,73 @@ def test_the_assemblers_syntax() -> None:
     assert syntax.another_offset("ra, 8(sp)") == "ra, 8 + 8(sp)"
     assert syntax.another_offset("ra, (sp)") == "ra, 8 + 0(sp)"
     assert syntax.another_offset("ra, sp") is None
+
+
+@given(addresses, st.integers(-(1 << 31), (1 << 31) - 0x801), st.sampled_from([1, 5]))
+def test_a_call_by_two_instructions(pc: int, offset: int, link: int) -> None:
+    """As an assembler splits the distance: the lower part is signed."""
+    low = offset & 0xFFF
+    high = offset + 0x800 >> 12 & 0xFFFFF
+    auipc, jalr = high << 12 | link << 7 | 0x17, low << 20 | link << 15 | link << 7 | 0x67
+    first, second = ISA.disassemble(code(auipc, jalr), pc)
+    assert (first.calls, second.calls) == (None, pc + offset & ISA.mask)
+    # By another register, without a link, and alone it is no call of a known address.
+    for other in (jalr ^ 1 << 15, jalr & ~0xF80):
+        assert ISA.disassemble(code(auipc, other), pc)[1].calls is None
+    assert ISA.disassemble(code(jalr), pc)[0].calls is None
+
+
+AUIPC_RA, JALR_RA, JALR_T0 = 0x97, 0x80E7, 0x282E7
+
+
+def of_linux() -> Isa:
+    """The instruction set of an image whose slot is a call by two instructions."""
+    isa = for_elf(MACHINE, 64, "little")
+    isa.sites.learn(code(AUIPC_RA, JALR_RA))
+    return isa
+
+
+@given(addresses, st.integers(-(1 << 29), (1 << 29) - 0x201).map(lambda index: index * 4))
+def test_sites_and_slots_of_two_instructions(pc: int, offset: int) -> None:
+    sites = of_linux().sites
+    pc += 1 << 32
+    target = pc + offset
+    site = CallSite(pc, Form.PATCHABLE_ENTRY, "f", pc)
+    on = sites.code_for(site, SiteState.CALL, target)
+    assert ISA.disassemble(on, pc)[1].calls == target
+    assert [one.text.split()[:2] for one in ISA.disassemble(on, pc)] == [
+        ["auipc", "t0,"],
+        ["jalr", "t0,"],
+    ]
+    assert sites.code_for(site, SiteState.NOP, 0) == code(NOP, NOP)
+    assert sites.state(site, on, 0, target) is SiteState.CALL
+    assert sites.reaches(pc, target)
+    symbols = {"ftrace_stub": pc + 64, "prepare_ftrace_return": pc + 96}
+    symbols |= {"ftrace_call": pc, "ftrace_graph_call": pc + 8, "ftrace_regs_call": pc + 16}
+    for tracer, graph in ((target, True), (None, False)):
+        called = {
+            place: ISA.disassemble(slot, place)[1].calls
+            for place, slot in sites.stub_code(symbols, tracer, graph).items()
+        }
+        function = tracer or symbols["ftrace_stub"]
+        hijack = symbols["prepare_ftrace_return" if graph else "ftrace_stub"]
+        assert called == {pc: function, pc + 8: hijack, pc + 16: function}
+
+
+def test_a_call_by_two_instructions_has_an_end_too() -> None:
+    sites = of_linux().sites
+    low, high = sites.reach(1 << 32)
+    site = CallSite(1 << 32, Form.PATCHABLE_ENTRY, "f", 1 << 32)
+    for target in (low, high):
+        on = sites.code_for(site, SiteState.CALL, target)
+        assert ISA.disassemble(on, 1 << 32)[1].calls == target
+    for target in (low - 4, high + 4):
+        with pytest.raises(RangeError, match="cannot reach"):
+            sites.code_for(site, SiteState.CALL, target)
+
+
+def test_the_slot_says_how_many() -> None:
+    assert (ISA.sites.slot_size, of_linux().sites.slot_size) == (4, 8)
+    near = for_elf(MACHINE, 64, "little")
+    near.sites.learn(code(NOP, JAL_CALLER))
+    assert near.sites.slot_size == 4

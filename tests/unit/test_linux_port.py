@@ -106,11 +106,13 @@ def test_a_port_of_mips(tree: Path, tmp_path: Path) -> None:
         "floating_point": False,
         "FRAME_WARN": 2048,
         "DYNAMIC_FTRACE": False,
+        "PREEMPTION": True,
         "call_target": "ftrace_caller",
         "tracers": "kernel",
         "sites_told_by": "address",
         "KPROBES": False,
         "retp": "place",
+        "graph_tracer": "ops",
         "syscall_numbers": "table",
         "mips_sites": 2013,
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.config import load_port
+from harness.isa import Form
 from harness.kbuild.linux_port import import_port
 
 TREE = {
@@ -13,6 +14,7 @@ TREE = {
     "Kconfig": "mainmenu\n",
     "arch/riscv/Kconfig": (
         "config RISCV\n\tdefault y\n\nconfig ARCH_RV64I\n\tselect HAVE_DYNAMIC_FTRACE\n"
+        "\tselect HAVE_DYNAMIC_FTRACE_WITH_REGS if HAVE_DYNAMIC_FTRACE\n"
         "\tselect HAVE_FUNCTION_TRACER\n"
     ),
     "arch/riscv/Makefile": (
@@ -20,6 +22,7 @@ TREE = {
         "endif\nKBUILD_CFLAGS += -march=$(subst fd,,$(march))\n"
     ),
     "arch/riscv/kernel/mcount.S": "/* stubs */\n",
+    "arch/riscv/kernel/mcount-dyn.S": "/* more stubs */\n",
     "arch/riscv/kernel/ftrace.c": "/* graph */\n",
     "arch/riscv/include/asm/ftrace.h": "#define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR\n",
 }
@@ -41,7 +44,17 @@ def test_calls_of_mcount_are_static(tree: Path, tmp_path: Path) -> None:
     assert port.features == ("FUNCTION_TRACER", "FUNCTION_GRAPH_RET_ADDR_PTR")
     assert not port.kernel.floating_point
     text = (tmp_path / "port/port.toml").read_text()
-    assert "# DYNAMIC_FTRACE is missing: it has patchable call sites: arch/riscv/Makefile:2" in text
+    place = "arch/riscv/Makefile:2"
+    assert f"# Patchable call sites need a port.toml of their own: {place}\n" in text
+    assert not (tmp_path / "port/mcount-dyn.S").exists()
+
+
+def test_patchable_entries_are_dynamic_and_have_another_stub(tree: Path, tmp_path: Path) -> None:
+    import_port(tree, "riscv", tmp_path / "port", Form.PATCHABLE_ENTRY)
+    port = load_port(tmp_path / "port")
+    assert port.forms == ("patchable-entry",)
+    assert {"DYNAMIC_FTRACE", "DYNAMIC_FTRACE_WITH_REGS"} <= set(port.features)
+    assert (tmp_path / "port/mcount-dyn.S").read_text() == "/* more stubs */\n"
 
 
 def test_where_all_call_sites_call_mcount_it_is_dynamic(tree: Path, tmp_path: Path) -> None:

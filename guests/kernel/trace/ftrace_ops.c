@@ -21,6 +21,9 @@ struct ftrace_ops *function_trace_op = &ftrace_list_end;
 
 struct ftrace_ops global_ops = { .func = function_trace_call };
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* NULL in a port with a slot for the graph tracer: its ops is never in the list. */
+void ftrace_graph_func(FTRACE_PARAMETERS) __weak;
+
 struct ftrace_ops graph_ops = { .func = ftrace_graph_func };
 #endif
 

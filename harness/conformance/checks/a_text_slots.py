@@ -38,10 +38,10 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
         text = bench.code.text()
         bench.require("C10a", status == 0, f"{name} was refused: error {status}")
         changed = bench.code.changed(idle, text)
-        held = bench.code.instruction(slot)
+        held = bench.code.slot(slot)
         bench.require(
             "C10a",
-            bench.code.calls(slot, held) == [(slot, target)],
+            [to for _, to in bench.code.calls(slot, held)] == [target],
             f"the slot does not call {name}",
             expected=f"a call of {target:#x}",
             found=bench.code.listing(slot, held),
@@ -182,8 +182,8 @@ def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes], text:
 
 
 def _patched(bench: Bench, place: int) -> range:
-    """The addresses of an instruction that a port writes to a place in its stub."""
-    return range(place, place + len(bench.isa.sites.nop))
+    """The addresses of the instructions that a port writes to a place in its stub."""
+    return range(place, place + bench.isa.sites.slot_size)
 
 
 def _allowed(bench: Bench, slot: int) -> set[int]:

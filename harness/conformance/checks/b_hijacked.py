@@ -32,7 +32,7 @@ from harness.conformance.traced_call import (
 from harness.conformance.verdict import Layer, Place
 from harness.errors import GuestDied
 from harness.isa import CallSite, Form
-from harness.tracer import has_one_slot
+from harness.tracer import has_one_slot, has_ops
 
 DEEP, CALLS = "recurse", 6
 """A recursive function of the workload, and the number of calls that are checked."""
@@ -48,7 +48,10 @@ IN_PREPARE = {PREPARE: ("C4d",), GRAPH_FUNC: ("C4d",)}
 
 def graph_stub(bench: Bench) -> str:
     """The clause about the way to the graph tracer in a dynamic build."""
-    return "C20a" if has_one_slot(bench.image.symbols) else "C11b"
+    symbols = bench.image.symbols
+    if has_one_slot(symbols):
+        return "C20a"
+    return "C4c" if has_ops(symbols) else "C11b"
 
 
 def _hijacked(

@@ -14,6 +14,8 @@ SITE = "leaf"
 @check("C9i")
 def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     """A site is switched while a CPU is stopped at each of its words, which then continues."""
+    if not bench.kernel.PREEMPTION:
+        return
     site = bench.sites.of(SITE)
     for on in (True, False):
         for number, place in enumerate(bench.sites.places(site)):
@@ -50,6 +52,8 @@ def _run_into(bench: Bench, site: CallSite, place: int) -> None:
 @check("C10c", "C8f", "C11e", features=("FUNCTION_GRAPH_TRACER",))
 def a_cpu_parked_in_the_stub(bench: Bench) -> None:
     """The tracers are switched off while a CPU is stopped at each instruction of the stub."""
+    if not bench.kernel.PREEMPTION:
+        return
     stub = bench.code.stub
     entered = False
     for number in range(1, 64):

@@ -322,6 +322,8 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
     """A module's site is switched while a CPU is stopped at each of its words, which then
     continues.
     """
+    if not bench.kernel.PREEMPTION:
+        return
     isa = bench.isa
     for on in (False, True):
         place = 0

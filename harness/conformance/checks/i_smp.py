@@ -48,6 +48,8 @@ def _join(bench: Bench, thread: int) -> int:
 @check("C9i", "C9l", "C10c", lacks=several_cpus)
 def text_changes_while_another_cpu_runs(bench: Bench) -> None:
     """One CPU runs the workload while the other repeatedly switches every site and both slots."""
+    if not bench.kernel.PREEMPTION:
+        return
     bench.fresh()
     switch = Switch(bench)
     clauses = ("C9i", "C9l", "C10c")
@@ -73,6 +75,8 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
 @check("C20c", lacks=several_cpus)
 def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
     """One CPU runs the workload while the other adds and removes three tracers, in every order."""
+    if not bench.kernel.PREEMPTION:
+        return
     bench.fresh()
     tests = [Selftest(bench, number) for number in range(NUMBER)]
     switch, site = Switch(bench), bench.sites.of(SITE)
@@ -114,6 +118,8 @@ def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
 @check("C9i", "C9l", lacks=several_cpus)
 def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     """One CPU is stopped at a word of a site while the other switches it, and then continues."""
+    if not bench.kernel.PREEMPTION:
+        return
     site = bench.sites.of(SITE)
     make_call, make_nop = (bench.image.address_of(f"ftrace_make_{n}") for n in ("call", "nop"))
     for on in (True, False):

@@ -21,6 +21,7 @@ class RiscV64Abi(Abi):
         *("ra", "sp", "gp", "tp", *_TEMPORARIES[:3]),
         *(*_SAVED[:2], *_ARGUMENTS, *_SAVED[2:], *_TEMPORARIES[3:]),
     )
+    pt_regs = ("pc", *general_registers)
     status_registers = ("sstatus", "scause", "stval")
     return_register = "ra"
     current_register = "tp"

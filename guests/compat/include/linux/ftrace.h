@@ -49,6 +49,8 @@ static inline void ftrace_graph_stop(void)
 	__graph_is_dead = true;
 }
 
+void ftrace_regs_call(void);
+
 /* Nobody asks for these here: the debugger switches, site by site. */
 void arch_ftrace_update_code(int command);
 

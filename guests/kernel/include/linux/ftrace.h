@@ -272,14 +272,13 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 /* Provided by the port. */
 void return_to_handler(void);
 #ifdef FTRACE_WITH_OPS
-/* The graph tracer as the func of an ops; there is no other slot for it. */
+/* The graph tracer as the func of an ops; ports without it have a slot for it, as those below. */
 void ftrace_graph_func(FTRACE_PARAMETERS);
-#else
+#endif
 /* With the slot at ftrace_graph_call, and its patching functions, if dynamic. */
 void ftrace_graph_caller(void);
 int ftrace_enable_ftrace_graph_caller(void);
 int ftrace_disable_ftrace_graph_caller(void);
-#endif
 
 #endif
 

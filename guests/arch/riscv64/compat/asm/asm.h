@@ -8,4 +8,9 @@
 #define REG_L	ld
 #define REG_S	sd
 
+#if defined(__ASSEMBLER__) && defined(CONFIG_DYNAMIC_FTRACE)
+/* Slots have room for two instructions. Linux links the whole kernel so. */
+	.option	norelax
+#endif
+
 #endif

@@ -59,5 +59,26 @@ struct pt_regs {
 #define instruction_pointer(regs)	((unsigned long)(regs)->pc)
 #define kernel_stack_pointer(regs)	((unsigned long)PT_REG(regs, 2))
 
+/* Of a function at its entry. */
+#define NR_REG_ARGUMENTS		8
+#define frame_pointer(pt_regs)		((unsigned long)PT_REG(pt_regs, 8))
+#define procedure_link_pointer(pt_regs)	((unsigned long)PT_REG(pt_regs, 1))
+#define regs_return_value(pt_regs)	((unsigned long)PT_REG(pt_regs, 10))
+
+static inline void instruction_pointer_set(struct pt_regs *regs, unsigned long pc)
+{
+	regs->pc = pc;
+}
+
+static inline unsigned long regs_get_kernel_argument(const struct pt_regs *regs, unsigned int n)
+{
+	return n < NR_REG_ARGUMENTS ? PT_REG(regs, 10 + n) : 0;
+}
+
+static inline void regs_set_return_value(struct pt_regs *regs, unsigned long value)
+{
+	PT_REG(regs, 10) = value;
+}
+
 #endif
 #endif
