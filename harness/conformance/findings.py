@@ -35,6 +35,9 @@ WHOLE, FETCHED = "C9j", "C9k"
 OF_STORES = (WHOLE, FETCHED)
 REFUSALS = (REFUSAL, HALF_DONE, REACH)
 
+OF_UNWINDERS = frozenset({"C12b", "C14b"})
+"""What an unwinder sees, of which nothing follows for what runs."""
+
 IN_STEPS = "stores-and-maintenance"
 AFTER_BOOT = "text-after-boot"
 UNDER_NMIS = "an-nmi-while-a-site-is-patched"
@@ -57,6 +60,11 @@ class _Group:
     told: list[Told] = field(default_factory=list)
     followed: list[Told] = field(default_factory=list)
     """The groups that follow from this one."""
+
+    @property
+    def clauses(self) -> set[str]:
+        """What was broken."""
+        return {clause for clause, _ in self.told}
 
     @property
     def layer(self) -> Layer:
@@ -205,6 +213,8 @@ def _follows(group: _Group, root: _Group) -> bool:
     if group.layer is not Layer.WORKLOAD and not (group.layer is Layer.CALL and died):
         return False
     if root.layer not in (Layer.CALL, Layer.WORKLOAD) and not alone:
+        return False
+    if root.clauses <= OF_UNWINDERS and not group.clauses <= OF_UNWINDERS:
         return False
     return all(
         any(_same_way(failure, other) for _, other in root.told) for _, failure in group.told

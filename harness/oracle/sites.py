@@ -44,7 +44,13 @@ def _find(image: Image) -> dict[int, int]:
     arch = image.isa.sites
     mcount = image.symbols.get(arch.mcount)
     if mcount is not None:
-        every = (_disassemble(image, one, one.size) for one in image.functions)
+        # A stub may call ftrace_stub, and the two may be one.
+        is_stub = mcount == image.symbols.get("ftrace_stub")
+        every = (
+            _disassemble(image, one, one.size)
+            for one in image.functions
+            if not (is_stub and image.is_assembled(one.address))
+        )
         calls = [call for listing in every for call in arch.find_calls(listing, mcount)]
         if calls:
             return {site: site for site in calls}

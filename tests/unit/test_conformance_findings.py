@@ -70,6 +70,15 @@ def test_a_workload_does_not_follow_from_a_call_on_another_way():
     assert found(("C4c", graph), ("C8e", events)) == [("C4c", []), ("C8e", [])]
 
 
+def test_a_workload_does_not_follow_from_what_an_unwinder_sees():
+    trace = failure("a-call", "a traced call of leaf: an unwinder ends", Layer.CALL)
+    later = replace(EVENTS, check="stack-traces", message="20 of 20 traces are wrong")
+    assert found(("C14b", trace), ("C4g", EVENTS), ("C12b", later)) == [
+        ("C14b", ["C12b"]),
+        ("C4g", []),
+    ]
+
+
 def test_a_workload_does_not_follow_from_another_build():
     static = replace(EVENTS, variant="static")
     assert found(("C1a", LOST), ("C4g", static)) == [("C1a", []), ("C4g", [])]
