@@ -17,7 +17,16 @@
 	})
 #endif
 
-/* Each time: nobody reads a flood of them here. */
-#define WARN_ON_ONCE(condition)	WARN_ON(condition)
+#define WARN_ON_ONCE(condition)						\
+	({								\
+		static bool __warned;					\
+		bool __failed = (condition);				\
+									\
+		if (__failed && !__warned) {				\
+			__warned = true;				\
+			printk("warning: %s:%d\n", __FILE__, __LINE__);	\
+		}							\
+		__failed;						\
+	})
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef _COMPAT_LINUX_RATELIMIT_H
 #define _COMPAT_LINUX_RATELIMIT_H
 
-#include <linux/printk.h>
+#include <linux/bug.h>
 
 /* Nothing ever resets the limit. */
 #define WARN_RATELIMIT(condition, ...)					\
@@ -13,18 +13,6 @@
 		if (__failed && __printed < 10) {			\
 			__printed++;					\
 			printk(__VA_ARGS__);				\
-		}							\
-		__failed;						\
-	})
-
-#define WARN_ON_ONCE(condition)						\
-	({								\
-		static bool __warned;					\
-		bool __failed = (condition);				\
-									\
-		if (__failed && !__warned) {				\
-			__warned = true;				\
-			printk("warning: %s:%d\n", __FILE__, __LINE__);	\
 		}							\
 		__failed;						\
 	})
