@@ -110,6 +110,8 @@ def test_site() -> None:
     ("before", "found", "form"),
     [
         ((PUSH_LR,), (BL_MCOUNT,), Form.MCOUNT),
+        ((0xE92D4000,), (BL_MCOUNT,), Form.MCOUNT),  # as clang writes it
+        ((0xE92D4010,), (BL_MCOUNT,), None),  # with r4
         ((NOP, PUSH_LR), (BL_MCOUNT, NOP), Form.MCOUNT),
         ((PUSH_LR, NOP), (BL_MCOUNT,), None),
         ((), (BL_MCOUNT,), None),

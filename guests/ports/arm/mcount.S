@@ -3,8 +3,9 @@
  * The arm stubs of the function tracers (see asm/ftrace.h).
  *
  * AAPCS: r0..r3 are arguments, lr the return address, sp a multiple of 8 where a function is called
- * that others may see; a leaf does not keep to that, and its call of __gnu_mcount_nc neither. fp
- * points to the last of four words: the caller's fp and sp, the return address, and pc.
+ * that others may see; a leaf does not keep to that, and its call of __gnu_mcount_nc neither. With gcc
+ * fp points to the last of four words: the caller's fp and sp, the return address, and pc. With clang
+ * it points to the first of two: the caller's fp, and the return address.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
@@ -18,9 +19,14 @@
 #define FRAME_PARENT_PC	24
 #define FRAME_SIZE	28
 
-/* Below fp of the traced function. */
+/* In the frame of the traced function, from fp on. */
+#ifdef __clang__
+#define RECORD_PC	4
+#define RECORD_FP	0
+#else
 #define RECORD_PC	-4
 #define RECORD_FP	-12
+#endif
 
 /* The column of pc, for a stub has two return addresses: its own, and the traced function's, which
  * is in lr when the stub returns. */

@@ -13,8 +13,8 @@ _FLOATS = tuple(f"d{n}" for n in range(32))
 class ArmAbi(Abi):
     """Registers of 32 bits, and of floating point all 64 of each ``d``.
 
-    Frames are those of ``-mapcs-frame``: fp, the caller's sp, lr and pc are pushed together.  gdb
-    calls fp r11.
+    Frames of gcc are those of ``-mapcs-frame``: fp, the caller's sp, lr and pc are pushed together;
+    those of clang are fp and lr.  gdb calls fp r11.
     """
 
     general_registers = (*(f"r{n}" for n in range(13)), "sp", "lr")

@@ -14,7 +14,8 @@ _BL = 0xEB000000
 _B = 0xEA000000
 _IMM24 = 0x00FFFFFF
 _NOP = 0xE320F000
-_PUSH_LR = 0xE52DE004
+_PUSH_LR = (0xE52DE004, 0xE92D4000)
+"""As gcc and as clang write it: a store of one register, and of several."""
 _POP_LR = 0xE8BD4000
 _ADD_SP_4 = 0xE28DD004
 _MOV_R0_R0 = 0xE1A00000
@@ -39,7 +40,7 @@ class ArmSites(Sites):
     def __init__(self, code: Code) -> None:
         super().__init__(code)
         self.nop = code.encode(_NOP)
-        self._pushes = code.encode(_PUSH_LR)
+        self._pushes = {code.encode(push) for push in _PUSH_LR}
         self._off = code.encode(_POP_LR)
 
     @property
@@ -79,7 +80,7 @@ class ArmSites(Sites):
         self, address: int, code: bytes, mcount: int | None, before: bytes = b""
     ) -> Form | None:
         """``bl __gnu_mcount_nc`` behind ``push {lr}``."""
-        if address % 4 or mcount is None or before[-4:] != self._pushes:
+        if address % 4 or mcount is None or before[-4:] not in self._pushes:
             return None
         called = self.call_target(address, code)
         return Form.MCOUNT if called == mcount & self.code.mask else None

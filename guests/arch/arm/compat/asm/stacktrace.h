@@ -16,11 +16,15 @@ struct stackframe {
 };
 
 /*
- * From a function to its caller. Every function has a frame as the APCS has it, and fp points to the last
- * of its four words: the caller's fp, sp at the function's entry, the return address, and pc.
+ * From a function to its caller. With gcc, every function has a frame as the APCS has it, and fp
+ * points to the last of its four words: the caller's fp, sp at the function's entry, the return
+ * address, and pc.
  */
 static inline int unwind_frame(struct stackframe *frame)
 {
+#ifdef __clang__
+#error "The frames of clang do not say where the stack was at the entry of a function"
+#endif
 	unsigned long *last = (unsigned long *)frame->fp;
 
 	frame->lr_addr = last - 1;

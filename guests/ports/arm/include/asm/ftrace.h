@@ -12,8 +12,9 @@
  * Whoever is called takes the pushed word away and puts it into lr, and may change ip. So a site
  * that is off does the same: pop {lr}.
  *
- * With -mapcs-frame the function has a frame before, of fp, sp, lr and pc, and fp points to the last
- * of the four. It returns by the lr in there.
+ * With gcc's -mapcs-frame the function has a frame before, of fp, sp, lr and pc, and fp points to the
+ * last of the four. With clang the frame is fp and lr, and fp points to the first. It returns by the lr
+ * in there.
  *
  * A module is beyond the reach of bl. Its sites call trampolines in the module
  * (module/ftrace_trampoline.S).
