@@ -8,6 +8,7 @@ from harness.conformance.findings import find, shape
 from harness.conformance.summary import summary_lines
 from harness.conformance.verdict import (
     BOOT,
+    HALF_DONE,
     REACH,
     REFUSAL,
     WROTE,
@@ -203,3 +204,12 @@ def test_an_edge_that_is_written_wrong_is_no_refusal():
     assert found(("C9g", edge), ("C9b", edge)) == [("C9g", ["C9b"])]
     kept = replace(refused, message="0x9 was accepted", patching=UPDATE)
     assert found(("C9b", edge), ("C10d", kept)) == [("C9b", []), ("C10d", [])]
+
+
+def test_what_is_refused_after_a_store_is_another_fault_than_what_is_accepted():
+    taken = failure("sites", "junk was accepted", 1, patching=MAKE_CALL, about=REFUSAL)
+    taken = replace(taken, layer=Layer.PATCHING)
+    half = replace(taken, message="it returned -22 and wrote", about=HALF_DONE)
+    assert found(("C9e", taken), ("C22e", half)) == [("C9e", []), ("C22e", [])]
+    words = replace(taken, message="no nop", about="")
+    assert found(("C9a", words), ("C22e", half)) == [("C9a", ["C22e"])]
