@@ -211,5 +211,6 @@ def test_what_is_refused_after_a_store_is_another_fault_than_what_is_accepted():
     taken = replace(taken, layer=Layer.PATCHING)
     half = replace(taken, message="it returned -22 and wrote", about=HALF_DONE)
     assert found(("C9e", taken), ("C22e", half)) == [("C9e", []), ("C22e", [])]
+    assert found(("C22e", half), ("C9e", taken)) == [("C22e", []), ("C9e", [])]
     words = replace(taken, message="no nop", about="")
     assert found(("C9a", words), ("C22e", half)) == [("C9a", ["C22e"])]
