@@ -117,6 +117,7 @@ static void settle(unsigned int vcpu, uint64_t address)
 
 void block_begins(unsigned int vcpu, void *userdata)
 {
+	accessing[vcpu] = false;
 	running[vcpu]->started_over = 0;
 	if (running[vcpu]->pending.kind != FLOW_NONE)
 		settle(vcpu, from_userdata(userdata));
@@ -131,6 +132,7 @@ void exception_begins(unsigned int vcpu, void *userdata)
 	struct thread *thread = running[vcpu];
 
 	(void)userdata;
+	accessing[vcpu] = false;
 	/* It came just after the return of the previous one, before any instruction. */
 	while (thread->pending.kind == FLOW_EXCEPTION_RETURN && thread->exceptions)
 		thread->pending = thread->interrupted[--thread->exceptions];
@@ -143,11 +145,19 @@ void exception_begins(unsigned int vcpu, void *userdata)
 	thread->pending.kind = FLOW_NONE;
 }
 
+bool accessing[MAX_CPUS];
+
+void access_begins(unsigned int vcpu, void *userdata)
+{
+	(void)userdata;
+	accessing[vcpu] = true;
+}
+
 void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata)
 {
 	(void)userdata;
-	if (qemu_plugin_mem_is_store(info))
+	if (accessing[vcpu] && qemu_plugin_mem_is_store(info))
 		running[vcpu]->jump_word = address & control->address_mask;
 }
 
@@ -177,6 +187,8 @@ void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 	struct thread *thread = running[vcpu];
 
 	(void)userdata;
+	if (!accessing[vcpu])
+		return;
 	if (!qemu_plugin_mem_is_store(info)) {
 		thread->jump_word = address & control->address_mask;
 		return;

@@ -35,7 +35,11 @@ void thread_begins(unsigned int vcpu, void *userdata);
 /* At the first instruction of the function that switches threads, if their structures lie anywhere. */
 void distant_switch_begins(unsigned int vcpu, void *userdata);
 
-/* At the loads and stores of __switch_to(), setjmp() and longjmp(). */
+/*
+ * At the loads and stores of __switch_to(), setjmp() and longjmp(); before each of them, in the same
+ * block, access_begins().
+ */
+void access_begins(unsigned int vcpu, void *userdata);
 void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata);
 void distant_switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,

@@ -84,12 +84,14 @@ static bool is_in(uint64_t address, uint64_t begin, uint64_t end)
 
 /*
  * Only if there is an access to watch: after a watched instruction that ends its block, QEMU 7.2
- * does not remove the callbacks from the CPU, and calls them after they were freed.
+ * does not remove the callbacks from the CPU, and calls them after they were freed, or for other
+ * instructions' accesses: those of the next atomic one, which are no longer in this block.
  */
 static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accessed)
 {
 	if (!accesses_memory(instruction_word(insn)))
 		return;
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, access_begins, QEMU_PLUGIN_CB_NO_REGS, NULL);
 	qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 					 NULL);
 }

@@ -20,10 +20,6 @@ def names(watched):
 @pytest.mark.parametrize("workload", PROGRAMS)
 def test_every_event_of_a_workload(request, watch, workload):
     with watch(workload) as watched:
-        image, smp = watched.guest.image, watched.guest.config.qemu.smp
-        if workload == "interpreter" and smp > 1 and not image.isa.abi.return_register:
-            # The functions are right; of 27,194 calls 19 have another caller. Why is not known.
-            request.applymarker(pytest.mark.xfail(reason="the oracle has wrong callers"))
         watched.switch("function")
         watched.guest.run(until="workload_done")
         assert len(watched.check_function()) > 30
