@@ -15,11 +15,15 @@
 
 static u32 panicking;		/* the first CPU that panicked, + 1 */
 
+/*
+ * It does not idle: while all CPUs do, a QEMU that counts instructions sets the clock to the next
+ * timer at once. Without interrupts nothing ends that, and on MIPS QEMU never leaves its timers.
+ */
 __breakpoint void panic_stop(void)
 {
 	raw_local_irq_disable();
 	for (;;)
-		arch_idle();
+		cpu_relax();
 }
 
 /* Only one CPU reports: the others stop here, or at the inter-processor interrupt. */
