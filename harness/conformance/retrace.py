@@ -74,6 +74,7 @@ class Retrace:
         self._ended = ended
         self._site: CallSite | None = None
         self._arrived = False
+        self._unexplained: tuple[NotReached, int] | None = None
         self._ways: dict[tuple[bool, bool], Way] = {}
 
     def go(self, *, home: bool) -> TracedCall:
@@ -100,6 +101,21 @@ class Retrace:
         if _failures(bench) == before:
             raise error
         bench.lose()
+
+    def go_alone(self, prepare: Prepare, error: NotReached, *, home: bool) -> TracedCall:
+        """Make the call, prepared in another way from now on, that the guest died before.
+
+        `explain` raises ``error`` if nothing is wrong with this call either.
+        """
+        self._site, self._prepare = None, prepare
+        self._ways.clear()
+        self._unexplained = error, _failures(self.bench)
+        return self.go(home=home)
+
+    def explain(self) -> None:
+        """Raise what `go_alone` was given if nothing has been found since."""
+        if self._unexplained and _failures(self.bench) == self._unexplained[1]:
+            raise self._unexplained[0]
 
     def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
         """The instruction that last wrote one of these registers."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The same for the graph tracer: at entry, and at the return through return_to_handler."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from harness.conformance.bench import Bench
@@ -55,11 +55,21 @@ def graph_stub(bench: Bench) -> str:
 
 
 def _hijacked(
-    bench: Bench, name: str, both: bool | None = None, entry: str | None = None
+    bench: Bench,
+    name: str,
+    both: bool | None = None,
+    entry: str | None = None,
+    *,
+    alone: bool = False,
 ) -> CallSite:
-    """Stop at a site with the graph tracer on, and the function tracer on or off."""
+    """Stop at a site with the graph tracer on, and the function tracer on or off.
+
+    In a static build all functions are traced then; ``alone``: not before this call.
+    """
     bench.fresh()
     switch, site = Switch(bench), bench.sites.of(name)
+    if alone:
+        bench.run_to(site.function_address)
     switch.graph(True, entry=entry)
     if both is not None:
         switch.tracer(both)
@@ -90,11 +100,9 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
             retrace, dynamic = Retrace(bench, prepare), bench.variant.name == DYNAMIC
             own = ("C4c", "C4d", graph_stub(bench) if dynamic else "C4c")
             with bench.stakes(*own, locate=retrace.lost, inside=IN_PREPARE):
-                try:
-                    call = retrace.go(home=False)
-                except NotReached as error:
-                    _judge_first(retrace, error)
-                    return
+                call = _go(retrace, prepare, home=False)
+            if call is None:
+                return
             what = f"a hijacked call of {name}" + (" that is traced too" if both else "")
             if both:
                 count = len(call.called.get(TRACER, ()))
@@ -106,6 +114,25 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
             judge_records(bench, call, prepare_of(bench.image), what)
             if _judge_graph_entry(retrace, call, what, dynamic):
                 compare(retrace, call, what, ALL_C4C, hijacked=True)
+
+
+def _go(retrace: Retrace, prepare: Callable[..., CallSite], *, home: bool) -> TracedCall | None:
+    """Make a call of `_hijacked`; None if what the guest died of before it has been found.
+
+    If nothing is wrong with the way into the workload's first call, a static build loses something
+    on a way home perhaps, and only this call is hijacked there.
+    """
+    try:
+        return retrace.go(home=home)
+    except NotReached as error:
+        unreached = error
+    try:
+        _judge_first(retrace, unreached)
+    except NotReached:
+        if Switch(retrace.bench).dynamic:
+            raise
+        return retrace.go_alone(partial(prepare, alone=True), unreached, home=home)
+    return None
 
 
 def _judge_first(retrace: Retrace, error: NotReached) -> None:
@@ -238,7 +265,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         retrace = Retrace(bench, prepare)
         what = f"a hijacked call of {name}"
         with bench.stakes("C4d", "C5c", locate=retrace.lost):
-            call = _go_home(retrace, what)
+            call = _go_home(retrace, prepare, what)
         if call is None:
             return
         for clause in ("C4d", *(c for c in ("C4h", "C4j") if bench.applies(c))):
@@ -271,14 +298,16 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 found=[bench.image.symbolize(address) for address in call.returns[HANDLER]],
             )
         _compare_return(retrace, call, what, {})
+        with bench.stakes("C4d", "C5c", locate=retrace.lost):
+            retrace.explain()
 
 
-def _go_home(retrace: Retrace, what: str) -> TracedCall | None:
+def _go_home(retrace: Retrace, prepare: Callable[..., CallSite], what: str) -> TracedCall | None:
     """Make the call and return; None if something was found that the guest has died of."""
     try:
-        return retrace.go(home=True)
-    except NotReached as error:
-        _judge_first(retrace, error)
+        return _go(retrace, prepare, home=True)
+    except NotReached:
+        raise
     except GuestDied:
         if not _is_explained(retrace, what):
             raise
@@ -348,10 +377,11 @@ ALL_C5G = dict.fromkeys(("C5a", "C5b", "C5d"), "C5g")
 @check("C4d", "C5g", "C6b", features=GRAPH, layer=Layer.CALL)
 def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
     """The same if the graph tracer was switched off while the function ran."""
-    retrace = Retrace(bench, partial(_hijacked, bench, LEAF), ended=True)
+    prepare = partial(_hijacked, bench, LEAF)
+    retrace = Retrace(bench, prepare, ended=True)
     what = f"a hijacked call of {LEAF} that ended after the graph tracer"
     bench.locate = retrace.lost
-    call = _go_home(retrace, what)
+    call = _go_home(retrace, prepare, what)
     if call is None:
         return
     message = f"{what} did not come to {LANDING}"
