@@ -17,7 +17,7 @@ static u32 panicking;		/* the first CPU that panicked, + 1 */
 
 /*
  * It does not idle: while all CPUs do, a QEMU that counts instructions sets the clock to the next
- * timer at once. Without interrupts nothing ends that, and on MIPS QEMU never leaves its timers.
+ * timer at once. Without interrupts nothing ends that, and QEMU may never leave its timers.
  */
 __breakpoint void panic_stop(void)
 {

@@ -25,7 +25,6 @@ from harness.conformance.traced_call import (
     LANDING,
     PREPARE,
     NotReached,
-    Registers,
     TracedCall,
     prepare_of,
 )
@@ -33,9 +32,6 @@ from harness.conformance.verdict import Layer, Place
 from harness.errors import GuestDied
 from harness.isa import CallSite, Form
 from harness.tracer import has_one_slot, has_ops
-
-DEEP, CALLS = "recurse", 6
-"""A recursive function of the workload, and the number of calls that are checked."""
 
 C4 = ("C4c", "C4d", "C4e", "C4h", "C4j", "C6a", "C12a")
 C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
@@ -222,39 +218,6 @@ def _judge_kept(retrace: Retrace, call: TracedCall, what: str) -> bool:
         message = f"{what}: what is kept is not the plain address"
         bench.require("C4j", right, message, place, **told)
     return right
-
-
-UNIQUE = {
-    "FUNCTION_GRAPH_FP_TEST": ("C6a", 2, "frame pointer"),
-    "FUNCTION_GRAPH_RET_ADDR_PTR": ("C12a", 3, "retp"),
-}
-"""What each open call has of its own: clause, argument of function_graph_enter, and its name."""
-
-
-@check("C4d", "C6a", "C12a", features=GRAPH)
-def open_calls_are_distinguished(bench: Bench) -> None:
-    """Open calls of one function have different frame pointers and different places."""
-    asked = [UNIQUE[feature] for feature in UNIQUE if feature in bench.variant.features]
-    if not asked:
-        return
-    bench.fresh()
-    switch, site, isa = Switch(bench), bench.sites.of(DEEP), bench.isa
-    switch.graph(True)
-    switch.sites(True, [site])
-    seen: list[Registers] = []
-    with bench.stakes("C4d"):
-        while len(seen) < CALLS:
-            bench.run_to(GRAPH_ENTER)
-            seen.append(bench.registers.read())
-            bench.guest.debugger.step_instruction()
-    for clause, number, name in asked:
-        values = [registers[isa.abi.argument_registers[number]] & isa.mask for registers in seen]
-        bench.require(
-            clause,
-            len(set(values)) == len(values) and 0 not in values,
-            f"open calls of {DEEP} do not each have a {name} of their own",
-            found=[f"{one:#x}" for one in values],
-        )
 
 
 @check(*C5, "C4d", "C4h", "C4j", "C14b", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)
