@@ -18,6 +18,7 @@ from harness.errors import UsageError
 from harness.isa import Form, machine_of
 from harness.kbuild.linux_port import FORMS, import_port
 from harness.kbuild.linux_tree import LARGEST
+from support.source_trees import write_tree
 
 ARCHES = {"mips": machine_of("mips").linux, "arm64": machine_of("aarch64").linux}
 
@@ -68,11 +69,7 @@ TREE = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "linux"
-    for name, text in TREE.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return root
+    return write_tree(tmp_path / "linux", TREE)
 
 
 def change(tree: Path, name: str, old: str, new: str) -> None:

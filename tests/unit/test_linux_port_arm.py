@@ -9,6 +9,7 @@ from harness.config import load_port
 from harness.config.loading import PORT_FILES
 from harness.errors import UsageError
 from harness.kbuild.linux_port import import_port
+from support.source_trees import write_tree
 
 TREE = {
     "Makefile": "VERSION = 4\nPATCHLEVEL = 20\n",
@@ -28,11 +29,7 @@ TREE = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    root = tmp_path / "linux"
-    for name, text in TREE.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return root
+    return write_tree(tmp_path / "linux", TREE)
 
 
 def test_what_the_tree_says(tree: Path, tmp_path: Path) -> None:
