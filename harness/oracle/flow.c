@@ -157,7 +157,7 @@ void setjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 		     void *userdata)
 {
 	(void)userdata;
-	if (accessing[vcpu] && qemu_plugin_mem_is_store(info))
+	if (qemu_plugin_mem_is_store(info))
 		running[vcpu]->jump_word = address & control->address_mask;
 }
 
@@ -187,8 +187,6 @@ void longjmp_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 	struct thread *thread = running[vcpu];
 
 	(void)userdata;
-	if (!accessing[vcpu])
-		return;
 	if (!qemu_plugin_mem_is_store(info)) {
 		thread->jump_word = address & control->address_mask;
 		return;

@@ -3,6 +3,8 @@
 #ifndef HARNESS_ORACLE_FLOW_H
 #define HARNESS_ORACLE_FLOW_H
 
+#include <stdbool.h>
+
 #include "control.h"
 #include "qemu_plugin_api.h"
 
@@ -34,6 +36,9 @@ void thread_begins(unsigned int vcpu, void *userdata);
 
 /* At the first instruction of the function that switches threads, if their structures lie anywhere. */
 void distant_switch_begins(unsigned int vcpu, void *userdata);
+
+/* By each CPU: a watched instruction, in the block that is executed. */
+extern bool accessing[MAX_CPUS];
 
 /*
  * At the loads and stores of __switch_to(), setjmp() and longjmp(); before each of them, in the same

@@ -82,30 +82,44 @@ static bool is_in(uint64_t address, uint64_t begin, uint64_t end)
 	return address >= begin && address < end;
 }
 
+static const qemu_plugin_vcpu_mem_cb_t of_switch = switch_accesses;
+static const qemu_plugin_vcpu_mem_cb_t of_distant_switch = distant_switch_accesses;
+static const qemu_plugin_vcpu_mem_cb_t of_setjmp = setjmp_accesses;
+static const qemu_plugin_vcpu_mem_cb_t of_longjmp = longjmp_accesses;
+
+static void memory_accessed(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+			    void *userdata)
+{
+	const qemu_plugin_vcpu_mem_cb_t *accessed = userdata;
+
+	if (accessing[vcpu])
+		(*accessed)(vcpu, info, address, NULL);
+}
+
 /*
  * Only if there is an access to watch: after a watched instruction that ends its block, QEMU 7.2
  * does not remove the callbacks from the CPU, and calls them after they were freed, or for other
  * instructions' accesses: those of the next atomic one, which are no longer in this block.
  */
-static void watch_memory(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t accessed)
+static void watch_memory(struct qemu_plugin_insn *insn, const qemu_plugin_vcpu_mem_cb_t *accessed)
 {
 	if (!accesses_memory(instruction_word(insn)))
 		return;
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, access_begins, QEMU_PLUGIN_CB_NO_REGS, NULL);
-	qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-					 NULL);
+	qemu_plugin_register_vcpu_mem_cb(insn, memory_accessed, QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, (void *)accessed);
 }
 
 static void jump_translated(struct qemu_plugin_insn *insn, uint64_t address, enum flow_kind kind)
 {
 	if (is_in(address, control->setjmp_begin, control->setjmp_end)) {
-		watch_memory(insn, setjmp_accesses);
+		watch_memory(insn, &of_setjmp);
 		if (kind == FLOW_INDIRECT_JUMP)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, setjmp_returns,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	}
 	if (is_in(address, control->longjmp_begin, control->longjmp_end))
-		watch_memory(insn, longjmp_accesses);
+		watch_memory(insn, &of_longjmp);
 }
 
 /* Never freed: QEMU does not say when code that it has translated is thrown away. */
@@ -139,7 +153,7 @@ static void instruction_translated(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, distant_switch_begins,
 						       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	if (is_in(address, control->switch_begin, control->switch_end))
-		watch_memory(insn, control->nr_slots ? switch_accesses : distant_switch_accesses);
+		watch_memory(insn, control->nr_slots ? &of_switch : &of_distant_switch);
 	jump_translated(insn, address, kind);
 	if (interface_counts_instructions())
 		interface_count(insn, control->instructions);

@@ -48,6 +48,5 @@ struct thread {
 };
 
 extern struct thread *running[MAX_CPUS];	/* by each CPU */
-extern bool accessing[MAX_CPUS];	/* a watched instruction, in the block that is executed */
 
 #endif

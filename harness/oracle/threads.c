@@ -88,7 +88,7 @@ void distant_switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint
 
 	(void)userdata;
 	address &= control->address_mask;
-	if (!accessing[vcpu] || switching[vcpu].loaded)
+	if (switching[vcpu].loaded)
 		return;
 	if (qemu_plugin_mem_is_store(info)) {
 		if (address < switching[vcpu].lowest)
@@ -120,7 +120,7 @@ void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 	uint64_t structure = control->thread_table + slot * control->thread_size;
 
 	(void)userdata;
-	if (!accessing[vcpu] || offset >= control->nr_slots * control->thread_size)
+	if (offset >= control->nr_slots * control->thread_size)
 		return;
 	if (qemu_plugin_mem_is_store(info)) {
 		if (!slots[slot] && !control->threads[running[vcpu]->index]) {

@@ -28,6 +28,7 @@ struct qemu_plugin_insn {
 	struct hook hooks[MAX_HOOKS];
 	size_t nr_hooks;
 	qemu_plugin_vcpu_mem_cb_t accessed;
+	void *accessed_userdata;
 };
 
 struct qemu_plugin_tb {
@@ -149,6 +150,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
 				      void *userdata)
 {
 	insn->accessed = cb;
+	insn->accessed_userdata = userdata;
 }
 
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info)
@@ -244,6 +246,15 @@ QEMU_PLUGIN_EXPORT void fake_execute(unsigned int vcpu, uint64_t vaddr, const un
 			run(vcpu, &tb.insns[i].hooks[j]);
 }
 
+static struct qemu_plugin_insn last;	/* of fake_access() */
+
+/* The callback of the last access once more: QEMU 7.2 may keep it for a later instruction. */
+QEMU_PLUGIN_EXPORT void fake_stale_access(unsigned int vcpu, uint64_t address, bool store)
+{
+	if (last.accessed)
+		last.accessed(vcpu, store, address, last.accessed_userdata);
+}
+
 /* CPU @vcpu executes one instruction, which loads from @address or stores there. */
 QEMU_PLUGIN_EXPORT void fake_access(unsigned int vcpu, uint64_t vaddr, const unsigned char *code,
 				    uint64_t address, bool store)
@@ -254,6 +265,6 @@ QEMU_PLUGIN_EXPORT void fake_access(unsigned int vcpu, uint64_t vaddr, const uns
 	run(vcpu, &tb.begin);
 	for (size_t j = 0; j < tb.insns[0].nr_hooks; j++)
 		run(vcpu, &tb.insns[0].hooks[j]);
-	if (tb.insns[0].accessed)
-		tb.insns[0].accessed(vcpu, store, address, NULL);
+	last = tb.insns[0];
+	fake_stale_access(vcpu, address, store);
 }
