@@ -120,7 +120,7 @@ def nothing_is_recorded_while_nothing_traces(bench: Bench) -> None:
     with watch(bench) as watched:
         with bench.stakes(*clauses):
             watched.run()
-        _answers(bench, clauses, "without a tracer")
+        answers(bench, clauses, "without a tracer")
         for clause in clauses:
             bench.require(clause, not watched.events, "events without a tracer")
 
@@ -137,7 +137,7 @@ def every_call_makes_one_event(bench: Bench) -> None:
             watched.run()
         expected, compared = watched.compare()
         calls, events = [one.call for one in expected.events], watched.calls
-        _answers(bench, (reached,), "under the function tracer")
+        answers(bench, (reached,), "under the function tracer")
         bench.require(
             reached,
             len(events) == len(calls),
@@ -210,7 +210,7 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         bench.guest.tracer.clear()
         with bench.stakes(*clauses, "C4f"):
             watched.run()
-        _answers(bench, clauses, "under the graph tracer")
+        answers(bench, clauses, "under the graph tracer")
         expected, compared = watched.compare(graph=True)
         shown = compared.shown(bench.image.symbolize)
         for clause in clauses:
@@ -223,44 +223,6 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         bench.require(
             "C4f", expected.too_deep > 0 and compared.same, "calls too deep are not left alone"
         )
-
-
-@check("C4i", variants=BOTH, features=GRAPH)
-def prologues_that_cannot_be_read(bench: Bench) -> None:
-    """Some functions of the workload store their return address as no compiler does.
-
-    They are left alone, or hijacked as if they had been read.  Not every CPU has another store.
-    """
-    stores = dict(_unusual_stores(bench))
-    if not stores:
-        return
-    with watch(bench, stores.values()) as watched:
-        watched.switch.graph(True)
-        watched.on()
-        bench.guest.tracer.clear()
-        what = "with prologues that cannot be read"
-        with bench.stakes("C4i"):
-            watched.run()
-        _answers(bench, ("C4i",), what)
-        alone = watched.off | (stores.keys() - {site for _, site, _ in watched.graph})
-        _, compared = watched.compare(graph=True, on=lambda site: site not in alone)
-        shown = compared.shown(bench.image.symbolize)
-        bench.require(
-            "C4i", compared.same, f"the events are not the calls and returns {what}", events=shown
-        )
-
-
-def _unusual_stores(bench: Bench) -> Iterator[tuple[int, tuple[int, bytes]]]:
-    """Of every other function of the workload: the call site, and what is written where."""
-    image, cflags = bench.image, bench.variant.spec.config.build.cflags
-    for site in image.sites[::2]:
-        line = image.source_line(site.address)
-        if line is None or "workloads/" not in line.file:
-            continue
-        for address in range(site.function_address, site.address, 4):
-            store = image.isa.abi.unusual_store(image.read(address, 4), cflags)
-            if store is not None:
-                yield site.ip, (address, store)
 
 
 @check("C5g", "C4b", "C11b", "C20a", variants=BOTH, features=GRAPH)
@@ -276,7 +238,7 @@ def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
             watched.switch.graph(False)
             before = len(watched.events)
             bench.run_to(DONE)
-        _answers(bench, ("C5g",), "when the graph tracer ends in the middle")
+        answers(bench, ("C5g",), "when the graph tracer ends in the middle")
         after = len(watched.events)
         bench.require("C5g", before > 0, "nothing had been hijacked")
         if bench.variant.name == STATIC:
@@ -308,7 +270,7 @@ def either_pointer_is_enough(bench: Bench) -> None:
         with bench.stakes(clause):
             if here == where:
                 bench.run_to(DONE)
-        _answers(bench, (clause,), f"with {what}")
+        answers(bench, (clause,), f"with {what}")
 
 
 def _with_pointers(bench: Bench, traced: bool, entry: str, leave: str) -> CallSite:
@@ -331,7 +293,7 @@ def function_trace_stop_stops(bench: Bench) -> None:
         with bench.stakes(clause):
             bench.run_to(DONE)
         count = len(list(bench.guest.tracer.events()))
-        _answers(bench, (clause,), f"with function_trace_stop {value:#x}")
+        answers(bench, (clause,), f"with function_trace_stop {value:#x}")
         bench.require(
             clause,
             bool(count) != bool(value),
@@ -361,7 +323,8 @@ def patching_makes_no_events(bench: Bench) -> None:
     bench.require("C9m", not events, "the code that patches made events", events=lines)
 
 
-def _answers(bench: Bench, clauses: Iterable[str], when: str) -> None:
+def answers(bench: Bench, clauses: Iterable[str], when: str) -> None:
+    """The results of the workload are right."""
     status = bench.guest.workload_status
     for clause in clauses:
         bench.require(clause, status == 0, f"{wrong_answer(bench.image, status)} {when}")

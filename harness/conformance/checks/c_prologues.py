@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Functions that do not show for certain where their return address is are left alone (C4i)."""
+
+from collections.abc import Iterator
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.c_events import DONE, answers, watch
+from harness.conformance.checks.registry import BOTH, GRAPH, check
+from harness.conformance.switch import Switch
+from harness.conformance.traced_call import PREPARE, come_to
+from harness.trace import FuncgraphEntryEvent
+
+
+@check("C4i", variants=BOTH, features=GRAPH)
+def prologues_that_cannot_be_read(bench: Bench) -> None:
+    """Some functions of the workload store their return address as no compiler does.
+
+    They are left alone, or hijacked as if they had been read.  Not every CPU has another store.
+    """
+    stores = dict(_unusual_stores(bench))
+    if not stores:
+        return
+    with watch(bench, stores.values()) as watched:
+        watched.switch.graph(True)
+        watched.on()
+        bench.guest.tracer.clear()
+        what = "with prologues that cannot be read"
+        with bench.stakes("C4i"):
+            watched.run()
+        answers(bench, ("C4i",), what)
+        alone = watched.off | (stores.keys() - {site for _, site, _ in watched.graph})
+        _, compared = watched.compare(graph=True, on=lambda site: site not in alone)
+        shown = compared.shown(bench.image.symbolize)
+        bench.require(
+            "C4i", compared.same, f"the events are not the calls and returns {what}", events=shown
+        )
+
+
+@check("C4i", variants=BOTH, features=GRAPH)
+def another_word_than_the_return_address(bench: Bench) -> None:
+    """A function that stores its return address is entered, and the port is given another one.
+
+    What the prologue shows is then not where the return address is.
+    """
+    ips = dict(_unusual_stores(bench)).keys()
+    site = next((site for site in bench.image.sites if site.ip in ips), None)
+    if site is None:
+        return
+    bench.fresh()
+    switch, abi, word = Switch(bench), bench.isa.abi, bench.isa.word_size
+    switch.graph(True)
+    switch.sites(True, [site])
+    bench.guest.tracer.clear()
+    with bench.stakes("C4i"):
+        caller = come_to(bench, site).caller
+        bench.run_to(PREPARE)
+        given = bench.registers.read()[abi.argument_registers[0]] & bench.isa.mask
+        # An address in the text, and not what the function has stored.
+        bench.write_memory(given, site.address.to_bytes(word, bench.image.byteorder))
+        bench.run_to(caller)
+        # In a static build the functions that it calls make events.
+        events = [
+            event
+            for event in bench.guest.tracer.events()
+            if isinstance(event, FuncgraphEntryEvent) and event.func == site.ip
+        ]
+        bench.run_to(DONE)
+    what = "whose return address is not where its prologue shows it"
+    answers(bench, ("C4i",), f"with a function {what}")
+    lines = [str(event) for event in events]
+    bench.require("C4i", not events, f"{site.function} makes events, {what}", events=lines)
+
+
+def _unusual_stores(bench: Bench) -> Iterator[tuple[int, tuple[int, bytes]]]:
+    """Of every other function of the workload: the call site, and what is written where."""
+    image, cflags = bench.image, bench.variant.spec.config.build.cflags
+    for site in image.sites[::2]:
+        line = image.source_line(site.address)
+        if line is None or "workloads/" not in line.file:
+            continue
+        for address in range(site.function_address, site.address, 4):
+            store = image.isa.abi.unusual_store(image.read(address, 4), cflags)
+            if store is not None:
+                yield site.ip, (address, store)
