@@ -2,7 +2,7 @@
 """Expands the declaration to cells with names, and excluded ones with reasons."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from itertools import chain, product
@@ -18,6 +18,8 @@ from harness.kbuild import GuestSpec
 from harness.kbuild.sources import find_workload
 from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
+
+_AXES = ("mode", "compiler", "optimise", "frame", "work")
 
 TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph"}
 
@@ -124,6 +126,7 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
     used: set[tuple[str, int]] = set()
     for config, config_file in _configs(matrix, file):
         port = load_port(config.port)
+        exclude, include = _about(matrix.exclude, config), _about(matrix.include, config)
         for mode in matrix.modes:
             features = _features(config, port, mode)
             for compiler, optimise, frame, work in product(
@@ -146,8 +149,8 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
                     features=features or (),
                     cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
                 )
-                rule = _first(matrix.exclude, cell, config)
-                included = _first(matrix.include, cell, config) if rule else 0
+                rule = _first(exclude, cell)
+                included = _first(include, cell) if rule else 0
                 used |= {("exclude", rule), ("include", included)}
                 if not port.fits(config):
                     reason = f"the port {port.name} is not for this config"
@@ -216,18 +219,28 @@ def _subject(work: Work) -> str:
     return work.workload or (",".join(work.mutants) if work.kind == "mutants" else "")
 
 
-def _first(rules: Sequence[Rule], cell: Cell, config: MachineConfig) -> int:
-    """The number, from 1, of the first rule that matches the cell; 0 if there is none."""
-    axes = ("config", "mode", "compiler", "optimise", "frame", "work")
-    values = {axis: getattr(cell, axis) for axis in axes}
-    values |= {"form": config.build.form, "cpus": str(config.qemu.smp)}
-    for number, rule in enumerate(rules, 1):
-        if config.properties.issuperset(rule.property) and all(
-            any(fnmatchcase(value, glob) for glob in getattr(rule, axis))
-            for axis, value in values.items()
-        ):
-            return number
-    return 0
+def _about(rules: Sequence[Rule], config: MachineConfig) -> list[tuple[int, Rule]]:
+    """The rules that can match cells of a config, with their numbers, from 1."""
+    properties = config.properties
+    values = {"config": config.name, "form": config.build.form, "cpus": str(config.qemu.smp)}
+    return [
+        (number, rule)
+        for number, rule in enumerate(rules, 1)
+        if properties.issuperset(rule.property) and _matches(rule, values)
+    ]
+
+
+def _first(rules: Sequence[tuple[int, Rule]], cell: Cell) -> int:
+    """The number of the first of these rules that matches the cell; 0 if there is none."""
+    values = {axis: getattr(cell, axis) for axis in _AXES}
+    return next((number for number, rule in rules if _matches(rule, values)), 0)
+
+
+def _matches(rule: Rule, values: Mapping[str, str]) -> bool:
+    return all(
+        any(fnmatchcase(value, glob) for glob in getattr(rule, axis))
+        for axis, value in values.items()
+    )
 
 
 def pick(cells: Iterable[Cell], globs: Sequence[str]) -> list[Cell]:

@@ -173,7 +173,7 @@ def test_versions_of_tools_are_chosen_and_cells_keep_their_names(tmp_path):
     own, chosen = Declared(None, None), Declared(None, None, tmp_path, ("gcc-13", "clang-19"))
     every = chosen.expand().cells
     assert names(every) == names(own.expand().cells)
-    machines = {cell.compiler: cell.machine for cell in every}
+    machines = {name: cell.machine for name, cell in {one.compiler: one for one in every}.items()}
     assert set(machines) == {"gcc", "clang"}
     assert machines["clang"].build.compiler_program == "clang-19"
     assert machines["gcc"].build.compiler_program.endswith("-linux-gnu-gcc-13")
