@@ -8,8 +8,8 @@ import fcntl
 import os
 import re
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,6 +34,19 @@ def hold(path: Path, waiting: Callable[[], None]) -> int:
             os.close(lock)
             raise
         # It was removed during the wait, and may have been created again.
+        os.close(lock)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Only one process at a time is in this block with the same directory."""
+    lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # Not every file system has locks.
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
         os.close(lock)
 
 

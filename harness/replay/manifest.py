@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from harness.config import MachineConfig
 from harness.debugger.writes import MemoryWrite, RegisterWrite
 from harness.errors import UsageError
-from harness.files import atomic_file
+from harness.files import atomic_file, locked
 from harness.units import MIB, escape
 
 MANIFEST, INPUTS, IMAGE = "manifest.json", "inputs", "vmlinux"
@@ -93,11 +93,12 @@ def module_file(directory: Path, number: int) -> Path:
 
 def move_recording(old: Path, new: Path) -> None:
     """Move what belongs to a trace, with the trace if there is one, in place of an earlier one."""
-    new.unlink(missing_ok=True)
-    shutil.rmtree(replay_directory(new), ignore_errors=True)
-    replay_directory(old).rename(replay_directory(new))
-    if old.exists():
-        old.rename(new)
+    with locked(new.parent):
+        new.unlink(missing_ok=True)
+        shutil.rmtree(replay_directory(new), ignore_errors=True)
+        replay_directory(old).rename(replay_directory(new))
+        if old.exists():
+            old.rename(new)
 
 
 def digest(trace: Path) -> str:

@@ -2,6 +2,9 @@
 """The manifest of a replay: what it says comes from a file, and is checked."""
 
 import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -111,3 +114,19 @@ def test_a_recording_takes_the_place_of_another(trace, tmp_path):
     assert read_manifest(other).end == 5
     assert not (replay_directory(other) / "old").exists()
     assert not trace.exists()
+
+
+def test_recordings_that_are_moved_to_one_place_at_once_are_whole(trace, tmp_path):
+    """As when two commands write the report of the same port."""
+    target = tmp_path / "reports" / "x.dat"
+    target.parent.mkdir()
+    sources = []
+    for number in range(40):
+        one = tmp_path / str(number) / "x.dat"
+        shutil.copytree(replay_directory(trace), replay_directory(one))
+        shutil.copy(trace, one)
+        sources.append(one)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(partial(move_recording, new=target), sources))
+    assert read_manifest(target).end == 5
+    assert not any(one.exists() or replay_directory(one).exists() for one in sources)
