@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The machine configs of live tests: a slice of them, or all with ``--all-configs``; libkshark."""
+"""The machine configs of live tests: some of them, or all with ``--all-configs``; libkshark."""
 
 import shutil
 import subprocess
 from collections import defaultdict
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -49,7 +50,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect the other configs of tests that run on a config of the slice."""
+    """Choose for each test one config of each architecture, from those of the slice.
+
+    Tests of one file have the same ones, for they share builds.
+    """
     if config.getoption("--all-configs"):
         return
     known = {name: load_config(name) for name in list_configs()}
@@ -65,12 +69,13 @@ def pytest_collection_modifyitems(config, items):
         machines = {item: machine_of(item, known) for item in same}
         if len(set(machines.values())) <= LISTED:
             continue
-        wanted = {
-            name
-            for name in chosen
+        candidates = [
+            known[name]
+            for name in chosen & set(machines.values())
             if not ({path.name, test} & ONE_CPU and known[name].qemu.smp > 1)
-        }
-        if wanted & set(machines.values()):
+        ]
+        wanted = one_of_each(path.name, candidates)
+        if wanted:
             left_out |= {item for item, name in machines.items() if name and name not in wanted}
     if left_out:
         config.hook.pytest_deselected(items=sorted(left_out, key=str))
@@ -83,6 +88,14 @@ def machine_of(item, known):
     values = callspec.params.values() if callspec else ()
     found = [value for value in values if isinstance(value, str) and value in known]
     return found[0] if found else None
+
+
+def one_of_each(file, configs):
+    """Of each architecture one config, by the name of the test file: another one in other files."""
+    of = defaultdict(list)
+    for config in configs:
+        of[config.architecture].append(config.name)
+    return {sorted(names)[crc32(file.encode()) % len(names)] for names in of.values()}
 
 
 def slice_of(configs):
