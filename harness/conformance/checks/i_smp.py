@@ -4,11 +4,14 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import permutations
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.checks.j_tracers import SECOND, STUB
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
+from harness.conformance.places import place_of
 from harness.conformance.retrace import KERNEL
 from harness.conformance.selftests import NUMBER, Selftest
 from harness.conformance.single_step import WAITING
@@ -113,6 +116,56 @@ def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
             bench.call(site.function_address, *ARGUMENTS)
         left = [number for number, test in enumerate(tests) if test.read("calls")]
         bench.require("C20c", not left, f"tracers went under CPU {OTHER} and are called", on=left)
+
+
+@check("C20c", lacks=several_cpus)
+def another_cpu_parked_in_the_stub(bench: Bench) -> None:
+    """One CPU is stopped at each instruction of the stub up to its tracer, while another one calls
+    a function that has another tracer.
+    """
+    bench.fresh()
+    tests, names = [Selftest(bench, number) for number in (0, 1)], (SITE, SECOND)
+    sites = [bench.sites.of(name) for name in names]
+    for test, site in zip(tests, sites, strict=True):
+        test.only(site)
+        test.switch(True)
+    Switch(bench).sites(True, sites)
+    with bench.stakes("C20c"):
+        with _alone(bench, 0):
+            thread = _start_on_other(bench)
+        with _alone(bench, OTHER):
+            # Not where it waits for an interrupt.
+            bench.run_to("workload")
+    number, inside = 0, True
+    while inside:
+        for test in tests:
+            test.write(calls=0, op=0)
+        with bench.stakes("C20c"):
+            with _alone(bench, OTHER):
+                before = bench.enter(sites[0].function_address, *ARGUMENTS)
+                here = bench.run_to(STUB)
+                for _ in range(number):
+                    here = bench.guest.debugger.step_instruction().address & bench.isa.mask
+            with _alone(bench, 0):
+                bench.call(sites[1].function_address, *ARGUMENTS)
+            with _alone(bench, OTHER):
+                bench.run_to(CALL_RETURNS)
+                bench.registers.write(before)
+        for test, name in zip(tests, names, strict=True):
+            found = {"calls": test.read("calls"), "op": test.read("op")}
+            bench.require(
+                "C20c",
+                found == {"calls": 1, "op": test.ops},
+                f"{name} does not come to its tracer, with CPU {OTHER} at "
+                f"{bench.image.symbolize(here)}",
+                partial(place_of, bench.image, here, "is where it was"),
+                expected={"calls": 1, "op": test.ops},
+                found=found,
+            )
+        inside, number = bench.image.function_at(here) == bench.code.stub, number + 1
+    with bench.stakes("C20c"):
+        answer = _join(bench, thread)
+    bench.require("C20c", answer == RIGHT, f"CPU {OTHER}: {wrong_answer(bench.image, answer)}")
 
 
 @check("C9i", "C9l", lacks=several_cpus)
