@@ -3,7 +3,7 @@
 
 import shutil
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from zlib import crc32
 
@@ -18,7 +18,10 @@ EVERYWHERE = {
     "test_port_calls.py",
     "test_function_events.py",
 }
-"""What says that a config works at all, and what a port does there."""
+"""What says that a config works at all, and what a port does there: each config has its share."""
+
+SHARE = 3
+"""A config has every third of these tests, and the next config the next ones."""
 
 LISTED = 3
 """So many configs are not a choice from all of them: the test names each for a reason."""
@@ -62,12 +65,18 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
     left_out = set()
+    turns = Counter({name: at for at, name in enumerate(known)})
     for (path, test), same in tests.items():
-        everywhere = path.name in EVERYWHERE and test not in BUILDS
-        if everywhere or path.name.startswith("test_arch_") or "unit" in path.parts:
+        if path.name.startswith("test_arch_") or "unit" in path.parts:
             continue
         machines = {item: machine_of(item, known) for item in same}
         if len(set(machines.values())) <= LISTED:
+            continue
+        if path.name in EVERYWHERE and test not in BUILDS:
+            for item, name in machines.items():
+                turns[name] += 1
+                if name and turns[name] % SHARE:
+                    left_out.add(item)
             continue
         candidates = [
             known[name]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,13 @@ int workload(void) { return one() == 1 ? 0 : 41; }
 """
 
 
+@cache
+def cells():
+    return {one.name: one for one in expand(load_matrix()).cells}
+
+
 def cell(name):
-    return next(one for one in expand(load_matrix()).cells if one.name == name)
+    return cells()[name]
 
 
 @pytest.mark.parametrize("name", NAMES)

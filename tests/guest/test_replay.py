@@ -74,7 +74,7 @@ def test_every_event_is_found(config, tmp_path, tracer):
     chosen = random.Random(config)
     with open_replay(file) as guest:
         every = guest.events.all
-        for one in chosen.sample(every, 20):
+        for one in chosen.sample(every, 8):
             guest.events.goto(one)
             if one.event.name == "function":
                 assert at_its_place(guest, one), one
@@ -87,7 +87,7 @@ def test_events_are_found_behind_drains(config, tmp_path):
     file = record(config, tmp_path / "x.dat", "--workload", "interpreter", "--buffer-size", "64")
     chosen = random.Random(config)
     with open_replay(file) as guest:
-        for one in chosen.sample(guest.events.all, 12):
+        for one in chosen.sample(guest.events.all, 6):
             guest.events.goto(one)
             assert at_its_place(guest, one), one
             guest.events.goto(guest.events.numbered(one.number + 1))
