@@ -34,7 +34,7 @@ class AArch64AsmSyntax(AsmSyntax):
         literal = re.fullmatch(r"x\d+, (\w+)", operands)
         if literal and mnemonic == "ldr":
             return Effect(writes=frozenset(registers), loads=(literal[1], "0", 8))
-        if mnemonic in ("add", "sub", "mov", "adrp") and registers:
+        if mnemonic in ("add", "sub", "bic", "mov", "adrp") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         if mnemonic == "cmp":
             return Effect(frozenset(registers), frozenset({"flags"}))
