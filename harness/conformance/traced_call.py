@@ -162,7 +162,7 @@ def _go_home(bench: Bench, call: TracedCall) -> None:
     if here == landing:
         bench.registers.fill(abi.results, abi.float_results, AT_LANDING)
         call.landing = bench.registers.read()
-        call.linked = _frame_records(bench, call.landing)
+        call.linked = frame_records(bench, call.landing)
         stack = call.landing[isa.abi.stack_register]
         debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
         call.above_landing = debugger.dump_memory(stack, ABOVE)
@@ -188,7 +188,7 @@ def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) ->
             call.called.setdefault(entries[here], []).append(registers)
             if entries[here] == GRAPH_ENTER and call.place is None:
                 call.place = _word_at_place(bench, registers)
-            call.returns.setdefault(entries[here], _frame_records(bench, registers))
+            call.returns.setdefault(entries[here], frame_records(bench, registers))
             returns[return_address(bench.guest.debugger, isa.abi)] = entries[here]
         else:
             clobber(bench, returns.pop(here))
@@ -204,7 +204,7 @@ def _word_at_place(bench: Bench, registers: Registers) -> int | None:
     return isa.machine.plain_address(value)
 
 
-def _frame_records(bench: Bench, registers: Registers) -> list[int]:
+def frame_records(bench: Bench, registers: Registers) -> list[int]:
     """Return addresses from frame records, if the ABI has them; as many as can be read."""
     isa, order = bench.isa, bench.image.byteorder
     found: list[int] = []

@@ -5,7 +5,7 @@ from functools import partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import compared, refused, spoilt
-from harness.conformance.checks.b_crossing import LEAF, OTHER
+from harness.conformance.checks.b_crossing import LEAF, OTHER, judge_records
 from harness.conformance.checks.f_modules import RUN, load, sites_of
 from harness.conformance.checks.j_tracers import (
     STUB,
@@ -19,16 +19,16 @@ from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.places import place_of
 from harness.conformance.selftests import Selftest
 from harness.conformance.switch import Switch
-from harness.conformance.traced_call import SELFTEST, come_to, lay_out
+from harness.conformance.traced_call import SELFTEST, come_to, frame_records, lay_out
 from harness.conformance.verdict import Layer
 
 REGS = ("DYNAMIC_FTRACE_WITH_REGS",)
 REGS_STUB = "ftrace_regs_caller"
 
 
-@check("C21a", features=REGS, layer=Layer.CALL)
+@check("C21a", "C14b", features=REGS, layer=Layer.CALL)
 def all_registers_of_the_site(bench: Bench) -> None:
-    """struct pt_regs from ftrace_regs_caller."""
+    """struct pt_regs from ftrace_regs_caller, and the frame records that its tracer finds."""
     for name in (LEAF, OTHER):
         _judge_regs(bench, name, REGS_STUB, "C21a")
 
@@ -48,7 +48,11 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str) -> None:
     bench.run_to(entry)
     arrived = bench.registers.read()
     bench.run_to(tracer)
-    bench.run_to(bench.registers.read()[abi.return_register] & mask)
+    there = bench.registers.read()
+    if stub == REGS_STUB:
+        call.returns[SELFTEST] = frame_records(bench, there)
+        judge_records(bench, call, SELFTEST, f"a traced call of {name} through {stub}")
+    bench.run_to(there[abi.return_register] & mask)
     found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
     if stub == REGS_STUB:
         told = f"a tracer of {name} got no struct pt_regs from {stub}"

@@ -25,7 +25,9 @@ class Arm(Isa):
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if (bits, byteorder) != (32, "little"):
-            raise FormatError("the big endian ABI of arm is not supported: see docs/machines-arm.rst")
+            raise FormatError(
+                "the big endian ABI of arm is not supported: see docs/machines-arm.rst"
+            )
         super().__init__(bits, byteorder)
 
     def _capstone(self) -> tuple[int, int]:
