@@ -40,6 +40,7 @@ OF_MODULES = {DYNAMIC: MODULES, STATIC: STATIC_MODULES}
 FIRST = {
     "return_to_handler": "the-way-home-of-a-hijacked-call",
     "graph": "a-call-that-is-hijacked",
+    "regs_caller": "all-registers-of-the-site",
     "": "a-call-of-the-tracer",
 }
 """The checks that find most faults, by a part of the stub's name."""
