@@ -8,6 +8,7 @@ from harness.conformance.checks.c_events import DONE, answers, watch
 from harness.conformance.checks.registry import BOTH, GRAPH, check
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE, come_to
+from harness.isa import CallSite
 from harness.trace import FuncgraphEntryEvent
 
 
@@ -17,7 +18,7 @@ def prologues_that_cannot_be_read(bench: Bench) -> None:
 
     They are left alone, or hijacked as if they had been read.  Not every CPU has another store.
     """
-    stores = dict(_unusual_stores(bench))
+    stores = {site.ip: change for site, change in _unusual_stores(bench)}
     if not stores:
         return
     with watch(bench, stores.values()) as watched:
@@ -42,10 +43,10 @@ def another_word_than_the_return_address(bench: Bench) -> None:
 
     What the prologue shows is then not where the return address is.
     """
-    ips = dict(_unusual_stores(bench)).keys()
-    site = next((site for site in bench.image.sites if site.ip in ips), None)
-    if site is None:
+    found = next(_unusual_stores(bench), None)
+    if found is None:
         return
+    site, _ = found
     bench.fresh()
     switch, abi, word = Switch(bench), bench.isa.abi, bench.isa.word_size
     switch.graph(True)
@@ -71,7 +72,7 @@ def another_word_than_the_return_address(bench: Bench) -> None:
     bench.require("C4i", not events, f"{site.function} makes events, {what}", events=lines)
 
 
-def _unusual_stores(bench: Bench) -> Iterator[tuple[int, tuple[int, bytes]]]:
+def _unusual_stores(bench: Bench) -> Iterator[tuple[CallSite, tuple[int, bytes]]]:
     """Of every other function of the workload: the call site, and what is written where."""
     image, cflags = bench.image, bench.variant.spec.config.build.cflags
     for site in image.sites[::2]:
@@ -81,4 +82,4 @@ def _unusual_stores(bench: Bench) -> Iterator[tuple[int, tuple[int, bytes]]]:
         for address in range(site.function_address, site.address, 4):
             store = image.isa.abi.unusual_store(image.read(address, 4), cflags)
             if store is not None:
-                yield site.ip, (address, store)
+                yield site, (address, store)

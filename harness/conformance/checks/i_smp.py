@@ -4,16 +4,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from itertools import permutations
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.j_tracers import SECOND, STUB
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
-from harness.conformance.places import place_of
 from harness.conformance.retrace import KERNEL
-from harness.conformance.selftests import NUMBER, Selftest
 from harness.conformance.single_step import WAITING
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, prepare_of
@@ -35,7 +30,7 @@ ARGUMENTS = (3, 5)
 """Arguments of SITE."""
 
 
-def _start_on_other(bench: Bench) -> int:
+def start_on_other(bench: Bench) -> int:
     """Start the workload again in a thread on the other CPU; returns the thread."""
     stack = bench.registers.read()[bench.isa.abi.stack_register]
     name = (stack - 0x4000) & -16
@@ -44,7 +39,8 @@ def _start_on_other(bench: Bench) -> int:
     return bench.call_for_word(start, OTHER, work, 0, name)
 
 
-def _join(bench: Bench, thread: int) -> int:
+def join(bench: Bench, thread: int) -> int:
+    """Wait for the thread; returns its answer."""
     return bench.call(bench.image.address_of("kthread_join"), thread)
 
 
@@ -58,7 +54,7 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
     clauses = ("C9i", "C9l", "C10c")
     with bench.stakes(*clauses):
         for number in range(ROUNDS):
-            thread = _start_on_other(bench)
+            thread = start_on_other(bench)
             for on in (True, False):
                 if number % 2:
                     switch.tracer(on)
@@ -66,106 +62,13 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
                 else:
                     switch.sites(on)
                     switch.tracer(on)
-            answer = _join(bench, thread)
+            answer = join(bench, thread)
             for clause in clauses:
                 bench.require(
                     clause,
                     answer == RIGHT,
                     f"text changed under CPU {OTHER}: {wrong_answer(bench.image, answer)}",
                 )
-
-
-@check("C20c", lacks=several_cpus)
-def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
-    """One CPU runs the workload while the other adds and removes three tracers, in every order."""
-    if not bench.kernel.PREEMPTION:
-        return
-    bench.fresh()
-    tests = [Selftest(bench, number) for number in range(NUMBER)]
-    switch, site = Switch(bench), bench.sites.of(SITE)
-    switch.sites(True)
-    tests[1].only(site)
-    for order in permutations(tests):
-        for test in tests:
-            test.write(calls=0, op=0)
-        with bench.stakes("C20c"):
-            thread = _start_on_other(bench)
-            for test in order:
-                test.switch(True)
-            bench.call(site.function_address, *ARGUMENTS)
-            found = {number: test.read("op") for number, test in enumerate(tests)}
-            for test in order:
-                test.switch(False)
-            answer = _join(bench, thread)
-        bench.require(
-            "C20c",
-            answer == RIGHT,
-            f"tracers came and went under CPU {OTHER}: {wrong_answer(bench.image, answer)}",
-        )
-        expected = {number: test.ops for number, test in enumerate(tests)}
-        bench.require(
-            "C20c",
-            found == expected,
-            f"tracers came under CPU {OTHER}, and a call did not reach each with its own ops",
-            expected=expected,
-            found=found,
-        )
-        for test in tests:
-            test.write(calls=0)
-        with bench.stakes("C20c"):
-            bench.call(site.function_address, *ARGUMENTS)
-        left = [number for number, test in enumerate(tests) if test.read("calls")]
-        bench.require("C20c", not left, f"tracers went under CPU {OTHER} and are called", on=left)
-
-
-@check("C20c", lacks=several_cpus)
-def another_cpu_parked_in_the_stub(bench: Bench) -> None:
-    """One CPU is stopped at each instruction of the stub up to its tracer, while another one calls
-    a function that has another tracer.
-    """
-    bench.fresh()
-    tests, names = [Selftest(bench, number) for number in (0, 1)], (SITE, SECOND)
-    sites = [bench.sites.of(name) for name in names]
-    for test, site in zip(tests, sites, strict=True):
-        test.only(site)
-        test.switch(True)
-    Switch(bench).sites(True, sites)
-    with bench.stakes("C20c"):
-        with _alone(bench, 0):
-            thread = _start_on_other(bench)
-        with _alone(bench, OTHER):
-            # Not where it waits for an interrupt.
-            bench.run_to("workload")
-    number, inside = 0, True
-    while inside:
-        for test in tests:
-            test.write(calls=0, op=0)
-        with bench.stakes("C20c"):
-            with _alone(bench, OTHER):
-                before = bench.enter(sites[0].function_address, *ARGUMENTS)
-                here = bench.run_to(STUB)
-                for _ in range(number):
-                    here = bench.guest.debugger.step_instruction().address & bench.isa.mask
-            with _alone(bench, 0):
-                bench.call(sites[1].function_address, *ARGUMENTS)
-            with _alone(bench, OTHER):
-                bench.run_to(CALL_RETURNS)
-                bench.registers.write(before)
-        for test, name in zip(tests, names, strict=True):
-            found = {"calls": test.read("calls"), "op": test.read("op")}
-            bench.require(
-                "C20c",
-                found == {"calls": 1, "op": test.ops},
-                f"{name} does not come to its tracer, with CPU {OTHER} at "
-                f"{bench.image.symbolize(here)}",
-                partial(place_of, bench.image, here, "is where it was"),
-                expected={"calls": 1, "op": test.ops},
-                found=found,
-            )
-        inside, number = bench.image.function_at(here) == bench.code.stub, number + 1
-    with bench.stakes("C20c"):
-        answer = _join(bench, thread)
-    bench.require("C20c", answer == RIGHT, f"CPU {OTHER}: {wrong_answer(bench.image, answer)}")
 
 
 @check("C9i", "C9l", lacks=several_cpus)
@@ -184,14 +87,14 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
                 bench.call(*call)
                 call = (make_nop, 0, record, caller)
             with bench.stakes("C9i", "C9l"):
-                with _alone(bench, 0):
-                    thread = _start_on_other(bench)
-                with _alone(bench, OTHER):
+                with alone(bench, 0):
+                    thread = start_on_other(bench)
+                with alone(bench, OTHER):
                     bench.run_to(site.address)
                     for _ in range(place):
                         bench.guest.debugger.step_instruction()
                 status = _call_beside(bench, call)
-                answer = _join(bench, thread)
+                answer = join(bench, thread)
             what = f"switched {'on' if on else 'off'} under CPU {OTHER} at its word {place}"
             for clause in ("C9i", "C9l"):
                 bench.require(
@@ -214,13 +117,13 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
     switch.sites(True)
     bench.guest.tracer.clear()
     calls = 0
-    with bench.stakes("C4d", "C4g", "C5c"), _alone(bench, 0):
-        thread = _start_on_other(bench)
+    with bench.stakes("C4d", "C4g", "C5c"), alone(bench, 0):
+        thread = start_on_other(bench)
     for place in (prepare_of(bench.image), LANDING):
         number = 1
         while True:
             with bench.stakes("C4d", "C4g", "C5c"):
-                with _alone(bench, OTHER):
+                with alone(bench, OTHER):
                     bench.run_to(place)
                     end = return_address(bench.guest.debugger, bench.isa.abi)
                     here = _step(bench, number, end)
@@ -228,7 +131,7 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
                 left = image.function_at(here) != image.function_at(image.address_of(place))
                 if here == end & bench.isa.mask or (place == LANDING and left):
                     break
-                with _alone(bench, 0):
+                with alone(bench, 0):
                     answer = bench.call(leaf, *ARGUMENTS)
             calls, number = calls + 1, number + 1
             for clause in ("C4d", "C5c"):
@@ -238,7 +141,7 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
                     f"a hijacked call while CPU {OTHER} is at {image.symbolize(here)} is wrong",
                 )
     with bench.stakes("C4d", "C4g", "C5c"):
-        status = _join(bench, thread)
+        status = join(bench, thread)
     for clause in ("C4d", "C5c"):
         bench.require(clause, status == RIGHT, f"CPU {OTHER}: {wrong_answer(image, status)}")
     entries, exits = (
@@ -295,7 +198,7 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
     If the port waits for the other CPU, that one continues.
     """
     end = bench.image.address_of(CALL_RETURNS) & bench.isa.mask
-    with _alone(bench, 0):
+    with alone(bench, 0):
         before = bench.enter(*call)
         try:
             # With a stop of its own: gdb may take an interruption for one of the other CPU.
@@ -310,7 +213,7 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
 
 
 @contextmanager
-def _alone(bench: Bench, cpu: int) -> Iterator[None]:
+def alone(bench: Bench, cpu: int) -> Iterator[None]:
     """Only this CPU runs when the guest continues; the debugger selects it."""
     debugger = bench.guest.debugger
     debugger.select_thread(cpu + 1)

@@ -224,6 +224,14 @@ def both_tracers_record_every_call(bench: Bench) -> None:
             )
 
 
+def into_stub(bench: Bench, number: int) -> int:
+    """Run to the stub's entry and step through so many instructions; returns the address there."""
+    here = bench.run_to(STUB)
+    for _ in range(number):
+        here = bench.guest.debugger.step_instruction().address & bench.isa.mask
+    return here
+
+
 @check("C20c")
 def tracers_in_every_order(bench: Bench) -> None:
     """Three tracers, of all functions, of one and of another, and a call of both at each step."""

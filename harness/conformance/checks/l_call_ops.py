@@ -7,7 +7,7 @@ from functools import partial
 from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import compared, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER
-from harness.conformance.checks.j_tracers import SECOND, STUB
+from harness.conformance.checks.j_tracers import SECOND, STUB, into_stub
 from harness.conformance.checks.registry import check
 from harness.conformance.places import place_of
 from harness.conformance.selftests import Selftest
@@ -83,10 +83,7 @@ def tracers_change_under_a_cpu_in_the_stub(bench: Bench) -> None:
             if not comes:
                 other.switch(True)
             Switch(bench).sites(True, [site])
-            bench.run_to(STUB)
-            here = bench.image.address_of(STUB)
-            for _ in range(number):
-                here = bench.guest.debugger.step_instruction().address & bench.isa.mask
+            here = into_stub(bench, number)
             if bench.image.function_at(here) != bench.code.stub:
                 break
             with bench.stakes("C22f"):

@@ -7,7 +7,7 @@ from itertools import permutations, product
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.f_modules import RUN, load, sites_of
-from harness.conformance.checks.j_tracers import SECOND, STUB, VALUE
+from harness.conformance.checks.j_tracers import SECOND, STUB, VALUE, into_stub
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import place_of
@@ -176,9 +176,7 @@ def a_trampoline_changes_under_a_cpu_in_the_stub(bench: Bench) -> None:
     for tracer, goes in product((False, True), repeat=2):
         for number in range(PLACES):
             site, direct = _prepare(bench, LEAF, tracer=tracer), DirectCall(bench)
-            here = bench.run_to(STUB)
-            for _ in range(number):
-                here = bench.guest.debugger.step_instruction().address & bench.isa.mask
+            here = into_stub(bench, number)
             if bench.image.function_at(here) != bench.code.stub:
                 break
             with bench.stakes("C23f"):
