@@ -139,6 +139,12 @@ def kinds_of(config):
 
 
 @pytest.fixture(scope="session")
+def thorough(pytestconfig):
+    """Whether nothing is left out: with ``--all-configs`` a test has all of its places."""
+    return pytestconfig.getoption("--all-configs")
+
+
+@pytest.fixture(scope="session")
 def kshark_dump(tmp_path_factory):
     """A program that prints what KernelShark sees in a file."""
     if shutil.which("cc") is None:

@@ -69,12 +69,12 @@ def test_two_recordings_are_equal(config, tmp_path):
 
 
 @pytest.mark.parametrize("tracer", ["function", "function_graph"])
-def test_every_event_is_found(config, tmp_path, tracer):
+def test_every_event_is_found(config, tmp_path, tracer, thorough):
     file = record(config, tmp_path / "x.dat", "-p", tracer, "--workload", "recursion")
     chosen = random.Random(config)
     with open_replay(file) as guest:
         every = guest.events.all
-        for one in chosen.sample(every, 8):
+        for one in chosen.sample(every, 20 if thorough else 8):
             guest.events.goto(one)
             if one.event.name == "function":
                 assert at_its_place(guest, one), one
@@ -83,11 +83,11 @@ def test_every_event_is_found(config, tmp_path, tracer):
                 assert place or guest.events.next == one.number + 1, one
 
 
-def test_events_are_found_behind_drains(config, tmp_path):
+def test_events_are_found_behind_drains(config, tmp_path, thorough):
     file = record(config, tmp_path / "x.dat", "--workload", "interpreter", "--buffer-size", "64")
     chosen = random.Random(config)
     with open_replay(file) as guest:
-        for one in chosen.sample(guest.events.all, 6):
+        for one in chosen.sample(guest.events.all, 12 if thorough else 6):
             guest.events.goto(one)
             assert at_its_place(guest, one), one
             guest.events.goto(guest.events.numbered(one.number + 1))

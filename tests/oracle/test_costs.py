@@ -53,10 +53,10 @@ def benchmark():
 
 @pytest.mark.parametrize("code", ["kernel", "module"])
 @pytest.mark.parametrize("kind", ["dynamic", "static"])
-def test_no_more_than_promised(benchmark, config, kind, code, pytestconfig):
+def test_no_more_than_promised(benchmark, config, kind, code, thorough):
     build = load_config(config).build
-    if kind == "static" and code == "module" and not pytestconfig.getoption("--full"):
-        pytest.skip("the stub is the same for a module's functions (--full runs it)")
+    if kind == "static" and code == "module" and not thorough:
+        pytest.skip("the stub is the same for a module's functions (--all-configs runs it)")
     if kind == "static" and build.form is Form.PATCHABLE_ENTRY:
         pytest.skip("patchable entries are dynamic only")
     bench = benchmark.Bench(config, static=kind == "static", module=code == "module")

@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("config", ONE_CPU)
 
 
-def test_events_are_where_the_oracle_saw_calls(config, image_of, tmp_path, pytestconfig):
+def test_events_are_where_the_oracle_saw_calls(config, image_of, tmp_path, thorough):
     trace = tmp_path / "x.dat"
     spec = GuestSpec.of(config, "recursion")
     recorder = Recorder(spec, trace)
@@ -39,7 +39,7 @@ def test_events_are_where_the_oracle_saw_calls(config, image_of, tmp_path, pytes
         calls = list(oracle.records())
         recorder.ends()
     assert recorder.save()
-    count = GOTOS if pytestconfig.getoption("--all-configs") else FEW
+    count = GOTOS if thorough else FEW
     # The replay is without the oracle.
     with open_replay(trace) as guest:
         image = guest.image
