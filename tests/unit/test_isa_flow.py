@@ -2,7 +2,7 @@
 """Every transfer of control by the masks of its architecture, judged by a disassembler."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.isa import FlowKind, for_elf
@@ -50,7 +50,10 @@ def classify(isa, word):
 
 @pytest.mark.parametrize(("isa", "kinds"), ISAS, ids=["mips", "mips64", "aarch64"])
 @given(word=WORDS)
+@example(word=0x00200409)
 def test_masks_and_disassembler_agree(isa, kinds, word):
     (instruction,) = isa.disassemble(isa.encode(word), 0)
     if not instruction.text.startswith("."):
-        assert classify(isa, word) == kinds.get(instruction.text.split()[0])
+        # A jalr that links in $zero is a jump; capstone says jr for some of them.
+        name = instruction.text.replace("jalr.hb $zero,", "jr.hb").split()[0]
+        assert classify(isa, word) == kinds.get(name)
