@@ -51,9 +51,13 @@
 	str	lr, [sp, #S_LR]
 	.else
 	add	r0, sp, #S_SP
-	stmia	r0, {sp, lr}^
+	cps	#PSR_MODE_SYS			/* it has sp and lr of user mode */
+	str	sp, [r0]
+	str	lr, [r0, #4]
+	cps	#PSR_MODE_SVC
 	.endif
-	bic	sp, sp, #4
+	bic	r0, fp, #4
+	mov	sp, r0
 	mov	r0, fp
 	.endm
 
@@ -87,24 +91,42 @@
 	.macro	exit_to_user
 	mov	sp, fp
 	add	r0, sp, #S_SP
-	ldmia	r0, {sp, lr}^
-	nop					/* before banked registers are used */
+	cps	#PSR_MODE_SYS			/* it has sp and lr of user mode */
+	ldr	sp, [r0]
+	ldr	lr, [r0, #4]
+	cps	#PSR_MODE_SVC
 	ldmia	sp, {r0-r12}
 	add	sp, sp, #S_PC
 	rfeia	sp!
 	.endm
 
+/* What lr of Undefined mode is ahead of the instruction, of the kernel and of user mode: DDI 0406, B1.8.3. */
+#ifdef __thumb__
+#define UNDEFINED_AHEAD	2
+#else
+#define UNDEFINED_AHEAD	4
+#endif
+
+	/* Four bytes, in T32 too. */
+	.macro	vector handler
+#ifdef __thumb__
+	b.w	\handler
+#else
+	b	\handler
+#endif
+	.endm
+
 	.section .entry.text, "ax"
 	.balign	32
 SYM_FUNC_START(vectors)
-	b	.				/* reset: never taken */
-	b	undefined
-	b	supervisor_call
-	b	prefetch_abort
-	b	data_abort
-	b	.				/* hypervisor's: never taken */
-	b	irq
-	b	fiq
+	vector	.				/* reset: never taken */
+	vector	undefined
+	vector	supervisor_call
+	vector	prefetch_abort
+	vector	data_abort
+	vector	.				/* hypervisor's: never taken */
+	vector	irq
+	vector	fiq
 SYM_FUNC_END(vectors)
 
 /* irq, fiq - interrupts and NMIs */
@@ -194,7 +216,7 @@ SYM_FUNC_START(\name)
 SYM_FUNC_END(\name)
 	.endm
 
-	fault	undefined, PSR_MODE_UND, VECTOR_UNDEFINED, 4
+	fault	undefined, PSR_MODE_UND, VECTOR_UNDEFINED, UNDEFINED_AHEAD
 	fault	prefetch_abort, PSR_MODE_ABT, VECTOR_PREFETCH_ABORT, 4
 	fault	data_abort, PSR_MODE_ABT, VECTOR_DATA_ABORT, 8
 
@@ -232,11 +254,14 @@ SYM_FUNC_START(enter_user)
 	mov	r3, #0
 	mov	ip, #PSR_MODE_USR
 	mov	sp, r2
+	tst	r0, #1				/* in an address: T32 */
+	orrne	ip, ip, #PSR_T_BIT
+	bic	r0, r0, #1
 	push	{r0, ip}			/* for rfe */
-	push	{r1, r3}			/* sp and lr of user mode */
-	ldmia	sp, {sp, lr}^
-	nop
-	add	sp, sp, #8
+	cps	#PSR_MODE_SYS			/* it has sp and lr of user mode */
+	mov	sp, r1
+	mov	lr, r3
+	cps	#PSR_MODE_SVC
 	vmsr	fpscr, r3
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
 		22, 23, 24, 25, 26, 27, 28, 29, 30, 31
@@ -267,7 +292,8 @@ SYM_FUNC_START(report_exception)
 	mov	fp, sp
 	unwind_frame fp
 	.cfi_offset sp, S_SP - S_FRAME_SIZE
-	bic	sp, sp, #4
+	bic	r0, fp, #4
+	mov	sp, r0
 	mov	r0, fp
 	bl	unhandled_exception		/* (regs, vector); does not return, but gdb */
 	b	.				/* looks up the unwind information of this address */

@@ -73,12 +73,13 @@ SYM_FUNC_START(cpu_setup)
 	mrc	p15, 0, r0, c1, c0, 0		/* SCTLR */
 	ldr	r1, =SCTLR_A | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE
 	bic	r0, r0, r1
-	ldr	r1, =SCTLR_M | SCTLR_C | SCTLR_Z | SCTLR_I
+	ldr	r1, =SCTLR_M | SCTLR_C | SCTLR_Z | SCTLR_I | SCTLR_KERNEL_TE
 	orr	r0, r0, r1
 	mcr	p15, 0, r0, c1, c0, 0
 	isb
 
 	ldr	r0, =vectors
+	bic	r0, r0, #1			/* in the address of a function: T32 */
 	mcr	p15, 0, r0, c12, c0, 0		/* VBAR */
 	mov	r0, #CPACR_CP10_CP11
 	mcr	p15, 0, r0, c1, c0, 2		/* CPACR */

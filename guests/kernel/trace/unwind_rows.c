@@ -11,8 +11,7 @@
  * compiler may generate for an assignment.
  */
 #include <linux/module.h>
-
-#include "unwind_tables.h"
+#include <linux/unwind_tables.h>
 
 extern const u8 __eh_frame_hdr[], __eh_frame_end[];
 

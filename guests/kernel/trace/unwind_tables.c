@@ -3,8 +3,7 @@
  * One step of a walk with .eh_frame: from a row to the caller's registers.
  */
 #include <linux/ftrace.h>
-
-#include "unwind_tables.h"
+#include <linux/unwind_tables.h>
 
 #define PATCHABLE_ENTRY_SIZE	12	/* two instructions, and a landing pad before them */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _UNWIND_TABLES_H
-#define _UNWIND_TABLES_H
+#ifndef _LINUX_UNWIND_TABLES_H
+#define _LINUX_UNWIND_TABLES_H
 
 #include <linux/unwind.h>
 

@@ -8,16 +8,22 @@
 
 	.syntax unified
 
-/* Of two lines for the two instruction sets, the one for A32. */
+/* Of two lines for the two instruction sets, the one in which the guest is built. */
+#ifdef __thumb__
+#define ARM(line...)
+#define THUMB(line...)	line
+#else
 #define ARM(line...)	line
 #define THUMB(line...)
+#endif
 
-	/* The frame pointer of A32. */
-	fpreg	.req	r11
+	/* The frame pointer. */
+	THUMB(fpreg	.req	r7)
+	ARM(fpreg	.req	r11)
 
-	/* The address of a label of the same file. */
+	/* The address of a function of the same file, as a branch takes it. */
 	.macro	badr target, label
-	adr	\target, \label
+	adr	\target, \label THUMB(+ 1)
 	.endm
 
 	.macro	mov_l target, value

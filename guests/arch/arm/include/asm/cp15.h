@@ -13,7 +13,9 @@
 #define PSR_MODE_SVC		0x13
 #define PSR_MODE_ABT		0x17
 #define PSR_MODE_UND		0x1b
+#define PSR_MODE_SYS		0x1f	/* privileged, with the registers of user mode */
 #define PSR_NOT_USR		0x0f	/* some of these bits are set in every other mode */
+#define PSR_T_BIT		0x20
 #define PSR_F_BIT		0x40
 #define PSR_I_BIT		0x80
 
@@ -26,7 +28,12 @@
 #define SCTLR_V			(1 << 13)	/* vectors at 0xffff0000 */
 #define SCTLR_TRE		(1 << 28)	/* other memory attributes, */
 #define SCTLR_AFE		(1 << 29)	/* other access rights, */
-#define SCTLR_TE		(1 << 30)	/* exceptions in Thumb */
+#define SCTLR_TE		(1 << 30)	/* exceptions in T32 */
+#ifdef __thumb__
+#define SCTLR_KERNEL_TE		SCTLR_TE
+#else
+#define SCTLR_KERNEL_TE		0
+#endif
 
 #define TTBR_WALK_CACHED	0x4a		/* inner and outer write-back, shareable */
 #define DACR_CLIENT_0		1		/* domain 0: rights are checked */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _COMPAT_ASM_STACKTRACE_H
-#define _COMPAT_ASM_STACKTRACE_H
+#ifndef _ASM_STACKTRACE_H
+#define _ASM_STACKTRACE_H
 
 /**
- * struct stackframe - an active function
- * @fp, @sp, @lr, @pc:	its registers
+ * struct stackframe - an active function, as Linux has it for this architecture
+ * @fp, @sp, @lr, @pc:	its registers; fp is r11 in A32, and r7 in T32
  * @lr_addr:		where its callee has stored the return address
  */
 struct stackframe {
@@ -14,6 +14,18 @@ struct stackframe {
 	unsigned long pc;
 	unsigned long *lr_addr;
 };
+
+#ifdef __thumb__
+
+/**
+ * unwind_frame - from a function to its caller, by the tables (arch/arm/stacktrace.c)
+ *
+ * A function that has not stored lr leaves lr and lr_addr as they are. Returns a negative number if
+ * there is no table for pc.
+ */
+int unwind_frame(struct stackframe *frame);
+
+#else
 
 /*
  * From a function to its caller. With gcc, every function has a frame as the APCS has it, and fp
@@ -34,4 +46,5 @@ static inline int unwind_frame(struct stackframe *frame)
 	return 0;
 }
 
+#endif
 #endif
