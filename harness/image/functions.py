@@ -3,7 +3,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.image.elf import Elf
 from harness.image.symbol_table import Symbol
@@ -21,29 +21,32 @@ class Function:
     size: int
 
 
-def functions_of(elf: Elf) -> "FunctionTable":
+def functions_of(elf: Elf, code_bit: int = 0) -> "FunctionTable":
     """The functions of ``elf``: symbols of type FUNC with a size in executable sections.
 
     Of several names for an address a global one is preferred to a weak or local one, then the
-    shortest, then the first in alphabetical order.
+    shortest, then the first in alphabetical order.  ``code_bit`` is no part of their addresses.
     """
     best: dict[int, Symbol] = {}
     for symbol in elf.symbols:
         if symbol.type == "STT_FUNC" and symbol.size and symbol.section in elf.executable:
-            held = best.get(symbol.address)
+            address = symbol.address & ~code_bit
+            held = best.get(address)
             if held is None or _preference(symbol) < _preference(held):
-                best[symbol.address] = symbol
-    return FunctionTable(Function(s.name, s.address, s.size) for s in best.values())
+                best[address] = symbol
+    return FunctionTable(Function(s.name, address, s.size) for address, s in best.items())
 
 
-def symbols_of(elf: Elf) -> dict[str, Symbol]:
+def symbols_of(elf: Elf, code_bit: int = 0) -> dict[str, Symbol]:
     """The symbols by name; of several with one name the most visible, then the lowest.
 
     Labels of compilers and assemblers (``$...``, ``.L...``, if no functions) and names of files and
-    sections are left out.
+    sections are left out.  ``code_bit`` is no part of the address of a function.
     """
     best: dict[str, Symbol] = {}
     for symbol in elf.symbols:
+        if code_bit and symbol.type == "STT_FUNC":
+            symbol = replace(symbol, address=symbol.address & ~code_bit)
         if (
             symbol.section == "SHN_UNDEF"
             or symbol.type in ("STT_FILE", "STT_SECTION")

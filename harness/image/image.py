@@ -54,7 +54,7 @@ class Image:
         self.bits = elf.bits
         self.byteorder: ByteOrder = elf.byteorder
         self.entry = elf.entry
-        own = symbols_of(elf)
+        own = symbols_of(elf, self.isa.code_bit)
         self.symbols: Mapping[str, int] = MappingProxyType(
             {name: symbol.address for name, symbol in own.items()}
         )
@@ -64,7 +64,7 @@ class Image:
             with suppress(GuestError):
                 slot = Image.read(self, self.symbols["ftrace_call"], 2 * self.isa.longest)
                 self.isa.sites.learn(slot)
-        self._functions = functions_of(elf)
+        self._functions = functions_of(elf, self.isa.code_bit)
         self.functions: list[Function] = self._functions.all
 
     def __repr__(self) -> str:
@@ -76,6 +76,10 @@ class Image:
             return self.symbols[name]
         except KeyError:
             raise GuestError(f"{self.name} has no symbol {name}") from None
+
+    def pointer_to(self, name: str) -> int:
+        """The value of a pointer to a function of the guest; GuestError if it has none."""
+        return self.address_of(name) | self.isa.code_bit
 
     def size_of(self, name: str) -> int:
         """The size in bytes of an object; GuestError if the guest has none."""
@@ -93,14 +97,14 @@ class Image:
 
     def function_at(self, address: int) -> Function | None:
         """The function that contains ``address``; None in a gap between functions."""
-        return self._functions.at(address & self.isa.mask)
+        return self._functions.at(self.isa.pointed_to(address))
 
     def symbolize(self, address: int) -> str:
         """``name``, ``name+0x10`` or, outside of functions, the address in hex."""
-        address &= self.isa.mask
         function = self.function_at(address)
         if function is None:
             return self._hex(address)
+        address = self.isa.pointed_to(address)
         offset = address - function.address
         return f"{function.name}+0x{offset:x}" if offset else function.name
 

@@ -9,9 +9,12 @@ from harness.isa import Isa, for_elf
 def isa_of(elf: Elf) -> Isa:
     """The instruction set of ``elf``; FormatError if it is not supported."""
     try:
-        return for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
+        isa = for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags)
     except FormatError as error:
         raise FormatError(f"{elf.name}: {error.message}", error.advice) from None
+    if isa.marked and any(one.type == "STT_FUNC" and one.address & 1 for one in elf.symbols):
+        return for_elf(elf.machine, elf.bits, elf.byteorder, elf.flags, marked=True)
+    return isa
 
 
 def code_around(elf: Elf, isa: Isa, address: int) -> tuple[bytes, bytes]:

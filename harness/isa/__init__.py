@@ -7,6 +7,7 @@ architecture is a package that defines a subclass of ``Isa``.  Pure functions, n
 """
 
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
@@ -63,12 +64,18 @@ def _class_of(package: str) -> type[Isa]:
         import_module(where)
     except Exception as error:
         raise UsageError(f"{where} cannot be imported: {error!r}", ADVICE) from error
-    classes = [one for one in Isa.__subclasses__() if one.__module__ == where]
+    classes = [one for one in _and_below(Isa.__subclasses__()) if one.__module__ == where]
     if len(classes) != 1:
         raise UsageError(f"{where} has {len(classes)} subclasses of Isa, and not one", ADVICE)
     [isa] = classes
     require_members(where, isa, *(getattr(isa, part) for part in PARTS if hasattr(isa, part)))
     return isa
+
+
+def _and_below(classes: list[type[Isa]]) -> Iterator[type[Isa]]:
+    for one in classes:
+        yield one
+        yield from _and_below(one.__subclasses__())
 
 
 def architectures() -> list[str]:
@@ -94,17 +101,20 @@ def _isa_of(architecture: str) -> type[Isa]:
 
 
 @cache
-def for_elf(e_machine: int, bits: int, byteorder: ByteOrder, e_flags: int = 0) -> Isa:
+def for_elf(
+    e_machine: int, bits: int, byteorder: ByteOrder, e_flags: int = 0, marked: bool = False
+) -> Isa:
     """The instruction set of an ELF file; FormatError if it is not supported.
 
     ``e_machine`` and ``e_flags`` are the fields of the ELF header, ``bits`` is 32 or 64.
+    ``marked``: the addresses of functions in its symbol table have bit 0 set.
     """
     for isa in _classes().values():
         if not isinstance(isa, UsageError) and isa.elf_machine == e_machine:
             refused = [name for flag, name in isa.elf_flags_refused.items() if e_flags & flag]
             if refused:
                 raise FormatError(f"the {refused[0]} ABI of {isa.name} is not supported")
-            return isa(bits, byteorder)
+            return (isa.marked if marked and isa.marked else isa)(bits, byteorder)
     raise FormatError(
         f"ELF machine {e_machine} is not supported", f"Supported: {', '.join(architectures())}."
     )

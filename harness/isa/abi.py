@@ -72,6 +72,8 @@ class Abi(ABC):
     """Floating-point control and status, each with bits that are clear at boot and can be set."""
 
     stack_alignment: int
+    compares_by_stack: ClassVar[bool] = False
+    """Whether ``_mcount`` has too few free registers to compare a pointer and stores nothing."""
     static_chain: str = ""
     """What hands a nested function its caller's variables at a call site, where anything does."""
     home_area: int = 0

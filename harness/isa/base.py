@@ -46,6 +46,8 @@ class Isa(Code):
     """``e_machine`` of its ELF files."""
     elf_flags_refused: ClassVar[Mapping[int, str]] = {}
     """Bits of ``e_flags`` of unsupported ABIs, and their names."""
+    marked: ClassVar["type[Isa] | None"] = None
+    """The architecture's other instruction set, if pointers to its code have bit 0 set."""
     sites_type: ClassVar[type[Sites]]
     abi_type: ClassVar[type[Abi]]
     asm_syntax_type: ClassVar[type[AsmSyntax]]

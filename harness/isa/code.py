@@ -41,6 +41,8 @@ class Code(ABC):
     """Bytes: the alignment of instructions; their length is a multiple of it."""
     longest: ClassVar[int] = 4
     """Bytes of the longest instruction."""
+    code_bit: ClassVar[int] = 0
+    """A bit of a pointer to code that selects the instruction set, and is no part of the place."""
     direct_call: ClassVar[re.Pattern[str]]
     """The text of a direct call; its first group is the target."""
 
@@ -86,6 +88,10 @@ class Code(ABC):
         if address % self.unit:
             raise RangeError(f"{self.hex(address)} is not the address of an instruction")
         return address
+
+    def pointed_to(self, pointer: int) -> int:
+        """The masked address of the instruction that a pointer to code points to."""
+        return pointer & self.mask & ~self.code_bit
 
     def hex(self, address: int) -> str:
         """An address with all its digits."""

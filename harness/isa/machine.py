@@ -192,6 +192,13 @@ class Machine(ABC):
     def with_interrupts_masked(self, status: int) -> int:
         """A value of the first of `Abi.status_registers`, changed so that no interrupt is taken."""
 
+    def in_block(self, status: int) -> bool:
+        """Whether the next instruction is in a block of conditional ones.
+
+        ``status`` is the first of `Abi.status_registers`.  gdb has no breakpoints in such a block.
+        """
+        return False
+
     @abstractmethod
     def masks_interrupts(self, instruction: bytes) -> bool:
         """Whether the guest masks the CPU's interrupts by this instruction."""

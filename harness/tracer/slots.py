@@ -85,7 +85,7 @@ def pointers(image: Image, hooks: Hooks) -> dict[int, bytes]:
         "ftrace_graph_entry": f"{graph}_graph_entry" if graph else "ftrace_graph_entry_stub",
     }
     found = {
-        image.symbols[pointer]: image.address_of(function)
+        image.symbols[pointer]: image.pointer_to(function)
         for pointer, function in wanted.items()
         if pointer in image.symbols
     }

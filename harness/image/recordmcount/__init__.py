@@ -43,9 +43,9 @@ def recordmcount(data: bytes, name: str) -> Records:
     if not relocations:
         raise FormatError(f"{name} holds no relocations of its text", "Link with --emit-relocs.")
     called = isa.sites.mcount
-    symbol_of_mcount = symbols_of(elf).get(called)
+    symbol_of_mcount = symbols_of(elf, isa.code_bit).get(called)
     mcount = symbol_of_mcount.address if symbol_of_mcount else None
-    functions = functions_of(elf)
+    functions = functions_of(elf, isa.code_bit)
     named = {index for index, symbol in enumerate(elf.symbols) if symbol.name == called}
     sites: set[int] = set()
     suspicious: set[int] = set()

@@ -42,7 +42,7 @@ class ArmMachine(Machine):
 
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
     linux = ARM_LINUX
-    flow_patterns = (
+    flow_patterns: ClassVar[tuple[FlowPattern, ...]] = (
         FlowPattern(0x0F000000, 0x0B000000, FlowKind.CALL),  # bl
         FlowPattern(0xFE000000, 0xFA000000, FlowKind.CALL),  # blx to an address
         FlowPattern(0x0FFFFFF0, 0x012FFF30, FlowKind.CALL),  # blx to a register
@@ -55,7 +55,7 @@ class ArmMachine(Machine):
         FlowPattern(0x0E508000, 0x08108000, FlowKind.INDIRECT_JUMP),  # ldm {.., pc}
     )
     # With an immediate offset, also of floating point: all that setjmp() and __switch_to() have.
-    accesses_memory = ((0x06000000, 0x04000000),)
+    accesses_memory: ClassVar[tuple[tuple[int, int], ...]] = ((0x06000000, 0x04000000),)
     fatal_entry = "report_exception"
     replays_sleep = True
     vectors_symbol = "vectors"
