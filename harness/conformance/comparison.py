@@ -60,7 +60,7 @@ def compare(
             name: (before[source], behind[name])
             for name, source in at_site.moved.items()
             if behind[name] != before[source]
-            and not (hijacked and behind[name] & bench.isa.mask == landing)
+            and not (hijacked and bench.isa.pointed_to(behind[name]) == landing)
         }
         bench.require(
             clauses["return"],

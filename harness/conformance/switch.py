@@ -118,7 +118,7 @@ class Switch:
     def pointer(self, name: str, function: str) -> None:
         """Store the address of a function in a pointer of the kernel."""
         image = self._bench.image
-        value = image.address_of(function).to_bytes(image.isa.word_size, image.byteorder)
+        value = image.pointer_to(function).to_bytes(image.isa.word_size, image.byteorder)
         self._bench.write_memory(image.address_of(name), value)
 
     def variable(self, name: str, value: int) -> None:

@@ -255,7 +255,7 @@ def switching_off_at_boot(bench: Bench) -> None:
         # The kernel's own part of the boot has changed text too, before the first call.
         before = before or bench.code.text()
         called = bench.registers.read(*isa.abi.argument_registers[1:3])
-        record, target = (value & isa.mask for value in called.values())
+        record, target = (isa.pointed_to(value) for value in called.values())
         back = return_address(bench.guest.debugger, isa.abi)
         ip = bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask
         site = sites.get(ip)

@@ -175,7 +175,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
     ):
         call = make_call, record, target & isa.mask
         refused(bench, clause, site, call, f"{target:#x} is out", REACH)
-    for more in range(1, isa.unit):
+    for more in range(1 + isa.code_bit, isa.unit):
         unaligned = make_call, record, (low + 0x100 + more) & isa.mask
         refused(bench, "C9f", site, unaligned, f"unaligned by {more}", REACH)
 

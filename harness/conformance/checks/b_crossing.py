@@ -179,11 +179,11 @@ def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
     of_ip, of_parent = (
         partial(retrace.origin, name, TRACER) for name in isa.abi.argument_registers[:2]
     )
-    swapped = (ip, parent) == (call.caller, site.ip)
+    swapped = (isa.pointed_to(ip), parent) == (call.caller, site.ip)
     bench.require("C2c", not swapped, f"{what}: ip and parent_ip are exchanged", of_ip, **told)
     if not swapped:
         bench.require("C2a", ip == site.ip, f"{what}: ip is not the call site", of_ip, **told)
-        right = parent == call.caller
+        right = isa.pointed_to(parent) == call.caller
         message = f"{what}: parent_ip is not where it returns to"
         bench.require("C2b", right, message, of_parent, **told)
         if bench.applies("C2d"):

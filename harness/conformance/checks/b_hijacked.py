@@ -209,7 +209,7 @@ def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
 def _judge_kept(retrace: Retrace, call: TracedCall, what: str) -> bool:
     """The return address that the kernel keeps."""
     bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[0]
-    kept = call.first(GRAPH_ENTER)[name] & bench.isa.mask
+    kept = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
     right = kept == call.caller
     told = {"expected": f"{call.caller:#x}", "found": f"{kept:#x}"}
     place = partial(retrace.origin, name, GRAPH_ENTER)

@@ -8,7 +8,7 @@ from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import expected_behind, registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
-from harness.conformance.retrace import KERNEL
+from harness.conformance.retrace import KERNEL, UNWIND
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -90,7 +90,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
 def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
     """Continue in single steps; C functions run to their end at once."""
     isa, debugger = bench.isa, bench.guest.debugger
-    functions = _functions(bench, CALLED)
+    functions = _functions(bench, (*CALLED, UNWIND))
     noise = bytes(range(1, 129)) * (BELOW // 128)
     here = start
     for _ in range(MOST_STEPS):
@@ -178,7 +178,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
     isa, debugger, functions = bench.isa, bench.guest.debugger, _functions(bench, KERNEL)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    mask = _interrupt_mask(bench)
+    mask = isa.machine.interrupt_mask(debugger.read_register(isa.abi.status_registers[0]))
     met: list[int] = []
     for _ in range(MOST_STEPS):
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
@@ -188,16 +188,13 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
             return met
+        status = debugger.read_register(isa.abi.status_registers[0])
+        held = delayed or isa.machine.in_block(status)
         # Where the port masks them an interrupt would come later.
-        if here not in functions and not delayed and _interrupt_mask(bench) == mask:
+        if here not in functions and not held and isa.machine.interrupt_mask(status) == mask:
             _interrupt(bench, here, tracer)
             met.append(here)
     raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
-
-
-def _interrupt_mask(bench: Bench) -> int:
-    status = bench.guest.debugger.read_register(bench.isa.abi.status_registers[0])
-    return bench.isa.machine.interrupt_mask(status)
 
 
 def _interrupt(bench: Bench, here: int, tracer: str) -> None:
@@ -245,14 +242,9 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
         end, here, count = image.symbols[CALL_RETURNS] & isa.mask, call[0], 0
         with bench.stakes("C17b"):
             while here != end and count < MOST_STEPS:
-                stack = debugger.read_register(isa.abi.stack_register)
-                bench.guest.inject_interrupt(bench.cpu, nmi=True)
-                bench.run_to(NMI_WORK)
-                bench.run_to(here)
-                same = debugger.read_register(isa.abi.stack_register) == stack
-                where = image.symbolize(here)
-                bench.require("C17b", same, f"an NMI at {where} did not come back to its stack")
-                count += 1
+                if not isa.machine.in_block(debugger.read_register(isa.abi.status_registers[0])):
+                    _nmi(bench, here)
+                    count += 1
                 here = debugger.step_instruction().address & isa.mask
         status = bench.registers.read()[isa.abi.results[0]] & 0xFFFFFFFF
         name = image.symbolize(call[0])
@@ -266,6 +258,18 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
         with bench.stakes("C17b"):
             bench.guest.inject_interrupt(bench.cpu, nmi=True)
             bench.run_to(NMI_WORK)
+
+
+def _nmi(bench: Bench, here: int) -> None:
+    """Raise an NMI, and let its handler run to the end."""
+    debugger, stack_register = bench.guest.debugger, bench.isa.abi.stack_register
+    stack = debugger.read_register(stack_register)
+    bench.guest.inject_interrupt(bench.cpu, nmi=True)
+    bench.run_to(NMI_WORK)
+    bench.run_to(here)
+    same = debugger.read_register(stack_register) == stack
+    where = bench.image.symbolize(here)
+    bench.require("C17b", same, f"an NMI at {where} did not come back to its stack")
 
 
 def _functions(bench: Bench, names: Sequence[str]) -> set[int]:

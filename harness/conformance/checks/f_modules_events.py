@@ -78,7 +78,7 @@ def events_of_modules(bench: Bench) -> None:
         wrong = [
             (call, event)
             for call, event in pairs
-            if event.parent_ip != call.parent and call.function != RUN
+            if bench.isa.pointed_to(event.parent_ip) != call.parent and call.function != RUN
         ]
         bench.require("C2b", not wrong, "parent_ip is not the caller", events=told(bench, wrong))
 

@@ -35,7 +35,7 @@ def start_on_other(bench: Bench) -> int:
     stack = bench.registers.read()[bench.isa.abi.stack_register]
     name = (stack - 0x4000) & -16
     bench.guest.debugger.restore_memory(name, b"other\0")
-    start, work = (bench.image.address_of(one) for one in ("kthread_run_on", "workload"))
+    start, work = bench.image.address_of("kthread_run_on"), bench.image.pointer_to("workload")
     return bench.call_for_word(start, OTHER, work, 0, name)
 
 
