@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* The replacement of return addresses, for the graph tracer. */
+#include <asm/ftrace.h>
+#include <asm/stacktrace.h>
+#include <linux/ftrace.h>
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+/**
+ * prepare_ftrace_return - make a function return to return_to_handler (C4)
+ * @parent: address of the word that its site has pushed: its return address, unless it has stored that
+ * @self_addr: its call site, rec->ip
+ * @frame_pointer: its r7
+ * @stack_pointer: its sp in front of that word
+ *
+ * A function that calls others returns by what it has stored in its prologue, and only the tables say
+ * where. One that calls none returns by lr, into which the site puts the pushed word.
+ */
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer, unsigned long stack_pointer);
+
+void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
+			   unsigned long frame_pointer, unsigned long stack_pointer)
+{
+	struct stackframe frame = {
+		.fp = frame_pointer,
+		.sp = stack_pointer,
+		.lr = *parent,
+		.pc = self_addr,
+		.lr_addr = parent,
+	};
+
+	if (unwind_frame(&frame))
+		return;
+	/* C6: sp after its return. */
+	if (!function_graph_enter(*frame.lr_addr, self_addr, frame.sp, frame.lr_addr))
+		*frame.lr_addr = (unsigned long)return_to_handler;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A part of every module. Its bl does not reach the stubs, so its call sites go through here, one
+ * trampoline for each target (C9p). In the module, __gnu_mcount_nc is the name of the trampoline.
+ * No register changes.
+ */
+#include <asm/ftrace.h>
+#include <linux/linkage.h>
+
+	.syntax unified
+
+	/* \target is the kernel's; the linker fills in its address, with bit 0
+	 * set, which stands for T32; pc is ahead to it. */
+	.macro	trampoline name, target
+	.balign	4
+SYM_FUNC_START(\name)
+	ldr	pc, [pc]
+	.long	\target
+SYM_FUNC_END(\name)
+	.endm
+
+	.section .text.ftrace_trampoline, "ax"
+	trampoline __gnu_mcount_nc, vmlinux.__gnu_mcount_nc
+#ifdef CONFIG_DYNAMIC_FTRACE
+	trampoline ftrace_trampoline, vmlinux.ftrace_caller
+#endif
