@@ -29,11 +29,14 @@ void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 		.pc = self_addr,
 		.lr_addr = parent,
 	};
+	unsigned long *retp;
 
 	if (unwind_frame(&frame))
 		return;
+	/* C12: what identifies the return address, which is in the frame or in lr. */
+	retp = frame.lr_addr == parent ? (unsigned long *)frame.sp : frame.lr_addr;
 	/* C6: sp after its return. */
-	if (!function_graph_enter(*frame.lr_addr, self_addr, frame.sp, frame.lr_addr))
+	if (!function_graph_enter(*frame.lr_addr, self_addr, frame.sp, retp))
 		*frame.lr_addr = (unsigned long)return_to_handler;
 }
 

@@ -19,6 +19,11 @@
 /* From rec->ip to the return address of the call, which has bit 0 set for T32 (C2). */
 #define MCOUNT_INSN_SIZE	4
 
+/* C12: retp is the address of the return address, or where the stack was if that is in lr alone. */
+#ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
+#define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
+#endif
+
 #ifndef __ASSEMBLER__
 
 extern void __gnu_mcount_nc(void);
