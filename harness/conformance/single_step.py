@@ -19,7 +19,7 @@ Call = tuple[int, ...]
 
 def site_calls(bench: Bench, record: int, module: int = 0) -> tuple[Call, Call]:
     """The calls that switch the site of a record on and off."""
-    image, caller = bench.image, bench.image.address_of("ftrace_caller")
+    image, caller = bench.image, bench.image.pointer_to("ftrace_caller")
     return (
         (image.address_of("ftrace_make_call"), record, caller),
         (image.address_of("ftrace_make_nop"), module, record, caller),

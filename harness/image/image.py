@@ -53,7 +53,7 @@ class Image:
             raise FormatError(f"{name} is not a linked guest", "Link it to an executable.")
         self.bits = elf.bits
         self.byteorder: ByteOrder = elf.byteorder
-        self.entry = elf.entry
+        self.entry = self.isa.pointed_to(elf.entry)
         own = symbols_of(elf, self.isa.code_bit)
         self.symbols: Mapping[str, int] = MappingProxyType(
             {name: symbol.address for name, symbol in own.items()}

@@ -318,7 +318,7 @@ class TracerControl(KnownAttributes):
 
     def _target_of(self, setup: Setup) -> int:
         """The address of the function tracer called by triggers, or 0."""
-        return 0 if setup.function is None else self._image.address_of(setup.function)
+        return 0 if setup.function is None else self._image.pointer_to(setup.function)
 
     @cached_property
     def _profiler(self) -> Hooks | None:

@@ -54,7 +54,7 @@ class PortCalls:
 
     def update_ftrace_func(self, function: str) -> int:
         """``ftrace_update_ftrace_func(function)``; ``ftrace_stub`` disables the tracer."""
-        return self._call("ftrace_update_ftrace_func", self._image.address_of(function))
+        return self._call("ftrace_update_ftrace_func", self._image.pointer_to(function))
 
     def enable_graph_caller(self) -> int:
         """``ftrace_enable_ftrace_graph_caller()``."""
@@ -68,7 +68,7 @@ class PortCalls:
         return self._caller.call(self._image.address_of(name), *arguments)
 
     def _target(self, address: int | None) -> int:
-        return self._image.address_of("ftrace_caller") if address is None else address
+        return self._image.pointer_to("ftrace_caller") if address is None else address
 
     def _module(self, site: CallSite) -> int:
         """The address of a site's ``struct module``; 0 for the kernel's sites."""

@@ -115,5 +115,5 @@ def _list(image: Image, hooks: Hooks) -> dict[int, int]:
     found = link_ops(image, [image.address_of(name) for name in chosen])
     if hooks.function:
         func = image.structures.struct("ftrace_ops").member("func").offset
-        found[image.address_of(_FUNCTION) + func] = image.address_of(hooks.function)
+        found[image.address_of(_FUNCTION) + func] = image.pointer_to(hooks.function)
     return found

@@ -70,7 +70,7 @@ def records(guest):
 
 def patch(guest, function, address=None):
     """Call the port's own function for each site of the modules; its results."""
-    target = guest.address_of("ftrace_caller") if address is None else address
+    target = guest.image.pointer_to("ftrace_caller") if address is None else address
     with_module = function == "ftrace_make_nop"
     return [
         guest.call(function, *([module] if with_module else []), record, target)

@@ -78,7 +78,7 @@ class Watched:
         compared, _ = self._check(model)
         for one, event in zip(compared.expected, compared.events, strict=True):
             # A thread's first function has no caller.
-            assert one.call.parent in (0, event.parent_ip)
+            assert one.call.parent in (0, self.guest.image.isa.pointed_to(event.parent_ip))
         return compared.events
 
     def check_graph(self, settings=GRAPH):
@@ -139,7 +139,8 @@ class Watched:
     @property
     def traced(self):
         """The tracer's events: (site, caller) in order."""
-        return [(event.ip, event.parent_ip) for event in self.guest.tracer.events()]
+        plain = self.guest.image.isa.pointed_to
+        return [(event.ip, plain(event.parent_ip)) for event in self.guest.tracer.events()]
 
 
 @pytest.fixture

@@ -19,6 +19,6 @@ def test_disassembly_and_masks_agree_on_loads_and_stores(image_of, function):
     accesses = image.isa.machine.accesses_memory
     (found,) = [each for each in image.functions if each.name == function]
     for instruction in image.isa.disassemble(image.read(found.address, found.size), found.address):
-        word = image.isa.value(instruction.bytes_) & 0xFFFFFFFF
+        word = int.from_bytes(instruction.bytes_[:4], image.isa.code_byteorder)
         matched = any(word & mask == value for mask, value in accesses)
         assert matched == any(sign in instruction.text for sign in "[("), str(instruction)

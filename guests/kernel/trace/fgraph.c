@@ -8,6 +8,7 @@
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/sched.h>
+#include <linux/unwind.h>
 
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -282,8 +283,9 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 	const struct ftrace_ret_stack *entry;
 	int i;
 
-	if (ret != (unsigned long)return_to_handler)
+	if (unwind_strip(ret) != unwind_strip((unsigned long)return_to_handler))
 		return ret;
+	ret = (unsigned long)return_to_handler;
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
 	/* Oldest first: the newest entry may not be filled in yet, and tail calls share an address. */
 	for (i = 0; i <= thread->curr_ret_stack; i++) {

@@ -4,6 +4,7 @@
  * needs stack traces too.
  */
 #include <linux/stacktrace.h>
+#include <linux/unwind.h>
 
 /* @from: skip entries before this address; 0: none. */
 struct walk {
@@ -41,7 +42,7 @@ noinline void save_stack_trace(struct stack_trace *trace)
 	/* The number of functions in between depends on the compiler. */
 	struct walk walk = {
 		.trace = trace,
-		.from = (unsigned long)__builtin_return_address(0),
+		.from = unwind_strip((unsigned long)__builtin_return_address(0)),
 	};
 
 	trace->nr_entries = 0;

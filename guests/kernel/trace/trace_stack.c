@@ -5,6 +5,7 @@
 #include <linux/kernel.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
+#include <linux/unwind.h>
 
 #include "trace_event.h"
 
@@ -46,7 +47,7 @@ noinline void trace_stack(unsigned long from, unsigned long flags)
 	struct ring_buffer_per_cpu *cpu = ring_buffer_this_cpu();
 	struct ring_buffer_event event;
 	struct stack_entry *entry;
-	struct walk walk = { .from = from };
+	struct walk walk = { .from = unwind_strip(from) };
 	u32 length;
 
 	if (ring_buffer_refuses(cpu)) {

@@ -44,8 +44,9 @@ bool unwind_load(const struct unwind_frame *frame, unsigned long address, unsign
 unsigned long unwind_return_address(struct unwind_frame *frame, unsigned long address,
 				    unsigned long where)
 {
-	return ftrace_graph_ret_addr(frame->thread, &frame->graph_index, unwind_strip(address),
-				     (unsigned long *)where);
+	address = ftrace_graph_ret_addr(frame->thread, &frame->graph_index, unwind_strip(address),
+					(unsigned long *)where);
+	return unwind_strip(address);
 }
 
 void unwind_walk(struct unwind_frame *frame, stack_trace_consume_fn consume, void *cookie)

@@ -8,7 +8,7 @@
 #define PATCHABLE_ENTRY_SIZE	12	/* two instructions, and a landing pad before them */
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-#define HANDLER	((unsigned long)return_to_handler)
+#define HANDLER	unwind_strip((unsigned long)return_to_handler)
 #else
 #define HANDLER	0ul
 #endif

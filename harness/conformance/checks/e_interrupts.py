@@ -226,7 +226,7 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
 def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
     """An NMI at each instruction of a patch, whose handler executes the site that is patched."""
     isa, image = bench.isa, bench.image
-    caller = image.address_of("ftrace_caller")
+    caller = image.pointer_to("ftrace_caller")
     for on in (True, False):
         bench.fresh()
         switch, site = Switch(bench), bench.sites.of(NMI_WORK)

@@ -256,13 +256,13 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     """Unexpected words in each place of a module's site, repeated requests, and wrong targets."""
     modules = load(bench)
     site = sites_of(modules)[0]
-    caller, port = bench.image.address_of("ftrace_caller"), bench.port
+    caller, port = bench.image.pointer_to("ftrace_caller"), bench.port
     record, this = port.record_of(site), modules[0].address_of(THIS_MODULE)
     make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
     make_nop = (bench.image.address_of("ftrace_make_nop"), this, record, caller)
     off = bench.code.of(site)
     refused(bench, "C9e", site, make_nop, "the module's site is off already")
-    other = bench.image.address_of(RUN) if bench.kernel.call_target == "any" else None
+    other = bench.image.pointer_to(RUN) if bench.kernel.call_target == "any" else None
     sites = bench.isa.sites
     if other is not None and (
         site.form is Form.LONG_CALL or not sites.reaches(sites.call_address(site), other)

@@ -81,7 +81,7 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     for on in (True, False):
         for place in range(len(bench.sites.places(site))):
             bench.fresh()
-            record, caller = bench.port.record_of(site), bench.image.address_of("ftrace_caller")
+            record, caller = bench.port.record_of(site), bench.image.pointer_to("ftrace_caller")
             call: tuple[int, ...] = (make_call, record, caller)
             if not on:
                 bench.call(*call)
