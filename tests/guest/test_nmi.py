@@ -18,6 +18,17 @@ def pytest_generate_tests(metafunc):
 pytestmark = pytest.mark.guest(workload="nmi", deterministic=True)
 
 
+def came_to(guest, function):
+    """Whether an NMI interrupted this function."""
+    image = guest.image
+    word = image.isa.word_size
+    data = guest.debugger.read_memory(image.address_of("nmi_pcs"), ROUNDS * word)
+    pcs = (
+        int.from_bytes(data[at : at + word], image.byteorder) for at in range(0, len(data), word)
+    )
+    return any(image.symbolize(pc).startswith(function) for pc in pcs)
+
+
 def run(guest, tracer):
     guest.tracer.set_filter("outer", "inner", "nmi_work")
     guest.tracer.current = tracer
@@ -56,4 +67,5 @@ def test_every_recorded_call_of_the_graph_has_its_return(config, guest):
     assert entered.count("outer") == ROUNDS
     assert entered.count("inner") == 3 * ROUNDS
     assert entered.count("nmi_work") + counts.dropped == ROUNDS
-    assert counts.dropped > 0
+    # Where a call of the graph tracer takes longer than the rounds no NMI comes that late.
+    assert counts.dropped > 0 or not came_to(guest, "ring_buffer_reserve")

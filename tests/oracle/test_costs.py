@@ -19,6 +19,10 @@ PAIR = 300
 # A call that begins a page, about one of 60 pairs and one of 150 events.
 FUNCTION_EVENT_MOST = 240
 PAIR_MOST = 500
+UNWOUND = 2700
+"""The most of a pair, and of a call that is left out, where tables alone say where a return address is stored."""
+BY_TABLES = ("arm-thumb",)
+"""Ports for which that is so."""
 REFUSED = 60
 LEFT = 115
 # What gcc leaves at a site that is switched off, at most, and nothing else.
@@ -68,7 +72,8 @@ def test_no_more_than_promised(benchmark, config, kind, code, thorough):
         assert 0 < costs.site <= wanted
     assert 40 < costs.function.mean <= costs.function.most <= FUNCTION_EVENT_MOST
     assert max(costs.function.mean, costs.function.usual) <= FUNCTION_EVENT
-    assert 100 < costs.pair.mean <= PAIR
-    assert costs.pair.most <= PAIR_MOST
+    by_tables = load_config(config).port in BY_TABLES
+    assert 100 < costs.pair.mean <= (UNWOUND if by_tables else PAIR)
+    assert costs.pair.most <= (UNWOUND if by_tables else PAIR_MOST)
     assert costs.refused.mean <= REFUSED
-    assert costs.left.mean <= LEFT
+    assert costs.left.mean <= (UNWOUND if by_tables else LEFT)
