@@ -20,7 +20,7 @@ PAIR = 300
 FUNCTION_EVENT_MOST = 240
 PAIR_MOST = 500
 UNWOUND = 2700
-"""The most of a pair, and of a call that is left out, where tables alone say where a return address is stored."""
+"""The most of a pair, and of a call that is left out, where tables say where lr is stored."""
 BY_TABLES = ("arm-thumb",)
 """Ports for which that is so."""
 REFUSED = 60
