@@ -34,6 +34,7 @@ SPECIAL = [
     *(0xE5832004, 0xE5C32004, 0xE7832001, 0xE5932004),  # str, strb, str by register, ldr
     *(0xE1C320B4, 0xE1C320F8, 0xE1C320D8, 0xE1D320B4, 0xE1D320D4, 0xE1D320F4),  # strh .. ldrsh
     *(0xE1831F92, 0xE1931F9F, 0xE1A31F90),  # strex, ldrex, strexd
+    0xED8C7900,  # vstr.16
     *(0xED832B02, 0xED932B02, 0xED2D8B10, 0xECBD8B10),  # vstr, vldr, vpush, vpop
     *(0xEC410B30, 0xEC510B30, 0xEEE10A10, 0xEEF10A10),  # vmov both ways, vmsr, vmrs
     *(0xF400078F, 0xF420078F),  # vst1, vld1

@@ -27,6 +27,9 @@ _IRQ_AND_FIQ = 0xC0
 _WRITE = 1 << 11
 """DFSR.WnR."""
 
+FLOATING_POINT = (9, 10, 11)
+"""The coprocessors of floating point: of halves, single and double precision."""
+
 _ALWAYS, _UNCONDITIONAL = 0xE, 0xF
 """The two conditions that are none; the second one stands for another instruction."""
 
@@ -128,7 +131,7 @@ class ArmMachine(Machine):
             return not load and not word & 0x10
         if kind == 6:
             # Without the moves between the two kinds of registers.
-            return word & 0xE00 == 0xA00 and not load and word & 0x01A00000 != 0
+            return word >> 8 & 15 in FLOATING_POINT and not load and word & 0x01A00000 != 0
         return False
 
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:

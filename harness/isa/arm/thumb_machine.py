@@ -6,7 +6,7 @@ Encodings: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, A6 an
 
 from collections.abc import Callable
 
-from harness.isa.arm.machine import ArmMachine
+from harness.isa.arm.machine import FLOATING_POINT, ArmMachine
 from harness.isa.machine import FlowKind, FlowPattern
 
 _IT = 0x0600FC00
@@ -110,7 +110,7 @@ class ThumbMachine(ArmMachine):
         first, second = value >> 16, value & 0xFFFF
         if first & 0xFE10 == 0xEC00:
             # Without the moves between the two kinds of registers.
-            return second & 0xE00 == 0xA00 and first & 0x1A0 != 0
+            return second >> 8 & 15 in FLOATING_POINT and first & 0x1A0 != 0
         return any(first & mask == code for mask, code in _STORES_OF_TWO_HALFWORDS)
 
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
@@ -118,7 +118,3 @@ class ThumbMachine(ArmMachine):
         if len(instruction) != 4 or self.code.value(instruction) >> 28 != 0xE:
             return None
         return super().fetch_maintenance(instruction, register)
-
-    def plain_address(self, word: int) -> int:
-        """Without the bit that stands for T32."""
-        return self.code.pointed_to(word)
