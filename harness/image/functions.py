@@ -2,7 +2,7 @@
 """The functions of a guest by address, according to its symbol table."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from harness.image.elf import Elf
@@ -28,13 +28,12 @@ def functions_of(elf: Elf, code_bit: int = 0) -> "FunctionTable":
     shortest, then the first in alphabetical order.  ``code_bit`` is no part of their addresses.
     """
     best: dict[int, Symbol] = {}
-    for symbol in elf.symbols:
+    for symbol in _symbols(elf, code_bit):
         if symbol.type == "STT_FUNC" and symbol.size and symbol.section in elf.executable:
-            address = symbol.address & ~code_bit
-            held = best.get(address)
+            held = best.get(symbol.address)
             if held is None or _preference(symbol) < _preference(held):
-                best[address] = symbol
-    return FunctionTable(Function(s.name, address, s.size) for address, s in best.items())
+                best[symbol.address] = symbol
+    return FunctionTable(Function(s.name, s.address, s.size) for s in best.values())
 
 
 def symbols_of(elf: Elf, code_bit: int = 0) -> dict[str, Symbol]:
@@ -44,9 +43,7 @@ def symbols_of(elf: Elf, code_bit: int = 0) -> dict[str, Symbol]:
     sections are left out.  ``code_bit`` is no part of the address of a function.
     """
     best: dict[str, Symbol] = {}
-    for symbol in elf.symbols:
-        if code_bit and symbol.type == "STT_FUNC":
-            symbol = replace(symbol, address=symbol.address & ~code_bit)
+    for symbol in _symbols(elf, code_bit):
         if (
             symbol.section == "SHN_UNDEF"
             or symbol.type in ("STT_FILE", "STT_SECTION")
@@ -58,6 +55,15 @@ def symbols_of(elf: Elf, code_bit: int = 0) -> dict[str, Symbol]:
         if held is None or (_rank(symbol), symbol.address) < (_rank(held), held.address):
             best[symbol.name] = symbol
     return best
+
+
+def _symbols(elf: Elf, code_bit: int) -> Iterator[Symbol]:
+    """The symbols, functions without the bit."""
+    for symbol in elf.symbols:
+        if code_bit and symbol.type == "STT_FUNC":
+            yield replace(symbol, address=symbol.address & ~code_bit)
+        else:
+            yield symbol
 
 
 class FunctionTable:

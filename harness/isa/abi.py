@@ -107,7 +107,7 @@ class Abi(ABC):
         ``register`` gives the value of a register, and ``memory`` bytes by address and size.
         """
         if self.return_register:
-            return register(self.return_register) & self.code.mask
+            return self.code.pointed_to(register(self.return_register))
         stack = register(self.stack_register) & self.code.mask
         return int.from_bytes(memory(stack, self.code.word_size), self.code.byteorder)
 
@@ -134,7 +134,7 @@ class Abi(ABC):
             self.pc_register: function,
         }
         if self.return_register:
-            return {**registers, self.return_register: returns}
+            return {**registers, self.return_register: returns | self.code.code_bit}
         return {**registers, self.stack_register: below - self.code.word_size}
 
     def unusual_store(self, instruction: bytes, cflags: Sequence[str]) -> bytes | None:

@@ -231,8 +231,8 @@ class Machine(ABC):
         """
 
     def plain_address(self, word: int) -> int:
-        """A return address in memory, without its signature."""
-        return word & self.code.mask
+        """A return address in memory, without its signature and the bit for the instruction set."""
+        return self.code.pointed_to(word)
 
     def after_indirect_branch(self, registers: Mapping[str, int]) -> dict[str, int]:
         """Registers to set so that the CPU seems to have come by a veneer's indirect branch; none

@@ -178,7 +178,7 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
     isa, debugger, functions = bench.isa, bench.guest.debugger, _functions(bench, KERNEL)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    mask = isa.machine.interrupt_mask(debugger.read_register(isa.abi.status_registers[0]))
+    mask = isa.machine.interrupt_mask(_status(bench))
     met: list[int] = []
     for _ in range(MOST_STEPS):
         delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
@@ -188,13 +188,17 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
             return met
-        status = debugger.read_register(isa.abi.status_registers[0])
+        status = _status(bench)
         held = delayed or isa.machine.in_block(status)
         # Where the port masks them an interrupt would come later.
         if here not in functions and not held and isa.machine.interrupt_mask(status) == mask:
             _interrupt(bench, here, tracer)
             met.append(here)
     raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
+
+
+def _status(bench: Bench) -> int:
+    return bench.guest.debugger.read_register(bench.isa.abi.status_registers[0])
 
 
 def _interrupt(bench: Bench, here: int, tracer: str) -> None:
@@ -242,7 +246,7 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
         end, here, count = image.symbols[CALL_RETURNS] & isa.mask, call[0], 0
         with bench.stakes("C17b"):
             while here != end and count < MOST_STEPS:
-                if not isa.machine.in_block(debugger.read_register(isa.abi.status_registers[0])):
+                if not isa.machine.in_block(_status(bench)):
                     _nmi(bench, here)
                     count += 1
                 here = debugger.step_instruction().address & isa.mask

@@ -9,6 +9,7 @@ from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import expected_behind
 from harness.conformance.live_modules import load_module, unload_module
+from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Layer
@@ -256,10 +257,8 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     """Unexpected words in each place of a module's site, repeated requests, and wrong targets."""
     modules = load(bench)
     site = sites_of(modules)[0]
-    caller, port = bench.image.pointer_to("ftrace_caller"), bench.port
-    record, this = port.record_of(site), modules[0].address_of(THIS_MODULE)
-    make_call = (bench.image.address_of("ftrace_make_call"), record, caller)
-    make_nop = (bench.image.address_of("ftrace_make_nop"), this, record, caller)
+    record, this = bench.port.record_of(site), modules[0].address_of(THIS_MODULE)
+    make_call, make_nop = site_calls(bench, record, this)
     off = bench.code.of(site)
     refused(bench, "C9e", site, make_nop, "the module's site is off already")
     other = bench.image.pointer_to(RUN) if bench.kernel.call_target == "any" else None

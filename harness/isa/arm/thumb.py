@@ -5,7 +5,6 @@ A kernel is all in T32 or all in A32.  A pointer to a function of T32 and a retu
 have bit 0 set.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harness.isa.abi import AtSite
@@ -30,18 +29,6 @@ class ThumbAbi(ArmAbi):
     def at_site(self, form: Form) -> AtSite:
         """As of `ArmAbi`; tables find what a function has stored by r7."""
         return replace(super().at_site(form), pinned=("r7", "lr", "sp"))
-
-    def return_address(
-        self, register: Callable[[str], int], memory: Callable[[int, int], bytes]
-    ) -> int:
-        """lr, without the bit that stands for T32."""
-        return self.code.pointed_to(super().return_address(register, memory))
-
-    def entered(
-        self, function: int, arguments: Sequence[int], stack: int, returns: int
-    ) -> dict[str, int]:
-        """As of `Abi`; the function returns to T32."""
-        return super().entered(function, arguments, stack, returns | self.code.code_bit)
 
 
 class ThumbAsmSyntax(ArmAsmSyntax):
