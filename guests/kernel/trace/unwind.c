@@ -44,7 +44,7 @@ bool unwind_load(const struct unwind_frame *frame, unsigned long address, unsign
 unsigned long unwind_return_address(struct unwind_frame *frame, unsigned long address,
 				    unsigned long where)
 {
-	address = ftrace_graph_ret_addr(frame->thread, &frame->graph_index, unwind_strip(address),
+	address = ftrace_graph_ret_addr(frame->thread, &frame->graph_index, address,
 					(unsigned long *)where);
 	return unwind_strip(address);
 }
