@@ -74,6 +74,9 @@ class Abi(ABC):
     stack_alignment: int
     compares_by_stack: ClassVar[bool] = False
     """Whether ``_mcount`` has too few free registers to compare a pointer and stores nothing."""
+    leaf_returns_by_register: ClassVar[bool] = False
+    """Whether what an mcount site has stored of a leaf's return address is gone behind ``_mcount``:
+    ``retp`` can then not be its address, but is what the kernel's unwinder knows instead."""
     static_chain: str = ""
     """What hands a nested function its caller's variables at a call site, where anything does."""
     home_area: int = 0

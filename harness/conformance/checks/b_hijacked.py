@@ -178,7 +178,8 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # At a patchable entry the function has not stored it yet.
         at_place = call.place == isa.machine.plain_address(call.caller)
-        any_value = site.form is Form.PATCHABLE_ENTRY or bench.kernel.retp == "cookie"
+        by_register = site.form is Form.PATCHABLE_ENTRY or isa.abi.leaf_returns_by_register
+        any_value = by_register or bench.kernel.retp == "cookie"
         bench.require(
             "C12a",
             at_place or (any_value and retp != 0),

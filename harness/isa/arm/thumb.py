@@ -25,6 +25,7 @@ class ThumbAbi(ArmAbi):
 
     # ip alone is free, and no instruction compares it with an address that the linker knows.
     compares_by_stack = True
+    leaf_returns_by_register = True
 
     def at_site(self, form: Form) -> AtSite:
         """As of `ArmAbi`; tables find what a function has stored by r7."""
