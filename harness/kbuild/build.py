@@ -134,7 +134,8 @@ class Build:
         """The compiler's assembly of the port's C files, of copies with other contents.
 
         For each of ``edits``, which are new contents by the names of files, it is of these files;
-        with a header, or none, of all. A file that does not compile is not there.
+        with a header, or none, of all. A file that does not compile is not there. Comments name the
+        file of inline assembly, without its copy's directory here.
         """
         port = self.spec.port.directory
         every = {path.name: path.read_text() for path in port.glob("*.[ch]")}
@@ -152,7 +153,11 @@ class Build:
             files = [str(target) for of_one in targets for target in of_one]
             run_make(self.command(work / "out", "-k", *files), _silent, pass_fds=[lock])
             return [
-                {f"{path.stem}.c": path.read_text() for path in of_one if path.is_file()}
+                {
+                    f"{path.stem}.c": path.read_text().replace(f"{path.parent}/", "")
+                    for path in of_one
+                    if path.is_file()
+                }
                 for of_one in targets
             ]
 

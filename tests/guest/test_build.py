@@ -220,6 +220,14 @@ def _allow_writing(directory: Path) -> None:
         path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o200)
 
 
+def test_inline_assembly_is_the_same_in_every_copy(empty_cache: Path) -> None:
+    spec = GuestSpec.of("aarch64-virt-call-ops")
+    ftrace = (spec.port.directory / "ftrace.c").read_text()
+    own, same = plan_build(spec).compile_port([{}, {"ftrace.c": f"{ftrace}/* the end */\n"}])
+    assert "dmb ishst" in own["ftrace.c"]
+    assert same == {"ftrace.c": own["ftrace.c"]}
+
+
 def test_the_ports_files_are_compiled_with_other_contents(empty_cache: Path) -> None:
     spec = GuestSpec.of("mips-malta")
     port = spec.port.directory
