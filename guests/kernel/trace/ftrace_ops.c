@@ -93,7 +93,9 @@ int ftrace_run_update_code(void)
 
 static int update_ftrace_function(void)
 {
-	return ftrace_run_update_code();
+	int error = ftrace_update_ftrace_func(ftrace_ops_list_func);
+
+	return error ? error : ftrace_run_update_code();
 }
 
 #else

@@ -292,6 +292,9 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
                 refused(bench, "C9e", site, call, f"{what} at a site that is {state}")
     if "ftrace_init_nop" in image.symbols:
         prepare = (image.address_of("ftrace_init_nop"), 0, record)
+        if site.literal:
+            literal = image.read(site.literal, image.literal_size)
+            bench.write_memory(site.literal, literal)
         for place in range(len(isa.split(site.as_built))):
             for spoiled, what in spoilt(isa, site.as_built, place):
                 bench.write_memory(site.address, spoiled)

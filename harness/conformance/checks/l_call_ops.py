@@ -206,6 +206,12 @@ def requests_for_another_ops_that_are_refused(bench: Bench) -> None:
     test.write(function=site.ip)
     other = (caller + 64) & bench.isa.mask
     refused(bench, "C22e", site, (*modify, other, caller), "the site calls another function")
+    if bench.kernel.call_target == "any":
+        isa = bench.isa
+        _, high = isa.sites.reach(isa.sites.call_address(site))
+        far = (high + isa.unit) & isa.mask
+        refused(bench, "C22e", site, (*modify, caller, far), "the new address is out of reach")
+        refused(bench, "C22e", site, (*modify, far, caller), "the old address is out of reach")
     on = bench.code.of(site)
     for place in compared(bench, site, on):
         for spoiled, what in spoilt(bench.isa, on, place):
