@@ -23,12 +23,15 @@ EVERYWHERE = {
 SHARE = 3
 """A config has every third of these tests, and the next config the next ones."""
 
+ARCHITECTURES = 3
+"""So many have their share of a test file, and others of the next one."""
+
 LISTED = 3
 """So many configs are not a choice from all of them: the test names each for a reason."""
 
 BUILDS = {"test_every_choice_of_features"}
-"""What is not run everywhere all the same: each of its cases builds a guest of its own, and conform
-builds them all."""
+"""Of which each case is run on one config, for it builds a guest of its own, and conform builds
+them all."""
 
 # Where several CPUs run, the oracle counts whole blocks (`Oracle.instructions`): only one CPU's
 # count is exact to the instruction when something ends a block early.
@@ -53,7 +56,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Choose for each test one config of each architecture, from those of the slice.
+    """Choose for each test one config of each of some architectures, from those of the slice.
 
     Tests of one file have the same ones, for they share builds.
     """
@@ -72,7 +75,10 @@ def pytest_collection_modifyitems(config, items):
         machines = {item: machine_of(item, known) for item in same}
         if len(set(machines.values())) <= LISTED:
             continue
-        if path.name in EVERYWHERE and test not in BUILDS:
+        if test in BUILDS:
+            left_out |= set(same) - set(one_config_for_each_case(machines))
+            continue
+        if path.name in EVERYWHERE:
             for item, name in machines.items():
                 turns[name] += 1
                 if name and turns[name] % SHARE:
@@ -83,7 +89,7 @@ def pytest_collection_modifyitems(config, items):
             for name in chosen & set(machines.values())
             if not ({path.name, test} & ONE_CPU and known[name].qemu.smp > 1)
         ]
-        wanted = one_of_each(path.name, candidates)
+        wanted = some_of(path.name, candidates)
         if wanted:
             left_out |= {item for item, name in machines.items() if name and name not in wanted}
     if left_out:
@@ -99,12 +105,26 @@ def machine_of(item, known):
     return found[0] if found else None
 
 
-def one_of_each(file, configs):
-    """Of each architecture one config, by the name of the test file: another one in other files."""
+def one_config_for_each_case(machines):
+    """Of the items that differ in their config alone one, of the next ones on another config."""
+    cases = defaultdict(list)
+    for item, name in machines.items():
+        others = {key: value for key, value in item.callspec.params.items() if value != name}
+        cases[repr(others)].append(item)
+    return [same[at % len(same)] for at, same in enumerate(cases.values())]
+
+
+def some_of(file, configs):
+    """Configs by the name of the test file, others in other files: one of each architecture, of
+    `ARCHITECTURES`.
+    """
     of = defaultdict(list)
     for config in configs:
         of[config.architecture].append(config.name)
-    return {sorted(names)[crc32(file.encode()) % len(names)] for names in of.values()}
+    number = crc32(file.encode())
+    first = number // 7 % len(of) if of else 0
+    chosen = sorted(of)[first:] + sorted(of)[:first]
+    return {sorted(of[name])[number % len(of[name])] for name in chosen[:ARCHITECTURES]}
 
 
 def slice_of(configs):

@@ -82,7 +82,9 @@ def grown(tmp_path):
     return lambda config: Growing(tmp_path / "mine", config)
 
 
-def test_a_port_for_mips_that_grows(grown):
+def test_a_port_for_mips_that_grows(grown, thorough):
+    if not thorough:
+        pytest.skip("the other one shows it (--all-configs runs it)")
     port = grown("mips-malta")
     assert port.next() == ("C3b", "tracer", 1)
     port.take("mcount.S")

@@ -24,6 +24,7 @@ NAMES = [
     "aarch64-virt-patchable/dynamic/gcc-O2-auto/calls",
     "mips-malta/graph/clang-O2-auto/calls",
 ]
+LONG = NAMES[1:3]
 ROOT = Path(__file__).parents[2]
 PLANTED = ["mips-malta/graph/gcc-O2-auto/returns", "mips-malta/dynamic/gcc-O2-auto/calls"]
 WRONG = """
@@ -42,7 +43,9 @@ def cell(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_cell_passes_and_takes_the_same_instructions_again(tmp_path, name):
+def test_a_cell_passes_and_takes_the_same_instructions_again(tmp_path, name, thorough):
+    if name in LONG and not thorough:
+        pytest.skip("two of them show it (--all-configs runs it)")
     numbers = set()
     for _ in range(2):
         assert do_cell(cell(name), tmp_path)

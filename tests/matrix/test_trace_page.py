@@ -24,7 +24,7 @@ from trace_files import FORMATS, function_trace, kallsyms
 
 FORM = FORMATS[0]
 
-MILLION = """
+MANY = """
 #define traced __attribute__((noipa))
 traced int leaf(int value) { return value + 1; }
 traced int middle(int value) { return leaf(value) + leaf(value + 1); }
@@ -33,7 +33,7 @@ int workload(void)
 {
 	int sum = 0;
 
-	for (int i = 0; i < 125000; i++)
+	for (int i = 0; i < CALLS; i++)
 		sum += outer(i);
 	return sum == 42;
 }
@@ -223,9 +223,11 @@ def test_texts_can_be_read(browser, tmp_path, colours):
         scheme(browser, "")
 
 
-def test_a_million_events(browser, tmp_path):
-    workload, file, page = (tmp_path / name for name in ("million.c", "x.dat", "x.html"))
-    workload.write_text(MILLION)
+def test_many_events(browser, tmp_path, pytestconfig):
+    """A million with --full."""
+    calls = 125_000 if pytestconfig.getoption("--full") else 12_500
+    workload, file, page = (tmp_path / name for name in ("many.c", "x.dat", "x.html"))
+    workload.write_text(f"#define CALLS {calls}\n{MANY}")
     recorded = ("-c", "aarch64-virt", "-p", "function_graph", "--tick", "0")
     done = harness("record", *recorded, "--workload", workload, "-o", file)
     assert done.returncode == 0, done.stderr
@@ -234,13 +236,13 @@ def test_a_million_events(browser, tmp_path):
     open_trace(browser, page)
     found = browser.execute_async_script(PROFILE)
     sums = json.loads(harness("stat", "--json", file).stdout)
-    assert sums["events"] > 1_000_000
+    assert sums["events"] > 8 * calls
     assert {one["name"]: (one["calls"], one["total"], one["own"]) for one in found["totals"]} == {
         one["function"]: (one["calls"], one["total"], one["self"]) for one in sums["functions"]
     }
     field = browser.find_element(By.CSS_SELECTOR, "#search input")
     field.send_keys("middle", Keys.ENTER)
     settled(browser)
-    assert browser.find_element(By.CSS_SELECTOR, "#search output").text == "1 of 125,000 matches"
+    assert browser.find_element(By.CSS_SELECTOR, "#search output").text == f"1 of {calls:,} matches"
     assert facts(browser)["called by"] == "outer"
-    picture(browser, "trace-million")
+    picture(browser, "trace-many")

@@ -14,7 +14,7 @@ ALL = [(name, load_config(name).qemu) for name in list_configs()]
 ONE_CPU = [name for name, qemu in ALL if qemu.smp == 1 and qemu.snapshots]
 GOTOS = -(-1000 // len(ONE_CPU))
 """On each config, with ``--all-configs``: a thousand on all of them."""
-FEW = 25
+FEW = 10
 """On each otherwise."""
 
 
