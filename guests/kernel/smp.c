@@ -81,8 +81,10 @@ void smp_ipi_interrupt(void)
 
 	if (requests & CPU_STOP)
 		smp_stop_this();
-	if (requests & CPU_SYNC)
+	if (requests & CPU_SYNC) {
+		arch_sync_core();
 		__atomic_fetch_add(&cpu->syncs, 1, __ATOMIC_RELEASE);
+	}
 	if (requests & CPU_RESCHEDULE)
 		sched_requested();
 }

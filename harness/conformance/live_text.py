@@ -159,7 +159,9 @@ class LiveSites:
     def places(self, site: CallSite) -> list[int]:
         """The instructions of a call site at which a CPU can be stopped: not in a delay slot."""
         found, at, delayed = [], site.address, False
-        for instruction in self._isa.split(site.as_built):
+        # What was built may be other instructions in the same place.
+        off = self._isa.sites.code_for(site, SiteState.NOP, 0)
+        for instruction in self._isa.split(off + site.as_built[len(off) :]):
             if not delayed:
                 found.append(at)
             at += len(instruction)

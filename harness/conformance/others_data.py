@@ -11,8 +11,8 @@ from harness.units import align_up
 BEHIND = 256
 """Bytes behind .bss, for what is written behind its last variable."""
 
-OF_CPUS = "kernel/smp.c"
-"""The file with what the kernel knows of each CPU: it changes when a port waits for the others."""
+OF_CPUS = "/smp.c"
+"""The files with what there is of each CPU: it changes when a port waits for the others."""
 
 MANY = 8
 """The most words that are told."""

@@ -114,7 +114,10 @@ def for_elf(
             refused = [name for flag, name in isa.elf_flags_refused.items() if e_flags & flag]
             if refused:
                 raise FormatError(f"the {refused[0]} ABI of {isa.name} is not supported")
-            return (isa.marked if marked and isa.marked else isa)(bits, byteorder)
+            others = [other for flag, other in isa.elf_flags.items() if e_flags & flag]
+            if marked and isa.marked:
+                others.append(isa.marked)
+            return (others or [isa])[0](bits, byteorder)
     raise FormatError(
         f"ELF machine {e_machine} is not supported", f"Supported: {', '.join(architectures())}."
     )

@@ -46,6 +46,8 @@ class Isa(Code):
     """``e_machine`` of its ELF files."""
     elf_flags_refused: ClassVar[Mapping[int, str]] = {}
     """Bits of ``e_flags`` of unsupported ABIs, and their names."""
+    elf_flags: ClassVar[Mapping[int, "type[Isa]"]] = {}
+    """Bits of ``e_flags`` of the architecture's other instruction sets, and these."""
     marked: ClassVar["type[Isa] | None"] = None
     """The architecture's other instruction set, if pointers to its code have bit 0 set."""
     sites_type: ClassVar[type[Sites]]

@@ -190,10 +190,3 @@ SYM_FUNC_START(report_exception)
 	j	.				/* looks up the unwind information of this address */
 	.cfi_endproc
 SYM_FUNC_END(report_exception)
-
-	/* One stack for each CPU, with its area. */
-	.bss
-	.balign	16
-	.globl	exception_stacks
-exception_stacks:
-	.skip	NR_CPUS * EXCEPTION_STACK_SIZE

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rewriting call sites and the tracers' slots while the kernel runs. Every change is one aligned
- * store of one instruction between nop and jal. The words of a site are checked before the first is
- * written: a refused site stays as it was.
+ * store of one instruction between nop and jal. Among compressed instructions, where one may lie across
+ * a multiple of four bytes, it is three stores of two bytes: first a jump over its other half, then that
+ * half, then its own; and between them every other CPU takes an interrupt, which ends what it has
+ * fetched. The words of a site are checked before the first is written: a refused site stays as it was.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>
@@ -10,11 +12,18 @@
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
+#include <linux/smp.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
 #define INSN_NOP		0x00000013u
+#ifdef __riscv_compressed
+#define INSN_ENTRY		0x00010001u	/* two nops of two bytes */
+#else
+#define INSN_ENTRY		INSN_NOP	/* half of a patchable entry as built */
+#endif
+#define INSN_C_J_OVER		0xa011u		/* over the two bytes behind it */
 #define INSN_MV_T0_RA		0x00008293u
 #define INSN_JAL_RA		0x000000efu
 #define INSN_J			0x0000006fu
@@ -27,7 +36,7 @@ static int encode_jal(u32 opcode, unsigned long pc, unsigned long target, u32 *i
 	long offset = (long)(target - pc);
 	u32 bits = (u32)offset;
 
-	if (target & (RISCV_INSN_SIZE - 1))
+	if (target & (RISCV_INSN_ALIGN - 1))
 		return -EINVAL;
 	if (offset < -JAL_RANGE || offset >= JAL_RANGE)
 		return -ERANGE;
@@ -36,18 +45,52 @@ static int encode_jal(u32 opcode, unsigned long pc, unsigned long target, u32 *i
 	return 0;
 }
 
+#ifdef __riscv_compressed
+static void write_half(u16 *half, u16 value)
+{
+	WRITE_ONCE(*half, value);
+	flush_icache_range((unsigned long)half, (unsigned long)(half + 1));
+}
+
+static void write_insn_by_halves(u16 *half, u32 word)
+{
+	write_half(&half[0], INSN_C_J_OVER);
+	kick_all_cpus_sync();
+	write_half(&half[1], (u16)(word >> 16));
+	kick_all_cpus_sync();
+	write_half(&half[0], (u16)word);
+}
+#endif
+
 /* C9: after the store and before anyone runs it. */
 static void write_insn(u32 *insn, u32 word)
 {
 	/* gcc would store to a function's address, which it takes for even and no more, by halves. */
 	__asm__("" : "+r"(insn));
+#ifdef __riscv_compressed
+	if ((unsigned long)insn & RISCV_INSN_ALIGN) {
+		write_insn_by_halves((u16 *)insn, word);
+		return;
+	}
+#endif
 	WRITE_ONCE(*insn, word);
 	flush_icache_range((unsigned long)insn, (unsigned long)(insn + 1));
 }
 
+static u32 read_insn(const u32 *insn)
+{
+#ifdef __riscv_compressed
+	const u16 *half = (const u16 *)insn;
+
+	return READ_ONCE(half[0]) | (u32)READ_ONCE(half[1]) << 16;
+#else
+	return READ_ONCE(*insn);
+#endif
+}
+
 static int modify_insn(u32 *insn, u32 old, u32 new)
 {
-	if (READ_ONCE(*insn) != old)
+	if (read_insn(insn) != old)
 		return -EINVAL;
 	write_insn(insn, new);
 	return 0;
@@ -58,10 +101,10 @@ static u32 *call_insn(const struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
 
-	if (rec->ip & (RISCV_INSN_SIZE - 1))
+	if (rec->ip & (RISCV_INSN_ALIGN - 1))
 		return NULL;
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-	if (READ_ONCE(*insn) != INSN_MV_T0_RA)
+	if (read_insn(insn) != INSN_MV_T0_RA)
 		return NULL;
 	insn++;
 #endif
@@ -92,14 +135,17 @@ int ftrace_dyn_arch_init(void)
 }
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-/* The compiler left two nops; the first one becomes the half of the call that stays. */
+/* The compiler left nops; the first half of them becomes the half of the call that stays. */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
 
-	if (rec->ip & (RISCV_INSN_SIZE - 1) || READ_ONCE(insn[1]) != INSN_NOP)
+	if (rec->ip & (RISCV_INSN_ALIGN - 1) || read_insn(&insn[0]) != INSN_ENTRY)
 		return -EINVAL;
-	return modify_insn(insn, INSN_NOP, INSN_MV_T0_RA);
+	if (modify_insn(&insn[1], INSN_ENTRY, INSN_NOP))
+		return -EINVAL;
+	write_insn(&insn[0], INSN_MV_T0_RA);
+	return 0;
 }
 #endif
 
@@ -137,7 +183,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
 	u32 *insn = (u32 *)ftrace_call;
-	u32 old = READ_ONCE(*insn);
+	u32 old = read_insn(insn);
 	u32 new = INSN_NOP;
 	int error;
 

@@ -153,6 +153,9 @@ SYM_FUNC_START(ftrace_caller)
 	save_state
 	trace_arguments
 
+	.balign	4
+	.option	push
+	.option	norvc
 SYM_INNER_LABEL(ftrace_call)		/* nop or `jal tracer` */
 	nop
 
@@ -160,6 +163,7 @@ SYM_INNER_LABEL(ftrace_call)		/* nop or `jal tracer` */
 SYM_INNER_LABEL(ftrace_graph_call)	/* nop or `j ftrace_graph_caller` */
 	nop
 #endif
+	.option	pop
 
 	restore_state_and_return
 	.cfi_endproc

@@ -228,17 +228,18 @@ def _gate(bench: Bench, text: bytes, *, built: bool) -> None:
 def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
     """The words that switched a site off and are no nops; a jump out of the site is as good."""
     isa, units = bench.isa, bench.isa.split(code)
-    built = isa.split(bench.image.read(site.address, len(code)))
+    built = bench.image.read(site.address, len(code))
     off = {*isa.split(isa.sites.code_for(site, SiteState.NOP, 0)), *isa.sites.off}
     places = list(accumulate(map(len, units), initial=site.address))
     end = places.pop()
     out = (end, end + isa.machine.delay_slot)
-    return [
-        line
-        for place, was, word in zip(places, built, units, strict=True)
-        if word not in (was, isa.sites.nop, *off, *(isa.sites.encode_jump(place, to) for to in out))
-        for line in bench.code.listing(place, word)
-    ]
+    wrong = []
+    for place, word in zip(places, units, strict=True):
+        was = built[place - site.address :][: len(word)]
+        jumps = (isa.sites.encode_jump(place, to) for to in out)
+        if word not in (was, isa.sites.nop, *off, *jumps):
+            wrong += bench.code.listing(place, word)
+    return wrong
 
 
 @check("C8a", "C8b", "C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)

@@ -1,73 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""RISC-V with 64 bits, without compressed instructions."""
+"""RISC-V with 64 bits: without compressed instructions, and beside it with them."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
-from harness.errors import FormatError
 from harness.isa.base import Isa
-from harness.isa.code import Instruction
-from harness.isa.riscv64.abi import RiscV64Abi
-from harness.isa.riscv64.asm_syntax import RiscV64AsmSyntax
-from harness.isa.riscv64.machine import RiscV64Machine
+from harness.isa.riscv64.base import RiscV64Isa
+from harness.isa.riscv64.compressed import RiscV64Compressed
 from harness.isa.riscv64.sites import RiscV64Sites
-from harness.units import ByteOrder
 
-_RELATIVE = re.compile(r"((?:jal|j|b\w+) (?:\w+, )*)(-?(?:0x)?[0-9a-f]+)")
-
-_AUIPC = re.compile(r"auipc (\w+), ((?:0x)?[0-9a-f]+)")
-# capstone leaves out ra, and then an offset of 0.
-_JALR = re.compile(r"jalr (?:(ra|t0), )?(\w+)(?:, (-?(?:0x)?[0-9a-f]+))?")
+_RVC = 1
+"""In e_flags (psABI, "File Header")."""
 
 
-class RiscV64(Isa):
+class RiscV64(RiscV64Isa):
     """RV64G."""
 
-    name = "riscv64"
-    elf_machine = 243
-    elf_flags_refused: ClassVar[Mapping[int, str]] = {1: "compressed", 8: "RVE"}
-    direct_call = re.compile(r"jal (?:ra, )?(0x[0-9a-f]+)")
+    elf_flags: ClassVar[Mapping[int, type[Isa]]] = {_RVC: RiscV64Compressed}
     sites_type = RiscV64Sites
-    abi_type = RiscV64Abi
-    asm_syntax_type = RiscV64AsmSyntax
-    machine_type = RiscV64Machine
-
-    def __init__(self, bits: int, byteorder: ByteOrder) -> None:
-        if bits != 64:
-            raise FormatError("the 32-bit ABIs of riscv64 are not supported")
-        super().__init__(bits, byteorder)
-
-    @property
-    def code_byteorder(self) -> ByteOrder:
-        """Always little endian."""
-        return "little"
-
-    def disassemble(self, code: bytes, address: int) -> list[Instruction]:
-        """As of `Code`; of two instructions that call, linking in ra or t0, the second."""
-        listing = super().disassemble(code, address)
-        for at in range(1, len(listing)):
-            target = self._far_call(*listing[at - 1 : at + 1])
-            if target is not None:
-                listing[at] = replace(listing[at], calls=target)
-        return listing
-
-    def _far_call(self, first: Instruction, second: Instruction) -> int | None:
-        """The target of ``auipc`` and ``jalr`` by the same register; None for all else."""
-        high, low = _AUIPC.fullmatch(first.text), _JALR.fullmatch(second.text)
-        if not high or not low or high[1] != low[2]:
-            return None
-        upper = int(high[2], 0)
-        upper -= (upper >> 19) << 20
-        return first.address + (upper << 12) + int(low[3] or "0", 0) & self.mask
-
-    def _text(self, address: int, mnemonic: str, operands: str) -> str:
-        """capstone gives the distance of a branch; here it has its target."""
-        text = super()._text(address, mnemonic, operands)
-        if match := _RELATIVE.fullmatch(text):
-            return f"{match[1]}{address + int(match[2], 0) & self.mask:#x}"
-        return text
 
     def _capstone(self) -> tuple[int, int]:
         import capstone

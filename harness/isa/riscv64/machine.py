@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """CPUs of RISC-V on QEMU's virt machine.
 
-Encodings: The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings".
+Encodings: The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings" and
+chapter "C", whose instructions have two bytes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,10 @@ _FAULTS = {
 }
 """scause of misaligned addresses, access and page faults (volume II, "scause Register")."""
 
+_C_RET = 0x00008082
+_C_STORES = (0b101, 0b110, 0b111)
+"""The upper three bits of stores among those that access memory; loads have 001, 010 and 011."""
+
 _SIE, _SPP = 1 << 1, 1 << 8
 """sstatus.SIE, and sstatus.SPP: whether the last trap came from the kernel."""
 
@@ -47,11 +52,21 @@ class RiscV64Machine(Machine):
         FlowPattern(0x00000FFF, 0x000000EF, FlowKind.CALL),  # jal ra
         FlowPattern(0x00007FFF, 0x000000E7, FlowKind.CALL),  # jalr ra
         FlowPattern(0x00007FFF, 0x00000067, FlowKind.INDIRECT_JUMP),  # jr, ret
+        # c.jalr; of register 0 it would be c.ebreak.
+        *(
+            FlowPattern(0x0000F07F | bit, 0x00009002 | bit, FlowKind.CALL)
+            for bit in (1 << number for number in range(7, 12))
+        ),
+        FlowPattern(0x0000F07F, 0x00008002, FlowKind.INDIRECT_JUMP),  # c.jr, and ret
         FlowPattern(0xFFFFFFFF, 0x10200073, FlowKind.EXCEPTION_RETURN),  # sret
         FlowPattern(0xFFFFFFFF, 0x30200073, FlowKind.EXCEPTION_RETURN),  # mret
     )
-    # Integer and floating-point loads and stores.
-    accesses_memory = ((0x0000005B, 0x00000003),)
+    # Integer and floating-point loads and stores; of those of two bytes the upper three bits are
+    # neither 000 nor 100.
+    accesses_memory = (
+        (0x0000005B, 0x00000003),
+        *((bit | 0b11, bit | end) for bit in (1 << 13, 1 << 14) for end in (0b00, 0b10)),
+    )
     fatal_entry = "unhandled_exception"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = (0,)
@@ -99,16 +114,19 @@ class RiscV64Machine(Machine):
 
     def is_return(self, instruction: bytes) -> bool:
         """``ret``."""
-        return self.code.value(instruction) == 0x00008067
+        return self.code.value(instruction) in (0x00008067, _C_RET)
 
     def is_conditional(self, instruction: bytes) -> bool:
-        """beq and its like."""
-        return self.code.value(instruction) & 0x7F == 0x63
+        """beq and its like, c.beqz and c.bnez."""
+        word = self.code.value(instruction)
+        return word & 0x7F == 0x63 or word & 0xC003 == 0xC001
 
     def is_store(self, instruction: bytes) -> bool:
         """Integer and floating-point stores, and atomic operations but ``lr``."""
         word = self.code.value(instruction)
         opcode = word & 0x7F
+        if len(instruction) == 2:
+            return word & 1 == 0 and word >> 13 in _C_STORES
         return opcode in (0x23, 0x27) or (opcode == 0x2F and word >> 27 != 2)
 
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:

@@ -44,6 +44,8 @@ class RiscV64Sites(Sites):
     def __init__(self, code: Code) -> None:
         super().__init__(code)
         self.nop = code.encode(_NOP)
+        self.entry = 2 * self.nop
+        """A patchable entry as built."""
         self._keep_return = code.encode(_MV_T0_RA)
 
     @property
@@ -66,10 +68,10 @@ class RiscV64Sites(Sites):
 
     def reach(self, pc: int) -> tuple[int, int]:
         """1 MiB backward, and one instruction less forward; with two instructions nearly 2 GiB."""
+        low, high = pc - _REACH, pc + _REACH
         if self._far:
-            low, high = pc - _FAR - _LOW_HALF, pc + _FAR - _LOW_HALF - 4
-            return low & self.code.mask, high & self.code.mask
-        return (pc - _REACH) & self.code.mask, (pc + _REACH - 4) & self.code.mask
+            low, high = pc - _FAR - _LOW_HALF, pc + _FAR - _LOW_HALF
+        return low & self.code.mask, high - self.code.unit & self.code.mask
 
     def call_target(self, pc: int, code: bytes) -> int | None:
         """The target of a ``jal``."""
@@ -89,12 +91,12 @@ class RiscV64Sites(Sites):
     def recognise(
         self, address: int, code: bytes, mcount: int | None, before: bytes = b""
     ) -> Form | None:
-        """``jal _mcount``, or two nops at a patchable entry."""
-        if address % 4:
+        """``jal _mcount``, or nops at a patchable entry."""
+        if address % self.code.unit:
             return None
         if mcount is not None and self.call_target(address, code) == mcount & self.code.mask:
             return Form.MCOUNT
-        return Form.PATCHABLE_ENTRY if code.startswith(2 * self.nop) else None
+        return Form.PATCHABLE_ENTRY if code.startswith(self.entry) else None
 
     def size(self, form: Form, code: bytes) -> int:
         """Two instructions for a patchable entry, one otherwise."""
@@ -105,7 +107,7 @@ class RiscV64Sites(Sites):
         if site.form is not Form.PATCHABLE_ENTRY:
             return self.nop if state is SiteState.NOP else self.encode_call(site.address, target)
         if state is SiteState.BOOT:
-            return 2 * self.nop
+            return self.entry
         off = state is SiteState.NOP
         if self._far:
             return 2 * self.nop if off else self._encode_far(site.address, target, _T0)

@@ -12,10 +12,13 @@
 	.section .text.ftrace_trampoline, "ax"
 	.balign	8
 SYM_FUNC_START(_mcount)
+	.option	push
+	.option	norvc
 	auipc	t1, 0
 	ld	t1, 16(t1)
 	jr	t1
 	nop
+	.option	pop
 	.quad	vmlinux._mcount
 SYM_FUNC_END(_mcount)
 

@@ -4,6 +4,13 @@
 
 #include <linux/sched.h>
 
+#include <asm/processor.h>
+
+/* What an interrupt does not do on every arch: end what the CPU has fetched. asm/processor.h. */
+#ifndef arch_sync_core
+#define arch_sync_core()	do { } while (0)
+#endif
+
 /**
  * struct cpu_info - the state of a CPU
  * @idle:	its idle thread

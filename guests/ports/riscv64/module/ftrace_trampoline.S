@@ -11,10 +11,13 @@
 	.macro	trampoline name, target
 	.balign	8
 SYM_FUNC_START(\name)
+	.option	push
+	.option	norvc
 	auipc	t1, 0
 	ld	t1, 16(t1)
 	jr	t1
 	nop
+	.option	pop
 	.quad	\target
 SYM_FUNC_END(\name)
 	.endm

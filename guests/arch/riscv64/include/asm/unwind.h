@@ -5,6 +5,10 @@
 #include <asm/ptrace.h>
 #include <asm/thread.h>
 
+#ifdef __riscv_compressed
+#define UNWIND_INSN_ALIGN	2
+#endif
+
 /* What linux/unwind.h wants to know. */
 enum {
 	UNWIND_RA,

@@ -10,12 +10,18 @@
  *				jal	ftrace_caller
  *
  * The linker makes jal out of the compiler's auipc and jalr (relaxation), for the kernel is small.
- * A module lies beyond the reach of jal. Its sites call trampolines that it brings along.
+ * With compressed instructions a site may begin at any even address, and a patchable entry is built as
+ * four nops of two bytes (=4). A module lies beyond the reach of jal. Its sites call trampolines that it brings along.
  */
 #ifndef ASM_FTRACE_H
 #define ASM_FTRACE_H
 
 #define RISCV_INSN_SIZE		4
+#ifdef __riscv_compressed
+#define RISCV_INSN_ALIGN	2
+#else
+#define RISCV_INSN_ALIGN	4
+#endif
 
 /* From rec->ip to the return address of the call: what the stub takes off ra to get ip (C2). */
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
