@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import since_2013
+from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.verdict import HALF_DONE, REACH, REFUSAL, Layer
 from harness.isa import CallSite, Form, Isa
@@ -234,14 +235,15 @@ def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
 
 def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence[str]) -> None:
     """Write a site's code to another address, and have the port switch it on and off."""
-    image, caller = bench.image, bench.image.address_of("ftrace_caller")
+    caller = bench.image.address_of("ftrace_caller")
     debugger = bench.guest.debugger
     bench.write_memory(site.address, off)
     record = bench.sites.fake_record(site)
     with bench.stakes(*clauses):
-        status = bench.call(image.address_of("ftrace_make_call"), record, caller)
+        make_call, make_nop = site_calls(bench, record)
+        status = bench.call(*make_call)
         on = debugger.dump_memory(site.address, len(off))
-        status = status or bench.call(image.address_of("ftrace_make_nop"), 0, record, caller)
+        status = status or bench.call(*make_nop)
     back = debugger.dump_memory(site.address, len(off))
     if site.form is Form.LONG_CALL:
         right = on == site.as_built[: len(off)]
@@ -270,8 +272,7 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     isa, image = bench.isa, bench.image
     site, port = bench.sites.of(SITE), bench.port
     record, caller = port.record_of(site), image.address_of("ftrace_caller")
-    make_call = (image.address_of("ftrace_make_call"), record, caller)
-    make_nop = (image.address_of("ftrace_make_nop"), 0, record, caller)
+    make_call, make_nop = site_calls(bench, record)
     off = bench.code.of(site)
     refused(bench, "C9e", site, make_nop, "the site is off already")
     status = bench.call(*make_call)

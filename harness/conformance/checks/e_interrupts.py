@@ -9,6 +9,7 @@ from harness.conformance.comparison import expected_behind, registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.retrace import KERNEL, UNWIND
+from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -230,16 +231,14 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
 def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
     """An NMI at each instruction of a patch, whose handler executes the site that is patched."""
     isa, image = bench.isa, bench.image
-    caller = image.pointer_to("ftrace_caller")
     for on in (True, False):
         bench.fresh()
         switch, site = Switch(bench), bench.sites.of(NMI_WORK)
         switch.tracer(True)
-        record = bench.port.record_of(site)
-        call: tuple[int, ...] = (image.address_of("ftrace_make_call"), record, caller)
+        make_call, make_nop = site_calls(bench, bench.port.record_of(site))
+        call = make_call if on else make_nop
         if not on:
             switch.sites(True, [site])
-            call = (image.address_of("ftrace_make_nop"), 0, record, caller)
         bench.guest.tracer.clear()
         debugger = bench.guest.debugger
         bench.enter(*call)

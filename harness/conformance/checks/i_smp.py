@@ -9,7 +9,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.retrace import KERNEL
-from harness.conformance.single_step import WAITING
+from harness.conformance.single_step import WAITING, prepare_call, site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, prepare_of
 from harness.debugger import return_address
@@ -77,15 +77,10 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
     if not bench.kernel.PREEMPTION:
         return
     site = bench.sites.of(SITE)
-    make_call, make_nop = (bench.image.address_of(f"ftrace_make_{n}") for n in ("call", "nop"))
     for on in (True, False):
         for place in range(len(bench.sites.places(site))):
             bench.fresh()
-            record, caller = bench.port.record_of(site), bench.image.pointer_to("ftrace_caller")
-            call: tuple[int, ...] = (make_call, record, caller)
-            if not on:
-                bench.call(*call)
-                call = (make_nop, 0, record, caller)
+            call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
             with bench.stakes("C9i", "C9l"):
                 with alone(bench, 0):
                     thread = start_on_other(bench)
