@@ -20,8 +20,8 @@ EVERYWHERE = {
 }
 """What says that a config works at all, and what a port does there: each config has its share."""
 
-SHARE = 3
-"""A config has every third of these tests, and the next config the next ones."""
+SHARE = 5
+"""A config has every fifth of these tests, and the next config the next ones."""
 
 ARCHITECTURES = 3
 """So many have their share of a test file, and others of the next one."""
