@@ -23,7 +23,7 @@ EVERYWHERE = {
 SHARE = 5
 """A config has every fifth of these tests, and the next config the next ones."""
 
-ARCHITECTURES = 3
+ARCHITECTURES = 2
 """So many have their share of a test file, and others of the next one."""
 
 LISTED = 3
