@@ -160,8 +160,9 @@ class LiveSites:
         """The instructions of a call site at which a CPU can be stopped: not in a delay slot."""
         found, at, delayed = [], site.address, False
         # What was built may be other instructions in the same place.
-        off = self._isa.sites.code_for(site, SiteState.NOP, 0)
-        for instruction in self._isa.split(off + site.as_built[len(off) :]):
+        target = self._image.target_of(site, "ftrace_caller")
+        on = self._isa.sites.code_for(site, SiteState.CALL, target)
+        for instruction in self._isa.split(on + site.as_built[len(on) :]):
             if not delayed:
                 found.append(at)
             at += len(instruction)
