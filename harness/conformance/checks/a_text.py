@@ -214,6 +214,12 @@ def refused(
         bench.write_memory(site.literal, ops)
 
 
+def out_of_reach(bench: Bench, pc: int) -> int:
+    """The first address behind those that a call at ``pc`` reaches."""
+    _, high = bench.isa.sites.reach(pc)
+    return (high + bench.isa.unit) & bench.isa.mask
+
+
 @check("C9n", "M1d", layer=Layer.PATCHING)
 def a_site_outside_of_the_kernels_text(bench: Bench) -> None:
     """A site of the kernel's form beyond the kernel's text: its words show its form."""

@@ -2,7 +2,7 @@
 """What the port writes to its slots to switch tracers: all text before and after, decoded."""
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.a_text import spoilt
+from harness.conformance.checks.a_text import out_of_reach, spoilt
 from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.kernel_words import excused
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
@@ -85,10 +85,8 @@ def asks_of_the_gate(bench: Bench) -> bool:
 
 
 def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
-    isa = bench.isa
-    _, high = isa.sites.reach(slot)
     before = bench.code.text()
-    status = bench.call(update, (high + isa.unit) & isa.mask)
+    status = bench.call(update, out_of_reach(bench, slot))
     after = bench.code.text()
     accepted = "a tracer out of reach was accepted"
     bench.require("C10d", status < 0, accepted, None, REACH)

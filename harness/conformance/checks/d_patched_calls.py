@@ -49,7 +49,7 @@ def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
 def a_call_of_the_stub_behind_each_store(bench: Bench) -> None:
     """The slot is changed from a tracer to a tracer; each call through it makes an event.
 
-    One that is changed by one store is not changed at all by that.
+    One that a single store can change, the same tracer need not change at all.
     """
     if not bench.isa.sites.while_changed:
         return
@@ -64,8 +64,10 @@ def a_call_of_the_stub_behind_each_store(bench: Bench) -> None:
     with bench.stakes("C10c"):
         answers = list(_answers(bench, site, slot, update))
     wrong = [answer for answer in answers if answer != right]
+    size = bench.isa.sites.slot_size
+    one_store = size.bit_count() == 1 and slot % size == 0
     message = "a tracer for a tracer: a call behind one of the stores is wrong"
-    bench.require("C10c", not wrong, message, found=answers)
+    bench.require("C10c", (bool(answers) or one_store) and not wrong, message, found=answers)
     events = sum(event.name == "function" for event in bench.guest.tracer.events())
     bench.require(
         "C10c",

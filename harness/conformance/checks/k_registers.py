@@ -4,7 +4,7 @@
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.a_text import compared, refused, spoilt
+from harness.conformance.checks.a_text import compared, out_of_reach, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER, judge_records
 from harness.conformance.checks.f_modules import RUN, load, sites_of
 from harness.conformance.checks.j_tracers import (
@@ -138,8 +138,7 @@ def from_one_stub_to_the_other(bench: Bench) -> None:
         text=lambda: bench.code.difference(texts[0], texts[2]),
     )
     if bench.kernel.call_target == "any":
-        _, high = isa.sites.reach(isa.sites.call_address(site))
-        far = (high + isa.unit) & isa.mask
+        far = out_of_reach(bench, isa.sites.call_address(site))
         refused(bench, "C21d", site, (*modify, caller, far), "the new address is out of reach")
         refused(bench, "C21d", site, (*modify, far, other), "the old address is out of reach")
     for place in compared(bench, site, on):

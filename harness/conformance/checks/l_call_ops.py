@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.a_text import compared, refused, spoilt
+from harness.conformance.checks.a_text import compared, out_of_reach, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.j_tracers import SECOND, STUB, into_stub
 from harness.conformance.checks.registry import check
@@ -207,9 +207,7 @@ def requests_for_another_ops_that_are_refused(bench: Bench) -> None:
     other = (caller + 64) & bench.isa.mask
     refused(bench, "C22e", site, (*modify, other, caller), "the site calls another function")
     if bench.kernel.call_target == "any":
-        isa = bench.isa
-        _, high = isa.sites.reach(isa.sites.call_address(site))
-        far = (high + isa.unit) & isa.mask
+        far = out_of_reach(bench, bench.isa.sites.call_address(site))
         refused(bench, "C22e", site, (*modify, caller, far), "the new address is out of reach")
         refused(bench, "C22e", site, (*modify, far, caller), "the old address is out of reach")
     on = bench.code.of(site)
