@@ -77,6 +77,11 @@ static __always_inline u32 sched_clock_count(void)
 }
 #endif
 
+/* What may be much too late, now and then, for fewer instructions. */
+#ifndef sched_clock_once
+#define sched_clock_once sched_clock
+#endif
+
 /* False if the pause was long. */
 static __always_inline bool ring_buffer_read_clock(const struct ring_buffer_per_cpu *cpu,
 						   struct ring_buffer_time *time)
@@ -87,7 +92,7 @@ static __always_inline bool ring_buffer_read_clock(const struct ring_buffer_per_
 	time->now = cpu->last_stamp + time->delta;
 	return little;
 #else
-	u64 now = sched_clock();
+	u64 now = sched_clock_once();
 	u64 delta = now - cpu->last_stamp;
 
 	*time = (struct ring_buffer_time) { .now = now, .delta = delta };

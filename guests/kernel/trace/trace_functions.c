@@ -11,12 +11,12 @@
 
 static __always_inline void function_event(struct ring_buffer_per_cpu *cpu,
 					   const struct ring_buffer_event *event,
-					   unsigned long ip, unsigned long parent_ip,
+					   const struct thread_info *thread, unsigned long ip, unsigned long parent_ip,
 					   unsigned long flags)
 {
 	struct ftrace_entry *entry = event->data;
 
-	trace_entry_fill(&entry->entry, TRACE_FN, current, flags);
+	trace_entry_fill(&entry->entry, TRACE_FN, thread, flags);
 	entry->ip = ip;
 	entry->parent_ip = parent_ip;
 	ring_buffer_commit(cpu, sizeof(*entry), event);
@@ -30,7 +30,7 @@ static noinline void function_trace_slow(unsigned long ip, unsigned long parent_
 	struct ring_buffer_event event;
 
 	if (ring_buffer_reserve(cpu, sizeof(struct ftrace_entry), &event))
-		function_event(cpu, &event, ip, parent_ip, flags);
+		function_event(cpu, &event, current, ip, parent_ip, flags);
 	raw_local_irq_restore(flags);
 }
 
@@ -42,11 +42,12 @@ noinline void function_trace_refused(unsigned long flags)
 
 void function_trace_call(FTRACE_PARAMETERS)
 {
+	const struct thread_info *thread = current;
 	struct ring_buffer_per_cpu *cpu;
 	struct ring_buffer_event event;
 	unsigned long flags;
 
-	if (unlikely(current->ftrace_ignore | ring_buffer_is_off()))
+	if (unlikely(thread->ftrace_ignore | ring_buffer_is_off()))
 		return;
 	/* Disable interrupts first: with cpu->writing set an interrupt would lose events. */
 	raw_local_irq_save(flags);
@@ -59,6 +60,6 @@ void function_trace_call(FTRACE_PARAMETERS)
 		function_trace_slow(ip, parent_ip, flags);
 		return;
 	}
-	function_event(cpu, &event, ip, parent_ip, flags);
+	function_event(cpu, &event, thread, ip, parent_ip, flags);
 	raw_local_irq_restore(flags);
 }

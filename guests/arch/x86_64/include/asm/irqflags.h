@@ -12,7 +12,7 @@ static __always_inline unsigned long arch_local_save_flags(void)
 	unsigned long flags;
 
 	__asm__ volatile("pushfq\n\tpopq %0" : "=r"(flags) : : "memory");
-	return flags & FLAGS_IF;
+	return flags;
 }
 
 static __always_inline void arch_local_irq_disable(void)
