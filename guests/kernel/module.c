@@ -69,10 +69,15 @@ static struct module **find_module(const struct module *module)
 	return NULL;
 }
 
+void __weak module_arch_cleanup(struct module *module)
+{
+}
+
 static void forget_module(struct module *module)
 {
 	*find_module(module) = module->next;
 	ftrace_release_mod(module);
+	module_arch_cleanup(module);
 }
 
 struct module_frames {

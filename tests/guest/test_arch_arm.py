@@ -8,6 +8,7 @@ import pytest
 from harness import boot
 from harness.config import load_port
 from harness.errors import GuestDied
+from harness.isa import SiteState
 from support.command import harness
 
 FAULTS = """
@@ -36,6 +37,29 @@ int workload(void)
 	__asm__ volatile(".4byte 0xe7f000f0"); /* udf #0 */
 	return 0;
 }
+"""
+
+FRAME = """
+#include <linux/module.h>
+
+__attribute__((noipa)) int leaf(int x)
+{
+	return x + 1;
+}
+
+__attribute__((noipa)) int framed(int x)
+{
+	volatile int local[WORDS];
+
+	local[0] = x;
+	return leaf(local[0]) + leaf(local[0]);
+}
+
+static long run(long x)
+{
+	return framed(x);
+}
+module_run(run);
 """
 
 
@@ -81,3 +105,24 @@ def test_sites_leave_the_stack_at_both_remainders():
             if len(found) == 2:
                 break
     assert found == {0, 4}
+
+
+def test_a_module_built_anew_has_other_frames_at_the_same_addresses(tmp_path):
+    """The kernel keeps what the tables say of a site, and forgets it with the module."""
+    source, sites = tmp_path / "frame.c", set()
+    with boot("arm-virt-thumb", workload="modules") as guest:
+        for words in (2, 8, 2):
+            source.write_text(FRAME.replace("WORDS", str(words)))
+            guest.load_module(source)
+            guest.tracer.set_filter("framed")
+            guest.tracer.current = "function_graph"
+            assert [guest.call("run_modules", number) for number in (1, 2)] == [4, 6]
+            events = list(guest.tracer.events())[-4:]
+            assert [event.name for event in events] == ["funcgraph_entry", "funcgraph_exit"] * 2
+            assert {event.function for event in events} == {"framed [frame]"}
+            sites.update(
+                now.site.address for now in guest.tracer.sites() if now.state is SiteState.CALL
+            )
+            guest.tracer.current = "nop"
+            guest.unload_module("frame")
+    assert len(sites) == 1

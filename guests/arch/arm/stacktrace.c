@@ -3,12 +3,8 @@
  * Stack unwinding, the Arm part. With gcc, code without tables, as a port's stubs may be, ends the walk.
  * clang writes tables of the EABI alone, which this does not read; there fp points to a frame record.
  */
-#include <linux/errno.h>
 #include <linux/unwind.h>
 #include <linux/unwind_tables.h>
-
-#include <asm/stacktrace.h>
-
 
 #ifdef __clang__
 static bool unwind_by_record(struct unwind_frame *frame)
@@ -36,35 +32,3 @@ bool arch_unwind_step(struct unwind_frame *frame)
 {
 	return unwind_by_table(frame) || unwind_by_record(frame);
 }
-
-#ifdef __thumb__
-
-#define DWARF_R7	7
-#define DWARF_SP	13
-
-int unwind_frame(struct stackframe *frame)
-{
-	struct unwind_table table;
-	const struct unwind_row *row = &table.row;
-	unsigned long cfa;
-
-	if (!unwind_find_row(&table, frame->pc))
-		return -EINVAL;
-	if (row->cfa_register == DWARF_R7)
-		cfa = frame->fp + row->cfa_offset;
-	else if (row->cfa_register == DWARF_SP)
-		cfa = frame->sp + row->cfa_offset;
-	else
-		return -EINVAL;
-	if (row->rule[UNWIND_RA].how == AT_OFFSET) {
-		frame->lr_addr = (unsigned long *)(cfa + row->rule[UNWIND_RA].value);
-		frame->lr = *frame->lr_addr;
-	}
-	if (row->rule[UNWIND_R7].how == AT_OFFSET)
-		frame->fp = *(unsigned long *)(cfa + row->rule[UNWIND_R7].value);
-	frame->sp = cfa;
-	frame->pc = frame->lr;
-	return 0;
-}
-
-#endif

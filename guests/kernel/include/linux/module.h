@@ -93,6 +93,9 @@ int do_init_module(struct module *module);
  */
 int unload_module(struct module *module);
 
+/** module_arch_cleanup - an arch forgets what it keeps of a module's text; no CPU executes that */
+void module_arch_cleanup(struct module *module);
+
 /** run_modules - call the run function of every module, and add up the results */
 long run_modules(long argument);
 
