@@ -35,8 +35,8 @@ MOST_STEPS = 3000
 MOST_ROUNDS = 256
 """How often one instruction is gone through before the way has no end."""
 
-UNWIND = "unwind_frame"
-"""A function of the kernel that finds a caller by tables, in hundreds of instructions."""
+UNWIND = "unwind_location"
+"""A function of the kernel that reads tables for unwind_frame(), in a thousand instructions."""
 
 KERNEL = (TRACER, SELFTEST, GRAPH_ENTER, HANDLER, UNWIND)
 """C functions of the kernel; they run to their end at once."""

@@ -87,6 +87,7 @@ def test_site() -> None:
     assert ISA.sites.state(site, code(NOP_W), mcount, caller) is SiteState.UNKNOWN
     assert (ISA.sites.call_address(site), ISA.sites.resumes(site)) == (PC, PC + 4)
     assert {ISA.disassemble(one, PC)[0].text for one in ISA.sites.idle} == {"nop.w", "mov.w r0, r0"}
+    assert [ISA.disassemble(one, PC)[0].text for one in ISA.sites.off] == ["add.w sp, sp, #4"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ static void keep_location(unsigned long pc, u32 location)
 		WRITE_ONCE(*kept_location(pc), (pc & ~0ul << LOCATION_BITS) | location);
 }
 
-u32 find_location(unsigned long pc)
+u32 unwind_location(unsigned long pc)
 {
 	struct unwind_table table;
 	const struct unwind_row *row = &table.row;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``push {lr}; bl __gnu_mcount_nc`` of ``-pg`` in T32, of which the ``bl`` is the call site.
 
-It has two halfwords and may begin at any of them.  A disabled site is ``pop.w {lr}``, as in Linux.
-Encodings: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, A8.8 (B, BL, MOV, NOP,
-POP, PUSH).
+It has two halfwords and may begin at any of them.  A disabled site is ``pop.w {lr}``, or as in Linux
+``add.w sp, sp, #4``, as lr has not changed.  Encodings: Arm Architecture Reference Manual, ARMv7-A
+and ARMv7-R edition, A8.8 (ADD, B, BL, MOV, NOP, POP, PUSH).
 """
 
 from harness.isa.arm.branch_sites import BranchSites
@@ -15,6 +15,7 @@ _NOP_W = 0xF3AF8000
 _MOV_W_R0_R0 = 0xEA4F0000
 _PUSH_LR = 0xB500
 _POP_W_LR = 0xF85DEB04
+_ADD_W_SP_4 = 0xF10D0D04
 
 _R_ARM_THM_CALL = 10
 _R_ARM_THM_JUMP24 = 30
@@ -40,6 +41,11 @@ class ThumbSites(BranchSites):
     def idle(self) -> frozenset[bytes]:
         """``nop.w`` and ``mov.w r0, r0``."""
         return frozenset({self.nop, self.code.encode(_MOV_W_R0_R0)})
+
+    @property
+    def off(self) -> frozenset[bytes]:
+        """``add.w sp, sp, #4``."""
+        return frozenset({self.code.encode(_ADD_W_SP_4)})
 
     def call_target(self, pc: int, code: bytes) -> int | None:
         """The target of a ``bl``."""

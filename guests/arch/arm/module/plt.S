@@ -11,11 +11,15 @@
 
 	.syntax unified
 
-	/* \target is the kernel's. pc is ahead to the word behind the load. */
+	/* \target is the kernel's. pc is ahead: of the load by one instruction in T32, in A32 by two. */
 	.macro	plt_entry name, target
 	.balign	4
 SYM_FUNC_START(\name)
+#ifdef __thumb__
+	ldr	pc, [pc]
+#else
 	ldr	pc, [pc, #-4]
+#endif
 	.long	\target
 SYM_FUNC_END(\name)
 	.endm

@@ -5,7 +5,7 @@
 /* Instructions are stored as they are written: the guests are little endian. */
 #define __opcode_to_mem_arm(instruction)	(instruction)
 
-/* Of T32, in which no guest is built: the half that comes first is stored first. */
+/* Of T32: the half that comes first is stored first. */
 #define __opcode_to_mem_thumb32(instruction)	((instruction) << 16 | (instruction) >> 16)
 #define __opcode_thumb32_compose(first, second)	((first) << 16 | (second))
 

@@ -50,8 +50,8 @@ static __always_inline u32 *kept_location(unsigned long pc)
 	return &kept_locations[pc / 2 % KEPT_LOCATIONS];
 }
 
-/** find_location - what the tables say of an address, and keep it; or LOCATION_NONE */
-u32 find_location(unsigned long pc);
+/** unwind_location - what the tables say of an address, and keep it; or LOCATION_NONE */
+u32 unwind_location(unsigned long pc);
 
 /**
  * unwind_frame - from a function to its caller, by the tables (arch/arm/unwind_frame.c)
@@ -67,7 +67,7 @@ static __always_inline int unwind_frame(struct stackframe *frame)
 	if (likely(!((location ^ frame->pc) >> LOCATION_BITS)))
 		location %= 1u << LOCATION_BITS;
 	else
-		location = find_location(frame->pc);
+		location = unwind_location(frame->pc);
 	if (unlikely(location == LOCATION_NONE))
 		return -EINVAL;
 	cfa = (unsigned long *)(location & LOCATION_BY_R7 ? frame->fp : frame->sp);
