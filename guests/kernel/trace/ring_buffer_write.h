@@ -77,7 +77,7 @@ static __always_inline u32 sched_clock_count(void)
 }
 #endif
 
-/* What may be much too late, now and then, for fewer instructions. */
+/* May be far too large, now and then, and takes fewer instructions. */
 #ifndef sched_clock_once
 #define sched_clock_once sched_clock
 #endif

@@ -46,8 +46,8 @@ static __always_inline u64 sched_clock(void)
 /**
  * sched_clock_once - sched_clock(), without a look at whether the lower half has overflowed
  *
- * If it has, between the two readings, the time is 43 s late: ring_buffer_write.h asks again after
- * so long a pause.
+ * If it has, between the two readings, the result is 43 s too much: ring_buffer_write.h asks
+ * sched_clock() after a pause of that length.
  */
 static __always_inline u64 sched_clock_once(void)
 {
