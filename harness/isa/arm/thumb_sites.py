@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``push {lr}; bl __gnu_mcount_nc`` of ``-pg`` in T32, of which the ``bl`` is the call site.
 
-It has two halfwords and may begin at any of them.  A disabled site is ``pop.w {lr}``, or as in Linux
-``add.w sp, sp, #4``, as lr has not changed.  Encodings: Arm Architecture Reference Manual, ARMv7-A
-and ARMv7-R edition, A8.8 (ADD, B, BL, MOV, NOP, POP, PUSH).
+It has two halfwords and may begin at any of them.  A disabled site is ``pop.w {lr}``, or as in
+Linux ``add.w sp, sp, #4``, as lr has not changed.  Encodings: Arm Architecture Reference Manual,
+ARMv7-A and ARMv7-R edition, A8.8 (ADD, B, BL, MOV, NOP, POP, PUSH).
 """
 
 from harness.isa.arm.branch_sites import BranchSites
