@@ -44,8 +44,8 @@ class Log:
     """Writes to text and maintenance of fetched instructions, in the order of execution."""
 
     values: dict[int, list[bytes]]
-    """The successive values of each word that changed: a unit, or the instruction where
-    `Sites.while_changed` may stand."""
+    """The successive values of each word that changed: a unit, or the first instruction of the site
+    or slot."""
     steps: dict[int, list[int]] = field(default_factory=dict)
     """The steps in which it did, by the number of instructions before."""
     instructions: list[bytes] = field(default_factory=list)
@@ -136,7 +136,8 @@ def _judge(bench: Bench, operation: _Operation) -> None:
 def _is_old_or_new(isa: Isa, address: int, values: Sequence[bytes]) -> bool:
     """Whether a word is at any time old or new, or one whose execution the port handles.
 
-    A store that crosses a cache line is not seen at once.
+    A store that crosses a cache line is not seen at once; where nothing may stand there meanwhile
+    the CPUs have to be stopped for it.
     """
     handled = isa.sites.while_changed
     whole = [value for value in values if not (handled and value.startswith(handled))]
@@ -145,7 +146,7 @@ def _is_old_or_new(isa: Isa, address: int, values: Sequence[bytes]) -> bool:
     return (
         values[-1] == whole[-1]
         and len(whole) <= 2
-        and (len(lines) <= 1 or len(values) > len(whole))
+        and (len(lines) <= 1 or not handled or len(values) > len(whole))
     )
 
 
@@ -321,8 +322,8 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
 def _words(isa: Isa, operation: _Operation, before: bytes, after: bytes) -> dict[int, list[bytes]]:
     """The words that change, each with its first value, by address."""
     start, place = operation.watched.start, operation.place - operation.watched.start
-    whole = isa.split(before[place : place + isa.longest])[0] if isa.sites.while_changed else b""
-    sizes = {place: len(whole)} if whole else {}
+    whole = isa.split(before[place : place + isa.longest])[0]
+    sizes = {place: len(whole)}
     inside = range(place, place + len(whole))
     sizes |= {at: isa.unit for at in range(0, len(before), isa.unit) if at not in inside}
     return {
