@@ -3,7 +3,6 @@
 #ifndef ASM_TIMER_H
 #define ASM_TIMER_H
 
-#include <asm/io.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
 
@@ -15,24 +14,6 @@
 #define HPET_ENABLE		1
 #define HPET_NS			10		/* QEMU's runs at 100 MHz */
 
-static __always_inline u64 timer_read_count(void)
-{
-	u32 high, low, again = readl(HPET_COUNTER + 4);
-
-	do {
-		high = again;
-		low = readl(HPET_COUNTER);
-		again = readl(HPET_COUNTER + 4);
-	} while (high != again);
-	return (u64)high << 32 | low;
-}
-
-/** sched_clock() - the time since boot in nanoseconds; never runs backwards */
-static __always_inline u64 sched_clock(void)
-{
-	return timer_read_count() * HPET_NS;
-}
-
 /* A half of the counter: one instruction, with the address in it. */
 #define hpet_read(half)								\
 ({										\
@@ -42,6 +23,24 @@ static __always_inline u64 sched_clock(void)
 			 : "memory");						\
 	__value;								\
 })
+
+static __always_inline u64 timer_read_count(void)
+{
+	u64 high, low, again = hpet_read(4);
+
+	do {
+		high = again;
+		low = hpet_read(0);
+		again = hpet_read(4);
+	} while (high != again);
+	return high << 32 | low;
+}
+
+/** sched_clock() - the time since boot in nanoseconds; never runs backwards */
+static __always_inline u64 sched_clock(void)
+{
+	return timer_read_count() * HPET_NS;
+}
 
 /**
  * sched_clock_once - sched_clock(), without a look at whether the lower half has overflowed
