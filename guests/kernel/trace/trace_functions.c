@@ -11,7 +11,8 @@
 
 static __always_inline void function_event(struct ring_buffer_per_cpu *cpu,
 					   const struct ring_buffer_event *event,
-					   const struct thread_info *thread, unsigned long ip, unsigned long parent_ip,
+					   const struct thread_info *thread,
+					   unsigned long ip, unsigned long parent_ip,
 					   unsigned long flags)
 {
 	struct ftrace_entry *entry = event->data;
