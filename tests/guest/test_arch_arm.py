@@ -42,6 +42,8 @@ int workload(void)
 FRAME = """
 #include <linux/module.h>
 
+#define WORDS 2
+
 __attribute__((noipa)) int leaf(int x)
 {
 	return x + 1;
@@ -112,7 +114,7 @@ def test_a_module_built_anew_has_other_frames_at_the_same_addresses(tmp_path):
     source, sites = tmp_path / "frame.c", set()
     with boot("arm-virt-thumb", workload="modules") as guest:
         for words in (2, 8, 2):
-            source.write_text(FRAME.replace("WORDS", str(words)))
+            source.write_text(FRAME.replace("WORDS 2", f"WORDS {words}"))
             guest.load_module(source)
             guest.tracer.set_filter("framed")
             guest.tracer.current = "function_graph"
