@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.files import trace_file
-from support.command import harness
+from support.command import harness, pytest_arguments
 
 FAILS = """
 import pytest
@@ -60,7 +60,7 @@ def test_without(guest):
 
 
 def run(directory, *options):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, directory]
+    command = [sys.executable, *pytest_arguments(directory, *options)]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -77,7 +77,7 @@ def test_the_guest_of_a_failed_test_is_in_the_junit_file(tmp_path):
 def test_the_last_events_and_the_trace_are_kept(tmp_path):
     (tmp_path / "test_port.py").write_text(TRACED)
     base = tmp_path / "base"
-    done = run(tmp_path, f"--junitxml={tmp_path / 'junit.xml'}", f"--basetemp={base}")
+    done = run(tmp_path, f"--junitxml={tmp_path / 'junit.xml'}")
     kept = base / "guest0" / "trace.dat"
     for report in (done.stdout, (tmp_path / "junit.xml").read_text()):
         assert "The last events:" in report
@@ -111,7 +111,7 @@ def test_the_last_events_are_those_of_the_trace(tmp_path, machine, workload, end
     source = LIVE.format(config=machine, workload=workload, run=end)
     (tmp_path / "test_port.py").write_text(source)
     base = tmp_path / "base"
-    done = run(tmp_path, f"--junitxml={tmp_path / 'junit.xml'}", f"--basetemp={base}")
+    done = run(tmp_path, f"--junitxml={tmp_path / 'junit.xml'}")
     with trace_file(base / "guest0" / "trace.dat") as reader:
         events = [event.function for event in reader.events()]
     assert len(events) > 40
@@ -126,7 +126,7 @@ def test_the_last_events_are_those_of_the_trace(tmp_path, machine, workload, end
 def test_without_tracing_no_trace_is_kept(tmp_path):
     (tmp_path / "test_port.py").write_text(FAILS.replace(".tracer.current", ".workload_over"))
     base = tmp_path / "base"
-    done = run(tmp_path, f"--basetemp={base}")
+    done = run(tmp_path)
     assert "the guest at the failure" in done.stdout
     assert not list(base.rglob("trace.dat"))
 

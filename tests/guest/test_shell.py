@@ -15,7 +15,7 @@ import pytest
 from harness.config import load_config
 from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
-from support.command import children, harness
+from support.command import children, harness, pytest_arguments
 from support.terminal import Terminal
 
 CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-bti-pac-patchable"]
@@ -273,7 +273,7 @@ def test_passes():
 def test_a_failing_test_opens_the_prompt_where_it_failed(tmp_path):
     """The rest of the run continues after the prompt."""
     (tmp_path / "test_port.py").write_text(FAILS.format(config="mips-malta"))
-    command = ("-m", "pytest", "-p", "no:cacheprovider", "--harness-shell", str(tmp_path))
+    command = pytest_arguments(tmp_path, "--harness-shell")
     with Terminal(*command, state_home=tmp_path, program=sys.executable) as terminal:
         terminal.wait("test_fails failed; this is its guest", READY)
         terminal.do("trace", "leaf <-do_nested", "stopped at do_loop", "tracer function")

@@ -12,7 +12,7 @@ from harness import boot
 from harness.config import load_port
 from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
-from support.command import harness
+from support.command import harness, pytest_arguments
 from support.terminal import Terminal
 
 MINE = """#include "mine.h"
@@ -115,9 +115,7 @@ def test_reports_of_failures_show_the_sources(tmp_path):
 def test_a_failed_test_shows_the_sources(tmp_path):
     (tmp_path / "test_port.py").write_text(FAILS)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", tmp_path],
-        capture_output=True,
-        text=True,
+        [sys.executable, *pytest_arguments(tmp_path)], capture_output=True, text=True
     )
     assert "1 failed" in done.stdout
     with boot("mips-malta") as guest:

@@ -31,6 +31,16 @@ def start(*arguments, **options):
     )
 
 
+def pytest_arguments(directory, *options):
+    """What runs the tests of ``directory`` with Python; temporary files go to its ``base``.
+
+    In pytest's own place for them it would wait for the removal of earlier runs' directories,
+    before it prints its summary.
+    """
+    base = f"--basetemp={directory / 'base'}"
+    return ["-m", "pytest", "-p", "no:cacheprovider", base, *options, str(directory)]
+
+
 def children(pid, name):
     """The processes called ``name`` that ``pid`` started, directly or not."""
     found = []
