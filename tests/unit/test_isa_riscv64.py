@@ -370,3 +370,23 @@ def test_the_slot_says_how_many() -> None:
     near = for_elf(MACHINE, 64, "little")
     near.sites.learn(code(NOP, JAL_CALLER))
     assert near.sites.slot_size == 4
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "orders"),
+    [
+        (0x0110000F, "fence w, w", True),
+        (0x0FF0000F, "fence", True),
+        (0x0330000F, "fence rw, rw", True),
+        (0x8330000F, "fence.tso", True),
+        (0x0220000F, "fence r, r", False),
+        (0x0210000F, "fence r, w", False),
+        (0x0120000F, "fence w, r", False),
+        (0x0100000F, "pause", False),
+        (0x0000100F, "fence.i", False),
+        (NOP, "nop", False),
+    ],
+)
+def test_barriers_that_order_stores(word: int, name: str, orders: bool) -> None:
+    assert name == "pause" or text(word) == name
+    assert ISA.machine.orders_stores(code(word)) == orders

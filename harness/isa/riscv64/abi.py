@@ -39,6 +39,7 @@ class RiscV64Abi(Abi):
     stack_alignment = 16
     static_chain = "t2"
     frame_record = FrameRecord("fp", -16)
+    direct_call = ("ra", "t0")
 
     def at_site(self, form: Form) -> AtSite:
         """A call of ``_mcount`` has ra in a0; a patchable entry has all arguments live."""

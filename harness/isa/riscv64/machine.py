@@ -32,6 +32,9 @@ _C_RET = 0x00008082
 _C_STORES = (0b101, 0b110, 0b111)
 """The upper three bits of stores among those that access memory; loads have 001, 010 and 011."""
 
+_PRED_W, _SUCC_W = 1 << 24, 1 << 20
+"""Stores before a fence, and those behind it."""
+
 _SIE, _SPP = 1 << 1, 1 << 8
 """sstatus.SIE, and sstatus.SPP: whether the last trap came from the kernel."""
 
@@ -120,6 +123,11 @@ class RiscV64Machine(Machine):
         """beq and its like, c.beqz and c.bnez."""
         word = self.code.value(instruction)
         return word & 0x7F == 0x63 or word & 0xC003 == 0xC001
+
+    def orders_stores(self, instruction: bytes) -> bool:
+        """``fence``, for stores at least on either side."""
+        word = self.code.value(instruction)
+        return word & 0x707F == 0x000F and bool(word & _PRED_W) and bool(word & _SUCC_W)
 
     def is_store(self, instruction: bytes) -> bool:
         """Integer and floating-point stores, and atomic operations but ``lr``."""
