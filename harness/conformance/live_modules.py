@@ -7,17 +7,23 @@ from harness.image import THIS_MODULE, ModuleImage
 from harness.kbuild import module_beside
 
 
-def load_module(bench: Bench, name: str, *, init: bool = True) -> ModuleImage:
-    """Load a module that was built with the kernel, and with ``init`` initialise it.
-
-    GuestError if the guest refuses it.
-    """
+def put_module(bench: Bench, name: str) -> ModuleImage:
+    """Write a module that was built with the kernel to its place, for ``load_module()``."""
     path = module_beside(bench.variant.kernel, name)
     module = ModuleImage(path.read_bytes(), str(path))
     for address, data in module.segments:
         bench.write_memory(address, data)
     for image in (bench.image, bench.guest.image):
         image.add_module(name, module)
+    return module
+
+
+def load_module(bench: Bench, name: str, *, init: bool = True) -> ModuleImage:
+    """Load a module that was built with the kernel, and with ``init`` initialise it.
+
+    GuestError if the guest refuses it.
+    """
+    module = put_module(bench, name)
     for function in ("load_module", "do_init_module")[: 1 + init]:
         status = bench.call(bench.image.address_of(function), module.this_module)
         if status:

@@ -15,7 +15,6 @@
 
 #define REG_AT		1
 #define REG_SP		29
-#define REG_FP		30
 #define REG_RA		31
 
 #define MAX_SITE_WORDS	6	/* move at,ra; v0 = static chain; $12 = address, up to three */
@@ -221,10 +220,6 @@ u32 decode_prologue(unsigned long ip)
 			allocated = stored;
 			if (allocated && !rest.reg)
 				break;
-			continue;
-		}
-		if (IS_MOVE(insn, REG_FP, REG_SP)) {
-			last = 0;
 			continue;
 		}
 		/* The word after a jump is its delay slot, even if it looks like a part of the prologue. */

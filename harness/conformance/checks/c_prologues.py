@@ -9,7 +9,10 @@ from harness.conformance.checks.registry import BOTH, GRAPH, check
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE, come_to
 from harness.isa import CallSite
-from harness.trace import FuncgraphEntryEvent
+from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
+
+OF_NESTED, CALLS_OF_NESTED = "check_static_chain", 2
+"""A function of the workload, which returns true, and its calls of the nested function."""
 
 
 @check("C4i", variants=BOTH, features=GRAPH)
@@ -70,6 +73,37 @@ def another_word_than_the_return_address(bench: Bench) -> None:
     answers(bench, ("C4i",), f"with a function {what}")
     lines = [str(event) for event in events]
     bench.require("C4i", not events, f"{site.function} makes events, {what}", events=lines)
+
+
+@check("C4d", "C4i", variants=BOTH, features=GRAPH)
+def the_prologue_of_a_nested_function(bench: Bench) -> None:
+    """It keeps the static chain, too, and where others are switched on it is left out."""
+    nested = [site for site in bench.image.sites if "." in site.function]
+    if not nested or not bench.kernel.nested_functions:
+        return
+    bench.fresh()
+    switch = Switch(bench)
+    switch.graph(True)
+    switch.sites(True, nested)
+    bench.guest.tracer.clear()
+    clauses = ("C4d", "C4i") if bench.applies("C4i") else ("C4d",)
+    with bench.stakes(*clauses):
+        right = bench.call(bench.image.address_of(OF_NESTED))
+    found = [
+        f"{'exit' if isinstance(event, FuncgraphExitEvent) else 'entry'} {site.function}"
+        for event in bench.guest.tracer.events()
+        for site in nested
+        if isinstance(event, FuncgraphEntryEvent | FuncgraphExitEvent) and event.func == site.ip
+    ]
+    expected = [f"{what} {nested[0].function}" for what in ("entry", "exit")] * CALLS_OF_NESTED
+    for clause in clauses:
+        bench.require(
+            clause,
+            bool(right & 1) and found == expected,
+            "a nested function is not hijacked as the others are",
+            expected=expected,
+            found=found,
+        )
 
 
 def _unusual_stores(bench: Bench) -> Iterator[tuple[CallSite, tuple[int, bytes]]]:

@@ -8,7 +8,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt, switch_elsewhere
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import expected_behind
-from harness.conformance.live_modules import load_module, unload_module
+from harness.conformance.live_modules import load_module
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
@@ -24,8 +24,6 @@ RIGHT = 7 + 8
 
 STEPS_TO_STUB = 8
 """The most instructions from a call in a module to the stub, veneers included."""
-
-PATTERN = b"\xa5\x5a\xc3\x3c"
 
 
 def load(bench: Bench, *, init: bool = True) -> list[ModuleImage]:
@@ -368,32 +366,3 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 events=wrong,
             )
             place += 1
-
-
-@check("C7e", variants=(MODULES,))
-def nothing_is_written_where_a_module_was(bench: Bench) -> None:
-    """A module is unloaded with its sites on, and then all sites are switched."""
-    modules = load(bench)
-    switch = Switch(bench)
-    switch.tracer(True)
-    switch.sites(True, sites_of(modules))
-    with bench.stakes("C7e"):
-        for name in LOADED:
-            unload_module(bench, name)
-    for module in modules:
-        size = len(module.text) // len(PATTERN)
-        bench.write_memory(module.text.start, PATTERN * size)
-    pattern = texts(bench, modules)
-    with bench.stakes("C7e"):
-        switch.sites(True)
-        switch.sites(False)
-        switch.tracer(False)
-    after = texts(bench, modules)
-    for module, was, now in zip(modules, pattern, after, strict=True):
-        at = next((at for at in range(len(was)) if was[at] != now[at]), 0)
-        bench.require(
-            "C7e",
-            was == now,
-            f"text was patched where the module {module.module_name} had been",
-            place=f"{module.text.start + at:#x}",
-        )
