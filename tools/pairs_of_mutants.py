@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Plant two faults at once, and see whether one hides the other.
 
-    .venv/bin/python tools/pairs_of_mutants.py -c mips-malta --pairs 100 --seed 1
+    .venv/bin/python tools/pairs_of_mutants.py -c CONFIG --pairs 100 --seed 1
 
 The faults are those written by hand of the config's reference port, and pairs of them are drawn at
 random; two that edit the same lines are no pair.  A pair has to be caught, for a clause that one of
