@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Events of a whole workload against QEMU's execution record, and the workload's results."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,6 +42,15 @@ SHOWN = 6
 """Events shown."""
 
 
+NESTED = re.compile(r"\w+\.\d+")
+"""gcc's name of a nested function.  Parts of split functions have a word in it: place.isra.0."""
+
+
+def nested_functions(bench: Bench) -> list[CallSite]:
+    """The call sites of the kernel's functions within functions."""
+    return [site for site in bench.image.sites if NESTED.fullmatch(site.function)]
+
+
 @dataclass
 class Watched:
     """A guest whose QEMU has the oracle's plugin."""
@@ -57,7 +67,7 @@ class Watched:
         """
         self.switch.sites(True)
         if self.switch.dynamic:
-            nested = [site for site in self.bench.image.sites if "." in site.function]
+            nested = nested_functions(self.bench)
             self.switch.sites(False, nested)
             self.off = {site.ip for site in nested}
 

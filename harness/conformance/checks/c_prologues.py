@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.c_events import DONE, answers, watch
+from harness.conformance.checks.c_events import DONE, answers, nested_functions, watch
 from harness.conformance.checks.registry import BOTH, GRAPH, check
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE, come_to
@@ -78,7 +78,7 @@ def another_word_than_the_return_address(bench: Bench) -> None:
 @check("C4d", "C4i", variants=BOTH, features=GRAPH)
 def the_prologue_of_a_nested_function(bench: Bench) -> None:
     """It keeps the static chain, too, and where others are switched on it is left out."""
-    nested = [site for site in bench.image.sites if "." in site.function]
+    nested = nested_functions(bench)
     if not nested or not bench.kernel.nested_functions:
         return
     bench.fresh()
