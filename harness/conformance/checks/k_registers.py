@@ -43,21 +43,34 @@ def all_registers_of_the_site(bench: Bench) -> None:
 @check("C21f", features=REGS, layer=Layer.CALL)
 def registers_of_the_other_stub(bench: Bench) -> None:
     """struct pt_regs from ftrace_caller: none, or all of it too."""
-    for name in (LEAF, OTHER):
-        _judge_regs(bench, name, STUB, "C21f")
+    left = _left_on_the_stack(bench, LEAF, REGS_STUB)
+    for name, below in ((LEAF, left), (OTHER, b"")):
+        _judge_regs(bench, name, STUB, "C21f", below)
 
 
-def _judge_regs(bench: Bench, name: str, stub: str, clause: str) -> None:
+def _left_on_the_stack(bench: Bench, name: str, stub: str) -> bytes:
+    """What is below the stack pointer of the site, up to it, when a stub has saved zeros there."""
+    call = come_to(bench, watched(bench, name, stub=stub))
+    lay_out(bench, call)
+    bench.registers.write(dict.fromkeys(free_registers(bench, call.site), 0))
+    bench.run_to(bench.image.address_of(SELFTEST))
+    stack = call.before[bench.isa.abi.stack_register]
+    return bench.guest.debugger.dump_memory(stack - BELOW, BELOW)
+
+
+def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = b"") -> None:
+    """``below``: what is on the stack below the site; noise without it, and once only zeros."""
     abi, mask = bench.isa.abi, bench.isa.mask
     entry, tracer = (bench.image.address_of(one) for one in (stub, SELFTEST))
     call = come_to(bench, watched(bench, name, stub=stub))
     lay_out(bench, call)
-    if name == LEAF:
+    if name == LEAF and not below:
         # What the stub does not store, or stores out of another register, is zero then.
         bench.registers.write(dict.fromkeys(free_registers(bench, call.site), 0))
-        call.before = bench.registers.read()
+        call.before, below = bench.registers.read(), bytes(BELOW)
+    if below:
         stack = call.before[abi.stack_register]
-        bench.guest.debugger.restore_memory(stack - BELOW, bytes(BELOW))
+        bench.guest.debugger.restore_memory(stack - BELOW, below)
     bench.run_to(entry)
     arrived = bench.registers.read()
     bench.run_to(tracer)
