@@ -73,7 +73,7 @@ def _trace(variant: Variant) -> list[Failure]:
         for graph in (False, True)[: 1 + has_graph_tracer(bench.image.symbols)]:
             _cross(bench, graph)
             bench.fresh()
-            _switch(bench, graph, bench.image.sites)
+            _switch(bench, graph)
             bench.run_to("workload_done")
             status = bench.guest.workload_status
             if status:
@@ -110,7 +110,7 @@ def _prepare(bench: Bench, graph: bool) -> CallSite:
     return site
 
 
-def _switch(bench: Bench, graph: bool, sites: Sequence[CallSite]) -> None:
+def _switch(bench: Bench, graph: bool, sites: Sequence[CallSite] | None = None) -> None:
     switch = Switch(bench)
     switch.graph(True) if graph else switch.tracer(True)
     switch.sites(True, sites)
