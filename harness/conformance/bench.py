@@ -293,8 +293,8 @@ class Bench:
                     report = machine.exit_report()
                     raise GuestDied("the guest ended its machine", "", report) from error
                 raise
-            if outcome is not Outcome.ELAPSED:
-                return guest.debugger.read_register(self.isa.abi.pc_register) & self.isa.mask
+            if outcome is not Outcome.ELAPSED and guest.debugger.stop is not None:
+                return guest.debugger.stop.address & self.isa.mask
             if detector.hangs:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())

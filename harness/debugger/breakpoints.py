@@ -64,6 +64,11 @@ class Breakpoints:
         self._need_stopped("delete a breakpoint")
         self._session.command(f"-break-delete {breakpoint_number}")
 
+    def discard(self, breakpoint_number: int) -> None:
+        """Delete a breakpoint if there is one, before the next command of the debugger."""
+        self._need_stopped("delete a breakpoint")
+        self._session.post(f"-break-delete {breakpoint_number}")
+
     def _rows(self, command: str = "-break-list") -> list[Mapping[str, Any]]:
         table = self._session.command(command).get("BreakpointTable")
         body = table.get("body") if isinstance(table, dict) else None

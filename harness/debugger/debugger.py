@@ -85,7 +85,7 @@ class Debugger:
     def cli(self, text: str) -> str:
         """Run a CLI command of gdb and return its output."""
         self._touched()
-        return self.session.console(text, DEADLINE)
+        return self.session.console(text)
 
     # Connecting
 

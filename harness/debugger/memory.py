@@ -175,7 +175,7 @@ class Memory:
     def _dump_at(self, address: int, size: int) -> bytes:
         command = f"dump binary memory {self._transfer.path} 0x{address:x} 0x{address + size:x}"
         try:
-            self._session.console(command, transfer_deadline(size))
+            self._session.console(command, deadline=transfer_deadline(size))
         except GdbError as error:
             self._transfer.empty()
             raise _unreadable(address, size, error.message) from None
@@ -197,7 +197,8 @@ class Memory:
         self._transfer.put(data)
         try:
             self._session.console(
-                f"restore {self._transfer.path} binary 0x{address:x}", transfer_deadline(len(data))
+                f"restore {self._transfer.path} binary 0x{address:x}",
+                deadline=transfer_deadline(len(data)),
             )
         finally:
             self._transfer.empty()

@@ -152,9 +152,9 @@ class MiSession:
         """Run one MI command and return its results.  ``deadline`` is in seconds from now."""
         return self.exchange([mi], deadline)[0][0]
 
-    def console(self, text: str, deadline: float = DEADLINE) -> str:
-        """Run one CLI command of gdb and return its output."""
-        return self.exchange([console_command(text)], deadline)[0][1]
+    def console(self, *commands: str, deadline: float = DEADLINE) -> str:
+        """Run CLI commands of gdb, up to the first that fails, and return their output."""
+        return self.exchange([console_command(*commands)], deadline)[0][1]
 
     def stream(self, text: str, wake: int) -> Results:
         """Run one CLI command of gdb without a timeout.
@@ -212,7 +212,8 @@ class MiSession:
             for token in starting:
                 results_of(self.collect(token, end, "-gdb-set")[0])
         end = time.monotonic() + deadline
-        tokens = [self.send(text) for text in commands]
+        tokens = [self._enqueue(text) for text in commands]
+        self._feed()
         answers = [
             self.collect(token, end, text) for token, text in zip(tokens, commands, strict=True)
         ]
@@ -220,6 +221,16 @@ class MiSession:
 
     def send(self, command: str) -> int:
         """Send a command without waiting; return the token for `collect`."""
+        token = self._enqueue(command)
+        self._feed()
+        return token
+
+    def post(self, command: str) -> None:
+        """Send a command with the next one, whose answer nobody waits for."""
+        self._expected.discard(self._enqueue(command))
+
+    def _enqueue(self, command: str) -> int:
+        """Send a command with what is sent next; return its token."""
         if "\n" in command or "\r" in command:
             raise ValueError("an MI command is one line")
         if self.ended:
@@ -227,7 +238,6 @@ class MiSession:
         self._token += 1
         self._expected.add(self._token)
         self._unsent += f"{self._token}{command}\n".encode()
-        self._feed()
         return self._token
 
     def collect(self, token: int, deadline: float, command: str) -> tuple[MiRecord, str]:
@@ -355,10 +365,10 @@ class MiSession:
                 self.messages.append(record.text + "\n")
 
 
-def console_command(text: str) -> str:
-    """The MI command that runs a CLI command."""
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'-interpreter-exec console "{quoted}"'
+def console_command(*commands: str) -> str:
+    """The MI command that runs CLI commands."""
+    escaped = (text.replace("\\", "\\\\").replace('"', '\\"') for text in commands)
+    return " ".join(["-interpreter-exec console", *(f'"{text}"' for text in escaped)])
 
 
 def results_of(record: MiRecord) -> Results:

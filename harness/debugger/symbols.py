@@ -62,7 +62,7 @@ class GdbSymbols:
         # gdb opens it again by its name.
         name = self._copy(f"added{self._added}", elf, current=True)
         with self.among_links():
-            self._session.console(f"add-symbol-file {name} -o 0", DEADLINE)
+            self._session.console(f"add-symbol-file {name} -o 0")
 
     def find_sources(self, places: Mapping[str, Path]) -> None:
         """Where the source files lie, by the beginnings of their names in debug information.

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from harness.debugger.session import REMOTE_TIMEOUT, MiSession, console_command
+from harness.debugger.session import REMOTE_TIMEOUT, MiSession
 from harness.debugger.state import Thread, frame_address, number
 from harness.errors import DeadlineMissed, GdbError
 from harness.units import escape
@@ -25,6 +25,9 @@ _TARGET_ID = re.compile(r"Thread (?:(\d{1,18})\.)?(\d{1,18})")
 _STEPPED = re.compile(r'received: "[TS]05')
 _STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
 _UNANSWERED = "error while fetching packet"
+
+# gdb does not see what a packet of the maintainer's has changed.
+_AS_BEFORE = (f"set remotetimeout {REMOTE_TIMEOUT}", "maintenance flush register-cache")
 
 
 class Threads:
@@ -78,28 +81,28 @@ class Threads:
         self.select(thread)
         process, cpu = target_id
         name = f"p{process:x}.{cpu:x}" if process else f"{cpu:x}"
+        commands = (
+            "output/x $pc",
+            f"set remotetimeout {STEP_TIMEOUT}",
+            f"maintenance packet vCont;s:{name}",
+            *_AS_BEFORE,
+            "output/x $pc",
+        )
         for _ in range(STEP_TRIES):
             try:
-                (_, before), _, (_, reply), _, _, (_, pc) = self._session.exchange(
-                    [
-                        console_command("output/x $pc"),
-                        f"-gdb-set remotetimeout {STEP_TIMEOUT}",
-                        console_command(f"maintenance packet vCont;s:{name}"),
-                        f"-gdb-set remotetimeout {REMOTE_TIMEOUT}",
-                        console_command("maintenance flush register-cache"),
-                        console_command("output/x $pc"),
-                    ]
-                )
+                text = self._session.console(*commands)
             except GdbError as error:
+                # gdb executes none of those behind the one that failed.
+                self._session.console(*_AS_BEFORE)
                 if _UNANSWERED not in error.message:
                     raise
                 raise _not_finished(thread) from None
-            if _STOPPED_BY_GDB.search(reply):
+            if _STOPPED_BY_GDB.search(text):
                 raise _not_finished(thread)
-            if not _STEPPED.search(reply):
-                raise GdbError(f"the stub did not step: {escape(reply.strip(), 200)}")
-            after = _address(pc)
-            if after != _address(before):
+            if not _STEPPED.search(text):
+                raise GdbError(f"the stub did not step: {escape(text.strip(), 200)}")
+            after = _address(text.rpartition("\n")[2])
+            if after != _address(text):
                 break
         return after
 
@@ -112,7 +115,7 @@ def _not_finished(thread: int) -> DeadlineMissed:
 
 
 def _address(text: str) -> int:
-    found = _ADDRESS.search(text)
+    found = _ADDRESS.match(text)
     if found is None:
         raise GdbError("gdb printed no program counter")
     return int(found[0], 16)

@@ -111,7 +111,7 @@ class RunControl:
         finally:
             for number in numbers:
                 with suppress(HarnessError):
-                    self._debugger.breakpoints.delete(number)
+                    self._debugger.breakpoints.discard(number)
 
     def leave_delay_slot(self) -> None:
         """Execute it if the stopped CPU is in one.

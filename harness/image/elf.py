@@ -2,7 +2,8 @@
 """An ELF file, read by pyelftools.
 
 Its dictionaries become our types here, any exception over a damaged file becomes a FormatError, and
-its work is limited by the size of the file.  assembly.py and dwarf.py read debug information.
+its work is limited by the size of the file.  compile_units.py, lines.py and dwarf.py read debug
+information.
 """
 
 import io
@@ -14,8 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from harness.errors import FormatError, HarnessError, HostError
-from harness.image.assembly import assembled
-from harness.image.lines import SourceLines
+from harness.image.compile_units import CompileUnits
+from harness.image.lines import SourceLine, SourceLines
 from harness.image.symbol_table import Symbol, read_symbols
 from harness.units import ByteOrder, align_up, escape
 
@@ -65,16 +66,19 @@ class Elf:
         )
 
     @cached_property
-    def assembled(self) -> list[range]:
-        """See `harness.image.assembly.assembled`."""
+    def units(self) -> CompileUnits:
+        """See `harness.image.compile_units`."""
         with self._reading("its debug information"):
-            return assembled(self.data)
+            return CompileUnits(self.data)
+
+    def source_line(self, address: int) -> SourceLine | None:
+        """The source line of an instruction; see `harness.image.lines`."""
+        with self._reading("its line numbers"):
+            return self._lines.at(address)
 
     @cached_property
-    def lines(self) -> SourceLines:
-        """Source lines by address; see `harness.image.lines`."""
-        with self._reading("its line numbers"):
-            return SourceLines(self.data)
+    def _lines(self) -> SourceLines:
+        return SourceLines(self.data)
 
     @cached_property
     def debug_sections(self) -> dict[str, bytes]:

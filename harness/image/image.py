@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from harness.errors import FormatError, GuestError
+from harness.image.compile_units import ASSEMBLER
 from harness.image.elf import Elf
 from harness.image.functions import Function, functions_of, symbols_of
 from harness.image.lines import SourceLine
@@ -161,12 +162,20 @@ class Image:
 
     def is_assembled(self, address: int) -> bool:
         """Whether the code there comes from an assembler file, by the debug information."""
-        address &= self.isa.mask
-        return any(address in code for code in self._elf.assembled)
+        unit = self._elf.units.at(address & self.isa.mask)
+        return unit is not None and unit.language == ASSEMBLER
+
+    def source_file(self, address: int) -> str:
+        """The file that the code there was compiled from, as the compiler was given it.
+
+        It is empty where the debug information has none.
+        """
+        unit = self._elf.units.at(address & self.isa.mask)
+        return "" if unit is None else unit.file
 
     def source_line(self, address: int) -> SourceLine | None:
         """The source line of an instruction; None where the debug information has none."""
-        return self._elf.lines.at(address & self.isa.mask)
+        return self._elf.source_line(address & self.isa.mask)
 
     @property
     def sites(self) -> list[CallSite]:

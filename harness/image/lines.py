@@ -19,26 +19,48 @@ class SourceLine:
 class SourceLines:
     """The line tables of a linked file (DWARF 2 to 5, section 6.2), by address.
 
-    Nothing is known of a file without debug information.  What is damaged comes out as whatever
-    pyelftools raises over it.
+    Nothing is known of a file without debug information.  A unit's table is read when it is asked
+    for.  What is damaged comes out as whatever pyelftools raises over it, then too.
     """
 
     def __init__(self, data: bytes) -> None:
         from elftools.elf.elffile import ELFFile
 
         file: Any = ELFFile(io.BytesIO(data))
+        known = file.get_section_by_name(".debug_line") is not None and file.has_dwarf_info()
+        self._dwarf: Any = file.get_dwarf_info(relocate_dwarf_sections=False) if known else None
+        # Not every compiler makes it.
+        self._ranges: Any = self._dwarf.get_aranges() if self._dwarf is not None else None
+        self._tables: dict[int | None, _Table] = {}
+
+    def at(self, address: int) -> SourceLine | None:
+        """The line of the instruction that lies at or holds ``address``."""
+        if self._dwarf is None:
+            return None
+        unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None
+        if unit not in self._tables:
+            self._tables[unit] = self._read(unit)
+        return self._tables[unit].at(address)
+
+    def _read(self, unit: int | None) -> "_Table":
+        """The table of one unit, or of all."""
+        units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
         rows: dict[int, SourceLine | None] = {}
-        if file.get_section_by_name(".debug_line") is not None and file.has_dwarf_info():
-            dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
-            for unit in dwarf.iter_CUs():
-                program = dwarf.line_program_for_CU(unit)
-                if program is not None:
-                    _add_rows(program, rows)
+        for one in units:
+            program = self._dwarf.line_program_for_CU(one)
+            if program is not None:
+                _add_rows(program, rows)
+        return _Table(rows)
+
+
+class _Table:
+    """Rows by address; one of None ends a sequence."""
+
+    def __init__(self, rows: dict[int, SourceLine | None]) -> None:
         self._starts = sorted(rows)
         self._lines = [rows[start] for start in self._starts]
 
     def at(self, address: int) -> SourceLine | None:
-        """The line of the instruction that lies at or holds ``address``."""
         index = bisect_right(self._starts, address) - 1
         return self._lines[index] if index >= 0 else None
 

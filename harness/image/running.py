@@ -64,6 +64,11 @@ class RunningImage(Image):
         image = self._image_at(address)
         return super().is_assembled(address) if image is self else image.is_assembled(address)
 
+    def source_file(self, address: int) -> str:
+        """As of `Image`."""
+        image = self._image_at(address)
+        return super().source_file(address) if image is self else image.source_file(address)
+
     def source_line(self, address: int) -> SourceLine | None:
         """As of `Image`."""
         image = self._image_at(address)

@@ -41,7 +41,7 @@ NAMED = {
         # Comments: why something is as it is.
         *("guests/kernel/include/linux/syscalls.h", "guests/lib/libgcc.c", "harness/isa/code.py"),
         *("harness/conformance/registers.py", "harness/debugger/debugger.py"),
-        *("harness/debugger/symbols.py", "harness/image/assembly.py", "harness/image/elf.py"),
+        *("harness/debugger/symbols.py", "harness/image/compile_units.py", "harness/image/elf.py"),
         *("harness/image/recordmcount/__init__.py", "harness/machine/command.py"),
         "harness/oracle/control.h",
         # The commit that the clauses M1 to M5 come from, and the words of a port that it changed.

@@ -110,8 +110,7 @@ def _unusual_stores(bench: Bench) -> Iterator[tuple[CallSite, tuple[int, bytes]]
     """Of every other function of the workload: the call site, and what is written where."""
     image, cflags = bench.image, bench.variant.spec.config.build.cflags
     for site in image.sites[::2]:
-        line = image.source_line(site.address)
-        if line is None or "workloads/" not in line.file:
+        if "workloads/" not in image.source_file(site.address):
             continue
         for address in range(site.function_address, site.address, 4):
             store = image.isa.abi.unusual_store(image.read(address, 4), cflags)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which code an assembler file brought: as real tools say it, and as a damaged file says it."""
+"""From which file code comes: as real tools say it, and as a damaged file says it."""
 
 from contextlib import suppress
 
@@ -65,6 +65,11 @@ def test_every_compiler_tells(tmp_path, name):
     image = Image((tmp_path / "out").read_bytes(), "out")
     assert image.is_assembled(image.address_of("stub"))
     assert not image.is_assembled(image.address_of("c"))
+    assert image.source_file(image.address_of("stub")) == "stub.S"
+    assert image.source_file(image.address_of("c")) == "two.c"
+    line = image.source_line(image.address_of("c"))
+    assert line is not None
+    assert (line.file.rpartition("/")[2], line.line) == ("two.c", 1)
 
 
 places = st.floats(0, 1, exclude_max=True)
@@ -78,10 +83,11 @@ def test_a_damaged_file_gives_an_answer_or_an_error_of_ours(guest, changes):
         at = int(place * len(guest))
         damaged[at : at + len(value)] = value
     with suppress(FormatError):
-        assert all(isinstance(code, range) for code in Elf(bytes(damaged), "vmlinux").assembled)
+        unit = Elf(bytes(damaged), "vmlinux").units.at(Image(guest, "vmlinux").address_of("stub"))
+        assert unit is None or isinstance(unit.file, str)
 
 
 def test_a_damaged_file_is_said_to_be_one(guest):
     message = "vmlinux is a damaged ELF file: its debug information is damaged"
     with pytest.raises(FormatError, match=message):
-        Elf(guest[: len(guest) // 2], "vmlinux").assembled  # noqa: B018
+        Elf(guest[: len(guest) // 2], "vmlinux").units  # noqa: B018
