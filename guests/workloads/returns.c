@@ -544,6 +544,37 @@ traced bool check_longjmp(void)
 	return jump_within(5) == 4;
 }
 
+/* In the order of the source, in a section of its own. */
+#define in_order __attribute__((noipa, section(".text.in_order")))
+
+/*
+ * A function behind one that does not return. A port that reads code backwards from a call site comes
+ * to its end, and behind that to a frame that is not the function's. It is never called.
+ */
+#define BEHIND(what, end)							\
+	in_order __attribute__((no_instrument_function)) void ends_in_##what(void) \
+	{									\
+		__attribute__((unused)) volatile int array[16];			\
+										\
+		array[0] = 0;							\
+		end;								\
+	}									\
+	in_order int behind_##what(int value)					\
+	{									\
+		return value + 1;						\
+	}
+
+static void __attribute__((noreturn)) (*volatile leave)(void);
+
+BEHIND(trap, __builtin_trap())
+BEHIND(loop, for (;;) ;)
+BEHIND(call, leave())
+
+traced bool check_behind(void)
+{
+	return behind_trap(behind_loop(behind_call(1))) == 4;
+}
+
 /* A tracer of returns may have put its own address there; nothing else may. */
 extern char return_to_handler[] __attribute__((weak));
 
@@ -603,6 +634,7 @@ static bool (*const checks[])(void) = {
 #endif
 	check_pointer,
 	check_longjmp,
+	check_behind,
 	check_return_address,
 #ifdef __SIZEOF_INT128__
 	ENTER_RETURN(int128)

@@ -3,6 +3,7 @@
 
 import pytest
 
+from harness.debugger.session import REMOTE_TIMEOUT
 from harness.debugger.threads import STEP_TRIES, Threads
 from harness.errors import DeadlineMissed, GdbError
 
@@ -13,6 +14,7 @@ class Stub:
     def __init__(self, *places, reply="T05thread:01;"):
         self.pc, self.places, self.reply = 0x1000, iter(places), reply
         self.steps = 0
+        self.timeout = REMOTE_TIMEOUT
 
     def command(self, mi):
         return {}
@@ -23,9 +25,13 @@ class Stub:
     def answer(self, command):
         if "output/x $pc" in command:
             return hex(self.pc)
+        if command.startswith("set remotetimeout"):
+            self.timeout = int(command.rpartition(" ")[2])
         if "vCont;s:p1.2" not in command:
             return ""
         self.steps += 1
+        if not self.reply:
+            raise GdbError("Remote communication error.  error while fetching packet")
         self.pc = next(self.places)
         return f'sending: vCont;s:p1.2\nreceived: "{self.reply}"\n'
 
@@ -48,6 +54,13 @@ def test_a_jump_to_itself_ends():
 def test_a_step_that_does_not_end():
     with pytest.raises(DeadlineMissed, match="did not finish one instruction"):
         Threads(Stub(0x1000, reply="T02thread:01;")).step(1, (1, 2))
+
+
+def test_a_stub_that_does_not_answer_has_its_time_for_other_commands_again():
+    stub = Stub(0x1000, reply="")
+    with pytest.raises(DeadlineMissed, match="did not finish one instruction"):
+        Threads(stub).step(1, (1, 2))
+    assert stub.timeout == REMOTE_TIMEOUT
 
 
 def test_a_stub_that_does_not_step():

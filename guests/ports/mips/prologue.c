@@ -44,8 +44,7 @@
 #define OP_SD			0x3fu
 #define FUNCT(word)		((word) & 0x3f)
 #define FUNCT_JR		0x08u
-#define FUNCT_JALR		0x09u
-#define FUNCT_BREAK		0x0du
+#define FUNCT_JALR		0x09u	/* jr too, from release 6 on */
 #define FUNCT_ADDU		0x21u
 #define FUNCT_SUBU		0x23u
 #define FUNCT_OR		0x25u
@@ -93,16 +92,13 @@ static bool jumps(u32 word)
 	if (OPCODE(word) == OP_SPECIAL)
 		return FUNCT(word) == FUNCT_JR || FUNCT(word) == FUNCT_JALR;
 	return OPCODE(word) >> 1 == 1 ||		/* j, jal */
-	       word >> 16 == 0x1000 ||			/* b: beq zero,zero */
-	       word >> 16 == 0x0411;			/* bal: bgezal zero */
+	       word >> 16 == 0x1000;			/* b: beq zero,zero */
 }
 
-/* A trap: break, or teq of a register with itself. */
+/* The trap at the end of a function: teq of a register with itself. */
 static bool traps(u32 word)
 {
-	return OPCODE(word) == OP_SPECIAL &&
-	       (FUNCT(word) == FUNCT_BREAK ||
-		(FUNCT(word) == FUNCT_TEQ && RS(word) == RT(word)));
+	return OPCODE(word) == OP_SPECIAL && FUNCT(word) == FUNCT_TEQ && RS(word) == RT(word);
 }
 
 /**
