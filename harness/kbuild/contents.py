@@ -4,7 +4,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import elftools
@@ -19,7 +19,7 @@ from harness.units import escape
 _CHOICES = ("arch", "ports", "workloads", "modules", "linux")
 
 # The mutants of a port are in no guest.
-_MUTANTS = "mutants"
+_MUTANTS = "mutants/"
 
 # Python that runs in a build: it finds the call sites.
 _PYTHON_INPUTS = ("image/**/*.py", "isa/**/*.py", "errors.py", "units.py")
@@ -106,13 +106,33 @@ def _flags(spec: GuestSpec) -> list[str]:
 
 
 def _files(directory: Path) -> list[Path]:
-    found = (path for path in directory.rglob("*") if path.is_file())
-    return sorted(path for path in found if path.parent != directory / _MUTANTS)
+    return [directory / name for name in _names(directory) if not name.startswith(_MUTANTS)]
+
+
+def _names(directory: str | Path) -> Iterator[str]:
+    """The names of all files below a directory, relative to it, in order; none without one."""
+    try:
+        with os.scandir(directory) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unreadable(directory, error) from error
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from (f"{entry.name}/{name}" for name in _names(entry.path))
+        elif entry.is_file():
+            yield entry.name
 
 
 def _add_tree(digest: Digest, label: str, base: Path, path: Path) -> None:
-    for file in [path] if path.is_file() else _files(path):
-        digest.add(f"{label}/{file.relative_to(base)}", _read(file))
+    below = "" if path == base else f"{path.relative_to(base)}"
+    if path.is_file():
+        digest.add(f"{label}/{below}", _read(path))
+        return
+    for name in _names(path):
+        if not name.startswith(_MUTANTS):
+            digest.add(f"{label}/{below}/{name}", _read(f"{path}/{name}"))
 
 
 def _add_included(digest: Digest, sources: Iterable[Path], flags: Sequence[str]) -> bool:
@@ -144,11 +164,15 @@ def _add_included(digest: Digest, sources: Iterable[Path], flags: Sequence[str])
     return followed
 
 
-def _read(file: Path) -> bytes:
+def _read(file: str | Path) -> bytes:
     try:
-        return file.read_bytes()
+        return Path(file).read_bytes()
     except OSError as error:
-        raise UsageError(
-            f"{escape(str(file), 500)} cannot be read: {error.strerror}.",
-            "Every source of a guest must be readable.",
-        ) from error
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(path: str | Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"{escape(str(path), 500)} cannot be read: {error.strerror}.",
+        "Every source of a guest must be readable.",
+    )
