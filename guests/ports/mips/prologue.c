@@ -34,8 +34,10 @@
 
 #define OPCODE(word)		((word) >> 26)
 #define OP_SPECIAL		0x00u
+#define OP_ADDIU		0x09u
 #define OP_ORI			0x0du
 #define OP_LUI			0x0fu
+#define OP_DADDIU		0x19u
 #define OP_SW			0x2bu
 #define OP_SWC1			0x39u
 #define OP_SDC1			0x3du
@@ -128,6 +130,12 @@ static bool decode_value(u32 word, struct large_frame *rest)
 		target = RT(word);
 		source = RS(word);
 		value = word & 0xffff;
+		break;
+	case OP_ADDIU:
+	case OP_DADDIU:
+		target = RT(word);
+		source = RS(word);
+		value = IMMEDIATE(word);
 		break;
 	case OP_SPECIAL:
 		if (FUNCT(word) != FUNCT_ADDU && FUNCT(word) != FUNCT_OR &&
