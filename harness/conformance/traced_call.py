@@ -36,6 +36,9 @@ BELOW = 1024
 MOST_STOPS = 16
 """The most entries and ends of C functions on one path; a correct port has six."""
 
+MOST_RECORDS = 5
+"""The most frame records that are followed."""
+
 AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
 """The numbers of the sets of patterns."""
 
@@ -60,6 +63,8 @@ class TracedCall:
     """The return address of the function at its entry."""
     before: Registers = field(default_factory=dict)
     """Before the site."""
+    outer: list[int] = field(default_factory=list)
+    """The return addresses that an unwinder finds before the site."""
     above: bytes = b""
     called: dict[str, list[Registers]] = field(default_factory=dict)
     """At the entry of each C function that the port called."""
@@ -138,6 +143,7 @@ def lay_out(bench: Bench, call: TracedCall) -> None:
         status = bench.registers.read(*abi.float_status)
         bench.registers.write({n: status[n] | bits for n, bits in abi.float_status.items()})
     call.before = bench.registers.read()
+    call.outer = frame_records(bench, call.before)
     stack = call.before[isa.abi.stack_register]
     bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
     call.above = bench.guest.debugger.dump_memory(stack, ABOVE)
@@ -210,7 +216,7 @@ def frame_records(bench: Bench, registers: Registers) -> list[int]:
     found: list[int] = []
     head = isa.abi.frame_record
     pointer = registers[head.register] if head else 0
-    while head and pointer and len(found) < 3:
+    while head and pointer and len(found) < MOST_RECORDS:
         try:
             data = bench.read_memory(pointer + head.offset, 2 * isa.word_size)
         except GdbError:

@@ -45,6 +45,7 @@
 #define FUNCT(word)		((word) & 0x3f)
 #define FUNCT_JR		0x08u
 #define FUNCT_JALR		0x09u	/* jr too, from release 6 on */
+#define FUNCT_BREAK		0x0du
 #define FUNCT_ADDU		0x21u
 #define FUNCT_SUBU		0x23u
 #define FUNCT_OR		0x25u
@@ -95,10 +96,12 @@ static bool jumps(u32 word)
 	       word >> 16 == 0x1000;			/* b: beq zero,zero */
 }
 
-/* The trap at the end of a function: teq of a register with itself. */
+/* A trap: break, which is in front of a module's text, or teq of a register with itself. */
 static bool traps(u32 word)
 {
-	return OPCODE(word) == OP_SPECIAL && FUNCT(word) == FUNCT_TEQ && RS(word) == RT(word);
+	return OPCODE(word) == OP_SPECIAL &&
+	       (FUNCT(word) == FUNCT_BREAK ||
+		(FUNCT(word) == FUNCT_TEQ && RS(word) == RT(word)));
 }
 
 /**

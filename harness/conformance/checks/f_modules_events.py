@@ -110,14 +110,11 @@ def graph_events_of_modules(bench: Bench) -> None:
             "func is no site that is on",
             found=[f"{site:#x}" for site in sorted(wrong)],
         )
-        # A function whose prologue cannot be decoded may lack its events; but if all with a call of
-        # the same length lack them, the port does not handle such sites.
+        # If all functions with a call of one length lack their events, the port does not handle
+        # such sites.
         sizes = {site.ip: bench.sites.size(site) for site in sites}
         missing = {sizes[at] for _, at in expected} - {sizes.get(at) for _, at in found}
         bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events")
-        left = {site for _, site in expected} - {site for _, site in found}
-        if bench.applies("C4i"):
-            expected = [one for one in expected if one[1] not in left]
         shown: Callable[[tuple[bool, int]], str] = lambda one: (  # noqa: E731
             f"{'exit' if one[0] else 'entry'} {bench.image.symbolize(one[1])}"
         )
