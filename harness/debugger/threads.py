@@ -22,6 +22,7 @@ done without executing it.  An instruction that jumps to itself may be executed 
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _TARGET_ID = re.compile(r"Thread (?:(\d{1,18})\.)?(\d{1,18})")
+_BEFORE = re.compile(r"(0x[0-9a-f]{1,16})sending: ")
 _STEPPED = re.compile(r'received: "[TS]05')
 _STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
 _UNANSWERED = "error while fetching packet"
@@ -101,10 +102,13 @@ class Threads:
                 raise _not_finished(thread)
             if not _STEPPED.search(text):
                 raise GdbError(f"the stub did not step: {escape(text.strip(), 200)}")
-            after = _address(text.rpartition("\n")[2])
-            if after != _address(text):
+            # In front of it may be what gdb has printed of the last stop.
+            before, after = _BEFORE.findall(text), text.rpartition("\n")[2]
+            if not before or not _ADDRESS.fullmatch(after):
+                raise GdbError("gdb printed no program counter")
+            if after != before[-1]:
                 break
-        return after
+        return int(after, 16)
 
 
 def _not_finished(thread: int) -> DeadlineMissed:
@@ -112,13 +116,6 @@ def _not_finished(thread: int) -> DeadlineMissed:
         f"thread {thread} did not finish one instruction within {STEP_TIMEOUT} s",
         "Its CPU waits for an interrupt; let the guest run instead.",
     )
-
-
-def _address(text: str) -> int:
-    found = _ADDRESS.match(text)
-    if found is None:
-        raise GdbError("gdb printed no program counter")
-    return int(found[0], 16)
 
 
 def _thread(entry: Mapping[str, Any]) -> Thread:

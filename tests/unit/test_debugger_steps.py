@@ -41,6 +41,15 @@ def test_a_step():
     assert (Threads(stub).step(1, (1, 2)), stub.steps) == (0x1004, 1)
 
 
+def test_what_gdb_had_still_to_print_is_in_front():
+    class Behind(Stub):
+        def console(self, *commands):
+            return f"\nBreakpoint 4, 0x1004 in leaf\n{super().console(*commands)}"
+
+    stub = Behind(0x1004)
+    assert (Threads(stub).step(1, (1, 2)), stub.steps) == (0x1004, 1)
+
+
 def test_a_step_that_an_interrupt_came_before_is_done_again():
     stub = Stub(0x1000, 0x1000, 0x2000)
     assert (Threads(stub).step(1, (1, 2)), stub.steps) == (0x2000, 3)
