@@ -17,7 +17,7 @@ WORK = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class CompileUnit:
     """A compilation unit: the source file as the compiler was given it, and DW_AT_language."""
 
     file: str
@@ -34,7 +34,7 @@ class CompileUnits:
     def __init__(self, data: bytes) -> None:
         from elftools.elf.elffile import ELFFile
 
-        self._units: list[tuple[range, Unit]] = []
+        self._units: list[tuple[range, CompileUnit]] = []
         file: Any = ELFFile(io.BytesIO(data))
         debug = [s for s in file.iter_sections() if s.name.startswith((".debug_", ".zdebug_"))]
         sizes = {section.name: section["sh_size"] for section in debug}
@@ -56,16 +56,16 @@ class CompileUnits:
         )
         self._starts = [code.start for code, _ in self._units]
 
-    def at(self, address: int) -> Unit | None:
+    def at(self, address: int) -> CompileUnit | None:
         """The unit of the code at an address."""
         index = bisect_right(self._starts, address) - 1 if self._units else -1
         return self._units[index][1] if index >= 0 and address in self._units[index][0] else None
 
 
-def _unit(dwarf: Any, offset: int) -> Unit:
+def _unit(dwarf: Any, offset: int) -> CompileUnit:
     attributes = dwarf.get_CU_at(offset).get_top_DIE().attributes
     name, language = attributes.get("DW_AT_name"), attributes.get("DW_AT_language")
-    return Unit(
+    return CompileUnit(
         name.value.decode(errors="replace") if name else "",
         None if language is None else int(language.value),
     )

@@ -188,6 +188,7 @@ def test_search_selects_one_match_after_the_other(browser, tmp_path):
     field.send_keys(Keys.ENTER)
     assert said.text == "2 of 2 matches"
     assert facts(browser)["at"] == "5.000002000 s on CPU 0"
+    settled(browser)
     matches = browser.find_elements(By.CSS_SELECTOR, "#flame .match")
     assert [one.get_attribute("data-path").split(";")[-1] for one in matches] == ["leaf"]
     field.clear()

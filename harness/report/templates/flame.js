@@ -97,7 +97,8 @@ class Flame {
 		this.search = search;
 		this.box = byId("flame");
 		this.path = [];
-		new ResizeObserver(() => this.draw()).observe(this.box);
+		/* Its height follows from what is drawn. */
+		new ResizeObserver(() => this.box.clientWidth !== this.width && this.draw()).observe(this.box);
 	}
 
 	update(root, timed) {
@@ -122,7 +123,8 @@ class Flame {
 		if (!this.root)
 			return;
 		const nodes = this.zoomed();
-		const least = 0.7 / Math.max(this.box.clientWidth, 1);
+		this.width = this.box.clientWidth;
+		const least = 0.7 / Math.max(this.width, 1);
 		const made = [];
 		let deepest = 0;
 		const place = (node, path, left, width, level) => {
@@ -154,7 +156,7 @@ class Flame {
 		const share = this.root.value ? (node.value / this.root.value * 100).toFixed(1) : "0";
 		made.title = `${node.name}: ${this.text(node.value)} (${share} %), of its own ${this.text(Math.max(0, node.own))}`;
 		made.setAttribute("aria-label", made.title);
-		if (width * this.box.clientWidth > 20)
+		if (width * this.width > 20)
 			made.textContent = node.name;
 		if (this.search.pattern)
 			made.classList.add(this.search.pattern(node.name) ? "match" : "faint");
