@@ -222,6 +222,11 @@ class MachineConfig(ConfigFile):
     name: Annotated[str, StringConstraints(pattern=_NAME)]
 
     @property
+    def saves_clock(self) -> bool:
+        """Whether the clock is in QEMU's snapshots, as it has to be for a replay."""
+        return machine_of(self.architecture).unsaved_clock is None
+
+    @property
     def properties(self) -> frozenset[Property]:
         """The properties of its guests that clauses depend on."""
         nmi = self.injection is not None and self.injection.nmi

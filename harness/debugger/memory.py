@@ -168,6 +168,11 @@ class Memory:
         with self._physical():
             self._session.command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
 
+    def read_physical(self, address: int, size: int) -> bytes:
+        """``size`` bytes at a physical address, not from cached blocks."""
+        with self._physical():
+            return self._fetch_at(address, size)
+
     def dump(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on, not from cached blocks."""
         return self._reach(address, size, lambda where: self._dump_at(where, size))

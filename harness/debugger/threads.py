@@ -57,12 +57,13 @@ class Threads:
             entries = found if isinstance(found, list) else []
             threads = [_thread(entry) for entry in entries if isinstance(entry, dict)]
             self._all = sorted(threads, key=lambda thread: thread.id)
+            self._target_ids = {one.id: one.target_id for one in self._all if one.target_id}
         return list(self._all)
 
     def target_id(self, thread: int) -> tuple[int, int]:
         """The stub's identification of a thread: process (0 if none) and thread."""
         if thread not in self._target_ids:
-            self._target_ids = {t.id: t.target_id for t in self.all() if t.target_id}
+            self.all()
         return self._target_ids.get(thread, (0, thread))
 
     def select(self, thread: int) -> None:

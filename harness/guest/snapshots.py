@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Snapshots of a guest: the machine's state, and the harness's state of tracing and modules."""
 
+from collections.abc import Iterator, Mapping
+
 from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import UsageError
@@ -9,6 +11,9 @@ from harness.guest.modules import Module, Modules
 from harness.guest.tracing import Tracing, TracingState
 from harness.image import Image
 from harness.machine import AttachedMachine, Machine
+
+CLOCK_SIZE = 8
+"""Bytes of `Machine.unsaved_clock`."""
 
 
 class GuestSnapshots:
@@ -31,7 +36,7 @@ class GuestSnapshots:
         self._control = control
         self._tracing = tracing
         self._modules = modules
-        self._states: dict[str, tuple[TracingState, list[Module]]] = {}
+        self._states: dict[str, tuple[TracingState, list[Module], bytes]] = {}
         self._restored_at = -1
 
     def take(self, name: str) -> None:
@@ -43,10 +48,16 @@ class GuestSnapshots:
                 "Boot it again instead, or use a config with one CPU.",
             )
         self._control.leave_delay_slot()
-        if self._image.isa.machine.unsaved_timer:
+        machine, count = self._image.isa.machine, b""
+        if machine.unsaved_clock is not None:
+            count = self._debugger.read_physical(machine.unsaved_clock, CLOCK_SIZE)
+        elif machine.unsaved_timer:
             self._run_due_timers()
         self._machine.snapshots.save(name)
-        self._states[name] = self._tracing.state, self._modules.loaded
+        if machine.unsaved_clock is not None:
+            # As after a load, so that both go on alike.
+            self._restart_clock(count)
+        self._states[name] = self._tracing.state, self._modules.loaded, count
 
     def restore(self, name: str) -> None:
         """See `Guest.restore`."""
@@ -58,8 +69,8 @@ class GuestSnapshots:
         self._machine.snapshots.load(name)
         self._restored_at = debugger.resumptions
         debugger.moved()
-        self._restart_timer()
-        tracing, modules = self._states[name]
+        tracing, modules, count = self._states[name]
+        self._restart_clock(count)
         self._modules.restore(modules)
         self._tracing.restore(tracing)
 
@@ -70,20 +81,54 @@ class GuestSnapshots:
         for the machine to run.  A timer that is restarted at its own time is lost in QEMU 10.
         Only one instruction lets it run: a nop, and nothing else changes.
         """
-        debugger, image = self._debugger, self._image
-        pc_register, nop = image.isa.abi.pc_register, image.isa.sites.nop
-        place, pc = image.text.start, debugger.read_register(pc_register)
-        code = debugger.read_memory(place, len(nop))
-        debugger.write_memory(place, nop)
-        debugger.write_register(pc_register, place)
-        debugger.step_instruction()
-        debugger.write_memory(place, code)
-        debugger.write_register(pc_register, pc)
+        for cpu in self._processors():
+            cpu.execute(self._image.isa.sites.nop, {})
 
-    def _restart_timer(self) -> None:
-        machine = self._image.isa.machine
+    def _restart_clock(self, count: bytes) -> None:
+        """Set the clock to what it showed, and start the CPUs' timers by it."""
+        debugger, machine = self._debugger, self._image.isa.machine
+        if machine.unsaved_clock is not None:
+            debugger.write_physical(machine.unsaved_clock, count)
         if machine.unsaved_timer:
-            name, stop = machine.unsaved_timer_stop
-            value = self._debugger.read_register(name)
-            self._debugger.write_register(name, value ^ stop)
-            self._debugger.write_register(name, value)
+            for cpu in self._processors():
+                machine.restart_timer(cpu, int.from_bytes(count, self._image.byteorder))
+
+    def _processors(self) -> Iterator["_Processor"]:
+        """Each CPU while it is the selected one."""
+        debugger = self._debugger
+        with debugger.preserved_selection():
+            for thread in debugger.threads():
+                debugger.select_thread(thread.id)
+                yield _Processor(debugger, self._image, thread.id)
+
+
+class _Processor:
+    """`harness.isa.Processor`: the selected CPU, through the debug stub."""
+
+    def __init__(self, debugger: Debugger, image: Image, thread: int) -> None:
+        self._debugger = debugger
+        self._image = image
+        self._thread = thread
+
+    def register(self, name: str) -> int:
+        return self._debugger.read_register(name)
+
+    def set_register(self, name: str, value: int) -> None:
+        self._debugger.write_register(name, value)
+
+    def variable(self, symbol: str, size: int) -> int:
+        place = self._image.symbols[symbol] + size * (self._thread - 1)
+        return int.from_bytes(self._debugger.read_memory(place, size), self._image.byteorder)
+
+    def execute(self, instruction: bytes, registers: Mapping[str, int]) -> None:
+        """In place of the first one of the kernel's text."""
+        debugger, image = self._debugger, self._image
+        changed = {image.isa.abi.pc_register: image.text.start, **registers}
+        before = {name: debugger.read_register(name) for name in changed}
+        code, stop = debugger.read_memory(image.text.start, len(instruction)), debugger.stop
+        debugger.write_memory(image.text.start, instruction)
+        debugger.write_registers(changed)
+        debugger.step_instruction(self._thread)
+        debugger.write_memory(image.text.start, code)
+        debugger.write_registers(before)
+        debugger.stop = stop

@@ -17,7 +17,15 @@ from harness.isa.asm_syntax import AsmSyntax, Effect
 from harness.isa.base import ADVICE, PARTS, Isa, require_members
 from harness.isa.code import Instruction
 from harness.isa.linux import LinuxFiles
-from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.machine import (
+    FlowKind,
+    FlowPattern,
+    Injection,
+    Injector,
+    Machine,
+    Processor,
+    Property,
+)
 from harness.isa.sites import CallSite, Form, SiteState
 from harness.units import ByteOrder
 
@@ -37,6 +45,7 @@ __all__ = [
     "Isa",
     "LinuxFiles",
     "Machine",
+    "Processor",
     "Property",
     "SiteState",
     "architectures",

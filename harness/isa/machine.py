@@ -78,6 +78,26 @@ class Injection(NamedTuple):
     """Whether it can raise NMIs."""
 
 
+class Processor(Protocol):
+    """A stopped CPU whose timer is to go on."""
+
+    def register(self, name: str) -> int:
+        """The value of a register."""
+        ...
+
+    def set_register(self, name: str, value: int) -> None:
+        """Set a register."""
+        ...
+
+    def variable(self, symbol: str, size: int) -> int:
+        """This CPU's element of an array of the guest's, with elements of ``size`` bytes."""
+        ...
+
+    def execute(self, instruction: bytes, registers: Mapping[str, int]) -> None:
+        """Execute one instruction with these registers; it changes no other."""
+        ...
+
+
 class Machine(ABC):
     """The CPUs of one architecture, as set up by the guests in ``guests/arch/``."""
 
@@ -103,8 +123,8 @@ class Machine(ABC):
     """Size in bytes of a branch's delay slot."""
     unsaved_timer: ClassVar[str] = ""
     """The guest's function for interrupts of a timer that is not in QEMU's snapshots."""
-    unsaved_timer_stop: ClassVar[tuple[str, int]] = ("", 0)
-    """The register and the bit that stop that timer; QEMU sets it again when it may go on."""
+    unsaved_clock: ClassVar[int | None] = None
+    """The physical address of the clock's counter of 8 bytes, if it is not in QEMU's snapshots."""
     replays_sleep: ClassVar[bool] = False
     """Whether QEMU's record and replay need ``-icount sleep=on``: an idle CPU waits for time."""
     vectors_symbol: ClassVar[str]
@@ -129,6 +149,13 @@ class Machine(ABC):
     def faulting(self, register: Callable[[str], int], pc: int) -> int:
         """The address of the instruction that the last exception was taken for."""
         return pc
+
+    def restart_timer(self, cpu: Processor, now: int) -> None:
+        """Start a CPU's timer anew after a snapshot; for machines with `unsaved_timer`.
+
+        ``now`` is the value of `unsaved_clock`.
+        """
+        raise NotImplementedError
 
     @classmethod
     @abstractmethod

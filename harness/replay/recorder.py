@@ -138,9 +138,10 @@ def check_replayable(spec: Startable) -> GuestSpec:
             f"{config.name} has {config.qemu.smp} CPUs, and QEMU replays machines with one",
             "Choose a config with one CPU.",
         )
-    if not config.qemu.snapshots:
+    if not config.qemu.snapshots or not config.saves_clock:
+        missing = "a snapshot" if not config.qemu.snapshots else "the clock"
         raise UsageError(
-            f"QEMU cannot restore a snapshot of {config.name}, and a replay needs them",
+            f"QEMU cannot restore {missing} of {config.name}, as a replay needs",
             "Choose another config.",
         )
     return spec

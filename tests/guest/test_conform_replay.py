@@ -9,10 +9,10 @@ import pytest
 from harness.config import list_configs, load_config, load_port
 from support.command import harness
 
-ALL = [(name, load_config(name).qemu) for name in list_configs()]
-ONE_CPU = [name for name, qemu in ALL if qemu.smp == 1 and qemu.snapshots]
-SEVERAL = next(name for name, qemu in ALL if qemu.smp > 1)
-WITHOUT_SNAPSHOTS = next(name for name, qemu in ALL if qemu.smp == 1 and not qemu.snapshots)
+CONFIGS = [load_config(name) for name in list_configs()]
+ONE_CPU = [one.name for one in CONFIGS if one.qemu.smp == 1 and one.saves_clock]
+SEVERAL = next(one.name for one in CONFIGS if one.qemu.smp > 1)
+WITHOUT_CLOCK = next(one.name for one in CONFIGS if one.qemu.smp == 1 and not one.saves_clock)
 
 LOST_RESULT = {
     "aarch64": (
@@ -98,7 +98,7 @@ def test_without_a_failure_there_is_no_session():
     ("options", "message"),
     [
         (("-c", SEVERAL), "replays machines with one"),
-        (("-c", WITHOUT_SNAPSHOTS), "cannot restore a snapshot"),
+        (("-c", WITHOUT_CLOCK), "cannot restore the clock"),
         ((), "--replay goes into one guest"),
         (("-c", "mips-malta", "--next"), "--replay goes with"),
         (("-c", "mips-malta", "--json", "-"), "--replay goes with"),

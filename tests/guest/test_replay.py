@@ -17,10 +17,10 @@ from harness.ring.header import FIXED_SIZE, header_length
 from support.command import harness
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "replay.rst"
-ALL = [(name, load_config(name).qemu) for name in list_configs()]
-ONE_CPU = [name for name, qemu in ALL if qemu.smp == 1 and qemu.snapshots]
-SEVERAL = next(name for name, qemu in ALL if qemu.smp > 1)
-NO_SNAPSHOTS = next(name for name, qemu in ALL if qemu.smp == 1 and not qemu.snapshots)
+CONFIGS = [load_config(name) for name in list_configs()]
+ONE_CPU = [one.name for one in CONFIGS if one.qemu.smp == 1 and one.saves_clock]
+SEVERAL = next(one.name for one in CONFIGS if one.qemu.smp > 1)
+WITHOUT_CLOCK = next(one.name for one in CONFIGS if one.qemu.smp == 1 and not one.saves_clock)
 
 
 def pytest_generate_tests(metafunc):
@@ -231,7 +231,7 @@ def test_what_cannot_be_replayed_is_refused(tmp_path, change, message):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [(SEVERAL, "QEMU replays machines with one"), (NO_SNAPSHOTS, "cannot restore a snapshot")],
+    [(SEVERAL, "QEMU replays machines with one"), (WITHOUT_CLOCK, "cannot restore the clock")],
 )
 def test_what_cannot_be_recorded_for_a_replay_is_refused(tmp_path, name, message):
     file = tmp_path / "x.dat"

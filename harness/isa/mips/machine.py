@@ -7,7 +7,15 @@ Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.machine import (
+    FlowKind,
+    FlowPattern,
+    Injection,
+    Injector,
+    Machine,
+    Processor,
+    Property,
+)
 from harness.isa.mips.abi import general_registers
 from harness.isa.mips.linux import MIPS_LINUX
 
@@ -60,12 +68,17 @@ class MipsMachine(Machine):
     accesses_memory = ((0x80000000, 0x80000000),)
     delay_slot = 4
     unsaved_timer = "timer_interrupt"
-    unsaved_timer_stop = "cause", _DISABLE_COUNT
     vectors_symbol = "exception_vectors"
     # TLB refill, XTLB refill, cache error, general, interrupts with Cause.IV set.
     vector_offsets: ClassVar[Sequence[int]] = (0, 0x80, 0x100, 0x180, 0x200)
     edge_memory = "256M"
     fatal_entry = "fatal_exception"
+
+    def restart_timer(self, cpu: Processor, now: int) -> None:
+        """QEMU sets the timer when Count goes on."""
+        cause = cpu.register("cause")
+        cpu.set_register("cause", cause ^ _DISABLE_COUNT)
+        cpu.set_register("cause", cause)
 
     def fault(self, register: Callable[[str], int], pc: int) -> str:
         """By Cause and BadVAddr, which stay until the next exception."""

@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import UsageError
-from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.machine import (
+    FlowKind,
+    FlowPattern,
+    Injection,
+    Injector,
+    Machine,
+    Processor,
+    Property,
+)
 from harness.isa.riscv64.linux import RISCV64_LINUX
 
 _MEMORY = range(0x80000000, 0xC0000000)
@@ -17,6 +25,9 @@ _FENCE_I = 0x0000100F
 
 _IMSIC_PAGES, _IMSIC_PAGE = 0x28000000, 0x1000
 """The supervisor's interrupt files of the virt machine with ``aia=aplic-imsic``."""
+
+_MTIME = 0x0200BFF8
+"""The counter of the virt machine's ACLINT, which ``time`` is read from."""
 
 _INJECTED = 2
 """The message that guests take for an injected one (guests/arch/riscv64/include/asm/imsic.h)."""
@@ -34,6 +45,12 @@ _C_STORES = (0b101, 0b110, 0b111)
 
 _PRED_W, _SUCC_W = 1 << 24, 1 << 20
 """Stores before a fence, and those behind it."""
+
+_MACHINE_MODE = 3
+"""In gdb's ``priv``."""
+_MTIE = 1 << 7
+"""mie.MTIE (volume II, "Machine Interrupt Registers")."""
+_CSRW_STIMECMP_A0 = (0x14D51073).to_bytes(4, "little")
 
 _SIE, _SPP = 1 << 1, 1 << 8
 """sstatus.SIE, and sstatus.SPP: whether the last trap came from the kernel."""
@@ -70,9 +87,22 @@ class RiscV64Machine(Machine):
         (0x0000005B, 0x00000003),
         *((bit | 0b11, bit | end) for bit in (1 << 13, 1 << 14) for end in (0b00, 0b10)),
     )
+    unsaved_timer = "timer_interrupt"
+    unsaved_clock = _MTIME
     fatal_entry = "unhandled_exception"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = (0,)
+
+    def restart_timer(self, cpu: Processor, now: int) -> None:
+        """QEMU's stub does not show ``stimecmp``; the guest knows what is in it.
+
+        QEMU's timer still has a deadline of before the load.  One in the past would not replace it.
+        Machine mode may write ``stimecmp`` on a CPU that has not begun too.  The machine's timer is
+        always due here: it wakes a CPU that waits, and no interrupt is taken during a step.
+        """
+        for deadline in (now + 1, cpu.variable("tick_deadline", 8)):
+            registers = {"a0": deadline, "priv": _MACHINE_MODE, "mie": _MTIE}
+            cpu.execute(_CSRW_STIMECMP_A0, registers)
 
     def fault(self, register: Callable[[str], int], pc: int) -> str:
         """By scause and stval, which stay until the next trap."""
