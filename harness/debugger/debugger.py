@@ -166,10 +166,6 @@ class Debugger:
         if data:
             self._write(MemoryWrite(self._masked(address), data))
 
-    def read_physical(self, address: int, size: int) -> bytes:
-        """Read at a physical address, such as a device register; QEMU's stubs only."""
-        return self.memory.read_physical(address, size)
-
     def write_physical(self, address: int, data: bytes) -> None:
         """Write to a physical address, such as a device register; QEMU's stubs only."""
         self._write(MemoryWrite(address, data, physical=True))

@@ -169,7 +169,7 @@ class Memory:
             self._session.command(f"-data-write-memory-bytes 0x{address:x} {data.hex()}")
 
     def read_physical(self, address: int, size: int) -> bytes:
-        """``size`` bytes at a physical address, not from cached blocks."""
+        """``size`` bytes at a physical address, such as a device register; QEMU's stubs only."""
         with self._physical():
             return self._fetch_at(address, size)
 

@@ -50,7 +50,7 @@ class GuestSnapshots:
         self._control.leave_delay_slot()
         machine, count = self._image.isa.machine, b""
         if machine.unsaved_clock is not None:
-            count = self._debugger.read_physical(machine.unsaved_clock, CLOCK_SIZE)
+            count = self._debugger.memory.read_physical(machine.unsaved_clock, CLOCK_SIZE)
         elif machine.unsaved_timer:
             self._run_due_timers()
         self._machine.snapshots.save(name)
