@@ -41,6 +41,17 @@ SYM_FUNC_START(machine_entry)
 	slli	t0, t0, MENVCFG_STCE_BIT
 	csrs	CSR_MENVCFG, t0
 
+	/* Without an IMSIC its registers are illegal. */
+	la	t0, 1f
+	csrw	mtvec, t0
+	la	t1, has_imsic
+	csrr	t0, CSR_SISELECT
+	li	t0, 1
+	sw	t0, (t1)
+	.balign	4
+1:	la	t0, machine_trap
+	csrw	mtvec, t0
+
 	/* The others sleep until smp.c says what for, and interrupts them. */
 	csrr	s1, mhartid
 	la	s2, secondary_thread
@@ -122,7 +133,10 @@ secondary:
 SYM_FUNC_END(supervisor_entry)
 
 	.data				/* not .bss, which is cleared later */
+	.globl	has_imsic
 	.balign	8
+has_imsic:
+	.quad	0
 	.globl	secondary_thread
 secondary_thread:
 	.skip	8 * NR_CPUS, 0

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Which interrupt it was; and the interrupt controller, an IMSIC for each CPU. */
+/*
+ * Which interrupt it was; and what CPUs interrupt each other by: an IMSIC for each, or without AIA
+ * the SSWI device.
+ */
+#include <asm/aclint.h>
 #include <asm/csr.h>
 #include <asm/imsic.h>
 #include <asm/io.h>
@@ -11,22 +15,28 @@
 #include <linux/sched.h>
 
 /* The assembler does not know their names: AIA, chapter 2. */
-#define CSR_SISELECT	"0x150"
-#define CSR_SIREG	"0x151"
-#define CSR_STOPEI	"0x15c"
+#define SISELECT	"0x150"
+#define SIREG		"0x151"
+#define STOPEI		"0x15c"
 
 #define EIDELIVERY	0x70
 #define EITHRESHOLD	0x72
 #define EIE0		0xc0
 
+extern unsigned long has_imsic;		/* head.S */
+
 static void imsic_write(unsigned long selected, unsigned long value)
 {
-	__asm__ volatile("csrw " CSR_SISELECT ", %0\n\tcsrw " CSR_SIREG ", %1"
+	__asm__ volatile("csrw " SISELECT ", %0\n\tcsrw " SIREG ", %1"
 			 : : "r"(selected), "r"(value));
 }
 
 void arch_irq_init(void)
 {
+	if (!has_imsic) {
+		__asm__ volatile("csrs sie, %0" : : "r"(1ul << INT_SOFTWARE));
+		return;
+	}
 	imsic_write(EIE0, 1ul << IMSIC_IPI | 1ul << IMSIC_INJECTED);
 	imsic_write(EITHRESHOLD, 0);
 	imsic_write(EIDELIVERY, 1);
@@ -38,7 +48,7 @@ static void handle_message(void)
 	unsigned long top;
 
 	/* Reading tells, writing acknowledges. */
-	__asm__ volatile("csrrw %0, " CSR_STOPEI ", zero" : "=r"(top) : : "memory");
+	__asm__ volatile("csrrw %0, " STOPEI ", zero" : "=r"(top) : : "memory");
 	switch (top >> 16) {
 	case 0:
 		return;
@@ -52,6 +62,19 @@ static void handle_message(void)
 	panic("message %lu, which nobody has asked for", top >> 16);
 }
 
+/* Cleared first: what is asked for from here on comes again. */
+static void handle_software_interrupt(void)
+{
+	unsigned int cpu = current->cpu;
+
+	__asm__ volatile("csrc sip, %0\n\tfence rw, rw" : : "r"(1ul << INT_SOFTWARE) : "memory");
+	if (readl(PLIC_INJECTED(cpu))) {
+		writel(0, PLIC_INJECTED(cpu));
+		injected_interrupt();
+	}
+	smp_ipi_interrupt();
+}
+
 void arch_handle_irq(void)
 {
 	unsigned long cause;
@@ -60,6 +83,9 @@ void arch_handle_irq(void)
 	switch (cause & ~CAUSE_INTERRUPT) {
 	case INT_EXTERNAL:
 		handle_message();
+		return;
+	case INT_SOFTWARE:
+		handle_software_interrupt();
 		return;
 	case INT_TIMER:
 		timer_interrupt();
@@ -72,5 +98,8 @@ void arch_send_ipi(unsigned int cpu)
 {
 	/* What this CPU has written has to be there when the other one looks. */
 	__asm__ volatile("fence rw, rw" : : : "memory");
-	writel(IMSIC_IPI, IMSIC_PAGE(cpu));
+	if (has_imsic)
+		writel(IMSIC_IPI, IMSIC_PAGE(cpu));
+	else
+		writel(1, SSWI(cpu));
 }

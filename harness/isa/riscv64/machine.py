@@ -32,6 +32,9 @@ _MTIME = 0x0200BFF8
 _INJECTED = 2
 """The message that guests take for an injected one (guests/arch/riscv64/include/asm/imsic.h)."""
 
+_SSWI, _INJECTED_MARKS = 0x02F00000, 0x0C000100
+"""Of ``aclint=on``, and what guests take for injected there (asm/aclint.h); 4 bytes a CPU."""
+
 _FAULTS = {
     **dict.fromkeys((0, 1, 12), "jump to"),
     **dict.fromkeys((4, 5, 13), "load from"),
@@ -63,10 +66,21 @@ def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
     to.store(_IMSIC_PAGES + cpu * _IMSIC_PAGE, _INJECTED.to_bytes(4, "little"))
 
 
+def _set_software_interrupt(to: Injector, cpu: int, nmi: bool) -> None:
+    """A store of 1 to a CPU's word is its software interrupt; the mark says whose it is."""
+    if nmi:
+        raise UsageError("this machine can raise no NMI in a running kernel")
+    for base in (_INJECTED_MARKS, _SSWI):
+        to.store(base + cpu * 4, (1).to_bytes(4, "little"))
+
+
 class RiscV64Machine(Machine):
     """The kernel runs in supervisor mode, identity-mapped."""
 
-    injections: ClassVar[Mapping[str, Injection]] = {"imsic": Injection(_send_message)}
+    injections: ClassVar[Mapping[str, Injection]] = {
+        "imsic": Injection(_send_message),
+        "sswi": Injection(_set_software_interrupt),
+    }
     linux = RISCV64_LINUX
     flow_patterns = (
         FlowPattern(0x00000FFF, 0x000000EF, FlowKind.CALL),  # jal ra

@@ -34,6 +34,7 @@
 #define CSR_MENVCFG		0x30a
 #define MENVCFG_STCE_BIT	63		/* S may use stimecmp */
 #define CSR_STIMECMP		0x14d
+#define CSR_SISELECT		0x150
 
 /* scause */
 #define CAUSE_INTERRUPT		(_UL(1) << 63)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interrupts of QEMU's virt machine with aclint=on and without AIA: a store of 1 to a CPU's word of the
+ * SSWI device makes its supervisor software interrupt pending, and does not say what for. A debugger
+ * marks its own first, in a register of the PLIC that nothing else uses: the priority of a source
+ * that the machine does not have.
+ * Sources: RISC-V ACLINT Specification, chapter 4; RISC-V PLIC Specification, chapter 3.
+ */
+#ifndef ASM_ACLINT_H
+#define ASM_ACLINT_H
+
+#define SSWI(cpu)		(0x02f00000ul + (cpu) * 4ul)
+#define PLIC_INJECTED(cpu)	(0x0c000000ul + (64 + (cpu)) * 4ul)
+
+#endif
