@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Judge ports on configs, with one process for each build of a port."""
+"""Judge ports on configs, with processes for each build of a port."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
 
@@ -38,6 +39,9 @@ BUILDS = "builds"
 """In place of a variant: all combinations of features (C4m)."""
 
 
+SHORT = 10
+"""Checks of a job that is not worth a second boot, at most."""
+
 WITHOUT_MODULES = {MODULES: DYNAMIC, STATIC_MODULES: STATIC}
 """The same build without modules."""
 
@@ -50,6 +54,8 @@ class Job:
     variant: str
     clauses: tuple[Clause, ...]
     edits: Edits = field(default_factory=dict)
+    share: tuple[int, int] = (0, 1)
+    """Which of how many parts of the checks."""
 
 
 def jobs_for(spec: GuestSpec, wanted: Sequence[str]) -> list[Job]:
@@ -98,7 +104,38 @@ def do(job: Job) -> BuildFindings:
 
 
 def _checks(job: Job) -> list[Check]:
-    return checks_for(job.spec.effective_config, job.variant, job.spec.features, job.clauses)
+    first, step = job.share
+    every = checks_for(job.spec.effective_config, job.variant, job.spec.features, job.clauses)
+    return every[first::step]
+
+
+def parts_of(job: Job) -> list[Job]:
+    """A job that takes longer than all others together, in two; each boots a guest of its own."""
+    parts = 2 if job.variant == DYNAMIC and len(_checks(job)) > SHORT else 1
+    return [replace(job, share=(part, parts)) for part in range(parts)]
+
+
+def joined(job: Job, parts: Sequence[BuildFindings]) -> BuildFindings:
+    """The findings of all parts of a job, in the order of its checks."""
+    if len(parts) == 1:
+        return parts[0]
+    order = {check.name: at for at, check in enumerate(_checks(job))}
+    told = [
+        (clause, one) for part in parts for clause in part.failures for one in part.failures[clause]
+    ]
+    failures: dict[str, list[Failure]] = {}
+    for clause, one in sorted(told, key=lambda told: order[told[1].check]):
+        failures.setdefault(clause, []).append(one)
+    reason = next((part.reason for part in parts if part.reason), "")
+    judged, lost = (
+        _union(found) for found in zip(*((p.judged, p.lost) for p in parts), strict=True)
+    )
+    return BuildFindings(job.variant, judged, failures, reason, lost)
+
+
+def _union(all_found: Sequence[Mapping[str, set[str]]]) -> dict[str, set[str]]:
+    clauses = dict.fromkeys(clause for found in all_found for clause in found)
+    return {clause: set().union(*(f.get(clause, ()) for f in all_found)) for clause in clauses}
 
 
 def explain(job: Job, found: BuildFindings, cause: tuple[str, Failure]) -> BuildFindings:
@@ -129,13 +166,24 @@ def conform(
         waiting = []
         for spec in specs:
             jobs = jobs_for(spec, wanted)
-            waiting.append((spec, jobs, [pool.submit(do, job) for job in jobs]))
+            waiting.append(
+                (spec, jobs, [[pool.submit(do, p) for p in parts_of(job)] for job in jobs])
+            )
         for spec, jobs, futures in waiting:
             name = spec.config.name
-            tell(f"{name}: judging {len(futures)} builds")
-            for done, future in enumerate(as_completed(futures), 1):
-                tell(f"{name}: {future.result().variant}, {done} of {len(futures)} builds")
-            builds = [future.result() for future in futures]
+            tell(f"{name}: judging {len(jobs)} builds")
+            left = Counter(
+                job.variant for job, parts in zip(jobs, futures, strict=True) for _ in parts
+            )
+            for future in as_completed(part for parts in futures for part in parts):
+                left -= Counter((future.result().variant,))
+                if future.result().variant not in left:
+                    done = len(jobs) - len(left)
+                    tell(f"{name}: {future.result().variant}, {done} of {len(jobs)} builds")
+            builds = [
+                joined(job, [part.result() for part in parts])
+                for job, parts in zip(jobs, futures, strict=True)
+            ]
             _explained(pool, jobs, builds)
             results, findings = verdicts(spec, select(spec.effective_config, wanted), builds)
             took = time.monotonic() - started

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Checks of one build, judged in two parts."""
+
+from harness.conformance.checks.registry import DYNAMIC
+from harness.conformance.engine import BuildFindings, checks_for
+from harness.conformance.run import jobs_for, joined, parts_of
+from harness.conformance.variants import suite_spec
+from harness.conformance.verdict import Failure
+
+
+def dynamic(*wanted):
+    jobs = jobs_for(suite_spec("aarch64-virt"), wanted)
+    return next(job for job in jobs if job.variant == DYNAMIC)
+
+
+def names(job):
+    checks = checks_for(job.spec.effective_config, DYNAMIC, job.spec.features, job.clauses)
+    first, step = job.share
+    return [check.name for check in checks][first::step]
+
+
+def failed(check, message):
+    return Failure(check, DYNAMIC, message)
+
+
+def test_each_check_is_in_one_part():
+    job = dynamic()
+    first, second = parts_of(job)
+    assert sorted(names(first) + names(second)) == sorted(names(job))
+    assert abs(len(names(first)) - len(names(second))) <= 1
+
+
+def test_a_few_checks_stay_together():
+    job = dynamic("C9e")
+    assert parts_of(job) == [job]
+
+
+def test_what_two_parts_found_is_as_one_would_have_found_it():
+    job = dynamic()
+    a, b, c, *_ = names(job)
+    first = BuildFindings(
+        DYNAMIC,
+        {"C1a": {a}, "C2a": {c}},
+        {"C2a": [failed(a, "one"), failed(c, "four")], "C1a": [failed(a, "two")]},
+        lost={"C3d": {a}},
+    )
+    second = BuildFindings(
+        DYNAMIC, {"C1a": {b}}, {"C1a": [failed(b, "three")]}, lost={"C3d": {b}, "C4a": {b}}
+    )
+    found = joined(job, [first, second])
+    assert {clause: [one.message for one in all_] for clause, all_ in found.failures.items()} == {
+        "C2a": ["one", "four"],
+        "C1a": ["two", "three"],
+    }
+    assert list(found.failures) == ["C2a", "C1a"]
+    assert found.judged == {"C1a": {a, b}, "C2a": {c}}
+    assert found.lost == {"C3d": {a, b}, "C4a": {b}}
+
+
+def test_what_does_not_build_has_its_reason():
+    job = dynamic()
+    parts = [BuildFindings(DYNAMIC, {}, {}, "why"), BuildFindings(DYNAMIC, {}, {}, "why")]
+    assert joined(job, parts).reason == "why"
