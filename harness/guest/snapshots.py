@@ -82,7 +82,7 @@ class GuestSnapshots:
         Only one instruction lets it run: a nop, and nothing else changes.
         """
         for cpu in self._processors():
-            cpu.execute(self._image.isa.sites.nop, {})
+            cpu.execute(self._image.isa.sites.nop, registers={})
 
     def _restart_clock(self, count: bytes) -> None:
         """Set the clock to what it showed, and start the CPUs' timers by it."""
@@ -120,15 +120,17 @@ class _Processor:
         place = self._image.symbols[symbol] + size * (self._thread - 1)
         return int.from_bytes(self._debugger.read_memory(place, size), self._image.byteorder)
 
-    def execute(self, instruction: bytes, registers: Mapping[str, int]) -> None:
-        """In place of the first one of the kernel's text."""
+    def execute(self, *instructions: bytes, registers: Mapping[str, int]) -> None:
+        """In place of the first ones of the kernel's text."""
         debugger, image = self._debugger, self._image
         changed = {image.isa.abi.pc_register: image.text.start, **registers}
         before = {name: debugger.read_register(name) for name in changed}
-        code, stop = debugger.read_memory(image.text.start, len(instruction)), debugger.stop
-        debugger.write_memory(image.text.start, instruction)
-        debugger.write_registers(changed)
-        debugger.step_instruction(self._thread)
+        code, stop = b"".join(instructions), debugger.stop
+        replaced = debugger.read_memory(image.text.start, len(code))
         debugger.write_memory(image.text.start, code)
+        debugger.write_registers(changed)
+        for _ in instructions:
+            debugger.step_instruction(self._thread)
+        debugger.write_memory(image.text.start, replaced)
         debugger.write_registers(before)
         debugger.stop = stop

@@ -93,8 +93,8 @@ class Processor(Protocol):
         """This CPU's element of an array of the guest's, with elements of ``size`` bytes."""
         ...
 
-    def execute(self, instruction: bytes, registers: Mapping[str, int]) -> None:
-        """Execute one instruction with these registers; it changes no other."""
+    def execute(self, *instructions: bytes, registers: Mapping[str, int]) -> None:
+        """Execute instructions with these registers; they change no others."""
         ...
 
 

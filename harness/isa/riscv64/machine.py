@@ -53,7 +53,9 @@ _MACHINE_MODE = 3
 """In gdb's ``priv``."""
 _MTIE = 1 << 7
 """mie.MTIE (volume II, "Machine Interrupt Registers")."""
-_CSRW_STIMECMP_A0 = (0x14D51073).to_bytes(4, "little")
+_CSRW_STIMECMP_A0, _CSRW_STIMECMP_A1 = (
+    instruction.to_bytes(4, "little") for instruction in (0x14D51073, 0x14D59073)
+)
 
 _SIE, _SPP = 1 << 1, 1 << 8
 """sstatus.SIE, and sstatus.SPP: whether the last trap came from the kernel."""
@@ -114,9 +116,9 @@ class RiscV64Machine(Machine):
         Machine mode may write ``stimecmp`` on a CPU that has not begun too.  The machine's timer is
         always due here: it wakes a CPU that waits, and no interrupt is taken during a step.
         """
-        for deadline in (now + 1, cpu.variable("tick_deadline", 8)):
-            registers = {"a0": deadline, "priv": _MACHINE_MODE, "mie": _MTIE}
-            cpu.execute(_CSRW_STIMECMP_A0, registers)
+        deadline = cpu.variable("tick_deadline", 8)
+        registers = {"a0": now + 1, "a1": deadline, "priv": _MACHINE_MODE, "mie": _MTIE}
+        cpu.execute(_CSRW_STIMECMP_A0, _CSRW_STIMECMP_A1, registers=registers)
 
     def fault(self, register: Callable[[str], int], pc: int) -> str:
         """By scause and stval, which stay until the next trap."""
