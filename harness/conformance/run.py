@@ -2,9 +2,8 @@
 """Judge ports on configs, with processes for each build of a port."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field, replace
 
 from harness.conformance.catalogue import Clause
@@ -37,7 +36,6 @@ Tell = Callable[[str], None]
 
 BUILDS = "builds"
 """In place of a variant: all combinations of features (C4m)."""
-
 
 SHORT = 10
 """Checks of a job that is not worth a second boot, at most."""
@@ -166,26 +164,34 @@ def conform(
         waiting = []
         for spec in specs:
             jobs = jobs_for(spec, wanted)
-            waiting.append(
-                (spec, jobs, [[pool.submit(do, p) for p in parts_of(job)] for job in jobs])
-            )
+            futures = [[pool.submit(do, part) for part in parts_of(job)] for job in jobs]
+            waiting.append((spec, jobs, futures))
         for spec, jobs, futures in waiting:
-            name = spec.config.name
-            tell(f"{name}: judging {len(jobs)} builds")
-            left = Counter(
-                job.variant for job, parts in zip(jobs, futures, strict=True) for _ in parts
-            )
-            for future in as_completed(part for parts in futures for part in parts):
-                left -= Counter((future.result().variant,))
-                if future.result().variant not in left:
-                    done = len(jobs) - len(left)
-                    tell(f"{name}: {future.result().variant}, {done} of {len(jobs)} builds")
-            builds = [
-                joined(job, [part.result() for part in parts])
-                for job, parts in zip(jobs, futures, strict=True)
-            ]
+            builds = _judged(spec, jobs, futures, tell)
             _explained(pool, jobs, builds)
             results, findings = verdicts(spec, select(spec.effective_config, wanted), builds)
             took = time.monotonic() - started
-            yield Report(name, spec.port.name, results, took, findings=findings)
+            yield Report(spec.config.name, spec.port.name, results, took, findings=findings)
             started = time.monotonic()
+
+
+def _judged(
+    spec: GuestSpec,
+    jobs: Sequence[Job],
+    futures: Sequence[Sequence[Future[BuildFindings]]],
+    tell: Tell,
+) -> list[BuildFindings]:
+    """The findings of each job; ``futures`` has those of its parts."""
+    name, done = spec.config.name, 0
+    tell(f"{name}: judging {len(jobs)} builds")
+    numbers = {part: at for at, parts in enumerate(futures) for part in parts}
+    left = [len(parts) for parts in futures]
+    for part in as_completed(numbers):
+        left[numbers[part]] -= 1
+        if left[numbers[part]] == 0:
+            done += 1
+            tell(f"{name}: {part.result().variant}, {done} of {len(jobs)} builds")
+    return [
+        joined(job, [part.result() for part in parts])
+        for job, parts in zip(jobs, futures, strict=True)
+    ]
