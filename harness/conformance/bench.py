@@ -289,7 +289,7 @@ class Bench:
             except HostError as error:
                 # If the guest resets its machine, QEMU exits with status 0; if QEMU is killed, it
                 # does not.
-                if machine.ended(patience=1.0) and machine.child.status == 0:
+                if machine.ended(timeout=1.0) and machine.child.status == 0:
                     report = machine.exit_report()
                     raise GuestDied("the guest ended its machine", "", report) from error
                 raise

@@ -279,11 +279,11 @@ def _result(
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in builds if found.reason)
-        unseen = why_not_judged(clause, config) or (DIED if lost else "")
-        if less and not unseen and _could_be_judged(clause, builds):
+        unjudged = why_not_judged(clause, config) or (DIED if lost else "")
+        if less and not unjudged and _could_be_judged(clause, builds):
             result.verdict = Verdict.NOT_CLAIMED
             return result
-        result.reason = unseen or next(not_built, "") or "none of its checks applies to this port"
+        result.reason = unjudged or next(not_built, "") or "none of its checks applies to this port"
     return result
 
 

@@ -224,7 +224,7 @@ class RunControl:
 
     def cause(self, error: HarnessError) -> HarnessError:
         """The cause of a debugger's error: QEMU's exit, or the error itself."""
-        if isinstance(error, DebuggerDied | GdbError) and self._machine.ended(patience=PARTING):
+        if isinstance(error, DebuggerDied | GdbError) and self._machine.ended(timeout=PARTING):
             return self._machine_ended()
         return error
 

@@ -39,7 +39,7 @@ class AttachedMachine:
         self.directory = directory
         self.console = NoConsole()
 
-    def ended(self, patience: float = 0.0) -> bool:
+    def ended(self, timeout: float = 0.0) -> bool:
         """Not known."""
         return False
 

@@ -118,13 +118,13 @@ class Machine:
             return False
         return not (self._hung_up() and self._child.wait(1.0))
 
-    def ended(self, patience: float = 0.0) -> bool:
-        """Whether QEMU has ended, or does so within ``patience`` seconds.
+    def ended(self, timeout: float = 0.0) -> bool:
+        """Whether QEMU has ended, or does so within ``timeout`` seconds.
 
         QEMU closes its sockets one after the other before it ends, so wait a moment after a lost
         connection.
         """
-        return self._child is None or not self._child.alive or self._child.wait(patience)
+        return self._child is None or not self._child.alive or self._child.wait(timeout)
 
     def exit_report(self) -> str:
         """How QEMU ended (or that it runs), its command line, and its last messages."""

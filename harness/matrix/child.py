@@ -21,7 +21,7 @@ RESERVED = 4096 * MIB
 FILE_LIMIT = 2048 * MIB
 """Maximum size in bytes of a cell's files."""
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds that killed processes may take to end."""
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -136,7 +136,7 @@ def _kill_family(root: int) -> None:
         for descriptor in held:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         for descriptor in held:
             select.select([descriptor], [], [], max(0.0, end - time.monotonic()))
     finally:

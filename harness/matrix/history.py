@@ -66,7 +66,7 @@ MIGRATIONS = (
 )
 """Each upgrades a file from the version of its index to the next; they are never changed."""
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds to wait for another writer."""
 
 
@@ -102,7 +102,7 @@ class History:
         self.file = file
         with _errors(file):
             file.parent.mkdir(parents=True, exist_ok=True)
-            self._base = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
+            self._base = sqlite3.connect(file, timeout=TIMEOUT, isolation_level=None)
             self._base.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
         try:
             with _errors(file):

@@ -23,7 +23,7 @@ from harness.tracefs import Stream, Tracefs
 LINGER = 0.005
 """Seconds to wait for the next request before the guest continues: stopping it takes longer."""
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds until a program that nobody answers gets EBUSY."""
 
 AT_MOST = 0.25
@@ -205,7 +205,7 @@ class Mount:
             raise HostError("the guest has ended")
         self._requests.append(answer)
         self._ring()
-        with trio.move_on_after(PATIENCE):
+        with trio.move_on_after(TIMEOUT):
             await done.wait()
         if not begun:
             # A program that the guest's thread itself waits for would else wait for ever.

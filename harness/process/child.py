@@ -96,13 +96,13 @@ class Child:
         self._popen.wait()
         return True
 
-    def end(self, patience: float = 2.0) -> None:
-        """Send SIGTERM, and SIGKILL after ``patience`` seconds."""
+    def end(self, timeout: float = 2.0) -> None:
+        """Send SIGTERM, and SIGKILL after ``timeout`` seconds."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not self.alive:
                 return
             self._popen.send_signal(number)
-            if self.wait(patience):
+            if self.wait(timeout):
                 return
 
     def close(self) -> None:

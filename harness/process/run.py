@@ -15,7 +15,7 @@ from typing import IO, Any
 from harness.process.pdeathsig import group_with_pdeathsig, program_with_pdeathsig
 
 LINE_LIMIT = 1000  # characters
-PATIENCE = 5.0  # seconds that killed processes may take to end
+TIMEOUT = 5.0  # seconds that killed processes may take to end
 
 NOT_EXECUTABLE = 126  # exit status of a shell
 
@@ -156,7 +156,7 @@ def _wait_eof(output: IO[str]) -> None:
     """
     poll = select.poll()
     poll.register(output, select.POLLIN)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while poll.poll(max(0.0, end - time.monotonic()) * 1000):
         if not os.read(output.fileno(), LINE_LIMIT):
             return

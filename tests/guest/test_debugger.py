@@ -356,7 +356,7 @@ def test_qemu_that_ends_by_itself(live):
     guest.machine.qmp("quit")
     with pytest.raises(DebuggerDied, match="closed the connection"):
         guest.debugger.wait_stop(30)
-    assert guest.machine.ended(patience=30)
+    assert guest.machine.ended(timeout=30)
     assert "exit status 0" in guest.machine.exit_report()
 
 

@@ -65,7 +65,7 @@ def test_gdb_finds_all_sources(places, tmp_path):
         os.utime(file)
     options = ("--port", port, "--workload", workload, "--module", first)
     with Terminal("shell", "-c", "mips-malta", *options, state_home=tmp_path) as terminal:
-        terminal.wait("or help.", patience=120)
+        terminal.wait("or help.", timeout=120)
         assert "more recent" not in terminal.do("list of_header", "my header")
         terminal.do("list one_init", "/* module one */")
         terminal.do(f"insmod {second}")

@@ -19,7 +19,7 @@ from tests.linux.test_function import WARNINGS, booted, rows
 
 MOMENTS = 40
 
-PATIENCE = 600.0
+TIMEOUT = 600.0
 """Seconds until what comes by chance must have come, on a machine with other work."""
 
 LOOP = {"aarch64": (0x14000000,), "mips": (0x1000FFFF, 0)}
@@ -54,7 +54,7 @@ def test_attach_traces_a_running_kernel_from_any_moment(linux_config: Path) -> N
             assert isinstance(guest, LinuxGuest)
             guest.tracer.set_filter("vfs_*")
             found: set[str] = set()
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             for moment in count():
                 guest.tracer.current = "nop" if moment % 2 else "function"
                 guest.run(None, seconds=0.02)
@@ -75,7 +75,7 @@ def test_a_cpu_in_user_mode_hides_nothing(linux_config: Path) -> None:
     with booted(linux_config, "work") as guest:
         guest.collector.configure()
         guest.run("version_proc_show", timeout=600.0)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not in_user_mode(guest):
             assert time.monotonic() < end
             guest.run(None, seconds=0.01)

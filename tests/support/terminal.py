@@ -10,7 +10,7 @@ import pyte
 
 from support.command import HARNESS
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 
 class Screen(pyte.HistoryScreen):
@@ -35,7 +35,7 @@ class Terminal:
             list(map(str, arguments)),
             env=environment,
             dimensions=(lines, columns),
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             # A background job's shell ignores it, and what it starts does too.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
@@ -61,9 +61,9 @@ class Terminal:
         ]
         return "\n".join(scrolled + [line.rstrip() for line in self.screen.display])
 
-    def wait(self, *wanted, patience=PATIENCE):
+    def wait(self, *wanted, timeout=TIMEOUT):
         """Read until every one of ``wanted`` is shown; what is shown then."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while not all(text in self.text for text in wanted):
             if time.monotonic() > end:
                 raise AssertionError(f"{wanted} did not appear on the screen:\n{self.text.strip()}")
@@ -89,7 +89,7 @@ class Terminal:
         """Wait for the end of the program; its exit status."""
         while True:
             try:
-                self._stream.feed(self.child.read_nonblocking(65536, timeout=PATIENCE))
+                self._stream.feed(self.child.read_nonblocking(65536, timeout=TIMEOUT))
             except pexpect.EOF:
                 break
         self.child.wait()

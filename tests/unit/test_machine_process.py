@@ -57,7 +57,7 @@ def test_report_of_a_signal():
 def test_stubborn_child_is_killed():
     with Child([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"on\n"
-        child.end(patience=0.05)
+        child.end(timeout=0.05)
         assert "was killed by SIGKILL" in child.ending()
     child.close()
     assert child.process_fd == -1
