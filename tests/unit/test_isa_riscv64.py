@@ -236,11 +236,18 @@ class Stores:
         self.done.append((address, data))
 
 
-def test_injected_interrupt_is_a_message_to_the_page_of_the_cpu() -> None:
+@pytest.mark.parametrize(
+    ("way", "stores"),
+    [
+        ("imsic", [(0x28003000, bytes([2, 0, 0, 0]))]),
+        ("sswi", [(0x0C00010C, bytes([1, 0, 0, 0])), (0x02F0000C, bytes([1, 0, 0, 0]))]),
+    ],
+)
+def test_injected_interrupt_is_a_store(way: str, stores: list[tuple[int, bytes]]) -> None:
     to = Stores()
-    (injection,) = machine_of(ISA.name).injections.values()
+    injection = machine_of(ISA.name).injections[way]
     injection.inject(to, 3, False)
-    assert to.done == [(0x28003000, bytes([2, 0, 0, 0]))]
+    assert to.done == stores
     with pytest.raises(UsageError, match="no NMI"):
         injection.inject(to, 0, True)
     assert Property.NO_NMI in machine_of(ISA.name).properties([])
