@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """RISC-V call sites and machine; capstone is the judge of every encoding."""
 
+from collections.abc import Mapping
+
 import capstone
 import pytest
 from hypothesis import given
@@ -252,6 +254,38 @@ def test_injected_interrupt_is_a_store(way: str, stores: list[tuple[int, bytes]]
         injection.inject(to, 0, True)
     assert Property.NO_NMI in machine_of(ISA.name).properties([])
     assert not injection.nmi
+
+
+class Hart:
+    """A CPU whose next tick is at a count of 500."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[tuple[bytes, ...], dict[str, int]]] = []
+
+    def register(self, name: str) -> int:
+        raise AssertionError(name)
+
+    def set_register(self, name: str, value: int) -> None:
+        raise AssertionError(name, value)
+
+    def variable(self, symbol: str, size: int) -> int:
+        assert (symbol, size) == ("tick_deadline", 8)
+        return 500
+
+    def execute(self, *instructions: bytes, registers: Mapping[str, int]) -> None:
+        self.done.append((instructions, dict(registers)))
+
+
+def test_a_timer_is_set_to_the_next_count_and_then_to_its_deadline() -> None:
+    hart = Hart()
+    ISA.machine.restart_timer(hart, 300)
+    ((instructions, registers),) = hart.done
+    # csrrw of CSR 0x14d, without a result.
+    words = [int.from_bytes(one, "little") for one in instructions]
+    assert [word & ~(31 << 15) for word in words] == [0x14D << 20 | 1 << 12 | 0x73] * 2
+    sources = [f"a{(word >> 15 & 31) - 10}" for word in words]
+    assert [registers[name] for name in sources] == [301, 500]
+    assert registers["priv"] == 3
 
 
 @pytest.mark.parametrize(
