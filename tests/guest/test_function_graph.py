@@ -77,7 +77,9 @@ def test_a_wrong_frame_pointer_stops_the_guest(config, guest):
     argument = guest.image.isa.abi.argument_registers[0]
     given = guest.debugger.read_register(argument) & guest.image.isa.mask
     if "FUNCTION_GRAPH_RETVAL" in load_port(load_config(config).port).features:
-        place = given + guest.image.structures.struct("ftrace_regs").member("fp").offset
+        registers = guest.image.structures.struct("ftrace_regs")
+        (name,) = {"fp", "s0"} & registers.members.keys()
+        place = given + registers.member(name).offset
         order = guest.image.byteorder
         right = int.from_bytes(guest.debugger.read_memory(place, 8), order)
         guest.debugger.write_memory(place, (right + 16).to_bytes(8, order))
