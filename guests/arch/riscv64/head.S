@@ -47,7 +47,7 @@ SYM_FUNC_START(machine_entry)
 	la	t1, has_imsic
 	csrr	t0, CSR_SISELECT
 	li	t0, 1
-	sw	t0, (t1)
+	sd	t0, (t1)
 	.balign	4
 1:	la	t0, machine_trap
 	csrw	mtvec, t0

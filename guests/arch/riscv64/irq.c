@@ -14,11 +14,6 @@
 #include <linux/irq.h>
 #include <linux/sched.h>
 
-/* The assembler does not know their names: AIA, chapter 2. */
-#define SISELECT	"0x150"
-#define SIREG		"0x151"
-#define STOPEI		"0x15c"
-
 #define EIDELIVERY	0x70
 #define EITHRESHOLD	0x72
 #define EIE0		0xc0
@@ -27,8 +22,8 @@ extern unsigned long has_imsic;		/* head.S */
 
 static void imsic_write(unsigned long selected, unsigned long value)
 {
-	__asm__ volatile("csrw " SISELECT ", %0\n\tcsrw " SIREG ", %1"
-			 : : "r"(selected), "r"(value));
+	__asm__ volatile("csrw %0, %2\n\tcsrw %1, %3"
+			 : : "i"(CSR_SISELECT), "i"(CSR_SIREG), "r"(selected), "r"(value));
 }
 
 void arch_irq_init(void)
@@ -48,7 +43,7 @@ static void handle_message(void)
 	unsigned long top;
 
 	/* Reading tells, writing acknowledges. */
-	__asm__ volatile("csrrw %0, " STOPEI ", zero" : "=r"(top) : : "memory");
+	__asm__ volatile("csrrw %0, %1, zero" : "=r"(top) : "i"(CSR_STOPEI) : "memory");
 	switch (top >> 16) {
 	case 0:
 		return;

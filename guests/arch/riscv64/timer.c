@@ -14,7 +14,7 @@ static u64 tick_deadline[NR_CPUS];
 static void set_deadline(u64 count)
 {
 	tick_deadline[current->cpu] = count;
-	__asm__ volatile("csrw 0x14d, %0" : : "r"(count));	/* CSR_STIMECMP */
+	__asm__ volatile("csrw %0, %1" : : "i"(CSR_STIMECMP), "r"(count));
 }
 
 /*

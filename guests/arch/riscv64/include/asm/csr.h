@@ -34,7 +34,11 @@
 #define CSR_MENVCFG		0x30a
 #define MENVCFG_STCE_BIT	63		/* S may use stimecmp */
 #define CSR_STIMECMP		0x14d
+
+/* Of an IMSIC: AIA, chapter 2 */
 #define CSR_SISELECT		0x150
+#define CSR_SIREG		0x151
+#define CSR_STOPEI		0x15c
 
 /* scause */
 #define CAUSE_INTERRUPT		(_UL(1) << 63)
