@@ -61,27 +61,24 @@ _SIE, _SPP = 1 << 1, 1 << 8
 """sstatus.SIE, and sstatus.SPP: whether the last trap came from the kernel."""
 
 
-def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
-    """A store of a number to a CPU's page is that interrupt there."""
-    if nmi:
-        raise UsageError("this machine can raise no NMI in a running kernel")
-    to.store(_IMSIC_PAGES + cpu * _IMSIC_PAGE, _INJECTED.to_bytes(4, "little"))
+def _by_stores(*stores: tuple[int, int, int]) -> Injection:
+    """Each stores a number to a CPU's place: an address, the distance between CPUs, the number."""
 
+    def inject(to: Injector, cpu: int, nmi: bool) -> None:
+        if nmi:
+            raise UsageError("this machine can raise no NMI in a running kernel")
+        for address, distance, number in stores:
+            to.store(address + cpu * distance, number.to_bytes(4, "little"))
 
-def _set_software_interrupt(to: Injector, cpu: int, nmi: bool) -> None:
-    """A store of 1 to a CPU's word is its software interrupt; the mark says whose it is."""
-    if nmi:
-        raise UsageError("this machine can raise no NMI in a running kernel")
-    for base in (_INJECTED_MARKS, _SSWI):
-        to.store(base + cpu * 4, (1).to_bytes(4, "little"))
+    return Injection(inject)
 
 
 class RiscV64Machine(Machine):
     """The kernel runs in supervisor mode, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {
-        "imsic": Injection(_send_message),
-        "sswi": Injection(_set_software_interrupt),
+        "imsic": _by_stores((_IMSIC_PAGES, _IMSIC_PAGE, _INJECTED)),
+        "sswi": _by_stores((_INJECTED_MARKS, 4, 1), (_SSWI, 4, 1)),
     }
     linux = RISCV64_LINUX
     flow_patterns = (
