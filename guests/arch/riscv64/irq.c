@@ -57,16 +57,19 @@ static void handle_message(void)
 	panic("message %lu, which nobody has asked for", top >> 16);
 }
 
-/* Cleared first: what is asked for from here on comes again. */
+/*
+ * Cleared first: what is asked for from here on comes again. The mark is read and taken back by one
+ * instruction, so that none is lost that a debugger makes in between.
+ */
 static void handle_software_interrupt(void)
 {
-	unsigned int cpu = current->cpu;
+	u32 injected;
 
-	__asm__ volatile("csrc sip, %0\n\tfence rw, rw" : : "r"(1ul << INT_SOFTWARE) : "memory");
-	if (readl(PLIC_INJECTED(cpu))) {
-		writel(0, PLIC_INJECTED(cpu));
+	__asm__ volatile("csrc sip, %0\n\tfence iorw, iorw" : : "r"(1ul << INT_SOFTWARE) : "memory");
+	__asm__ volatile("amoswap.w %0, zero, (%1)"
+			 : "=r"(injected) : "r"(PLIC_INJECTED(current->cpu)) : "memory");
+	if (injected)
 		injected_interrupt();
-	}
 	smp_ipi_interrupt();
 }
 

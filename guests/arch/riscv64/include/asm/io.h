@@ -14,14 +14,6 @@ static __always_inline u8 readb(unsigned long address)
 	return value;
 }
 
-static __always_inline u32 readl(unsigned long address)
-{
-	u32 value = *(volatile u32 *)address;
-
-	__asm__ volatile("fence i, ir" : : : "memory");
-	return value;
-}
-
 static __always_inline void writeb(u8 value, unsigned long address)
 {
 	__asm__ volatile("fence w, o" : : : "memory");
