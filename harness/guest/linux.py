@@ -105,11 +105,15 @@ class LinuxGuest(Guest):
         for place in self._watched:
             self.control.unwatch(place)
         try:
-            return self.debugger.call(
+            result = self.debugger.call(
                 self.address_of(function), *arguments, deadline=CALLING, returns=returns
             )
-        finally:
-            self._watch()
+        except HarnessError as error:
+            with suppress(HarnessError):
+                self._watch()
+            raise self.control.cause(error) from error
+        self._watch()
+        return result
 
     def load_module(self, module: object) -> Module:
         """Not from outside: UsageError."""

@@ -2,16 +2,26 @@
 """Calls of a Linux kernel's own functions, in the process that runs in it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from harness.debugger import Debugger
-from harness.errors import GuestError, UsageError
+from harness.errors import GuestError, HarnessError, UsageError
 from harness.linux import Kernel
 from harness.readout import EventBuffer, LinuxCollector
 
-CALLABLE = ("vfs_read", "vfs_write", "do_sys_openat2", "process_one_work", "schedule_timeout")
-"""Functions that are called in process context, one of them soon."""
+CALLABLE = ("vfs_read", "vfs_write", "do_sys_openat2", "schedule_timeout")
+"""Functions that may sleep: whoever calls them holds no spinlock, and reads nothing under RCU.
+
+One of them is called soon.
+"""
+
+RARE = (
+    *("free_initmem", "tracing_set_tracer", "vfs_open"),
+    *("kernel_power_off", "kernel_restart", "kernel_halt"),
+)
+"""Others, where users may have stopped the kernel."""
 
 REACHING, TRIES = 5.0, 10
 """Seconds to reach one of them, and how often they may be called with preemption disabled."""
@@ -53,14 +63,25 @@ class GuestCaller:
 
     @property
     def ready(self) -> bool:
-        """Whether a process runs in the kernel, with interrupts and preemption enabled."""
+        """Whether a process enters a function that may sleep, with interrupts enabled.
+
+        Elsewhere a spinlock may be held, which only kernels with CONFIG_PREEMPT_COUNT tell.
+        """
         debugger, isa = self._debugger, self._kernel.image.isa
         debugger.select_thread(debugger.stop.thread if debugger.stop else 1)
+        if debugger.read_register(isa.abi.pc_register) & isa.mask not in self._entries:
+            return False
         if not isa.machine.linux_runs_kernel(debugger.read_register):
             return False
         info = debugger.read_register(isa.abi.current_register)
         count = self._kernel.layouts["thread_info"].first("preempt.count", "preempt_count")
         return self._kernel.number(info + count.offset, 4) == 0
+
+    @cached_property
+    def _entries(self) -> frozenset[int]:
+        symbols, mask = self._kernel.image.symbols, self._kernel.image.isa.mask
+        names = [*CALLABLE, *RARE]
+        return frozenset(symbols[name] & mask for name in names if name in symbols)
 
     def prepare(self) -> None:
         """Let the kernel run to where it can be called, if it is not there.
@@ -101,10 +122,15 @@ class GuestCaller:
         was = buffer.recording
         buffer.recording = False
         try:
-            return self._means.call(function, *arguments, returns=returns)
-        finally:
-            buffer.expect_reset()
-            buffer.recording = was
+            result = self._means.call(function, *arguments, returns=returns)
+        except HarnessError:
+            # The kernel may have died of it.
+            with suppress(HarnessError):
+                buffer.recording = was
+            raise
+        buffer.expect_reset()
+        buffer.recording = was
+        return result
 
     @contextmanager
     def room(self, size: int) -> Iterator[int]:

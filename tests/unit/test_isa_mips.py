@@ -374,6 +374,24 @@ def test_branch_targets_are_addresses(isa: Isa) -> None:
     assert branch.text == f"b {kseg(isa, 0x80100004):#x}"
 
 
+@pytest.mark.parametrize(
+    ("bits", "address", "physical"),
+    [
+        (32, 0x80001000, 0x1000),
+        (32, 0xA0001000, 0x1000),
+        (32, 0xC0001000, None),
+        (64, 0xFFFFFFFF80001000, 0x1000),
+        (64, 0xFFFFFFFFC0001000, None),
+        (64, 0x9000000001425100, 0x1425100),
+        (64, 0xA800000090000000, 0x90000000),
+        (64, 0xC000000000001000, None),
+        (64, 0x0000000000001000, None),
+    ],
+)
+def test_addresses_mapped_directly(bits: int, address: int, physical: int | None) -> None:
+    assert for_elf(MACHINE, bits, "big").machine.linear_address(address) == physical
+
+
 def test_registers() -> None:
     o32, n64 = (for_elf(MACHINE, bits, "big") for bits in (32, 64))
     for isa in (o32, n64):

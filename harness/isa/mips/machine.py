@@ -21,6 +21,9 @@ from harness.isa.mips.linux import MIPS_LINUX
 
 _REGION = 256 << 20
 _SEGMENT = 512 << 20
+_XKPHYS, _PHYSICAL = 2, (1 << 59) - 1
+"""Bits 63 and 62 of addresses that are mapped directly, and the bits behind the cache attribute."""
+
 _SPECIAL, _REGIMM, _CACHE = 0x00, 0x01, 0x2F
 _SYNCI = 0x1F
 _HIT_INVALIDATE_I = 0x10
@@ -99,8 +102,10 @@ class MipsMachine(Machine):
         return frozenset({Property.HIDDEN_RETURNS, Property.UNMAPPED_TEXT})
 
     def linear_address(self, address: int) -> int | None:
-        """kseg0 (cached) and kseg1 (uncached) map the first 512 MiB."""
+        """kseg0 (cached) and kseg1 (uncached) map the first 512 MiB, and xkphys all memory."""
         address &= self.code.mask
+        if self.code.bits == 64 and address >> 62 == _XKPHYS:
+            return address & _PHYSICAL
         segment = address & ~(_SEGMENT - 1)
         return address - segment if segment in (self._kseg0, self._kseg0 + _SEGMENT) else None
 
