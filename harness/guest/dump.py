@@ -40,18 +40,18 @@ class DumpedGuest(LinuxGuest):
         debugger: Debugger,
         memory: DumpedKernel,
     ) -> None:
-        self._memory = memory
+        self._dumped = memory
         super().__init__(Path(image.name).name, image, layouts, machine, debugger)
         self.kernel = Kernel(image, layouts, memory)
         debugger.memory.linear = lambda address: None
 
     @property
     def _lane(self) -> Lane:
-        return DumpLane(self._memory)
+        return DumpLane(self._dumped)
 
     @property
     def _text(self) -> Text:
-        return self._memory
+        return self._dumped
 
     def run(
         self,

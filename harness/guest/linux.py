@@ -10,10 +10,12 @@ from harness.errors import GuestError, HarnessError, UsageError
 from harness.guest.control import DYING, OwnPlaces
 from harness.guest.guest import DONE, Guest
 from harness.guest.linux_calls import GuestCaller, GuestMeans
+from harness.guest.linux_memory import PagedMemory
 from harness.guest.modules import Module
 from harness.image import GuestThread
 from harness.linux import Kernel, Layouts, LinuxImage
 from harness.linux.calls import KernelCalls
+from harness.linux.vmalloc import MappedAreas
 from harness.machine import AttachedMachine, Machine
 from harness.patcher import Text
 from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
@@ -58,7 +60,9 @@ class LinuxGuest(Guest):
         lane: str = "auto",
     ) -> None:
         self._name = name
-        self.kernel = Kernel(image, layouts, debugger)
+        self._memory = PagedMemory(debugger)
+        self.kernel = Kernel(image, layouts, self._memory)
+        self._memory.find = MappedAreas(self.kernel).find
         self._linear: Callable[[int], int | None] | None = None
         super().__init__(None, image, machine, debugger, lane)
         self.control.dying = self._let_it_print
@@ -169,7 +173,7 @@ class LinuxGuest(Guest):
 
     @property
     def _text(self) -> Text:
-        return BulkText(self.debugger, self._lane)
+        return BulkText(self._memory, self._lane)
 
     @cached_property
     def _calls(self) -> KernelCalls:
@@ -225,16 +229,16 @@ class LinuxGuest(Guest):
 class BulkText:
     """The kernel's text: read as fast as the machine allows, written through the debug stub."""
 
-    def __init__(self, debugger: Debugger, lane: Lane) -> None:
-        self._debugger = debugger
+    def __init__(self, memory: Text, lane: Lane) -> None:
+        self._memory = memory
         self._lane = lane
 
     def dump_memory(self, address: int, size: int) -> bytes:
         """``size`` bytes from ``address`` on."""
         if size < BULK:
-            return self._debugger.dump_memory(address, size)
+            return self._memory.dump_memory(address, size)
         return self._lane.read(address, size)
 
     def restore_memory(self, address: int, data: bytes) -> None:
         """Write ``data`` from ``address`` on."""
-        self._debugger.restore_memory(address, data)
+        self._memory.restore_memory(address, data)

@@ -28,29 +28,20 @@ def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | Non
     return None
 
 
-def find_in_units(
-    debug: DebugInfo, names: Collection[str], tags: frozenset[str], files: Collection[str]
-) -> dict[str, Entry] | None:
-    """The definitions of these names in the units of some source files, in one pass.
+def entries_of(debug: DebugInfo, files: Collection[str]) -> Iterator[Entry]:
+    """What the units of some source files define, at their top level.
 
-    The files are given by the ends of their paths.  None if there is no unit of them.
+    The files are given by the ends of their paths.
     """
-    wanted = {name.encode(): name for name in names}
     ends = tuple(f"/{file}".encode() for file in files)
-    found: dict[str, Entry] | None = None
     for unit in _units_of(debug, files):
         top = debug.top(unit)
-        if not (b"/" + debug.name(top)).endswith(ends):
-            continue
-        found = {} if found is None else found
-        for entry in debug.children(top):
-            if entry.tag in tags and "DW_AT_declaration" not in entry.attributes:
-                name = wanted.get(debug.name(entry))
-                if name is not None:
-                    found.setdefault(name, entry)
-        if len(found) == len(wanted):
-            break
-    return found
+        if (b"/" + debug.name(top)).endswith(ends):
+            yield from (
+                entry
+                for entry in debug.children(top)
+                if "DW_AT_declaration" not in entry.attributes
+            )
 
 
 def _units_of(debug: DebugInfo, files: Collection[str]) -> Iterator[Unit]:

@@ -22,7 +22,7 @@ from harness.image.layout import (
     Structure,
     Type,
 )
-from harness.image.lookup import find_entry, find_in_units
+from harness.image.lookup import entries_of, find_entry
 from harness.image.objects import variables_in
 from harness.units import ByteOrder, escape, one_line
 
@@ -35,6 +35,7 @@ MAX_MEMBERS = 4096
 MAX_DEPTH = 64
 """Nesting of types."""
 
+_ENUM = "DW_TAG_enumeration_type"
 _STRUCTURES = frozenset({"DW_TAG_structure_type", "DW_TAG_union_type"})
 _QUALIFIERS = frozenset(
     f"DW_TAG_{kind}_type" for kind in ("const", "volatile", "restrict", "atomic")
@@ -60,6 +61,7 @@ class Structures:
         self._address_size = bits // 8
         self._known: dict[int, Type] = {}
         self._structures: dict[str, Structure] = {}
+        self.constants: dict[str, int] = {}
         self._building: set[int] = set()
         with self._reading():
             self._debug = DebugInfo(sections, byteorder)
@@ -72,18 +74,32 @@ class Structures:
             self._structures[name] = found
         return self._structures[name]
 
-    def learn(self, names: Collection[str], files: Collection[str]) -> bool:
+    def learn(
+        self, names: Collection[str], files: Collection[str], constants: Collection[str] = ()
+    ) -> bool:
         """Find structures in the units of some source files, in one pass over these.
 
-        Those found are then known to `struct`.  False if there are no such units.
+        Those found are then known to `struct`, and constants of enums to `constants`.  False if
+        there are no such units.
         """
+        wanted = {name.encode(): name for name in names}
+        entries = 0
         with self._reading():
-            found = find_in_units(self._debug, names, _STRUCTURES, files)
-            for name, entry in (found or {}).items():
-                known = self._type(entry)
-                assert isinstance(known, Structure)
-                self._structures[name] = known
-        return found is not None
+            for entry in entries_of(self._debug, files):
+                entries += 1
+                if entry.tag in _STRUCTURES:
+                    name = wanted.pop(self._debug.name(entry), None)
+                    known = self._type(entry) if name is not None else None
+                    if name is not None and isinstance(known, Structure):
+                        self._structures[name] = known
+                elif entry.tag == _ENUM and len(self.constants) < len(constants):
+                    self._keep_constants(entry, constants)
+        return entries > 0
+
+    def _keep_constants(self, entry: Entry, constants: Collection[str]) -> None:
+        found = self._type(entry)
+        assert isinstance(found, Enumeration)
+        self.constants.update((one, found.values[one]) for one in constants if one in found.values)
 
     def knows(self, name: str) -> bool:
         """Whether a structure was found already."""
@@ -91,7 +107,7 @@ class Structures:
 
     def enum(self, name: str) -> Enumeration:
         """``enum name``; errors as of `struct`."""
-        found = self._find(name, frozenset({"DW_TAG_enumeration_type"}), "enum")
+        found = self._find(name, frozenset({_ENUM}), "enum")
         assert isinstance(found, Enumeration)
         return found
 
@@ -144,7 +160,7 @@ class Structures:
         if tag == "DW_TAG_pointer_type":
             size = size or self._address_size
             return Pointer(_number_size(size), self._spelled(entry.number("DW_AT_type")))
-        if tag == "DW_TAG_enumeration_type":
+        if tag == _ENUM:
             return self._enumeration(entry, name, size)
         encoding = entry.number("DW_AT_encoding")
         if tag == "DW_TAG_base_type" and encoding in _NUMBERS:

@@ -18,7 +18,6 @@ MAX_TRACERS = 64
 PORTION = 256
 """Call sites that are handed over with one call; they lie on the stack."""
 
-MAX_CPUS = 4096
 MAX_ERRNO = 4095
 
 ALL_CPUS = -1
@@ -76,13 +75,10 @@ class KernelCalls:
         kernel = self._kernel
         if not kernel.has("__per_cpu_offset"):
             return [(0, True)]
-        cpus = kernel.number(kernel.symbol("nr_cpu_ids", "SMP"), 4)
-        if not 1 <= cpus <= MAX_CPUS:
-            raise GuestError(f"the kernel has {cpus} CPUs; its memory is damaged")
         table = kernel.image.symbols["__per_cpu_offset"]
         return [
             (kernel.pointer(table + kernel.word * cpu), cpu == self._caller.cpu)
-            for cpu in range(cpus)
+            for cpu in range(kernel.cpu_count)
         ]
 
     def tracers(self) -> dict[str, int]:

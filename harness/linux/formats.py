@@ -16,9 +16,6 @@ MAX_EVENTS = 1 << 14
 MAX_FIELDS = 512
 MAX_NUMBER = 0xFFFF
 
-TRACEPOINT = 1 << 4
-"""TRACE_EVENT_FL_TRACEPOINT, since Linux 4.14."""
-
 ENABLED = 1
 """EVENT_FILE_FL_ENABLED."""
 
@@ -126,7 +123,8 @@ class LinuxEvents:
         """Of an event of a tracepoint the union with its name has the tracepoint."""
         kernel = self._kernel
         pointer = view["name"]
-        if view["flags"] & TRACEPOINT and "tracepoint" in kernel.layouts:
+        of_tracepoint = kernel.layouts.constant("TRACE_EVENT_FL_TRACEPOINT")
+        if view["flags"] & of_tracepoint and "tracepoint" in kernel.layouts:
             return kernel.pointer(pointer + kernel.layouts["tracepoint"].place("name").offset)
         return pointer
 

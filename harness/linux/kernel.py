@@ -17,6 +17,8 @@ from harness.units import one_line
 MAX_TEXT = 64 * 1024
 """Bytes of the longest text that is read; print formats of events have some thousand."""
 
+MAX_CPUS = 4096
+
 _TEXT_PIECE = 128
 _TEXT_PAGE = 4096
 
@@ -95,6 +97,16 @@ class Kernel:
                 f"{self.image.name} has no symbol {name}", f"Build it with CONFIG_{option}."
             )
         return self.image.symbols[name]
+
+    @property
+    def cpu_count(self) -> int:
+        """``nr_cpu_ids``, which is a constant in kernels for one CPU."""
+        if not self.has("nr_cpu_ids"):
+            return 1
+        count = self.number(self.image.symbols["nr_cpu_ids"], 4)
+        if not 1 <= count <= MAX_CPUS:
+            raise GuestError(f"the kernel has {count} CPUs; its memory is damaged")
+        return count
 
     def view(self, structure: str, address: int) -> View:
         """A structure."""

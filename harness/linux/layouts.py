@@ -17,10 +17,10 @@ from harness.errors import FormatError
 from harness.files import atomic_file
 from harness.image import Image, Member, Structure
 from harness.image.layout import Array, Enumeration, Integer, Pointer
-from harness.linux.members import FILES, MEMBERS, WantedMembers
+from harness.linux.members import CONSTANTS, FILES, MEMBERS, WantedMembers
 from harness.units import ByteOrder
 
-FORMAT = 1
+FORMAT = 2
 """Version of the cache's files."""
 
 MAX_ENTRIES = 64
@@ -76,10 +76,13 @@ class Layout:
 
 
 class Layouts:
-    """The structures of one kernel by name."""
+    """The structures of one kernel by name, and constants of its enums."""
 
-    def __init__(self, structures: Mapping[str, Layout], kernel: str) -> None:
+    def __init__(
+        self, structures: Mapping[str, Layout], kernel: str, constants: Mapping[str, int]
+    ) -> None:
         self._structures = structures
+        self._constants = constants
         self._kernel = kernel
 
     def __getitem__(self, name: str) -> Layout:
@@ -92,12 +95,22 @@ class Layouts:
     def __contains__(self, name: str) -> bool:
         return name in self._structures
 
+    def constant(self, name: str) -> int:
+        """The value of an enum's constant; FormatError as of `Layout.place`."""
+        found = self._constants.get(name)
+        if found is None:
+            raise FormatError(
+                f"the debug information of {self._kernel} has no constant {name}",
+                f"That needs a kernel with CONFIG_{CONSTANTS[name]}.",
+            )
+        return found
+
     @classmethod
     def of(cls, image: Image) -> "Layouts":
         """Read from debug information; FormatError without any."""
         # To search all units takes minutes.
         known = image.structures
-        in_files = known.learn(MEMBERS, FILES)
+        in_files = known.learn(MEMBERS, FILES, CONSTANTS)
         structures: dict[str, Layout] = {}
         for name, wanted in MEMBERS.items():
             if in_files and not known.knows(name):
@@ -105,7 +118,7 @@ class Layouts:
             with suppress(FormatError):
                 found = known.struct(name)
                 structures[name] = Layout(name, found.size, _places(found, wanted), image.name)
-        return cls(structures, image.name)
+        return cls(structures, image.name, known.constants)
 
     def dumped(self) -> str:
         """As JSON, for `loaded`."""
@@ -116,7 +129,7 @@ class Layouts:
             }
             for name, one in self._structures.items()
         }
-        return json.dumps(structures)
+        return json.dumps({"structures": structures, "constants": dict(self._constants)})
 
     @classmethod
     def loaded(cls, text: str, kernel: str) -> "Layouts":
@@ -124,6 +137,7 @@ class Layouts:
 
         AttributeError, KeyError, TypeError or ValueError for any other text.
         """
+        known = json.loads(text)
         structures = {
             name: Layout(
                 name,
@@ -134,9 +148,10 @@ class Layouts:
                 },
                 kernel,
             )
-            for name, one in json.loads(text).items()
+            for name, one in known["structures"].items()
         }
-        return cls(structures, kernel)
+        constants = {name: int(value) for name, value in known["constants"].items()}
+        return cls(structures, kernel, constants)
 
 
 def load_layouts(image: Image) -> Layouts:
@@ -159,7 +174,7 @@ def load_layouts(image: Image) -> Layouts:
 
 def _cache_file(image: Image) -> Path:
     """Named by the build id and by all that is looked for."""
-    question = hashlib.sha256(repr((FORMAT, MEMBERS, FILES)).encode()).hexdigest()[:16]
+    question = hashlib.sha256(repr((FORMAT, MEMBERS, FILES, CONSTANTS)).encode()).hexdigest()[:16]
     return resources.cache_directory() / "layouts" / f"{image.build_id.hex()}-{question}.json"
 
 

@@ -30,7 +30,7 @@ MEMBERS: Mapping[str, WantedMembers] = {
     "tracer_opt": WantedMembers("TRACING", ("name", "bit")),
     "trace_bprintk_fmt": WantedMembers("TRACING", ("list.next", "fmt")),
     "trace_buffer": WantedMembers(
-        "RING_BUFFER", ("flags", "cpus", "record_disabled", "buffers", "subbuf_size")
+        "RING_BUFFER", ("flags", "record_disabled", "buffers", "subbuf_size")
     ),
     "ring_buffer_per_cpu": WantedMembers(
         "RING_BUFFER",
@@ -81,8 +81,21 @@ MEMBERS: Mapping[str, WantedMembers] = {
         ),
     ),
     "module_memory": WantedMembers("MODULES", ("base", "size")),
+    "vmap_area": WantedMembers(
+        "MMU",
+        ("va_start", "va_end", "rb_node", "rb_node.rb_left", "rb_node.rb_right", "vm"),
+    ),
+    "vmap_node": WantedMembers("MMU", ("busy.root",)),
+    "vm_struct": WantedMembers("MMU", ("addr", "size", "pages", "nr_pages")),
+    "page": WantedMembers("MMU", ("flags",)),
     "mod_kallsyms": WantedMembers("KALLSYMS", ("symtab", "num_symtab", "strtab", "typetab")),
 }
+
+CONSTANTS = {
+    "TRACE_EVENT_FL_TRACEPOINT": "EVENT_TRACING",
+    "EVENT_FILE_FL_PID_FILTER": "EVENT_TRACING",
+}
+"""Constants of enums whose values kernels change, and the option that each comes with."""
 
 FILES = (
     "kernel/trace/ring_buffer.c",
@@ -93,5 +106,6 @@ FILES = (
     "kernel/trace/trace_sched_switch.c",
     "kernel/module/main.c",
     "kernel/module.c",
+    "mm/vmalloc.c",
 )
 """The kernel's source files that use them."""

@@ -14,9 +14,6 @@ from harness.linux.kernel import Kernel
 IGNORE = -1
 """FTRACE_PID_IGNORE."""
 
-PID_FILTER = 1 << 9
-"""EVENT_FILE_FL_PID_FILTER, since Linux 4.13."""
-
 FIRST, LAST = (1 << 31) - 1, 0
 """Priorities of probes."""
 
@@ -124,9 +121,10 @@ class PidLists:
         kernel = self._kernel
         head = self._trace + kernel.layouts["trace_array"].place("events").offset
         flags = kernel.layouts["trace_event_file"].place("flags")
+        filtered = kernel.layouts.constant("EVENT_FILE_FL_PID_FILTER")
         for address in kernel.listed(head, "trace_event_file", "list.next", MAX_EVENTS):
             held = kernel.number(address + flags.offset, flags.size)
-            kernel.put(address, flags, held | PID_FILTER)
+            kernel.put(address, flags, held | filtered)
 
     def _member(self, path: str) -> int:
         return self._trace + self._kernel.layouts["trace_array"].place(path).offset

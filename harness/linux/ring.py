@@ -266,12 +266,9 @@ class LinuxRing:
     def cpus(self) -> list[CpuRing]:
         """The ring buffers of the CPUs that have one, by number."""
         buffer = self.buffer
-        count = buffer["cpus"]
-        if not 1 <= count <= MAX_CPUS:
-            raise GuestError(f"the kernel's ring buffer is damaged: it has {count} CPUs")
         word = self._kernel.word
         found = []
-        for cpu in range(count):
+        for cpu in range(self._kernel.cpu_count):
             address = self._kernel.pointer(buffer["buffers"] + word * cpu)
             if address:
                 view = self._kernel.view("ring_buffer_per_cpu", address)

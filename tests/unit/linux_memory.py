@@ -14,6 +14,7 @@ from harness.ring import PageFormat
 BASE = 0x80010000
 GLOBAL_TRACE, BUFFER, BUFFERS = BASE, BASE + 0x100, BASE + 0x200
 PER_CPU, PAGES, DATA = BASE + 0x400, BASE + 0x1000, BASE + 0x10000
+NR_CPU_IDS = BASE + 0x800
 PAGE = 4096
 
 
@@ -48,7 +49,7 @@ class LinuxMemory:
             one.name: one
             for one in (
                 layout("trace_array", word, "array_buffer.buffer"),
-                layout("trace_buffer", word, "flags", "cpus", "record_disabled", "buffers"),
+                layout("trace_buffer", word, "flags", "record_disabled", "buffers"),
                 layout("ring_buffer_per_cpu", word, *names),
                 layout("buffer_page", word, "list.next", "write", "read", "page"),
             )
@@ -58,8 +59,9 @@ class LinuxMemory:
         self.layouts["buffer_data_page"] = Layout("buffer_data_page", 8 + word, places, "vmlinux")
         self.form = PageFormat(self.byteorder, word)  # type: ignore[arg-type]
         self.put("trace_array", GLOBAL_TRACE, **{"array_buffer.buffer": BUFFER})
-        self.put("trace_buffer", BUFFER, cpus=1, flags=1, buffers=BUFFERS)
+        self.put("trace_buffer", BUFFER, flags=1, buffers=BUFFERS)
         self.store(BUFFERS, PER_CPU)
+        self.store(NR_CPU_IDS, 1, 4)
         # Sub-buffer 0 is the reader's; the others are a ring.
         for number in range(self.nr_pages + 1):
             following = number % self.nr_pages + 1 if number else 1
@@ -134,7 +136,7 @@ class LinuxMemory:
             isa=isa,
             byteorder=self.byteorder,
             name="vmlinux",
-            symbols={"global_trace": GLOBAL_TRACE},
+            symbols={"global_trace": GLOBAL_TRACE, "nr_cpu_ids": NR_CPU_IDS},
             size_of=lambda name: PAGE,
         )
-        return Kernel(image, Layouts(self.layouts, "vmlinux"), self)
+        return Kernel(image, Layouts(self.layouts, "vmlinux", {}), self)

@@ -9,7 +9,7 @@ from harness.errors import GuestError
 from harness.linux.ring import LinuxRing
 from harness.readout.linux import LinuxCollector
 from harness.ring import LOST_UNKNOWN, page_header, scan_page
-from tests.unit.linux_memory import BUFFER, GLOBAL_TRACE, PAGE, LinuxMemory
+from tests.unit.linux_memory import BUFFER, GLOBAL_TRACE, NR_CPU_IDS, PAGE, LinuxMemory
 
 KINDS = [("big", 4), ("little", 8), ("little", 4), ("big", 8)]
 
@@ -276,7 +276,7 @@ def test_tracing_on_is_a_bit_of_record_disabled(memory: LinuxMemory, tmp_path: P
     [
         (lambda m: m.cpu(nr_pages=1 << 30), "has 1073741824 sub-buffers"),
         (lambda m: m.cpu(pages=0x1000), "cannot be read"),
-        (lambda m: m.put("trace_buffer", BUFFER, cpus=1 << 20), "has 1048576 CPUs"),
+        (lambda m: m.store(NR_CPU_IDS, 1 << 20, 4), "has 1048576 CPUs"),
         (lambda m: m.cpu(commit_page=m.page(40)), "does not lead to the sub-buffer"),
         (
             lambda m: m.put("buffer_page", m.page(2), **{"list.next": m.page(2)}),
