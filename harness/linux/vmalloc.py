@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Memory that a kernel has mapped page by page: its modules, and what it got from vmalloc().
 
-A debug stub finds it only where the processor walks page tables.  On MIPS the TLB holds some of it.
+A debug stub finds it where the processor walks page tables, and else only what the TLB holds.
 The kernel has a tree of the mapped areas, and a list of the pages of each (mm/vmalloc.c).
 """
 

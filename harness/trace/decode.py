@@ -8,7 +8,8 @@ from harness.errors import FormatError
 from harness.ring import PageFormat
 from harness.trace.events import FieldValue, TraceEvent
 from harness.trace.formats import EventFormat, Field, c_type_size
-from harness.trace.kernel_events import event_class
+from harness.trace.kernel_events import BinaryPrintEvent, event_class
+from harness.trace.printk import format_binary
 from harness.trace.symbols import Symbols
 from harness.units import escape
 
@@ -44,6 +45,8 @@ def event_decoder(
         for field in form.fields
         if field not in scalars and not field.name.startswith("common_")
     }
+    if event_class(form) is BinaryPrintEvent:
+        readers["buf"] = _printed(form, page_format, symbols)
     unpack_from, needed = _scalar_struct(scalars, page_format)
     names = [field.name for field in scalars]
     if not set(_COMMONS) <= set(names):
@@ -134,6 +137,21 @@ def _field_reader(field: Field, form: PageFormat) -> FieldReader:
     convert = _converter(field.type_name, field.signed, form)
     end = field.end if field.size else None
     return lambda payload: convert(payload[field.offset : end])
+
+
+def _printed(event: EventFormat, form: PageFormat, symbols: Symbols) -> FieldReader:
+    """A function that prints a ``trace_printk()``."""
+    fields = {field.name: field for field in event.fields}
+    at, stored = fields["fmt"], fields["buf"].offset
+
+    def printed(payload: bytes) -> str:
+        address = int.from_bytes(payload[at.offset : at.end], form.byteorder)
+        text = symbols.text(address)
+        if text is None:
+            return f"<{address:#x}>"
+        return format_binary(text, payload[stored:], form, symbols)
+
+    return printed
 
 
 def _converter(type_name: str, signed: bool, form: PageFormat) -> FieldReader:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from harness.trace.events import EVENT_CLASSES, FieldValue, TraceEvent
 from harness.trace.formats import EventFormat
+from harness.trace.printk import MAX_TEXT
+from harness.units import escape
 
 _STATES = "SDTtXZPI"
 _PREEMPTED = 0x100
@@ -56,6 +58,28 @@ class PrintEvent(TraceEvent):
     def message(self) -> str:
         """The function and the text."""
         return f"{self.function}: {self.text}"
+
+
+class BinaryPrintEvent(PrintEvent):
+    """The same, of which the kernel stored the address of the format, and the arguments.
+
+    ``buf`` is the text.
+    """
+
+    __slots__ = ()
+
+
+class PutsEvent(PrintEvent):
+    """The text of a ``trace_puts()``, of which the kernel stored the address."""
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        """The text without its newline, or its address if it is not known."""
+        address = _integer(self.fields, "str")
+        text = self.symbols.text(address)
+        return f"<{address:#x}>" if text is None else escape(text.removesuffix("\n"), MAX_TEXT)
 
 
 class SchedSwitchEvent(TraceEvent):
@@ -170,6 +194,8 @@ _SCHED_SWITCH = frozenset(
 _CLASSES: Mapping[tuple[str, str], tuple[type[TraceEvent], frozenset[str]]] = {
     ("ftrace", "kernel_stack"): (KernelStackEvent, frozenset({"caller"})),
     ("ftrace", "print"): (PrintEvent, frozenset({"ip", "buf"})),
+    ("ftrace", "bprint"): (BinaryPrintEvent, frozenset({"ip", "fmt", "buf"})),
+    ("ftrace", "bputs"): (PutsEvent, frozenset({"ip", "str"})),
     ("ftrace", "irqsoff"): (LatencyEvent, frozenset({"latency", "start_ip", "end_ip"})),
     ("sched", "sched_switch"): (SchedSwitchEvent, _SCHED_SWITCH),
     ("raw_syscalls", "sys_enter"): (SysEnterEvent, frozenset({"id", "args"})),

@@ -74,8 +74,9 @@ class TraceDatReader:
         self._read_initial()
         self.page_format = self._read_page_format()
         self.formats = self._read_formats()
-        self.symbols = Symbols(file.text(file.u32("kallsyms"), "kallsyms"))
-        file.take(file.u32("printk_formats"), "printk_formats")
+        kallsyms = file.text(file.u32("kallsyms"), "kallsyms")
+        formats = file.text(file.u32("printk_formats"), "printk_formats")
+        self.symbols = Symbols(kallsyms, formats)
         self.cmdlines = _parse_cmdlines(file.text(file.u64("saved_cmdlines"), "saved_cmdlines"))
         self.cpu_count = file.u32("the number of CPUs")
         if self.cpu_count > _MAX_CPUS:

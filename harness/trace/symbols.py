@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Symbols by address, from text in the format of /proc/kallsyms."""
+"""Names by address, from text in the format of /proc/kallsyms; and texts of printk_formats."""
 
 import re
 from bisect import bisect_right
@@ -10,6 +10,10 @@ from harness.units import escape
 # Addresses are untrusted, so the cache of names has a limit.
 _CACHE_LIMIT = 1 << 16
 _NAME_LIMIT = 256
+
+_FORMAT = re.compile(r'(0x[0-9a-f]{1,16}) : "(.*)"', re.IGNORECASE)
+_ESCAPED = re.compile(r"\\(.)")
+_CHARACTERS = {"n": "\n", "t": "\t"}
 
 # Mapping symbols of Arm assemblers.
 _MAPPING = re.compile(r"\$[adtx](\.|$)")
@@ -22,10 +26,10 @@ class Symbols:
 
     Other lines are skipped, and so are absolute and mapping symbols.  A symbol extends to the next
     one.  The last one names nothing, as in trace-cmd: tables end with a terminator such as
-    ``_end``.  Names are escaped.
+    ``_end``.  Names are escaped.  ``printk_formats`` is the file of that name.
     """
 
-    def __init__(self, kallsyms: str = "") -> None:
+    def __init__(self, kallsyms: str = "", printk_formats: str = "") -> None:
         symbols = []
         for line in kallsyms.splitlines():
             parts = line.split(None, 3)
@@ -45,6 +49,7 @@ class Symbols:
         self._addresses = [address for address, _ in symbols]
         self._names = [name for _, name in symbols]
         self._shown = _ShownNames(self.lookup)
+        self._texts = _parse_formats(printk_formats)
 
     def __len__(self) -> int:
         return len(self._addresses)
@@ -78,6 +83,22 @@ class Symbols:
     def name(self, address: int) -> str:
         """The name as printed by ``%ps``: the symbol without offset, or the bare address."""
         return self._shown[address]
+
+    def text(self, address: int) -> str | None:
+        """The text of a ``trace_printk()`` at an address, not escaped; ``None`` if unknown."""
+        return self._texts.get(address)
+
+
+def _parse_formats(text: str) -> dict[int, str]:
+    """Lines ``address : "text"``; others are skipped."""
+    found = {}
+    for line in text.splitlines():
+        row = _FORMAT.fullmatch(line.strip())
+        if row is not None:
+            found[int(row[1], 16)] = _ESCAPED.sub(
+                lambda one: _CHARACTERS.get(one[1], one[1]), row[2]
+            )
+    return found
 
 
 class _ShownNames(dict[int, str]):

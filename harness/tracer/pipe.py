@@ -28,7 +28,7 @@ class TracePipe:
     ) -> None:
         """``task_names`` updates the mapping in ``description`` with the current threads."""
         form = description.page_format
-        symbols = Symbols(description.kallsyms)
+        symbols = Symbols(description.kallsyms, description.printk_formats)
         self._collector = collector
         self._task_names = task_names
         self._number = struct.Struct(f"{form.order}H").unpack_from
