@@ -6,7 +6,7 @@ say what the sub-buffer behind it is (1 head, 2 being moved).  One more, the rea
 the ring.  The kernel's own ``head_page`` may be out of date, and is not used.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,6 @@ USED = 0xFFFFF
 OVERWRITE = 1
 """RB_FL_OVERWRITE, in the flags of a buffer."""
 
-MAX_CPUS = 4096
 MAX_PAGES = 1 << 18
 """Sub-buffers of one CPU: 1 GB."""
 
@@ -62,11 +61,15 @@ class Unread:
     gone: bool = False
 
 
+Gather = Callable[[Collection[int], int], Mapping[int, bytes]]
+
+
 class CpuRing:
     """The ring buffer of one CPU, as of now."""
 
-    def __init__(self, kernel: Kernel, cpu: int, view: View) -> None:
+    def __init__(self, kernel: Kernel, cpu: int, view: View, gather: Gather) -> None:
         self._kernel = kernel
+        self._gather = gather
         self._view = view
         self.cpu = cpu
         self.address = view.address
@@ -136,7 +139,7 @@ class CpuRing:
         if kept and consumed == self.consumed:
             return Unread(list(self._from(now)))
         # The kernel has moved sub-buffers, or has overwritten what was not read.
-        every = [self._page(one) for one in (self.reader, *self._ring())]
+        every = self._pages([self.reader, *self._ring()])
         later = sorted(
             (one for one in every if one.stamp and one.stamp >= last.stamp),
             key=lambda one: one.stamp,
@@ -204,6 +207,18 @@ class CpuRing:
         stamp = self._kernel.number(data, 8) if self._used(data) else 0
         return SubBuffer(page, data, stamp)
 
+    def _pages(self, pages: Sequence[int]) -> list[SubBuffer]:
+        """As `_page`, for many."""
+        layout, order = self._kernel.layouts["buffer_data_page"], self._kernel.image.byteorder
+        stamp, commit = layout.place("time_stamp"), layout.place("commit")
+        held = {page: self._kernel.view("buffer_page", page)["page"] for page in pages}
+        heads = self._gather(held.values(), layout.place("data").offset)
+        found = []
+        for page, data in held.items():
+            used = commit.number(heads[data], order) & USED
+            found.append(SubBuffer(page, data, stamp.number(heads[data], order) if used else 0))
+        return found
+
     def _used(self, data: int) -> int:
         place = self._kernel.layouts["buffer_data_page"].place("commit")
         return self._kernel.number(data + place.offset, place.size) & USED
@@ -218,8 +233,10 @@ class CpuRing:
 class LinuxRing:
     """The ring buffer of the kernel's ``global_trace``."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, gather: Gather) -> None:
+        """``gather`` reads so many bytes at each of some addresses."""
         self._kernel = kernel
+        self._gather = gather
         self.trace_array = kernel.symbol("global_trace", "TRACING")
 
     @property
@@ -272,7 +289,7 @@ class LinuxRing:
             address = self._kernel.pointer(buffer["buffers"] + word * cpu)
             if address:
                 view = self._kernel.view("ring_buffer_per_cpu", address)
-                found.append(CpuRing(self._kernel, cpu, view))
+                found.append(CpuRing(self._kernel, cpu, view, self._gather))
         return found
 
     @property

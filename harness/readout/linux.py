@@ -53,8 +53,8 @@ class LinuxCollector(EventBuffer):
     """The ring buffer of a Linux kernel's ``global_trace``."""
 
     def __init__(self, kernel: Kernel, lane: Lane, directory: Path, resize: Resize) -> None:
-        self._ring = LinuxRing(kernel)
         self._lane = lane
+        self._ring = LinuxRing(kernel, self._gather)
         self._resize = resize
         cpus = self._ring.cpus()
         super().__init__(
@@ -251,18 +251,25 @@ class LinuxCollector(EventBuffer):
 
     def _read(self, pages: Sequence[SubBuffer]) -> list[bytes]:
         """The contents of sub-buffers; neighbours in memory are read together."""
-        size = self.format.page_size
+        found = self._gather([one.data for one in pages], self.format.page_size)
+        return [found[one.data] for one in pages]
+
+    def _gather(self, addresses: Collection[int], size: int) -> dict[int, bytes]:
+        """So many bytes at each address of a sub-buffer, or its beginning."""
+        apart = GAP * self.format.page_size
         found: dict[int, bytes] = {}
         group: list[int] = []
-        for address in [*sorted({one.data for one in pages}), None]:
-            if group and (address is None or address - group[-1] > GAP * size):
+        for address in [*sorted(set(addresses)), None]:
+            if group and (
+                address is None or address - group[-1] > apart or address - group[0] >= PORTION
+            ):
                 memory = self._lane.read(group[0], group[-1] + size - group[0])
                 for one in group:
                     found[one] = memory[one - group[0] : one - group[0] + size]
                 group = []
             if address is not None:
                 group.append(address)
-        return [found[one.data] for one in pages]
+        return found
 
 
 def _behind(page: bytes, form: PageFormat, skip: int) -> bytes:
