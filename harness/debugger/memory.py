@@ -87,6 +87,8 @@ class Memory:
         """The physical address of a kernel address, None for others; used if the selected CPU is in
         user mode.
         """
+        self.neighbourhood: Callable[[int], tuple[int, bytes] | None] = lambda address: None
+        """Several blocks around an address, read in a faster way, and the address of the first."""
         self._block = BLOCK
         self._forbidden: Sequence[range] = ()
         self._session = session
@@ -121,19 +123,29 @@ class Memory:
             return b""
         step = self._block
         first = address - address % step
+        block = self._blocks.get(first)
+        if block is not None and address + size <= first + step:
+            return block[address - first : address - first + size]
         blocks = range(first, address + size, step)
         missing = [block for block in blocks if block not in self._blocks]
+        if len(missing) == 1 and (found := self.neighbourhood(first)) is not None:
+            self._keep(*found)
+            missing = [block for block in blocks if block not in self._blocks]
         if missing:
             begin, length = missing[0], missing[-1] + step - missing[0]
             try:
-                data = self._fetch(begin, length)
+                self._keep(begin, self._fetch(begin, length))
             except GdbError:
                 # Another part of the block may not be mapped.
                 return self._fetch(address, size)
-            for offset in range(0, length, step):
-                self._blocks[begin + offset] = data[offset : offset + step]
         data = b"".join(self._blocks[block] for block in blocks)
         return data[address - first : address - first + size]
+
+    def _keep(self, start: int, data: bytes) -> None:
+        """Cache the blocks from ``start`` on."""
+        step = self._block
+        for offset in range(0, len(data), step):
+            self._blocks[start + offset] = data[offset : offset + step]
 
     def _fetch(self, address: int, size: int) -> bytes:
         return self._reach(address, size, lambda where: self._fetch_at(where, size))

@@ -19,6 +19,7 @@ from harness.linux.vmalloc import MappedAreas
 from harness.machine import AttachedMachine, Machine
 from harness.patcher import Text
 from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
+from harness.readout.lanes import BULK
 from harness.tracer import LinuxTracer, Tracer
 
 ENDS = ("kernel_power_off", "kernel_restart", "kernel_halt")
@@ -35,8 +36,6 @@ RESETS = ("ring_buffer_reset", "ring_buffer_reset_cpu", "ring_buffer_reset_onlin
 
 LAST_WORD = "console_flush_on_panic"
 """Called when a panic has printed everything."""
-
-BULK = 64 * 1024
 
 PAGE = 4096
 """Bytes of memory that are mapped together, at least."""
@@ -60,7 +59,7 @@ class LinuxGuest(Guest):
         lane: str = "auto",
     ) -> None:
         self._name = name
-        self._memory = PagedMemory(debugger)
+        self._memory = PagedMemory(debugger, lambda: self._lane)
         self.kernel = Kernel(image, layouts, self._memory)
         self._memory.find = MappedAreas(self.kernel).find
         self._linear: Callable[[int], int | None] | None = None
@@ -69,6 +68,7 @@ class LinuxGuest(Guest):
         debugger.memory.linear = self._linear_address
         # What is read are lists, which lie densely in slabs and sections.
         debugger.memory.read_blocks_of(PAGE)
+        debugger.memory.neighbourhood = self._neighbourhood
 
     @property
     def name(self) -> str:
@@ -173,7 +173,7 @@ class LinuxGuest(Guest):
 
     @property
     def _text(self) -> Text:
-        return BulkText(self._memory, self._lane)
+        return self._memory
 
     @cached_property
     def _calls(self) -> KernelCalls:
@@ -195,6 +195,16 @@ class LinuxGuest(Guest):
         if self._linear is None:
             self._linear = self._find_linear()
         return self._linear(address & self.image.isa.mask)
+
+    def _neighbourhood(self, address: int) -> tuple[int, bytes] | None:
+        """So much that the monitor is faster; None where the kernel's memory is not linear."""
+        if self._linear is None or not isinstance(self._lane, MonitorLane):
+            return None
+        start = address & -BULK
+        first, last = self._linear_address(start), self._linear_address(start + BULK - 1)
+        if first is None or last != first + BULK - 1:
+            return None
+        return start, self._lane.read(start, BULK)
 
     def _find_linear(self) -> Callable[[int], int | None]:
         def word(address: int, physical: int) -> int:
@@ -224,21 +234,3 @@ class LinuxGuest(Guest):
                 self.control.interrupt()
             self.debugger.breakpoints.delete(number)
         self.machine.console.drain()
-
-
-class BulkText:
-    """The kernel's text: read as fast as the machine allows, written through the debug stub."""
-
-    def __init__(self, memory: Text, lane: Lane) -> None:
-        self._memory = memory
-        self._lane = lane
-
-    def dump_memory(self, address: int, size: int) -> bytes:
-        """``size`` bytes from ``address`` on."""
-        if size < BULK:
-            return self._memory.dump_memory(address, size)
-        return self._lane.read(address, size)
-
-    def restore_memory(self, address: int, data: bytes) -> None:
-        """Write ``data`` from ``address`` on."""
-        self._memory.restore_memory(address, data)

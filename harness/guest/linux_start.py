@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def start_linux(
     tell = progress or (lambda line: None)
     tell(f"reading {table.vmlinux}")
     with (
-        ThreadPoolExecutor(max_workers=1) as pool,
+        _reading(table.vmlinux) as reading,
         Machine(
             config,
             table.boot_file,
@@ -75,8 +75,6 @@ def start_linux(
         Debugger() as debugger,
     ):
         debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
-        # While gdb reads it as well.
-        reading = pool.submit(_read, table.vmlinux)
         load_symbols(debugger, table.vmlinux)
         image, layouts = reading.result()
         debugger.memory.forbid(config.qemu.unreadable)
@@ -99,6 +97,13 @@ def start_linux(
             raise
         check_identity(debugger, image)
         yield guest
+
+
+@contextmanager
+def _reading(vmlinux: Path) -> Iterator[Future[tuple[LinuxImage, Layouts]]]:
+    """Read a vmlinux in a thread, while QEMU and gdb start, and gdb reads it as well."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        yield pool.submit(_read, vmlinux)
 
 
 def _read(vmlinux: Path) -> tuple[LinuxImage, Layouts]:

@@ -81,8 +81,8 @@ class Elf:
         return SourceLines(self.data)
 
     @cached_property
-    def debug_sections(self) -> dict[str, bytes]:
-        """The DWARF sections by name; FormatError if there are none, or if they are compressed."""
+    def debug_headers(self) -> dict[str, Any]:
+        """The headers of the DWARF sections by name; errors as of `debug_sections`."""
         with self._reading("its list of sections"):
             headers = {
                 section.name: section.header
@@ -99,9 +99,14 @@ class Elf:
                 f"the debug information of {self.name} is compressed",
                 "Link with -gz=none, or use objcopy --decompress-debug-sections.",
             )
+        return headers
+
+    @cached_property
+    def debug_sections(self) -> dict[str, bytes]:
+        """The DWARF sections by name; FormatError if there are none, or if they are compressed."""
         return {
             name: self.data[header["sh_offset"] : header["sh_offset"] + header["sh_size"]]
-            for name, header in headers.items()
+            for name, header in self.debug_headers.items()
             if header["sh_type"] != "SHT_NOBITS"
         }
 

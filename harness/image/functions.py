@@ -3,13 +3,17 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.image.elf import Elf
 from harness.image.symbol_table import Symbol
 
 # The preferred symbol of an address: the most visible one.
 _RANK: dict[str | int, int] = {"STB_GLOBAL": 0, "STB_WEAK": 1, "STB_LOCAL": 2}
+
+
+_UNNAMED = ("STT_FILE", "STT_SECTION")
+_LABELS = ("$", ".L")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +48,28 @@ def symbols_of(elf: Elf, code_bit: int = 0) -> dict[str, Symbol]:
     """
     best: dict[str, Symbol] = {}
     for symbol in _symbols(elf, code_bit):
+        name, _, _, kind, _, section = symbol
         if (
-            symbol.section == "SHN_UNDEF"
-            or symbol.type in ("STT_FILE", "STT_SECTION")
-            or not symbol.name
-            or (symbol.type != "STT_FUNC" and symbol.name.startswith(("$", ".L")))
+            section == "SHN_UNDEF"
+            or not name
+            or kind in _UNNAMED
+            or (kind != "STT_FUNC" and name.startswith(_LABELS))
         ):
             continue
-        held = best.get(symbol.name)
+        held = best.get(name)
         if held is None or (_rank(symbol), symbol.address) < (_rank(held), held.address):
-            best[symbol.name] = symbol
+            best[name] = symbol
     return best
 
 
 def _symbols(elf: Elf, code_bit: int) -> Iterator[Symbol]:
     """The symbols, functions without the bit."""
+    if not code_bit:
+        yield from elf.symbols
+        return
     for symbol in elf.symbols:
-        if code_bit and symbol.type == "STT_FUNC":
-            yield replace(symbol, address=symbol.address & ~code_bit)
+        if symbol.type == "STT_FUNC":
+            yield symbol._replace(address=symbol.address & ~code_bit)
         else:
             yield symbol
 

@@ -132,6 +132,10 @@ class Image:
         """The guest's C types; FormatError without debug information."""
         return Structures(self._elf.debug_sections, self.byteorder, self.name, self.bits)
 
+    def need_debug_info(self) -> None:
+        """FormatError without debug information."""
+        _ = self._elf.debug_headers
+
     @property
     def build_id(self) -> bytes:
         """The build id; GuestError if the guest was linked without one."""

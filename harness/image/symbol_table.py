@@ -7,7 +7,8 @@ those of the System V ABI.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
 from harness.units import ByteOrder
 
@@ -19,8 +20,7 @@ _BINDINGS = {0: "STB_LOCAL", 1: "STB_GLOBAL", 2: "STB_WEAK"}
 _SECTIONS = {0: "SHN_UNDEF", 0xFFF1: "SHN_ABS", 0xFFF2: "SHN_COMMON"}
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One entry of the symbol table.
 
     ``type``, ``binding`` and ``section`` are names of ELF constants (``STT_FUNC``, ``STB_WEAK``,
@@ -48,7 +48,7 @@ def read_symbols(
         raise ValueError(f"its {len(table)} bytes are not symbols of {entry.size} bytes")
     types = {number: f"STT_{name}" for number, name in _TYPES.items()}
     # Names are shared; the work is limited by their total size.
-    known: dict[int, str] = {}
+    known = _plain_names(names)
     left = len(table) + 4 * len(names) + 64 * LIMIT
     for fields in entry.iter_unpack(table):
         if bits == 32:
@@ -69,6 +69,21 @@ def read_symbols(
             _BINDINGS.get(info >> 4, info >> 4),
             _SECTIONS.get(section, section),
         )
+
+
+def _plain_names(names: bytes) -> dict[int, str]:
+    """The names by their places, if nothing in the table needs escaping.
+
+    A symbol may also name the end of a longer name.
+    """
+    if not names.isascii():
+        return {}
+    found = names.decode("ascii").split("\0")
+    if not "".join(found).isprintable() or max(map(len, found)) >= LIMIT:
+        return {}
+    starts = accumulate((len(one) + 1 for one in found), initial=0)
+    # What follows the last NUL is no name.
+    return dict(zip(starts, found[:-1], strict=False))
 
 
 def _name(names: bytes, at: int) -> str:

@@ -4,6 +4,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -99,7 +100,12 @@ class LinuxImage(RunningImage):
             for one in self._linux_modules.values()
             for function in one.functions
         ]
-        return Image.kallsyms(self, module) + "".join(rows)
+        own = Image.kallsyms(self, module) if module else self._own_kallsyms
+        return own + "".join(rows)
+
+    @cached_property
+    def _own_kallsyms(self) -> str:
+        return Image.kallsyms(self)
 
     def _image_at(self, address: int) -> Image:
         return self
@@ -117,7 +123,7 @@ def open_image(data: bytes, name: str) -> RunningImage:
 def check_debug_info(image: Image) -> None:
     """FormatError if a vmlinux was built without DWARF."""
     try:
-        _ = image.structures
+        image.need_debug_info()
     except FormatError as error:
         if "has no debug information" not in error.message:
             raise

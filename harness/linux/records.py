@@ -20,6 +20,9 @@ DISABLED = 1 << 25
 TRACED = 1 << 31 | 1
 """FTRACE_FL_ENABLED, and one user."""
 
+APART = 16384
+"""Bytes of unchanged records that are written again rather than begin another write."""
+
 MAX_RECORDS = 1 << 20
 MAX_PAGES = 1 << 16
 
@@ -61,16 +64,22 @@ class SiteRecords:
                 )
 
     def write(self, flags: Mapping[int, int]) -> None:
-        """Set the flags of the records with these addresses, a page of records at once."""
-        form, put = self._form(self._ip), self._form(self._flags)
+        """Set the flags of the records with these addresses, those of neighbours at once."""
+        form, put, size = self._form(self._ip), self._form(self._flags), self._layout.size
         for page, data in zip(self.pages, self._contents, strict=True):
             changed = bytearray(data)
-            for at in range(0, len(data), self._layout.size):
+            runs: list[range] = []
+            for at in range(0, len(data), size):
                 (ip,) = form.unpack_from(data, at + self._ip.offset)
                 if ip in flags:
                     put.pack_into(changed, at + self._flags.offset, flags[ip])
-            if changed != data:
-                self._kernel.memory.restore_memory(page.address, bytes(changed))
+                    near = runs and at - runs[-1].stop <= APART
+                    start = runs.pop().start if near else at
+                    runs.append(range(start, at + size))
+            for run in runs:
+                self._kernel.memory.restore_memory(
+                    page.address + run.start, bytes(changed[run.start : run.stop])
+                )
 
     def _form(self, place: LayoutPlace) -> struct.Struct:
         order = ">" if self._kernel.image.byteorder == "big" else "<"

@@ -111,7 +111,8 @@ class AArch64Machine(Machine):
         Arm Architecture Reference Manual, D13.2 (TCR_EL1, TTBR1_EL1).
         """
         mask = self.code.mask
-        image = range(symbols["_text"], symbols["_end"])
+        # The kernel unmaps its head, and may have a stack there.
+        image = range(symbols["_stext"], symbols["_end"])
         # Physical: the kernel's page table lies in its image.
         table = register("TTBR1_EL1") & _TABLE
         image_offset = symbols["swapper_pg_dir"] - table
