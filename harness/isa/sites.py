@@ -108,6 +108,17 @@ class Sites(ABC):
         caller = self._symbol(symbols, "ftrace_caller")
         return self.nop, self.encode_call(address, caller)
 
+    def linux_ops(self, address: int) -> int:
+        """Where a record of a Linux kernel has the pointer to its ops (CALL_OPS).
+
+        GuestError if the architecture has none.
+        """
+        raise GuestError(
+            "this kernel has a pointer to an ops in front of each function, in a place that the "
+            "harness does not know",
+            "Build it without CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS.",
+        )
+
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> bytes:
         """The instruction at ``pc`` that calls ``target``."""

@@ -8,7 +8,7 @@ true, so that it can switch tracers by itself afterwards.
 
 from collections.abc import Mapping
 
-from harness.errors import GuestError, UsageError
+from harness.errors import GuestError
 from harness.isa import CallSite
 from harness.linux.kernel import Kernel
 from harness.linux.records import TRACED, SiteRecords
@@ -33,12 +33,8 @@ class FunctionSwitch:
         self._trace = kernel.symbol("global_trace", "TRACING")
         self._ops = kernel.symbol("global_ops", OPTION)
         self._direct = kernel.image.isa.sites.linux_direct
-        if kernel.has("ftrace_nop_ops"):
-            raise UsageError(
-                f"{kernel.image.name} has a pointer in front of each function, which only the "
-                "kernel itself can set (CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)",
-                "Build it without, or let it run to where a process runs in the kernel.",
-            )
+        self.has_call_ops = kernel.has("ftrace_nop_ops")
+        """Whether each call site has a pointer to an ops instead of the stub's slot."""
 
     @property
     def tracer(self) -> str:
@@ -80,6 +76,30 @@ class FunctionSwitch:
                 f"have {self.users} users",
                 "Switch that off in the guest first: kprobes, live patches, other tracers.",
             )
+
+    def ops(self, on: bool) -> bytes:
+        """The pointer of a call site to its ops, where they have one."""
+        kernel = self._kernel
+        address = self._ops if on else kernel.symbol("ftrace_nop_ops", "DYNAMIC_FTRACE")
+        return address.to_bytes(kernel.word, kernel.image.byteorder)
+
+    def ops_before(self, on: bool, held: bytes) -> bytes:
+        """The pointer before a call site is switched; ``held``: that of a module's site.
+
+        The kernel, which traces the functions of a new module by itself, gives them its list.
+        """
+        every = self._kernel.image.symbols.get("ftrace_list_ops", 0)
+        usual = self.ops(not on)
+        is_list = int.from_bytes(held, self._kernel.image.byteorder) == every != 0
+        return held if is_list and not on else usual
+
+    @property
+    def traced(self) -> int:
+        """The flags of a record while its call site is on, with one user."""
+        if not self.has_call_ops:
+            return TRACED
+        constant = self._kernel.layouts.constant
+        return TRACED | constant("FTRACE_FL_CALL_OPS") | constant("FTRACE_FL_CALL_OPS_EN")
 
     @property
     def slot(self) -> int:
@@ -158,6 +178,6 @@ class FunctionSwitch:
         return before
 
 
-def write_flags(records: SiteRecords, changes: Mapping[CallSite, bool]) -> None:
-    """Note in the records which call sites were switched on or off."""
-    records.write({site.address: TRACED * on for site, on in changes.items()})
+def write_flags(records: SiteRecords, changes: Mapping[CallSite, bool], traced: int) -> None:
+    """Note in the records which call sites were switched on or off; ``traced``: flags for on."""
+    records.write({site.address: traced * on for site, on in changes.items()})

@@ -94,6 +94,8 @@ MEMBERS: Mapping[str, WantedMembers] = {
 CONSTANTS = {
     "TRACE_EVENT_FL_TRACEPOINT": "EVENT_TRACING",
     "EVENT_FILE_FL_PID_FILTER": "EVENT_TRACING",
+    "FTRACE_FL_CALL_OPS": "DYNAMIC_FTRACE_WITH_CALL_OPS",
+    "FTRACE_FL_CALL_OPS_EN": "DYNAMIC_FTRACE_WITH_CALL_OPS",
 }
 """Constants of enums whose values kernels change, and the option that each comes with."""
 

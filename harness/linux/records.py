@@ -66,7 +66,7 @@ class SiteRecords:
     def write(self, flags: Mapping[int, int]) -> None:
         """Set the flags of the records with these addresses, those of neighbours at once."""
         form, put, size = self._form(self._ip), self._form(self._flags), self._layout.size
-        for page, data in zip(self.pages, self._contents, strict=True):
+        for number, (page, data) in enumerate(zip(self.pages, self._contents, strict=True)):
             changed = bytearray(data)
             runs: list[range] = []
             for at in range(0, len(data), size):
@@ -80,6 +80,7 @@ class SiteRecords:
                 self._kernel.memory.restore_memory(
                     page.address + run.start, bytes(changed[run.start : run.stop])
                 )
+            self._contents[number] = bytes(changed)
 
     def _form(self, place: LayoutPlace) -> struct.Struct:
         order = ">" if self._kernel.image.byteorder == "big" else "<"

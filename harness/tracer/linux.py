@@ -202,7 +202,7 @@ class LinuxTracer(Tracer):
             self._function.store(self._function.writes(False))
             self._filter.restore()
         if changed:
-            write_flags(self._records, changed)
+            write_flags(self._records, changed, self._function.traced)
         self._setup, self._enabled = setup, enabled
         self._save_names(on)
 
@@ -255,16 +255,19 @@ class LinuxTracer(Tracer):
         isa, symbols = self._image.isa, self._image.symbols
         for site, on in changed.items():
             module = self._image.module_at(site.address)
-            found = b""
-            if module:
-                found = self._text.dump_memory(site.address, isa.sites.linux_longest)
+            found = self._text.dump_memory(site.address, isa.sites.linux_longest) if module else b""
             off_code, on_code = isa.sites.linux_codes(site.address, symbols, found)
             old, new = (off_code, on_code) if on else (on_code, off_code)
             name = f"{site.function} [{module}]" if module else site.function
             yield self._patch(site.address, old, new, f"the call site of {name}")
+            if self._function.has_call_ops:
+                where, after = isa.sites.linux_ops(site.address), self._function.ops(on)
+                held = self._text.dump_memory(where, len(after)) if module else b""
+                before = self._function.ops_before(on, held)
+                yield Patch(where, before, after, f"the ops of {name}", 0, isa.unit)
 
     def _slot_changes(self, before: bool, on: bool) -> Iterable[Patch]:
-        if before == on:
+        if before == on or self._function.has_call_ops:
             return []
         slot, sites = self._function.slot, self._image.isa.sites
         old = self._text.dump_memory(slot, len(sites.nop))

@@ -35,3 +35,17 @@ def test_mips_modules_load_the_address_of_mcount(bits: int, load: str) -> None:
     assert [code.hex() for code in codes] == [off[: len(codes[0])].hex(), load]
     with pytest.raises(GuestError, match="not of a long call"):
         isa.sites.linux_codes(0xC0000000, {"_mcount": mcount}, bytes.fromhex("27bdffe800000000"))
+
+
+@pytest.mark.parametrize(
+    ("record", "where"), [(0x100C, 0x1000), (0x1014, 0x1008), (0x1010, 0x1000)]
+)
+def test_aarch64_has_ops_in_front_of_functions(record: int, where: int) -> None:
+    """With a landing pad, and without."""
+    assert for_elf(ARM, 64, "little").sites.linux_ops(record) == where
+
+
+def test_a_place_of_ops_that_is_not_known() -> None:
+    with pytest.raises(GuestError, match="a pointer to an ops") as raised:
+        for_elf(MIPS, 32, "big").sites.linux_ops(0x80100000)
+    assert "CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS" in raised.value.advice
