@@ -9,21 +9,20 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from tests.linux.test_function import WARNINGS, booted, console
+from tests.linux.test_function import WARNINGS, booted, console, run_to_dump
 
 CALL = re.compile(r"\| +(\w[\w.]*)\(\)(?:;| \{)")
 
 
 def test_graph_equals_the_kernels_own_view_and_leaves_no_trace(linux_config: Path) -> None:
-    with booted(linux_config, "work:1,dump,tracer:function,work:1,tracer:nop") as guest:
+    steps = "work:1,dump,work:500,tracer:function,work:1,tracer:nop"
+    with booted(linux_config, steps) as guest:
         guest.collector.configure()
         guest.tracer.set_filter("vfs_*", "*getname*")
         guest.tracer.current = "function_graph"
-        # Before that the init has written what it read of the kernel's own file.
-        guest.run("tracing_set_tracer", timeout=600.0)
+        kernel = CALL.findall(run_to_dump(guest))
         guest.drain()
         own = [one.function for one in guest.tracer.events() if one.name == "funcgraph_entry"]
-        kernel = CALL.findall(console(guest))
         assert len(kernel) > 10
         assert own[: len(kernel)] == kernel
         guest.tracer.current = "nop"
