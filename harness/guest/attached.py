@@ -67,6 +67,8 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
         if _is_up(guest):
             guest.tracer.adopt()
         yield guest
+        if isinstance(guest, LinuxGuest):
+            guest.hand_over()
 
 
 def _is_up(guest: Guest) -> bool:

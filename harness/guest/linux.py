@@ -9,7 +9,7 @@ from harness.debugger import Debugger
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.guest.control import DYING, OwnPlaces
 from harness.guest.guest import DONE, Guest
-from harness.guest.linux_calls import GuestCaller, GuestMeans
+from harness.guest.linux_calls import FROM_USER, GuestCaller, GuestMeans
 from harness.guest.linux_memory import PagedMemory
 from harness.guest.modules import Module
 from harness.image import GuestThread
@@ -39,6 +39,9 @@ LAST_WORD = "console_flush_on_panic"
 
 PAGE = 4096
 """Bytes of memory that are mapped together, at least."""
+
+HANDING_OVER = 1.0
+"""Seconds in which a process enters a system call."""
 
 CALLING = 120.0
 """Timeout in seconds of a call: it may change all call sites, and allocate for all tasks."""
@@ -124,6 +127,15 @@ class LinuxGuest(Guest):
         raise UsageError(
             "modules of a Linux guest are loaded by the guest", "Their functions are traced then."
         )
+
+    def hand_over(self) -> None:
+        """Before the harness goes: what the kernel must know of a tracer that stays on."""
+        tracer = self._tracing.tracer if self._tracing.in_use else None
+        if isinstance(tracer, LinuxTracer) and not tracer.tell_kernel():
+            # One in which no process runs switches no tracers.
+            with suppress(GuestError):
+                self._reach([name for name in FROM_USER if self.kernel.has(name)], HANDING_OVER)
+                tracer.tell_kernel()
 
     @property
     def _watched(self) -> list[str]:

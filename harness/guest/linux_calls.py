@@ -11,7 +11,10 @@ from harness.errors import GuestError, HarnessError, UsageError
 from harness.linux import Kernel
 from harness.readout import EventBuffer, LinuxCollector
 
-CALLABLE = ("vfs_read", "vfs_write", "do_sys_openat2", "schedule_timeout")
+FROM_USER = ("vfs_read", "vfs_write", "do_sys_openat2")
+"""Functions of system calls: a call from there ends also if other processes hang."""
+
+CALLABLE = (*FROM_USER, "schedule_timeout")
 """Functions that may sleep: whoever calls them holds no spinlock, and reads nothing under RCU.
 
 One of them is called soon.

@@ -4,7 +4,7 @@
 As ``f_show()`` of kernel/trace/trace_events.c prints them.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.errors import GuestError
@@ -61,9 +61,10 @@ class LinuxEvents:
                 found.append(LinuxEvent(address, system, name, number, *where))
         return sorted(found, key=lambda one: one.number)
 
-    def formats(self) -> list[EventFormat]:
-        """The format of each event, by number."""
-        return [self.format(event) for event in self.all()]
+    def formats(self, known: Sequence[EventFormat] = ()) -> list[EventFormat]:
+        """Those that are known, and the format of each other event, by number."""
+        numbers = {one.id for one in known}
+        return [*known, *(self.format(event) for event in self.all(known=numbers))]
 
     def format(self, event: LinuxEvent) -> EventFormat:
         """The format of an event."""

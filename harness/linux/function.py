@@ -83,15 +83,16 @@ class FunctionSwitch:
         address = self._ops if on else kernel.symbol("ftrace_nop_ops", "DYNAMIC_FTRACE")
         return address.to_bytes(kernel.word, kernel.image.byteorder)
 
-    def ops_before(self, on: bool, held: bytes) -> bytes:
-        """The pointer before a call site is switched; ``held``: that of a module's site.
+    def ops_before(self, on: bool, of_module: int) -> bytes:
+        """The pointer before a call site is switched; ``of_module``: where a module has it, or 0.
 
         The kernel, which traces the functions of a new module by itself, gives them its list.
         """
-        every = self._kernel.image.symbols.get("ftrace_list_ops", 0)
-        usual = self.ops(not on)
-        is_list = int.from_bytes(held, self._kernel.image.byteorder) == every != 0
-        return held if is_list and not on else usual
+        kernel = self._kernel
+        every = kernel.image.symbols.get("ftrace_list_ops", 0)
+        if on or not of_module or kernel.pointer(of_module) != every:
+            return self.ops(not on)
+        return every.to_bytes(kernel.word, kernel.image.byteorder)
 
     @property
     def traced(self) -> int:

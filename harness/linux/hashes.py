@@ -57,6 +57,11 @@ class FunctionFilter:
         self._own = self._own or self._lists
         self._lists = lists
 
+    @property
+    def is_put(self) -> bool:
+        """Whether the kernel has lists of ours."""
+        return self._own is not None
+
     def restore(self) -> None:
         """Give the kernel its own lists again."""
         if self._own is not None:

@@ -61,7 +61,7 @@ class LinuxTracer(Tracer):
         self._filter = FunctionFilter(kernel, calls)
         self._kernel_options = KernelOptions(kernel, calls)
         self._pid_lists = PidLists(kernel, calls)
-        self._names_saved = False
+        self._names_saved = self._untold = False
         self._printk: dict[int, str] = {}
         self.learn()
 
@@ -178,7 +178,8 @@ class LinuxTracer(Tracer):
             self._switch_graph(setup)
             return
         before, on = self._setup.tracer != "nop", setup.tracer != "nop"
-        if before and on and self._calls.ready and self._filters(setup) != self._filters():
+        same = (setup.chosen, setup.notrace) == (self._setup.chosen, self._setup.notrace)
+        if before and on and not same and self._calls.ready:
             # The list of an enabled tracer is changed by the kernel, call site by call site.
             self._switch(replace(self._setup, tracer="nop"))
             before = False
@@ -206,9 +207,11 @@ class LinuxTracer(Tracer):
         self._setup, self._enabled = setup, enabled
         self._save_names(on)
 
-    def _filters(self, setup: Setup | None = None) -> tuple[object, object]:
-        setup = setup or self._setup
-        return setup.chosen, setup.notrace
+    def tell_kernel(self) -> bool:
+        """Give the kernel the filter of a tracer that stays on; False if it cannot be called."""
+        if self.by_memory and self._untold and self._calls.ready:
+            self._put_filter(self._setup)
+        return not (self.by_memory and self._untold)
 
     def _put_filter(self, setup: Setup) -> None:
         """Tell the kernel which call sites are traced, if it can be called where it stands."""
@@ -217,6 +220,7 @@ class LinuxTracer(Tracer):
             self._filter.put(None, [site.address for site in setup.notrace])
         elif wanted and self._calls.ready:
             self._filter.put([site.address for site in wanted])
+        self._untold = not self._filter.is_put
 
     def _save_names(self, on: bool) -> None:
         """Let the kernel save the names of tasks, as its own tracers do."""
@@ -262,8 +266,7 @@ class LinuxTracer(Tracer):
             yield self._patch(site.address, old, new, f"the call site of {name}")
             if self._function.has_call_ops:
                 where, after = isa.sites.linux_ops(site.address), self._function.ops(on)
-                held = self._text.dump_memory(where, len(after)) if module else b""
-                before = self._function.ops_before(on, held)
+                before = self._function.ops_before(on, where if module else 0)
                 yield Patch(where, before, after, f"the ops of {name}", 0, isa.unit)
 
     def _slot_changes(self, before: bool, on: bool) -> Iterable[Patch]:
@@ -392,9 +395,6 @@ class LinuxTracer(Tracer):
         if ask:
             with suppress(GuestError):
                 self._follow_kernel()
-                known = {one.id: one for one in self._formats}
                 # Those of modules come and go, and their events stay.
-                found = self._linux_events.all(known=known)
-                known |= {one.number: self._linux_events.format(one) for one in found}
-                self._formats = list(known.values())
+                self._formats = self._linux_events.formats(self._formats)
         return self._formats or event_formats(long_size)

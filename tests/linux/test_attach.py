@@ -71,6 +71,26 @@ def test_attach_traces_a_running_kernel_from_any_moment(linux_config: Path) -> N
         assert not [word for word in WARNINGS if word in text]
 
 
+def test_a_kernel_that_is_left_with_the_tracer_on_can_switch_it_off(linux_config: Path) -> None:
+    with running(linux_config, "work:100000,tracer:nop,tracer:function,work:1") as (
+        vmlinux,
+        machine,
+    ):
+        with attach(vmlinux, str(machine.gdb_socket)) as guest:
+            guest.run(None, seconds=0.05)
+            guest.tracer.set_filter("vfs_*")
+            guest.tracer.set_notrace("vfs_write")
+            guest.tracer.current = "function"
+        end = time.monotonic() + TIMEOUT
+        while machine.alive:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+            machine.console.drain()
+        text = machine.console.log.read_text(errors="replace")
+        assert "init: ready" in text
+        assert not [word for word in WARNINGS if word in text]
+
+
 def test_a_cpu_in_user_mode_hides_nothing(linux_config: Path) -> None:
     with booted(linux_config, "work") as guest:
         guest.collector.configure()
@@ -93,6 +113,8 @@ def test_attach_reads_a_kernel_that_hangs(linux_config: Path) -> None:
         with attach(vmlinux, str(machine.gdb_socket)) as guest:
             guest.tracer.set_filter("vfs_*")
             guest.tracer.current = "function"
+            # It could already be on its way to the loop, and call nothing more that is traced.
+            guest.run("vfs_read", timeout=TIMEOUT)
             isa = guest.image.isa
             loop = isa.encode(*LOOP[isa.name])
             guest.debugger.write_memory(guest.image.address_of("version_proc_show"), loop)
