@@ -9,7 +9,7 @@ from harness.debugger import Debugger
 from harness.errors import GuestError, HarnessError, UsageError
 from harness.guest.control import DYING, OwnPlaces
 from harness.guest.guest import DONE, Guest
-from harness.guest.linux_calls import FROM_USER, GuestCaller, GuestMeans
+from harness.guest.linux_calls import ENDS, FROM_USER, SWITCHED, GuestCaller, GuestMeans
 from harness.guest.linux_memory import PagedMemory
 from harness.guest.modules import Module
 from harness.image import GuestThread
@@ -22,14 +22,8 @@ from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, Stub
 from harness.readout.lanes import BULK
 from harness.tracer import LinuxTracer, Tracer
 
-ENDS = ("kernel_power_off", "kernel_restart", "kernel_halt")
-"""The functions in which a kernel ends on request."""
-
 FULL, PANIC = "rb_move_tail", "panic"
 """Called for each new sub-buffer, and where a panic begins."""
-
-SWITCHED = "tracing_set_tracer"
-"""Called when the kernel is about to switch tracers by itself."""
 
 RESETS = ("ring_buffer_reset", "ring_buffer_reset_cpu", "ring_buffer_reset_online_cpus")
 """Called with recording disabled when the kernel is about to empty its buffer."""

@@ -20,10 +20,13 @@ CALLABLE = (*FROM_USER, "schedule_timeout")
 One of them is called soon.
 """
 
-RARE = (
-    *("free_initmem", "tracing_set_tracer", "vfs_open"),
-    *("kernel_power_off", "kernel_restart", "kernel_halt"),
-)
+ENDS = ("kernel_power_off", "kernel_restart", "kernel_halt")
+"""The functions in which a kernel ends on request."""
+
+SWITCHED = "tracing_set_tracer"
+"""Called when the kernel is about to switch tracers by itself."""
+
+RARE = ("free_initmem", "vfs_open", SWITCHED, *ENDS)
 """Others, where users may have stopped the kernel."""
 
 REACHING, TRIES = 5.0, 10

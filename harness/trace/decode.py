@@ -45,7 +45,8 @@ def event_decoder(
         for field in form.fields
         if field not in scalars and not field.name.startswith("common_")
     }
-    if event_class(form) is BinaryPrintEvent:
+    made = event_class(form)
+    if made is BinaryPrintEvent:
         readers["buf"] = _printed(form, page_format, symbols)
     unpack_from, needed = _scalar_struct(scalars, page_format)
     names = [field.name for field in scalars]
@@ -57,7 +58,6 @@ def event_decoder(
     # An optimisation for function events, which have two fields.
     two = len(own) == 2
     (first_name, first_at), (second_name, second_at) = own if two else (("", 0), ("", 0))
-    made = event_class(form)
     if scalars != whole:
         made = TraceEvent
     title = form.name

@@ -15,7 +15,7 @@ from harness.trace import TraceEvent
 FILTER = ("vfs_*", "do_filp_open", "*getname*")
 ROW = re.compile(r"\[(\d+)\] \S{5,6} +(\d+)\.(\d{6}): (\S+) <-(\S+)\r?\n")
 END_OF_DUMP = "init: trace ends"
-PATIENT = "nosoftlockup"
+NO_LOCKUPS = "nosoftlockup"
 """A traced kernel on a host with other work may need long for what it does in one piece."""
 
 WARNINGS = ("cut here", "WARNING", "BUG:", "ftrace failed", "Oops")
@@ -28,7 +28,7 @@ def booted(config: Path | LinuxConfig, do: str, buffer_size: int = 1 << 20) -> I
     assert isinstance(loaded, LinuxConfig)
     words = [word for word in loaded.linux.append.split() if not word.startswith("do=")]
     table = loaded.linux.model_copy(
-        update={"append": " ".join([*words, PATIENT, f"do={do},poweroff"])}
+        update={"append": " ".join([*words, NO_LOCKUPS, f"do={do},poweroff"])}
     )
     with boot(
         loaded.model_copy(update={"linux": table}), buffer_size=buffer_size, timeout=600.0
