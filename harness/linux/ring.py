@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.errors import FormatError, GuestError
+from harness.errors import FormatError, GdbError, GuestError
 from harness.linux.kernel import Kernel, View
 from harness.ring import PageFormat
 
@@ -212,7 +212,10 @@ class CpuRing:
         layout, order = self._kernel.layouts["buffer_data_page"], self._kernel.image.byteorder
         stamp, commit = layout.place("time_stamp"), layout.place("commit")
         held = {page: self._kernel.view("buffer_page", page)["page"] for page in pages}
-        heads = self._gather(held.values(), layout.place("data").offset)
+        try:
+            heads = self._gather(held.values(), layout.place("data").offset)
+        except GdbError as error:
+            raise self._damaged("has a sub-buffer that cannot be read") from error
         found = []
         for page, data in held.items():
             used = commit.number(heads[data], order) & USED

@@ -298,3 +298,16 @@ def test_a_damaged_ring_is_refused(damage, message: str, tmp_path: Path) -> None
     damage(memory)
     with pytest.raises(GuestError, match=message):
         collector(memory, tmp_path).drain()
+
+
+def test_a_sub_buffer_that_cannot_be_read_is_the_guests_fault(tmp_path: Path) -> None:
+    memory = LinuxMemory()
+    memory.fill(1, 10, 1)
+    memory.cpu(commit_page=memory.page(1))
+    buffer = collector(memory, tmp_path)
+    buffer.drain()
+    # The kernel has overwritten what was read, so all are looked at.
+    memory.fill(1, 100, 1)
+    memory.put("buffer_page", memory.page(2), page=0x1000)
+    with pytest.raises(GuestError, match="has a sub-buffer that cannot be read"):
+        buffer.drain()
