@@ -187,8 +187,16 @@ def test_effects_name_vectors_and_what_is_changed_in_place() -> None:
     added, moved = map(ISA.asm_syntax.effect, ("subq $8, %rdi", "movdqu %xmm1, 16(%rsp)"))
     assert added is not None
     assert moved is not None
-    assert set(added.reads) == set(added.writes) == {"%rdi"}
+    assert (set(added.reads), set(added.writes)) == ({"%rdi"}, {"%rdi", "flags"})
     assert (set(moved.reads), set(moved.writes)) == ({"%xmm1", "%rsp"}, set())
+
+
+def test_a_comparison_changes_nothing_but_flags() -> None:
+    compared = ISA.asm_syntax.effect("cmpq $ftrace_stub, ftrace_trace_function")
+    assert compared is not None
+    assert (set(compared.reads), set(compared.writes)) == (set(), {"flags"})
+    assert compared.loads == ("ftrace_trace_function", "0", 8)
+    assert ISA.asm_syntax.effect("cmpq %rdi, %rsi") is None
 
 
 def test_a_call_reaches_around_the_end_of_the_addresses() -> None:

@@ -10,6 +10,9 @@ _VECTOR = re.compile(r"%xmm\d+")
 _SIZES = {"movq": 8, "movdqu": 16}
 """Bytes that an instruction loads or stores."""
 _PLACE = re.compile(r"(.*?)\(%(\w+)\)")
+_COMPARED = re.compile(r"\$\w+, [A-Za-z_]\w*")
+"""A constant, or an address, with a variable."""
+_FLAGS = frozenset({"flags"})
 
 
 class X8664AsmSyntax(AsmSyntax):
@@ -22,7 +25,7 @@ class X8664AsmSyntax(AsmSyntax):
         return statement.partition(" ")[0] in ("ret", "jmp", "iretq", "ud2")
 
     def effect(self, statement: str) -> Effect | None:
-        """Moves of 64 bits and of vectors, additions of constants to registers, and lea."""
+        """Moves of 64 bits and of vectors, additions of constants to registers, lea, and cmp."""
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic == "nop":
             return Effect()
@@ -42,8 +45,9 @@ class X8664AsmSyntax(AsmSyntax):
         if mnemonic in ("movq", "leaq") and written:
             return Effect(read, written)
         if mnemonic in ("addq", "subq") and source.startswith("$") and written:
-            # Their flags are read by no instruction that is told here.
-            return Effect(written, written)
+            return Effect(written, written | _FLAGS)
+        if mnemonic in ("cmpq", "cmpl") and _COMPARED.fullmatch(operands):
+            return Effect(writes=_FLAGS, loads=(destination, "0", 8))
         return None
 
     def another_register(self, register: str) -> str:
