@@ -11,20 +11,19 @@
  * @parent: address of the word that its site has pushed: its return address, unless it has stored that
  * @self_addr: its call site, rec->ip
  * @frame_pointer: its r7
- * @stack_pointer: its sp in front of that word
  *
  * A function that calls others returns by what it has stored in its prologue, and only the tables say
  * where. One that calls none returns by lr, into which the site puts the pushed word.
  */
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
-			   unsigned long frame_pointer, unsigned long stack_pointer);
+			   unsigned long frame_pointer);
 
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
-			   unsigned long frame_pointer, unsigned long stack_pointer)
+			   unsigned long frame_pointer)
 {
 	struct stackframe frame = {
 		.fp = frame_pointer,
-		.sp = stack_pointer,
+		.sp = (unsigned long)(parent + 1),
 		.lr = *parent,
 		.pc = self_addr,
 		.lr_addr = parent,

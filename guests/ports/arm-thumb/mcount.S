@@ -77,15 +77,13 @@
 
 /*
  * r0 = where the word is that the traced function has pushed, its return address unless it has stored
- * that, r1 = ip, r2 = its frame pointer, r3 = its sp in front of that word (C4). In: the frame that
- * save_state made.
+ * that, r1 = ip, r2 = its frame pointer (C4). In: the frame that save_state made.
  */
 	.macro	graph_arguments
 	ldr	r1, [fp, #FRAME_PC]
 	sub	r1, r1, #MCOUNT_INSN_SIZE + 1
 	add	r0, fp, #FRAME_PARENT_PC
 	mov	r2, r7
-	add	r3, fp, #FRAME_SIZE
 	.endm
 
 /* A return without a tracer: what a site does that is off, and back. In: lr, sp as the site left. */
