@@ -22,7 +22,7 @@ class ArmAsmSyntax(AsmSyntax):
         return mnemonic in ("pop", "ldm", "ldr", "mov") and bool(re.search(r"(^|[{ ])pc\b", into))
 
     def effect(self, statement: str) -> Effect | None:
-        """Loads and stores without write-back, and what works out its first operand."""
+        """Loads and stores, push and pop, and what works out its first operand."""
         mnemonic, _, operands = statement.partition(" ")
         if mnemonic == "nop":
             return Effect()
@@ -35,9 +35,18 @@ class ArmAsmSyntax(AsmSyntax):
             if mnemonic.endswith("str"):
                 return Effect(reads=frozenset(registers), stores=memory)
             return Effect(frozenset({place[2]}), frozenset({place[1]}), loads=memory)
-        literal = re.fullmatch(r"(\w+), =?([\w.]+)", operands)
+        if mnemonic in ("push", "pop") and "-" not in operands:
+            size = len(registers) * _SIZES["r"]
+            if mnemonic == "push":
+                read = frozenset({*registers, "sp"})
+                return Effect(read, frozenset({"sp"}), stores=("sp", f"-1*{size}", size))
+            return Effect(frozenset({"sp"}), frozenset({*registers, "sp"}), loads=("sp", "0", size))
+        literal = re.fullmatch(r"(\w+), (=?)([\w.]+)", operands)
+        if literal and mnemonic == "ldr" and literal[2]:
+            # Of the assembler's literals, which nothing writes.
+            return Effect(writes=frozenset({literal[1]}))
         if literal and mnemonic == "ldr":
-            return Effect(writes=frozenset({literal[1]}), loads=(literal[2], "0", 4))
+            return Effect(writes=frozenset({literal[1]}), loads=(literal[3], "0", 4))
         if mnemonic in ("add", "sub", "rsb", "bic", "mov") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         if mnemonic == "cmp":
