@@ -34,7 +34,7 @@ def measure(config: str) -> None:
     with boot(config) as guest:
         file = guest.machine.directory / "dump"
         stub = StubLane(guest.debugger)
-        monitor = MonitorLane(guest.machine, stub, guest.image.isa.machine.linear_address)
+        monitor = MonitorLane(guest.machine, stub, guest.image.isa.cpu.linear_address)
         where = guest.collector.header().cpu(0).pages
 
         def dump(address: int, size: int) -> bytes:

@@ -25,7 +25,7 @@ from harness.config.models import (
 )
 from harness.config.names import is_path, list_configs, list_ports, unknown_name, user_path
 from harness.errors import UsageError
-from harness.isa import machine_of
+from harness.isa import cpu_of
 from harness.units import KIB, escape
 
 FILE_LIMIT = 64 * KIB  # a config is a page of text
@@ -65,7 +65,7 @@ def load_any_config(name_or_path: str | Path) -> MachineConfig | LinuxConfig:
         raise UsageError(f"{shown}: there is {both} a table [linux].", CONFIG_ADVICE)
     model: type[LinuxFile] | type[ConfigFile] = LinuxFile if "linux" in data else ConfigFile
     checked = validated(model, data, file)
-    ways = machine_of(checked.architecture).injections
+    ways = cpu_of(checked.architecture).injections
     if checked.qemu.inject not in (None, *ways):
         found, allowed = (", ".join(map(json.dumps, one)) for one in ([checked.qemu.inject], ways))
         shown = escape(f"{file}: qemu.inject: found {found}; allowed: {allowed}", 1000)

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from harness.config import resources
-from harness.isa import Form, Injection, Property, machine_of
+from harness.isa import Form, Injection, Property, cpu_of
 
 # make and its shell see these words without quotes, so special characters are not allowed.
 FLAG = re.compile(r"-[\w./=,+:@-]+", re.ASCII)
@@ -198,7 +198,7 @@ class MachineFile(Model):
     def injection(self) -> Injection | None:
         """How the host raises an interrupt, if the config says how."""
         name = self.qemu.inject
-        return None if name is None else machine_of(self.architecture).injections[name]
+        return None if name is None else cpu_of(self.architecture).injections[name]
 
 
 class ConfigFile(MachineFile):
@@ -224,13 +224,13 @@ class MachineConfig(ConfigFile):
     @property
     def saves_clock(self) -> bool:
         """Whether the clock is in QEMU's snapshots, as it has to be for a replay."""
-        return machine_of(self.architecture).unsaved_clock is None
+        return cpu_of(self.architecture).unsaved_clock is None
 
     @property
     def properties(self) -> frozenset[Property]:
         """The properties of its guests that clauses depend on."""
         nmi = self.injection is not None and self.injection.nmi
-        of_machine = machine_of(self.architecture).properties(self.build.cflags)
+        of_machine = cpu_of(self.architecture).properties(self.build.cflags)
         return of_machine if nmi else of_machine | {Property.NO_NMI}
 
 

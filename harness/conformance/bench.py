@@ -318,7 +318,7 @@ class Bench:
 
     def _judge_mask(self, before: Mapping[str, int], after: Mapping[str, int]) -> None:
         """Patching functions leave interrupts masked or enabled."""
-        name, mask = self.actions.patching(self.image), self.isa.machine.interrupt_mask
+        name, mask = self.actions.patching(self.image), self.isa.cpu.interrupt_mask
         status = self.isa.abi.status_registers[0]
         if name in EFFECTS and mask(before[status]) != mask(after[status]):
             layer, self._layer = self._layer, Layer.PATCHING

@@ -130,7 +130,7 @@ def same_mask(
     """Whether interrupts are masked and enabled as before."""
     isa = retrace.bench.isa
     status = isa.abi.status_registers[0]
-    was, now = (isa.machine.interrupt_mask(values[status]) for values in (before, after))
+    was, now = (isa.cpu.interrupt_mask(values[status]) for values in (before, after))
     retrace.bench.require(
         clause,
         was == now,

@@ -166,7 +166,7 @@ class LiveSites:
             if not delayed:
                 found.append(at)
             at += len(instruction)
-            delayed = self._isa.machine.has_delay_slot(instruction)
+            delayed = self._isa.cpu.has_delay_slot(instruction)
         return found
 
     def addresses_of(self, sites: Collection[CallSite]) -> set[int]:

@@ -130,7 +130,7 @@ def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
         try:
             here = single_step(bench, here)
             # A step may include the delay slot of a branch, with a store in it.
-            if isa.machine.is_store(instruction) or isa.machine.has_delay_slot(instruction):
+            if isa.cpu.is_store(instruction) or isa.cpu.has_delay_slot(instruction):
                 code = bench.read_memory(watched.start, len(watched))
             yield _Step(at, bench.registers.read(*wanted), code)
         except (GuestError, GdbError):
@@ -176,10 +176,10 @@ class _Search:
         return next(earlier, len(values) - 1) + 1
 
     def _question(self, end: int, how: str) -> Place | None:
-        machine = self._bench.isa.machine
+        cpu = self._bench.isa.cpu
         for at in range(end - 1, -1, -1):
             address = self._steps[at].address
-            if machine.is_conditional(self._bench.code.linked(address)):
+            if cpu.is_conditional(self._bench.code.linked(address)):
                 place = place_of(self._bench.image, address, how)
                 if place is not None:
                     return place

@@ -133,11 +133,11 @@ class Retrace:
     def masked(self, *, home: bool = False) -> Place | None:
         """The instruction that last changed the interrupt mask."""
         before, _, steps = self._way(home)
-        machine, (status, *_) = self.bench.isa.machine, self.bench.isa.abi.status_registers
+        cpu, (status, *_) = self.bench.isa.cpu, self.bench.isa.abi.status_registers
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].registers if at else before
             now = steps[at].registers
-            if machine.interrupt_mask(now[status]) != machine.interrupt_mask(was[status]):
+            if cpu.interrupt_mask(now[status]) != cpu.interrupt_mask(was[status]):
                 return self._place(steps, at, "changed the interrupt mask")
         return None
 
@@ -182,7 +182,7 @@ class Retrace:
         for step in reversed(steps[: next(ends, len(steps))]):
             if step.ran or not image.is_assembled(step.address):
                 continue
-            if self.bench.isa.machine.is_conditional(self.bench.code.instruction(step.address)):
+            if self.bench.isa.cpu.is_conditional(self.bench.code.instruction(step.address)):
                 return place_of(image, step.address, f"decided last on the way to {function}")
         return self.lost()
 
@@ -246,7 +246,7 @@ class Retrace:
     ) -> Iterator[TracedStep]:
         """The way to ``goal``, as far as the guest comes before it panics."""
         bench, isa, debugger = self.bench, self.bench.isa, self.bench.guest.debugger
-        symbols, machine = bench.image.symbols, self.bench.isa.machine
+        symbols, cpu = bench.image.symbols, self.bench.isa.cpu
         functions = {symbols[name]: name for name in KERNEL if name in symbols}
         rounds: Counter[int] = Counter()
         here, registers = start, {}
@@ -264,7 +264,7 @@ class Retrace:
             if values:
                 registers = bench.registers.read()
                 # A step may take a branch's delay slot along, with a store in it.
-                if ran or machine.is_store(code) or machine.has_delay_slot(code):
+                if ran or cpu.is_store(code) or cpu.has_delay_slot(code):
                     above = debugger.dump_memory(stack, ABOVE)
             yield TracedStep(at, registers, above if values else b"", ran)
         self._arrived = here == goal

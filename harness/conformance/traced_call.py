@@ -207,7 +207,7 @@ def _word_at_place(bench: Bench, registers: Registers) -> int | None:
         value = bench.word_at(registers[isa.abi.argument_registers[3]] & isa.mask)
     except GdbError:
         return None
-    return isa.machine.plain_address(value)
+    return isa.cpu.plain_address(value)
 
 
 def frame_records(bench: Bench, registers: Registers) -> list[int]:
@@ -223,7 +223,7 @@ def frame_records(bench: Bench, registers: Registers) -> list[int]:
             break
         pointer = int.from_bytes(data[: isa.word_size], order)
         address = int.from_bytes(data[isa.word_size :], order)
-        found.append(isa.machine.plain_address(address))
+        found.append(isa.cpu.plain_address(address))
     return found
 
 

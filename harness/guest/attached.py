@@ -49,7 +49,7 @@ def attach(elf: Path, endpoint: str) -> Iterator[Guest]:
             debugger.symbols.load(elf)
         else:
             load_symbols(debugger, elf)
-        debugger.memory.linear = image.isa.machine.linear_address
+        debugger.memory.linear = image.isa.cpu.linear_address
         try:
             debugger.connect(endpoint, CONNECTING)
         except GdbError as error:

@@ -118,13 +118,13 @@ class RunControl:
 
         QEMU neither shows nor saves that the branch in front of it is taken.
         """
-        isa, size = self._image.isa, self._image.isa.machine.delay_slot
+        isa, size = self._image.isa, self._image.isa.cpu.delay_slot
         if not size:
             return
         pc = self._debugger.read_register(isa.abi.pc_register)
         with suppress(GdbError):
             before = self._debugger.read_memory((pc - size) & isa.mask, size)
-            if isa.machine.has_delay_slot(before):
+            if isa.cpu.has_delay_slot(before):
                 self._debugger.step_instruction()
 
     def interrupt(self) -> Stop:

@@ -54,13 +54,13 @@ def find_fault(debugger: Debugger, image: Image, printed: str) -> GuestFault | N
     frames = debugger.frames.backtrace(DEEPEST)
     # gdb has no names of frames of exceptions.
     names = [_function(image, frame) for frame in frames]
-    machine = image.isa.machine
-    handled = machine.fatal_entry in names
+    cpu = image.isa.cpu
+    handled = cpu.fatal_entry in names
     first = next((at for at, name in enumerate(names) if name in PANICS), None)
     if first is None or first > IN_PANIC:
         return None
     if handled:
-        at = names.index(machine.fatal_entry) + 1
+        at = names.index(cpu.fatal_entry) + 1
     else:
         at = next((at for at in range(first, len(names)) if names[at] not in PANICS), len(names))
     if at >= len(frames):
@@ -69,8 +69,8 @@ def find_fault(debugger: Debugger, image: Image, printed: str) -> GuestFault | N
     if not handled and frame.function == UNKNOWN:
         return None
     if handled:
-        what = machine.fault(debugger.read_register, frame.address)
-        frame = _moved(image, frame, machine.faulting(debugger.read_register, frame.address))
+        what = cpu.fault(debugger.read_register, frame.address)
+        frame = _moved(image, frame, cpu.faulting(debugger.read_register, frame.address))
         what = what or _said(_EXCEPTION, printed) or "an exception"
     else:
         what = _said(_PANIC, printed) or "panic()"
@@ -93,11 +93,7 @@ def _moved(image: Image, frame: StackFrame, address: int) -> StackFrame:
 
 def _function(image: Image, frame: StackFrame) -> str:
     own = image.function_at(frame.address)
-    return (
-        own.name
-        if own is not None and own.name == image.isa.machine.fatal_entry
-        else frame.function
-    )
+    return own.name if own is not None and own.name == image.isa.cpu.fatal_entry else frame.function
 
 
 def _said(wanted: re.Pattern[str], printed: str) -> str:

@@ -115,7 +115,7 @@ class Guest:
         stub = StubLane(self.debugger)
         lane: Lane = stub
         if isinstance(self.machine, Machine) and self.lane != "stub":
-            lane = MonitorLane(self.machine, stub, self.image.isa.machine.linear_address)
+            lane = MonitorLane(self.machine, stub, self.image.isa.cpu.linear_address)
         return Collector(
             lane,
             self.image.address_of("ring_buffer"),

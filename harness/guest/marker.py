@@ -75,11 +75,11 @@ class TraceMarker:
 
     def _come_to_kernel(self) -> None:
         end = time.monotonic() + COMING
-        debugger, machine = self._debugger, self._isa.machine
+        debugger, cpu = self._debugger, self._isa.cpu
         steps = 0
         while steps < STEPS and time.monotonic() < end:
             debugger.select_thread(debugger.stop.thread if debugger.stop else 1)
-            if not machine.runs_kernel(debugger.read_register):
+            if not cpu.runs_kernel(debugger.read_register):
                 self._run(self._places)
             elif self._is_ready:
                 return
@@ -102,8 +102,8 @@ class TraceMarker:
         cpu = (debugger.selected_thread or 1) - 1
         if self._cpus.enters(pc) or cpu not in self._cpus.current():
             return False
-        size = isa.machine.delay_slot
-        return not size or not isa.machine.has_delay_slot(
+        size = isa.cpu.delay_slot
+        return not size or not isa.cpu.has_delay_slot(
             debugger.read_memory((pc - size) & isa.mask, size)
         )
 
@@ -114,7 +114,7 @@ class TraceMarker:
         locking = debugger.cli('output $_gdb_setting_str("scheduler-locking")').strip().strip('"')
         before = debugger.read_register(register)
         debugger.cli("set scheduler-locking on")
-        debugger.write_register(register, self._isa.machine.with_interrupts_masked(before))
+        debugger.write_register(register, self._isa.cpu.with_interrupts_masked(before))
         try:
             yield
         finally:

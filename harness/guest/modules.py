@@ -234,7 +234,7 @@ class Modules:
         returns = {str(who): pc for who, pc in cpus.saved_contexts().items() if pc in text}
         for frame in debugger.frames.addresses():
             # gdb does not strip a return address's signature.
-            address = self._image.isa.machine.plain_address(frame)
+            address = self._image.isa.cpu.plain_address(frame)
             if address in text:
                 returns.setdefault("a CPU", address)
         for who, address in returns.items():  # report the first

@@ -13,7 +13,7 @@ from harness.image import Image
 from harness.machine import AttachedMachine, Machine
 
 CLOCK_SIZE = 8
-"""Bytes of `Machine.unsaved_clock`."""
+"""Bytes of `Cpu.unsaved_clock`."""
 
 
 class GuestSnapshots:
@@ -48,13 +48,13 @@ class GuestSnapshots:
                 "Boot it again instead, or use a config with one CPU.",
             )
         self._control.leave_delay_slot()
-        machine, count = self._image.isa.machine, b""
-        if machine.unsaved_clock is not None:
-            count = self._debugger.memory.read_physical(machine.unsaved_clock, CLOCK_SIZE)
-        elif machine.unsaved_timer:
+        cpu, count = self._image.isa.cpu, b""
+        if cpu.unsaved_clock is not None:
+            count = self._debugger.memory.read_physical(cpu.unsaved_clock, CLOCK_SIZE)
+        elif cpu.unsaved_timer:
             self._run_due_timers()
         self._machine.snapshots.save(name)
-        if machine.unsaved_clock is not None:
+        if cpu.unsaved_clock is not None:
             # As after a load, so that both go on alike.
             self._restart_clock(count)
         self._states[name] = self._tracing.state, self._modules.loaded, count
@@ -86,12 +86,12 @@ class GuestSnapshots:
 
     def _restart_clock(self, count: bytes) -> None:
         """Set the clock to what it showed, and start the CPUs' timers by it."""
-        debugger, machine = self._debugger, self._image.isa.machine
-        if machine.unsaved_clock is not None:
-            debugger.write_physical(machine.unsaved_clock, count)
-        if machine.unsaved_timer:
-            for cpu in self._processors():
-                machine.restart_timer(cpu, int.from_bytes(count, self._image.byteorder))
+        debugger, cpu = self._debugger, self._image.isa.cpu
+        if cpu.unsaved_clock is not None:
+            debugger.write_physical(cpu.unsaved_clock, count)
+        if cpu.unsaved_timer:
+            for processor in self._processors():
+                cpu.restart_timer(processor, int.from_bytes(count, self._image.byteorder))
 
     def _processors(self) -> Iterator["_Processor"]:
         """Each CPU while it is the selected one."""

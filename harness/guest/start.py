@@ -182,7 +182,7 @@ def debugged(
         debugger.memory.forbid(config.qemu.unreadable)
         try:
             debugger.connect(machine.gdb_socket)
-            debugger.memory.linear = image.isa.machine.linear_address
+            debugger.memory.linear = image.isa.cpu.linear_address
             check_memory(debugger, image, config)
             check_build_id(debugger, image)
         except HarnessError as error:

@@ -2,7 +2,7 @@
 """Architectures: four interfaces, and one package for each architecture.
 
 ``sites``: call sites as byte strings.  ``abi``: registers by class.  ``asm_syntax``: the text of
-instructions, for mutants only.  ``machine``: transfers of control, exceptions, interrupts.  An
+instructions, for mutants only.  ``cpu``: transfers of control, exceptions, interrupts.  An
 architecture is a package that defines a subclass of ``Isa``.  Pure functions, no I/O.
 """
 
@@ -16,16 +16,16 @@ from harness.isa.abi import Abi, AtSite, FrameRecord
 from harness.isa.asm_syntax import AsmSyntax, Effect
 from harness.isa.base import ADVICE, PARTS, Isa, require_members
 from harness.isa.code import Instruction
-from harness.isa.linux import LinuxFiles
-from harness.isa.machine import (
+from harness.isa.cpu import (
+    Cpu,
     FlowKind,
     FlowPattern,
     Injection,
     Injector,
-    Machine,
     Processor,
     Property,
 )
+from harness.isa.linux import LinuxFiles
 from harness.isa.sites import CallSite, Form, SiteState
 from harness.units import ByteOrder
 
@@ -34,6 +34,7 @@ __all__ = [
     "AsmSyntax",
     "AtSite",
     "CallSite",
+    "Cpu",
     "Effect",
     "FlowKind",
     "FlowPattern",
@@ -44,13 +45,12 @@ __all__ = [
     "Instruction",
     "Isa",
     "LinuxFiles",
-    "Machine",
     "Processor",
     "Property",
     "SiteState",
     "architectures",
+    "cpu_of",
     "for_elf",
-    "machine_of",
     "mcount_of",
 ]
 
@@ -92,13 +92,13 @@ def architectures() -> list[str]:
     return sorted(name for name, isa in _classes().items() if not isinstance(isa, UsageError))
 
 
-def machine_of(architecture: str) -> type[Machine]:
-    """The `Machine` class of an architecture; UsageError says what an incomplete one lacks."""
-    return _isa_of(architecture).machine_type
+def cpu_of(architecture: str) -> type[Cpu]:
+    """The `Cpu` class of an architecture; UsageError says what an incomplete one lacks."""
+    return _isa_of(architecture).cpu_type
 
 
 def mcount_of(architecture: str) -> str:
-    """The symbol that gcc's ``-pg`` calls on an architecture; UsageError as of `machine_of`."""
+    """The symbol that gcc's ``-pg`` calls on an architecture; UsageError as of `cpu_of`."""
     return _isa_of(architecture).sites_type.mcount
 
 

@@ -9,13 +9,13 @@ from harness.errors import UsageError
 from harness.isa.abi import Abi
 from harness.isa.asm_syntax import AsmSyntax
 from harness.isa.code import Code
-from harness.isa.machine import Machine
+from harness.isa.cpu import Cpu
 from harness.isa.sites import Sites
 from harness.units import ByteOrder
 
 ADVICE = "docs/adding-an-architecture.rst has all that an architecture provides."
 
-PARTS = ("sites_type", "abi_type", "asm_syntax_type", "machine_type")
+PARTS = ("sites_type", "abi_type", "asm_syntax_type", "cpu_type")
 """The members of an `Isa` with the classes of its four interfaces."""
 
 
@@ -53,15 +53,15 @@ class Isa(Code):
     sites_type: ClassVar[type[Sites]]
     abi_type: ClassVar[type[Abi]]
     asm_syntax_type: ClassVar[type[AsmSyntax]]
-    machine_type: ClassVar[type[Machine]]
+    cpu_type: ClassVar[type[Cpu]]
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         super().__init__(bits, byteorder)
         self.sites = self.sites_type(self)
         self.abi = self.abi_type(self)
         self.asm_syntax = self.asm_syntax_type(self)
-        self.machine = self.machine_type(self)
-        parts = (self.sites, self.abi, self.asm_syntax, self.machine)
+        self.cpu = self.cpu_type(self)
+        parts = (self.sites, self.abi, self.asm_syntax, self.cpu)
         require_members(type(self).__module__, *parts)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.config import LinuxConfig, MachineConfig
-from harness.isa import machine_of
+from harness.isa import cpu_of
 
 NAME = "ftrace-harness"
 
@@ -41,7 +41,7 @@ class ReplayLog(NamedTuple):
     def arguments(self, sleeps: bool) -> list[str]:
         """QEMU's arguments: the deterministic ones with this log.
 
-        ``sleeps`` is `harness.isa.Machine.replays_sleep`.
+        ``sleeps`` is `harness.isa.Cpu.replays_sleep`.
         """
         icount = (SLEEPING if sleeps else DETERMINISTIC)[1]
         words = ["-icount", f"{icount},rr={self.mode},rrfile={_escaped(self.file)}", *_CLOCK]
@@ -98,7 +98,7 @@ def qemu_command(
     command += ["-mon", "chardev=monitor,mode=control"]
     command += ["-chardev", f"socket,id=gdb,fd={gdb_fd},server=on,wait=off", "-gdb", "chardev:gdb"]
     if isinstance(config, MachineConfig) and replay is not None:
-        command += replay.arguments(machine_of(config.architecture).replays_sleep)
+        command += replay.arguments(cpu_of(config.architecture).replays_sleep)
     elif deterministic:
         command += SLEEPING if isinstance(config, LinuxConfig) else DETERMINISTIC
     elif qemu.smp > 1:

@@ -268,15 +268,15 @@ class Oracle:
     def _make_file(self, capacity: int) -> mmap.mmap:
         """Create the file: control, patterns, vectors, marks, sites, records (sparse)."""
         isa = self._image.isa
-        patterns = () if self._counting else isa.machine.flow_patterns
-        accesses = isa.machine.accesses_memory
+        patterns = () if self._counting else isa.cpu.flow_patterns
+        accesses = isa.cpu.accesses_memory
         control = Control(
             magic=MAGIC,
             version=VERSION,
             size=ctypes.sizeof(Control),
             address_mask=(1 << isa.bits) - 1,
             code_big_endian=int(isa.code_byteorder == "big"),
-            delay_slot=isa.machine.delay_slot,
+            delay_slot=isa.cpu.delay_slot,
             capacity=capacity,
             **asdict(ThreadWatch() if self._counting else find_threads(self._image)),
             **asdict(JumpWatch() if self._counting else find_jumps(self._image)),
@@ -299,7 +299,7 @@ class Oracle:
             append(name, len(addresses), struct.pack(f"={len(addresses)}Q", *sorted(addresses)))
             if name == "vectors" and not addresses:
                 # Room for `set_vectors`.
-                content.extend(bytes(8 * len(isa.machine.vector_offsets)))
+                content.extend(bytes(8 * len(isa.cpu.vector_offsets)))
         self._room = len(self._watched) + MODULE_SITES
         control.records = align_up(len(content) + 8 * MODULE_SITES, mmap.PAGESIZE)
         content[: ctypes.sizeof(Control)] = bytes(control)

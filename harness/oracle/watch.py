@@ -45,14 +45,14 @@ class JumpWatch:
 
 def find_vectors(image: Image) -> list[int]:
     """Addresses of the guest's exception vectors."""
-    machine = image.isa.machine
-    start = image.symbols.get(machine.vectors_symbol)
+    cpu = image.isa.cpu
+    start = image.symbols.get(cpu.vectors_symbol)
     return [] if start is None else vectors_at(image, start)
 
 
 def vectors_at(image: Image, start: int) -> list[int]:
     """Addresses of exception vectors that begin at ``start``."""
-    return sorted(start + offset for offset in image.isa.machine.vector_offsets)
+    return sorted(start + offset for offset in image.isa.cpu.vector_offsets)
 
 
 def find_marks(image: Image) -> dict[int, str]:
@@ -65,7 +65,7 @@ def find_marks(image: Image) -> dict[int, str]:
         if function.name in MARKED:
             at = function.address
             for instruction in image.isa.split(image.read(function.address, function.size)):
-                if image.isa.machine.masks_interrupts(instruction):
+                if image.isa.cpu.masks_interrupts(instruction):
                     marks[at] = function.name
                 at += len(instruction)
     return marks
@@ -74,7 +74,7 @@ def find_marks(image: Image) -> dict[int, str]:
 def find_threads(image: Image) -> ThreadWatch:
     """The addresses to follow the guest's threads, from symbols and debug information."""
     symbols = image.symbols
-    linux_switch = set(image.isa.machine.linux_switch)
+    linux_switch = set(image.isa.cpu.linux_switch)
     if linux_switch and linux_switch <= set(symbols):
         return _linux_threads(image)
     if not {SWITCH, THREAD_ENTRY, "threads"} <= set(symbols):
@@ -97,7 +97,7 @@ def find_threads(image: Image) -> ThreadWatch:
 
 
 def _linux_threads(image: Image) -> ThreadWatch:
-    name, *entries = image.isa.machine.linux_switch
+    name, *entries = image.isa.cpu.linux_switch
     switch = image.function_at(image.symbols[name])
     if switch is None:
         return ThreadWatch()

@@ -42,7 +42,7 @@ class ReplayedGuest(Guest):
     ) -> None:
         super().__init__(None, image, machine, debugger, "stub")
         self.trace = trace
-        timer = image.symbols.get(image.isa.machine.unsaved_timer)
+        timer = image.symbols.get(image.isa.cpu.unsaved_timer)
         self.replay = Replay(machine, debugger, manifest, self.control.leave_delay_slot, timer)
         self.events = RecordedEvents(self.replay, image, debugger, trace)
 

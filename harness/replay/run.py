@@ -48,7 +48,7 @@ class Replay:
         leave_delay_slot: Callable[[], None],
         timer: int | None,
     ) -> None:
-        """``timer`` is the address of `Machine.unsaved_timer`."""
+        """``timer`` is the address of `Cpu.unsaved_timer`."""
         self._timer = timer
         self._prepared = False
         self._leave_delay_slot = leave_delay_slot

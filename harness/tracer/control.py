@@ -374,5 +374,5 @@ class TracerControl(KnownAttributes):
         isa = self._image.isa
         # The return register matters only in the delay slot of a call.
         calls = isa.sites.call_target(address, old) is not None
-        slot = isa.machine.delay_slot if calls else 0
+        slot = isa.cpu.delay_slot if calls else 0
         return Patch(address, old, new, what, slot, isa.unit)

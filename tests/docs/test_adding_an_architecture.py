@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.isa import Abi, AsmSyntax, Isa, Machine, architectures
+from harness.isa import Abi, AsmSyntax, Cpu, Isa, architectures
 from harness.isa.sites import Sites
 
 REPOSITORY = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def without_default(kind):
     return found
 
 
-@pytest.mark.parametrize("kind", [Isa, Sites, Abi, AsmSyntax, Machine])
+@pytest.mark.parametrize("kind", [Isa, Sites, Abi, AsmSyntax, Cpu])
 def test_members_of_interfaces(kind):
     missing = without_default(kind) - NAMED
     assert without_default(kind)

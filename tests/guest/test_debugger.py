@@ -120,10 +120,10 @@ def test_memory_that_must_not_be_read(name, live):
     """Neither gdb nor QEMU dies: address 0 before such a range, and the range itself."""
     guest = live(name)
     debugger, text = guest.debugger, guest.image.text.start
-    debugger.memory.linear = guest.image.isa.machine.linear_address
+    debugger.memory.linear = guest.image.isa.cpu.linear_address
     ranges = load_config(name).qemu.unreadable
     firsts = [int(addresses.split("-")[0], 16) for addresses in ranges]
-    physical = [guest.image.isa.machine.linear_address(first) for first in firsts]
+    physical = [guest.image.isa.cpu.linear_address(first) for first in firsts]
     assert physical == [INTERRUPT_CONTROLLER, COHERENCE_MANAGER]
     for address in (0, *(first + offset for first in firsts for offset in (0, 0x1000, -4))):
         for read in (debugger.read_memory, debugger.dump_memory):
@@ -254,11 +254,11 @@ def test_steps_are_exact(config, live, tmp_path):
 
     def branches(address):
         code = instruction(address)
-        returns = isa.machine.is_return(code)
+        returns = isa.cpu.is_return(code)
         return returns or BRANCH.match(isa.disassemble(code, address)[0].text) is not None
 
     def in_delay_slot(address):
-        size = isa.machine.delay_slot
+        size = isa.cpu.delay_slot
         return size and branches(address - size)
 
     for before, after in pairwise(seen):

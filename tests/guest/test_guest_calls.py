@@ -11,7 +11,7 @@ def jump(guest):
     """The first instruction of a function that is executed once and has a delay slot."""
     isa, start = guest.image.isa, guest.address_of("run_modules")
     listing = isa.disassemble(guest.debugger.read_memory(start, 256), start)
-    return next(one.address for one in listing if isa.machine.has_delay_slot(one.bytes_))
+    return next(one.address for one in listing if isa.cpu.has_delay_slot(one.bytes_))
 
 
 @pytest.mark.guest(config=ONE, workload="modules")

@@ -20,7 +20,7 @@ def mask(guest):
     """The bits of the CPU's status that mask or enable interrupts."""
     isa = guest.image.isa
     status = guest.debugger.read_register(isa.abi.status_registers[0])
-    return isa.machine.interrupt_mask(status)
+    return isa.cpu.interrupt_mask(status)
 
 
 def follow(guest, end, enabled):

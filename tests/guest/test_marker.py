@@ -63,16 +63,16 @@ def test_markers_in_the_middle_of_anything(config, guest):
 
 @pytest.mark.guest(workload="syscalls")
 def test_a_marker_while_a_program_is_in_user_mode(config, guest):
-    machine, read = guest.image.isa.machine, guest.debugger.read_register
+    cpu, read = guest.image.isa.cpu, guest.debugger.read_register
     guest.run("do_syscall")
     for _ in range(2000):
         guest.debugger.step_instruction()
-        if not machine.runs_kernel(read):
+        if not cpu.runs_kernel(read):
             break
-    assert not machine.runs_kernel(read)
+    assert not cpu.runs_kernel(read)
     guest.write_marker("from user mode")
     # Settling may have stopped another CPU, which was in the kernel and wrote it.
-    assert machine.runs_kernel(read) or guest.config.qemu.smp > 1
+    assert cpu.runs_kernel(read) or guest.config.qemu.smp > 1
     guest.run()
     assert guest.workload_status == 0
     assert len(marks(guest)) == 1

@@ -102,15 +102,13 @@ def test_a_snapshot_from_before_irqsoff_reads_the_ring_buffer_again(guest):
 
 def test_a_branch_is_taken_after_a_snapshot_in_its_delay_slot(config, guest):
     isa, debugger = guest.image.isa, guest.debugger
-    size = isa.machine.delay_slot
+    size = isa.cpu.delay_slot
     if not size:
         pytest.skip("an architecture without delay slots")
     pc = isa.abi.pc_register
     guest.tracer.set_filter("do_*", "leaf*")
     guest.tracer.current = "function"
-    while not isa.machine.has_delay_slot(
-        debugger.read_memory(debugger.read_register(pc) - size, size)
-    ):
+    while not isa.cpu.has_delay_slot(debugger.read_memory(debugger.read_register(pc) - size, size)):
         debugger.step_instruction()
     branch, slot = debugger.read_register(pc) - size, debugger.read_register(pc)
     guest.snapshot("slot")
@@ -143,7 +141,7 @@ def test_ticks_go_on_after_a_restore(config):
     # Several CPUs take turns then, and one that spins uses up the time of the one it waits for.
     single = load_config(config).qemu.smp == 1
     with boot(config, "threads", tick=1000, deterministic=single) as guest:
-        if not guest.image.isa.machine.unsaved_timer:
+        if not guest.image.isa.cpu.unsaved_timer:
             pytest.skip("its timer is in the snapshot")
         guest.snapshot("start")
         guest.run(until="workload_done")

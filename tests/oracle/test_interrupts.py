@@ -86,7 +86,7 @@ class Path:
     def erets(self):
         """The instructions that return from exceptions."""
         isa = self.image.isa
-        patterns = [p for p in isa.machine.flow_patterns if p.kind is FlowKind.EXCEPTION_RETURN]
+        patterns = [p for p in isa.cpu.flow_patterns if p.kind is FlowKind.EXCEPTION_RETURN]
         at = self.image.text.start
         for instruction in isa.split(self.image.read(at, len(self.image.text))):
             if any(isa.value(instruction) & one.mask == one.value for one in patterns):

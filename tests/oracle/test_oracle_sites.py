@@ -16,7 +16,7 @@ def test_disassembly_and_table_agree(image_of, workload):
 def test_disassembly_and_masks_agree_on_loads_and_stores(image_of, function):
     """Where the oracle follows them."""
     image = image_of("calls")
-    accesses = image.isa.machine.accesses_memory
+    accesses = image.isa.cpu.accesses_memory
     (found,) = [each for each in image.functions if each.name == function]
     for instruction in image.isa.disassemble(image.read(found.address, found.size), found.address):
         word = int.from_bytes(instruction.bytes_[:4], image.isa.code_byteorder)

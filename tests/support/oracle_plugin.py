@@ -28,7 +28,7 @@ class Code:
         self.isa, self.size = isa, size
         self.__dict__.update(words)
         self.site = isa.value(isa.sites.encode_call(BASE, MCOUNT))
-        self.slots = isa.machine.delay_slot // 4
+        self.slots = isa.cpu.delay_slot // 4
 
 
 CODES = {
@@ -50,7 +50,7 @@ CODES = {
 BGEZAL = 0x04910010
 
 
-class ShortMachine(type(CODES["aarch64"].isa.machine)):
+class ShortCpu(type(CODES["aarch64"].isa.cpu)):
     """With the compressed calls and returns of RISC-V, which have 16 bits."""
 
     flow_patterns = (
@@ -60,7 +60,7 @@ class ShortMachine(type(CODES["aarch64"].isa.machine)):
 
 
 class ShortIsa(type(CODES["aarch64"].isa)):
-    machine_type = ShortMachine
+    cpu_type = ShortCpu
 
 
 SHORT = Code(ShortIsa(64, "little"), {"nop": 0x0001, "ret": 0x8082, "call": 0x9282}, size=2)
@@ -179,7 +179,7 @@ def image(code):
         byteorder=isa.byteorder,
         symbols={
             "_mcount": MCOUNT,
-            isa.machine.vectors_symbol: VECTOR - 0x180,
+            isa.cpu.vectors_symbol: VECTOR - 0x180,
             "__switch_to": at(SWITCH),
             "thread_entry": at(THREAD_ENTRY),
             "threads": THREADS,
@@ -197,7 +197,7 @@ def image(code):
 def linux_image(code):
     """The same with a Linux kernel's functions, and vectors where it puts them."""
     found = image(code)
-    switch, *entries = code.isa.machine.linux_switch
+    switch, *entries = code.isa.cpu.linux_switch
     found.symbols = {"_mcount": MCOUNT, switch: at(SWITCH)}
     found.symbols |= {entry: at(THREAD_ENTRY + number) for number, entry in enumerate(entries)}
     return found

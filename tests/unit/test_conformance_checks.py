@@ -22,7 +22,7 @@ from harness.conformance.engine import (
 )
 from harness.conformance.variants import features_of, suite_spec
 from harness.conformance.verdict import Verdict
-from harness.isa import Property, machine_of
+from harness.isa import Property, cpu_of
 
 CLAUSES = {clause.id: clause for clause in load_catalogue().clause}
 
@@ -101,7 +101,7 @@ def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
     (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.PASS
     local = classmethod(lambda *_: frozenset({Property.LOCAL_FETCH}))
-    monkeypatch.setattr(machine_of(spec.config.architecture), "properties", local)
+    monkeypatch.setattr(cpu_of(spec.config.architecture), "properties", local)
     (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.NOT_OBSERVABLE
     assert result.reason.startswith("the instruction that synchronises the fetches")

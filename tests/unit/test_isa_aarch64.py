@@ -184,4 +184,4 @@ def test_a_landing_pad_lies_between_literal_and_site() -> None:
 def test_barriers_that_order_stores(word: int, text: str, orders: bool) -> None:
     (decoded,) = ISA.disassemble(code(word), 0)
     assert decoded.text == text
-    assert ISA.machine.orders_stores(code(word)) == orders
+    assert ISA.cpu.orders_stores(code(word)) == orders

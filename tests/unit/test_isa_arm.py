@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import FormatError, RangeError
-from harness.isa import CallSite, FlowKind, Form, Property, SiteState, for_elf, machine_of
+from harness.isa import CallSite, FlowKind, Form, Property, SiteState, cpu_of, for_elf
 
 MACHINE = 40
 ISA = for_elf(MACHINE, 32, "little")
@@ -151,18 +151,18 @@ def stores_by_capstone(word: int) -> bool:
 
 @pytest.mark.parametrize("word", SPECIAL, ids=text)
 def test_masks_and_disassembler_agree(word: int) -> None:
-    said, machine, instruction = text(word), ISA.machine, code(word)
+    said, cpu, instruction = text(word), ISA.cpu, code(word)
     assert not said.startswith("."), "so capstone does not know it"
-    kinds = [p.kind for p in machine.flow_patterns if word & p.mask == p.value]
+    kinds = [p.kind for p in cpu.flow_patterns if word & p.mask == p.value]
     assert kinds[:1] == [kind for kind in (kind_by_capstone(word),) if kind], said
-    assert machine.is_store(instruction) == stores_by_capstone(word), said
+    assert cpu.is_store(instruction) == stores_by_capstone(word), said
     conditional = bool(re.match(r"(b|bl|bx|stm)(eq|ne) ", said))
-    assert machine.is_conditional(instruction) == conditional, said
+    assert cpu.is_conditional(instruction) == conditional, said
     returns = said in ("bx lr", "mov pc, lr") or bool(
         re.fullmatch(r"(pop|ldm sp,) \{.*pc\}|pop \{pc\}|ldr pc, \[sp\], #4", said)
     )
-    assert machine.is_return(instruction) == returns, said
-    assert machine.masks_interrupts(instruction) == (said == "cpsid i"), said
+    assert cpu.is_return(instruction) == returns, said
+    assert cpu.masks_interrupts(instruction) == (said == "cpsid i"), said
 
 
 # Loads and stores of all kinds, by the bits 25 to 27.
@@ -179,28 +179,28 @@ def test_stores_are_what_the_disassembler_takes_for_them(word: int) -> None:
     name = said.partition(" ")[0]
     # Those of other coprocessors do not exist on these CPUs, swp not any more.
     if not said.startswith(".") and not name.startswith(("stc", "swp")):
-        assert ISA.machine.is_store(code(word)) == name.startswith(
+        assert ISA.cpu.is_store(code(word)) == name.startswith(
             ("st", "push", "vst", "vpush", "fst")
         ), said
 
 
 def test_masking_of_interrupts() -> None:
     for word in (0xF10C0080, 0xF10C00C0):  # cpsid i, cpsid if
-        assert ISA.machine.masks_interrupts(code(word)), text(word)
+        assert ISA.cpu.masks_interrupts(code(word)), text(word)
     for word in (0xF10C0040, 0xF1080080, 0xF10E0093):  # cpsid f, cpsie i, cpsid i, #19
-        assert not ISA.machine.masks_interrupts(code(word)), text(word)
-    assert ISA.machine.interrupt_mask(0x600001D3) == 0xC0
-    assert ISA.machine.with_interrupts_masked(0x13) == 0xD3
+        assert not ISA.cpu.masks_interrupts(code(word)), text(word)
+    assert ISA.cpu.interrupt_mask(0x600001D3) == 0xC0
+    assert ISA.cpu.with_interrupts_masked(0x13) == 0xD3
 
 
 def test_maintenance_of_the_instruction_cache() -> None:
     registers = {"CTR": 0x8444C004, "r3": PC + 1, "sp": PC + 64}
     start = PC & -64
     for word, begin in ((0xEE073F35, start), (0xEE07DF35, start + 64)):  # ICIMVAU
-        found = ISA.machine.fetch_maintenance(code(word), registers.__getitem__)
+        found = ISA.cpu.fetch_maintenance(code(word), registers.__getitem__)
         assert found == range(begin, begin + 64), text(word)
     for word in (0xEE073F3B, 0xEE070F15, 0xEE073F34, NOP):  # DCCMVAU, ICIALLU
-        assert ISA.machine.fetch_maintenance(code(word), registers.__getitem__) is None
+        assert ISA.cpu.fetch_maintenance(code(word), registers.__getitem__) is None
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_maintenance_of_the_instruction_cache() -> None:
 )
 def test_fault(cpsr: int, ifar: int, dfsr: int, told: str) -> None:
     registers = {"cpsr": cpsr, "IFAR": ifar, "DFAR": 4, "DFSR": dfsr}
-    assert ISA.machine.fault(registers.__getitem__, PC) == told
+    assert ISA.cpu.fault(registers.__getitem__, PC) == told
 
 
 def test_modes() -> None:
@@ -227,13 +227,13 @@ def test_modes() -> None:
         (0x17, True, False),
     ):
         state = {"cpsr": cpsr}.__getitem__
-        assert ISA.machine.runs_kernel(state) is kernel
-        assert ISA.machine.linux_runs_kernel(state) is linux
+        assert ISA.cpu.runs_kernel(state) is kernel
+        assert ISA.cpu.linux_runs_kernel(state) is linux
 
 
 def test_only_memory_is_linear() -> None:
     for address, physical in ((0x40000000, 0x40000000), (0x3FFFFFFC, None), (0x80000000, None)):
-        assert ISA.machine.linear_address(address) == physical
+        assert ISA.cpu.linear_address(address) == physical
 
 
 class Stores:
@@ -251,12 +251,12 @@ class Stores:
 
 def test_injected_interrupts_are_messages() -> None:
     to = Stores()
-    (injection,) = machine_of(ISA.name).injections.values()
+    (injection,) = cpu_of(ISA.name).injections.values()
     injection.inject(to, 3, False)
     injection.inject(to, 1, True)
     assert to.done == [(0x08020040, bytes([83, 0, 0, 0])), (0x08020040, bytes([89, 0, 0, 0]))]
     assert injection.nmi
-    assert Property.NO_NMI not in machine_of(ISA.name).properties([])
+    assert Property.NO_NMI not in cpu_of(ISA.name).properties([])
 
 
 def test_big_endian_is_refused() -> None:

@@ -46,14 +46,14 @@ def text(isa, word):
 @pytest.mark.parametrize("isa", ISAS, ids=repr)
 def test_returns_and_stores(isa):
     for word in RETURNS[isa]:
-        assert isa.machine.is_return(isa.encode(word)), text(isa, word)
-        assert not isa.machine.is_store(isa.encode(word)), text(isa, word)
+        assert isa.cpu.is_return(isa.encode(word)), text(isa, word)
+        assert not isa.cpu.is_store(isa.encode(word)), text(isa, word)
     for word in STORES[isa]:
-        assert isa.machine.is_store(isa.encode(word)), text(isa, word)
+        assert isa.cpu.is_store(isa.encode(word)), text(isa, word)
         assert text(isa, word).startswith("s"), "so capstone says"
     for word in NEITHER[isa]:
-        assert not isa.machine.is_return(isa.encode(word)), text(isa, word)
-        assert not isa.machine.is_store(isa.encode(word)), text(isa, word)
+        assert not isa.cpu.is_return(isa.encode(word)), text(isa, word)
+        assert not isa.cpu.is_store(isa.encode(word)), text(isa, word)
 
 
 @given(word=st.integers(0, (1 << 32) - 1), major=st.sampled_from([0, *range(4, 8), *range(16, 24)]))
@@ -74,7 +74,7 @@ def agrees(isa, word):
     said = text(isa, word)
     if not said.startswith((".word", "bc1", "bgez $zero")):
         wanted = CONDITIONAL[isa].match(said) is not None
-        assert isa.machine.is_conditional(isa.encode(word)) == wanted, said
+        assert isa.cpu.is_conditional(isa.encode(word)) == wanted, said
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def agrees(isa, word):
 def test_maintenance_of_fetched_instructions(isa, word, registers, address):
     # IminLine: lines of 64 bytes.
     every = registers | {"CTR_EL0": 4}
-    visible = isa.machine.fetch_maintenance(isa.encode(word), every.__getitem__)
+    visible = isa.cpu.fetch_maintenance(isa.encode(word), every.__getitem__)
     if address is None:
         assert visible is None
     else:
@@ -111,13 +111,13 @@ def test_a_call_reaches_its_limits_and_no_farther(isa):
 
 
 def test_the_edges_of_mips_lie_on_both_sides_of_a_region():
-    first, stays, leaves = O32.machine.edges(4)
+    first, stays, leaves = O32.cpu.edges(4)
     assert O32.sites.reach(first) == O32.sites.reach(stays)
     assert O32.sites.reach(first - 8) == (0x70000000, 0x7FFFFFFC)
     assert O32.sites.reach(stays) == (0x80000000, 0x8FFFFFFC)
     assert O32.sites.reach(leaves) == (0x90000000, 0x9FFFFFFC)
-    assert O32.machine.edges(8) == (first, stays)
-    assert A64.machine.edges(4) == ()
+    assert O32.cpu.edges(8) == (first, stays)
+    assert A64.cpu.edges(4) == ()
 
 
 @pytest.mark.parametrize("isa", every_isa(), ids=repr)
@@ -153,4 +153,4 @@ def test_delay_slots():
         (A64, [0xD65F03C0, 0x14000000], False),
     ):
         for word in words:
-            assert isa.machine.has_delay_slot(isa.encode(word)) == delays, text(isa, word)
+            assert isa.cpu.has_delay_slot(isa.encode(word)) == delays, text(isa, word)

@@ -42,7 +42,7 @@ WORDS = st.one_of(
 
 
 def classify(isa, word):
-    for pattern in isa.machine.flow_patterns:
+    for pattern in isa.cpu.flow_patterns:
         if word & pattern.mask == pattern.value:
             return pattern.kind
     return None

@@ -18,7 +18,7 @@ ARCHITECTURE = """\
 from harness.isa.abi import Abi
 from harness.isa.asm_syntax import AsmSyntax
 from harness.isa.base import Isa
-from harness.isa.machine import Machine
+from harness.isa.cpu import Cpu
 from harness.isa.sites import Sites
 
 class NewSites(Sites):
@@ -30,14 +30,14 @@ class NewAbi(Abi):
 class NewAsmSyntax(AsmSyntax):
     pass
 
-class NewMachine(Machine):
+class NewCpu(Cpu):
     pass
 
 class New(Isa):
     name = "new"
     elf_machine = 258
     sites_type, abi_type = NewSites, NewAbi
-    asm_syntax_type, machine_type = NewAsmSyntax, NewMachine
+    asm_syntax_type, cpu_type = NewAsmSyntax, NewCpu
 """
 
 
@@ -76,7 +76,7 @@ def listed(tmp_path):
         ("raise ImportError('half of it')", "cannot be imported: ImportError('half of it')"),
         ("", "has 0 subclasses of Isa, and not one"),
         (ARCHITECTURE, "New._capstone, New.direct_call, NewSites.call_relocations"),
-        (ARCHITECTURE, "NewMachine.fatal_entry, NewMachine.fault"),
+        (ARCHITECTURE, "NewCpu.fatal_entry, NewCpu.fault"),
         (ARCHITECTURE.replace('    name = "new"\n', ""), "New.name"),
     ],
 )

@@ -389,7 +389,7 @@ def test_branch_targets_are_addresses(isa: Isa) -> None:
     ],
 )
 def test_addresses_mapped_directly(bits: int, address: int, physical: int | None) -> None:
-    assert for_elf(MACHINE, bits, "big").machine.linear_address(address) == physical
+    assert for_elf(MACHINE, bits, "big").cpu.linear_address(address) == physical
 
 
 def test_registers() -> None:

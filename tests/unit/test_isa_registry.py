@@ -42,7 +42,7 @@ def test_unsupported_abi() -> None:
 @pytest.mark.parametrize(("machine", "size"), [(8, 4), (183, 0)])
 def test_a_call_returns_behind_its_delay_slot(machine: int, size: int) -> None:
     isa = for_elf(machine, 64, "little")
-    assert isa.machine.delay_slot == size
+    assert isa.cpu.delay_slot == size
     site = CallSite(0x1000, Form.MCOUNT, "f", 0x1000)
     assert isa.sites.resumes(site) == 0x1000 + 4 + size
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import FormatError, RangeError, UsageError
-from harness.isa import CallSite, FlowKind, Form, Isa, Property, SiteState, for_elf, machine_of
+from harness.isa import CallSite, FlowKind, Form, Isa, Property, SiteState, cpu_of, for_elf
 
 MACHINE = 243
 ISA = for_elf(MACHINE, 64, "little", 4)
@@ -166,31 +166,31 @@ def test_masks_at_special_instructions(word: int) -> None:
 
 def agree(word: int) -> None:
     said = text(word)
-    machine, instruction = ISA.machine, code(word)
-    kinds = [p.kind for p in machine.flow_patterns if word & p.mask == p.value]
+    cpu, instruction = ISA.cpu, code(word)
+    kinds = [p.kind for p in cpu.flow_patterns if word & p.mask == p.value]
     assert kinds == [kind for kind in (kind_by_capstone(word),) if kind], said
     name = said.partition(" ")[0]
     stores = name in ("sb", "sh", "sw", "sd", "fsw", "fsd") or name.startswith(("amo", "sc."))
-    assert machine.is_store(instruction) == stores, said
+    assert cpu.is_store(instruction) == stores, said
     loads = name in ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
     atomic = name.startswith(("amo", "sc.", "lr."))
-    accesses = any(word & mask == value for mask, value in machine.accesses_memory)
+    accesses = any(word & mask == value for mask, value in cpu.accesses_memory)
     assert accesses == ((stores or loads) and not atomic), said
-    assert machine.is_return(instruction) == (said == "ret")
-    assert machine.is_conditional(instruction) == (name[0] == "b"), said
-    everywhere = machine.fetch_maintenance(instruction, {}.__getitem__)
+    assert cpu.is_return(instruction) == (said == "ret")
+    assert cpu.is_conditional(instruction) == (name[0] == "b"), said
+    everywhere = cpu.fetch_maintenance(instruction, {}.__getitem__)
     assert (everywhere is not None) == (said == "fence.i"), said
 
 
 def test_masking_of_interrupts() -> None:
     masks = [0x10017073, 0x100175F3]  # csrrci of sstatus, SIE; the second into a1
     assert text(masks[0]) == "csrci sstatus, 2"
-    assert all(ISA.machine.masks_interrupts(code(word)) for word in masks)
+    assert all(ISA.cpu.masks_interrupts(code(word)) for word in masks)
     # csrrsi; sie and not sstatus; SPP too.
     for other in (0x10016073, 0x10417073, 0x1001F073):
-        assert not ISA.machine.masks_interrupts(code(other)), text(other)
-    assert ISA.machine.interrupt_mask(0x122) == 2
-    assert ISA.machine.with_interrupts_masked(0x122) == 0x120
+        assert not ISA.cpu.masks_interrupts(code(other)), text(other)
+    assert ISA.cpu.interrupt_mask(0x122) == 2
+    assert ISA.cpu.with_interrupts_masked(0x122) == 0x120
 
 
 @pytest.mark.parametrize(
@@ -209,20 +209,20 @@ def test_masking_of_interrupts() -> None:
     ],
 )
 def test_fault(cause: int, told: str) -> None:
-    assert ISA.machine.fault({"scause": cause, "stval": 4}.__getitem__, PC) == told
+    assert ISA.cpu.fault({"scause": cause, "stval": 4}.__getitem__, PC) == told
 
 
 def test_modes() -> None:
     for priv, kernel in ((0, False), (1, True), (3, True)):
-        assert ISA.machine.runs_kernel({"priv": priv}.__getitem__) is kernel
+        assert ISA.cpu.runs_kernel({"priv": priv}.__getitem__) is kernel
     for priv, sstatus, kernel in ((1, 2, True), (1, 0, False), (0, 2, False)):
         state = {"priv": priv, "sstatus": sstatus}
-        assert ISA.machine.linux_runs_kernel(state.__getitem__) is kernel
+        assert ISA.cpu.linux_runs_kernel(state.__getitem__) is kernel
 
 
 def test_only_memory_is_linear() -> None:
     for address, physical in ((0x80000000, 0x80000000), (0x7FFFFFFC, None), (0xC0000000, None)):
-        assert ISA.machine.linear_address(address) == physical
+        assert ISA.cpu.linear_address(address) == physical
 
 
 class Stores:
@@ -247,12 +247,12 @@ class Stores:
 )
 def test_injected_interrupt_is_a_store(way: str, stores: list[tuple[int, bytes]]) -> None:
     to = Stores()
-    injection = machine_of(ISA.name).injections[way]
+    injection = cpu_of(ISA.name).injections[way]
     injection.inject(to, 3, False)
     assert to.done == stores
     with pytest.raises(UsageError, match="no NMI"):
         injection.inject(to, 0, True)
-    assert Property.NO_NMI in machine_of(ISA.name).properties([])
+    assert Property.NO_NMI in cpu_of(ISA.name).properties([])
     assert not injection.nmi
 
 
@@ -278,7 +278,7 @@ class Hart:
 
 def test_a_timer_is_set_to_the_next_count_and_then_to_its_deadline() -> None:
     hart = Hart()
-    ISA.machine.restart_timer(hart, 300)
+    ISA.cpu.restart_timer(hart, 300)
     ((instructions, registers),) = hart.done
     # csrrw of CSR 0x14d, without a result.
     words = [int.from_bytes(one, "little") for one in instructions]
@@ -430,4 +430,4 @@ def test_the_slot_says_how_many() -> None:
 )
 def test_barriers_that_order_stores(word: int, name: str, orders: bool) -> None:
     assert name == "pause" or text(word) == name
-    assert ISA.machine.orders_stores(code(word)) == orders
+    assert ISA.cpu.orders_stores(code(word)) == orders

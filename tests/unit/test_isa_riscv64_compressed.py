@@ -30,7 +30,7 @@ def kind_by_capstone(mnemonic: str) -> FlowKind | None:
 
 
 def test_masks_and_disassembler_agree_on_every_instruction_of_two_bytes() -> None:
-    machine, known = ISA.machine, 0
+    cpu, known = ISA.cpu, 0
     loads = {f"c.{name}{of}" for name, of in product(("lw", "ld", "fld"), ("", "sp"))}
     stores = {f"c.{name}{of}" for name, of in product(("sw", "sd", "fsd"), ("", "sp"))}
     for word in (word for word in range(1 << 16) if word & 3 != 3):
@@ -39,15 +39,15 @@ def test_masks_and_disassembler_agree_on_every_instruction_of_two_bytes() -> Non
         if name.startswith("."):
             continue
         known += 1
-        kinds = [p.kind for p in machine.flow_patterns if word & p.mask == p.value]
+        kinds = [p.kind for p in cpu.flow_patterns if word & p.mask == p.value]
         assert set(kinds) == {kind_by_capstone(name)} - {None}, one
-        accesses = any(word & mask == value for mask, value in machine.accesses_memory)
+        accesses = any(word & mask == value for mask, value in cpu.accesses_memory)
         assert accesses == (name in loads | stores), one
-        assert machine.is_store(one.bytes_) == (name in stores), one
-        assert machine.is_conditional(one.bytes_) == (name in ("c.beqz", "c.bnez")), one
-        assert machine.is_return(one.bytes_) == (one.text in ("ret", "c.jr ra")), one
-        assert not machine.masks_interrupts(one.bytes_), one
-        assert machine.fetch_maintenance(one.bytes_, {}.__getitem__) is None, one
+        assert cpu.is_store(one.bytes_) == (name in stores), one
+        assert cpu.is_conditional(one.bytes_) == (name in ("c.beqz", "c.bnez")), one
+        assert cpu.is_return(one.bytes_) == (one.text in ("ret", "c.jr ra")), one
+        assert not cpu.masks_interrupts(one.bytes_), one
+        assert cpu.fetch_maintenance(one.bytes_, {}.__getitem__) is None, one
     assert known > 40_000
 
 

@@ -43,7 +43,7 @@ def judge(instruction: bytes, address: int) -> tuple[str, int]:
 def flow(instruction: bytes) -> FlowKind | None:
     """By the patterns, of the number that the oracle's plugin compares."""
     word = int.from_bytes(instruction, "little")
-    kinds = [p.kind for p in ISA.machine.flow_patterns if word & p.mask == p.value]
+    kinds = [p.kind for p in ISA.cpu.flow_patterns if word & p.mask == p.value]
     return kinds[0] if kinds else None
 
 
@@ -164,16 +164,16 @@ def test_stores_are_what_the_disassembler_takes_for_them(value: int) -> None:
     # Those of other coprocessors do not exist on these CPUs.
     if not said.startswith(".") and not name.startswith("stc"):
         stores = name.startswith(("st", "push", "vst", "vpush", "fst", "srs"))
-        assert ISA.machine.is_store(code(value)) == stores, said
+        assert ISA.cpu.is_store(code(value)) == stores, said
 
 
 def test_what_setjmp_loads_and_stores_is_seen() -> None:
     for value in (0x6004, 0x9001, 0xB510, 0xC80F, 0xF8C0D020, 0xE9C04500, 0xED808B0A, 0x4801):
         word = int.from_bytes(code(value), "little")
-        assert any(word & mask == found for mask, found in ISA.machine.accesses_memory), text(value)
+        assert any(word & mask == found for mask, found in ISA.cpu.accesses_memory), text(value)
     for value in (0x4770, 0xF000F800, 0x2000, 0xEA4F0000):
         word = int.from_bytes(code(value), "little")
-        assert not any(word & mask == v for mask, v in ISA.machine.accesses_memory), text(value)
+        assert not any(word & mask == v for mask, v in ISA.cpu.accesses_memory), text(value)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +188,12 @@ def test_what_setjmp_loads_and_stores_is_seen() -> None:
 )
 def test_returns(value: int, said: str) -> None:
     assert text(value) == said
-    assert ISA.machine.is_return(code(value))
+    assert ISA.cpu.is_return(code(value))
 
 
 @pytest.mark.parametrize("value", [0x4718, 0xBC10, 0xE8BD4FF0, 0xF8DDF004, 0xE893A000, 0x4687])
 def test_what_is_no_return(value: int) -> None:
-    assert not ISA.machine.is_return(code(value)), text(value)
+    assert not ISA.cpu.is_return(code(value)), text(value)
 
 
 @given(
@@ -209,30 +209,30 @@ def test_conditions(value: int) -> None:
     conditional = bool(
         re.fullmatch(r"b(eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)|cbn?z|it.*", name)
     )
-    assert ISA.machine.is_conditional(code(value)) == conditional, said
+    assert ISA.cpu.is_conditional(code(value)) == conditional, said
 
 
 def test_masking_of_interrupts() -> None:
     for value in (0xB672, 0xB673):  # cpsid i, cpsid if
-        assert ISA.machine.masks_interrupts(code(value)), text(value)
+        assert ISA.cpu.masks_interrupts(code(value)), text(value)
     for value in (0xB671, 0xB662, 0xF3AF8533):  # cpsid f, cpsie i, cpsid i, #19
-        assert not ISA.machine.masks_interrupts(code(value)), text(value)
+        assert not ISA.cpu.masks_interrupts(code(value)), text(value)
 
 
 def test_maintenance_of_the_instruction_cache() -> None:
     registers = {"CTR": 0x8444C004, "r3": PC + 1}
     start = PC & -64
-    found = ISA.machine.fetch_maintenance(code(0xEE073F35), registers.__getitem__)
+    found = ISA.cpu.fetch_maintenance(code(0xEE073F35), registers.__getitem__)
     assert found == range(start, start + 64)
     for value in (0xEE073F3B, 0x4770, NOP_W):
-        assert ISA.machine.fetch_maintenance(code(value), registers.__getitem__) is None
+        assert ISA.cpu.fetch_maintenance(code(value), registers.__getitem__) is None
 
 
 def test_pointers_have_a_bit_that_is_no_part_of_the_address() -> None:
     lr = {"lr": PC | 1}
     assert ISA.abi.return_address(lr.__getitem__, lambda *_: b"") == PC
     assert ISA.abi.entered(PC, [], 0x1000, PC)["lr"] == PC | 1
-    assert (ISA.pointed_to(PC | 1), ISA.machine.plain_address(PC | 1)) == (PC, PC)
+    assert (ISA.pointed_to(PC | 1), ISA.cpu.plain_address(PC | 1)) == (PC, PC)
     a32 = for_elf(MACHINE, 32, "little")
     assert (a32.pointed_to(PC | 1), a32.code_bit) == (PC | 1, 0)
 

@@ -103,7 +103,7 @@ def test_instructions_have_any_length(code: str, sizes: list[int]) -> None:
 )
 def test_flow(code: str, kind: FlowKind | None) -> None:
     word = int.from_bytes(bytes.fromhex(code)[:4], "little")
-    found = [one.kind for one in ISA.machine.flow_patterns if word & one.mask == one.value]
+    found = [one.kind for one in ISA.cpu.flow_patterns if word & one.mask == one.value]
     assert found[:1] == ([kind] if kind else [])
 
 
@@ -122,8 +122,8 @@ def test_flow(code: str, kind: FlowKind | None) -> None:
 )
 def test_stores_and_conditions(code: str, stores: bool, conditional: bool) -> None:
     instruction = bytes.fromhex(code)
-    assert ISA.machine.is_store(instruction) is stores
-    assert ISA.machine.is_conditional(instruction) is conditional
+    assert ISA.cpu.is_store(instruction) is stores
+    assert ISA.cpu.is_conditional(instruction) is conditional
 
 
 @pytest.mark.parametrize(
@@ -139,16 +139,16 @@ def test_stores_and_conditions(code: str, stores: bool, conditional: bool) -> No
 )
 def test_faults(vector: int, error: int, pc: int, what: str) -> None:
     registers = {"fs_base": vector << 32 | error, "cr2": 4}
-    assert ISA.machine.fault(registers.__getitem__, pc) == what
+    assert ISA.cpu.fault(registers.__getitem__, pc) == what
 
 
 def test_interrupts() -> None:
-    assert ISA.machine.interrupt_mask(0x246) == 0x200
-    assert ISA.machine.with_interrupts_masked(0x246) == 0x46
-    assert ISA.machine.masks_interrupts(b"\xfa")
-    assert not ISA.machine.masks_interrupts(b"\xfb")
-    assert ISA.machine.runs_kernel({"cs": 0x10}.__getitem__)
-    assert not ISA.machine.runs_kernel({"cs": 0x2B}.__getitem__)
+    assert ISA.cpu.interrupt_mask(0x246) == 0x200
+    assert ISA.cpu.with_interrupts_masked(0x246) == 0x46
+    assert ISA.cpu.masks_interrupts(b"\xfa")
+    assert not ISA.cpu.masks_interrupts(b"\xfb")
+    assert ISA.cpu.runs_kernel({"cs": 0x10}.__getitem__)
+    assert not ISA.cpu.runs_kernel({"cs": 0x2B}.__getitem__)
 
 
 def test_the_return_address_is_on_the_stack() -> None:

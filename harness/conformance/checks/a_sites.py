@@ -171,7 +171,7 @@ def text_after_boot(bench: Bench) -> None:
             first = code.startswith(isa.sites.nop)
             bench.require("M4a", first, f"{site.function}: no nop", found=shown)
         if bench.applies("M4d"):
-            behind, slot = at + size, isa.machine.delay_slot
+            behind, slot = at + size, isa.cpu.delay_slot
             kept = now[behind : behind + slot] == built[behind : behind + slot]
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
     if bench.applies("M5b") and since_2013(bench.kernel):
@@ -232,7 +232,7 @@ def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
     off = {*isa.split(isa.sites.code_for(site, SiteState.NOP, 0)), *isa.sites.off}
     places = list(accumulate(map(len, units), initial=site.address))
     end = places.pop()
-    out = (end, end + isa.machine.delay_slot)
+    out = (end, end + isa.cpu.delay_slot)
     wrong = []
     for place, word in zip(places, units, strict=True):
         was = built[place - site.address :][: len(word)]
@@ -321,11 +321,11 @@ def the_stub_that_does_nothing(bench: Bench) -> None:
     stub = isa.split(bench.image.read(start, size))
     working = [at for at, one in enumerate(stub) if one != isa.sites.nop]
     stub = stub[: working[STUB_INSTRUCTIONS]] if len(working) > STUB_INSTRUCTIONS else stub
-    returns = [at for at, one in enumerate(stub) if isa.machine.is_return(one)]
+    returns = [at for at, one in enumerate(stub) if isa.cpu.is_return(one)]
     shown = bench.code.listing(start, b"".join(stub))
     bench.require("C3e", bool(returns), "ftrace_stub does not return", found=shown)
     body = stub[: returns[0]] if returns else stub
-    stores = [one for one in body if isa.machine.is_store(one)]
+    stores = [one for one in body if isa.cpu.is_store(one)]
     calls = bench.code.calls(start, b"".join(body))
     bench.require("C3e", not stores and not calls, "ftrace_stub does more", found=shown)
     if isa.sites.has_gate:

@@ -37,7 +37,7 @@ def switching_every_site(bench: Bench) -> None:
         at, size, slot = (
             site.address - image.text.start,
             bench.sites.size(site),
-            isa.machine.delay_slot,
+            isa.cpu.delay_slot,
         )
         _judge_on(bench, site, on[at : at + size], caller)
         if bench.applies("M4d"):
@@ -116,12 +116,12 @@ def targets_from_the_edge_of_a_region(bench: Bench) -> None:
     if bench.kernel.call_target == "ftrace_caller":
         return
     size = bench.sites.size(bench.sites.of(SITE))
-    edges = bench.isa.machine.edges(size)
+    edges = bench.isa.cpu.edges(size)
     if not edges:
         for clause in ("C9f", "C9g"):
             bench.require(clause, True, "")
         return
-    bench.fresh(memory=bench.isa.machine.edge_memory)
+    bench.fresh(memory=bench.isa.cpu.edge_memory)
     real = bench.sites.of(SITE)
     off = bench.code.of(real)
     for address in edges:

@@ -288,7 +288,7 @@ def the_landing_pad_of_the_stub(bench: Bench) -> None:
         return
     bench.fresh()
     isa, start = bench.isa, bench.image.address_of("ftrace_caller")
-    branched = isa.machine.after_indirect_branch(bench.registers.read())
+    branched = isa.cpu.after_indirect_branch(bench.registers.read())
     bench.registers.write(branched | {isa.abi.pc_register: start})
     here = bench.guest.debugger.step_instruction().address
     bench.require(

@@ -177,7 +177,7 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
         bench.require("C6a", pointer != 0, message, of_pointer, **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # At a patchable entry the function has not stored it yet.
-        at_place = call.place == isa.machine.plain_address(call.caller)
+        at_place = call.place == isa.cpu.plain_address(call.caller)
         by_register = site.form is Form.PATCHABLE_ENTRY or isa.abi.leaf_returns_by_register
         any_value = by_register or bench.kernel.retp == "cookie"
         bench.require(

@@ -362,7 +362,7 @@ def the_way_without_a_tracer(bench: Bench) -> None:
     stores, steps, here = [], 0, mcount
     while here != back and steps < 4 * limit:
         instruction = bench.code.instruction(here)
-        stores += bench.code.listing(here, instruction) if isa.machine.is_store(instruction) else []
+        stores += bench.code.listing(here, instruction) if isa.cpu.is_store(instruction) else []
         here = bench.guest.debugger.step_instruction().address & isa.mask
         steps += 1
     needed = isa.abi.compares_by_stack

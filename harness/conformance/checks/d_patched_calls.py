@@ -129,7 +129,7 @@ def _stores(bench: Bench, place: int, call: Call) -> Iterator[_Store]:
         if here == end:
             return
         waited = waited or here == waiting
-        is_store = isa.machine.is_store(bench.code.linked(here))
+        is_store = isa.cpu.is_store(bench.code.linked(here))
         here = single_step(bench, here)
         now = bench.read_memory(place, isa.longest) if is_store else code
         if now != code:

@@ -171,7 +171,7 @@ def _judge_literal(bench: Bench, what: str, log: Log, literal: Sequence[int]) ->
         between = log.instructions[written + 1 : branch]
         bench.require(
             "C22b",
-            written < branch and any(map(bench.isa.machine.orders_stores, between)),
+            written < branch and any(map(bench.isa.cpu.orders_stores, between)),
             f"{what}: a CPU may take the branch and find the old ops",
             literal=f"instruction {written} of the call",
             branch=f"instruction {branch}",
@@ -291,7 +291,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     log = Log(_words(isa, operation, before, after))
     others = OthersData(bench)
     bench.enter(*call)
-    debugger, machine = bench.guest.debugger, isa.machine
+    debugger, cpu = bench.guest.debugger, isa.cpu
     end = image.symbols[CALL_RETURNS]
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
@@ -299,7 +299,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
             return image.symbolize(call[0]), log, others.changed()
         instruction = bench.code.linked(here)
         log.instructions.append(instruction)
-        visible = machine.fetch_maintenance(instruction, debugger.read_register)
+        visible = cpu.fetch_maintenance(instruction, debugger.read_register)
         if here == image.symbols.get(FLUSH, 0) & isa.mask:
             start, stop = (debugger.read_register(one) for one in isa.abi.argument_registers[:2])
             asked = range(start & isa.mask, stop & isa.mask)
@@ -313,7 +313,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
                 told = all(at & isa.mask in asked for at in ends)
                 if address in visible and (told or not flushing):
                     log.flushed[address] = len(values)
-        elif machine.is_store(instruction) or machine.delay_slot:
+        elif cpu.is_store(instruction) or cpu.delay_slot:
             # A step may include the delay slot of a branch, with a store in it.
             _note(bench, log)
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")

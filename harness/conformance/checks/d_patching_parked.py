@@ -65,7 +65,7 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
         _run_into(bench, site, site.address)
         here, delayed = site.address, False
         for _ in range(number):
-            delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
+            delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
             here = bench.guest.debugger.step_instruction().address & isa.mask
         if delayed:
             # No CPU is ever stopped in a delay slot.

@@ -179,10 +179,10 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
     """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
     isa, debugger, functions = bench.isa, bench.guest.debugger, _functions(bench, KERNEL)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    mask = isa.machine.interrupt_mask(_status(bench))
+    mask = isa.cpu.interrupt_mask(_status(bench))
     met: list[int] = []
     for _ in range(MOST_STEPS):
-        delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
+        delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
         if here in functions:
             here, delayed = bench.run_to(return_address(debugger, isa.abi)), False
         else:
@@ -190,9 +190,9 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
         if here == goal:
             return met
         status = _status(bench)
-        held = delayed or isa.machine.in_block(status)
+        held = delayed or isa.cpu.in_block(status)
         # Where the port masks them an interrupt would come later.
-        if here not in functions and not held and isa.machine.interrupt_mask(status) == mask:
+        if here not in functions and not held and isa.cpu.interrupt_mask(status) == mask:
             _interrupt(bench, here, tracer)
             met.append(here)
     raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
@@ -245,7 +245,7 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
         end, here, count = image.symbols[CALL_RETURNS] & isa.mask, call[0], 0
         with bench.stakes("C17b"):
             while here != end and count < MOST_STEPS:
-                if not isa.machine.in_block(_status(bench)):
+                if not isa.cpu.in_block(_status(bench)):
                     _nmi(bench, here)
                     count += 1
                 here = debugger.step_instruction().address & isa.mask

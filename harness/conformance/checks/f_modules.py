@@ -340,7 +340,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 steps, delayed = 0, False
                 while steps < place or delayed:
                     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-                    delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
+                    delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
                     debugger.step_instruction()
                     steps += 1
                 here = debugger.read_register(isa.abi.pc_register) & isa.mask

@@ -177,7 +177,7 @@ def _step(bench: Bench, count: int, end: int) -> int:
     functions = {symbols[name] for name in KERNEL if name in symbols}
     here, delayed = debugger.read_register(isa.abi.pc_register) & isa.mask, False
     while (count or delayed or here in functions) and here != end & isa.mask:
-        delayed = isa.machine.has_delay_slot(bench.code.instruction(here))
+        delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
         if here in functions:
             here = bench.run_to(return_address(debugger, isa.abi))
             delayed = False

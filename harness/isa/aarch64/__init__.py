@@ -6,7 +6,7 @@ import re
 from harness.errors import FormatError
 from harness.isa.aarch64.abi import AArch64Abi
 from harness.isa.aarch64.asm_syntax import AArch64AsmSyntax
-from harness.isa.aarch64.machine import AArch64Machine
+from harness.isa.aarch64.cpu import AArch64Cpu
 from harness.isa.aarch64.sites import AArch64Sites
 from harness.isa.base import Isa
 from harness.units import ByteOrder
@@ -21,7 +21,7 @@ class AArch64(Isa):
     sites_type = AArch64Sites
     abi_type = AArch64Abi
     asm_syntax_type = AArch64AsmSyntax
-    machine_type = AArch64Machine
+    cpu_type = AArch64Cpu
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

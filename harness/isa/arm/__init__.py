@@ -4,7 +4,7 @@
 from harness.isa.arm.abi import ArmAbi
 from harness.isa.arm.asm_syntax import ArmAsmSyntax
 from harness.isa.arm.base import ArmIsa
-from harness.isa.arm.machine import ArmMachine
+from harness.isa.arm.cpu import ArmCpu
 from harness.isa.arm.sites import ArmSites
 from harness.isa.arm.thumb import Thumb
 
@@ -16,7 +16,7 @@ class Arm(ArmIsa):
     sites_type = ArmSites
     abi_type = ArmAbi
     asm_syntax_type = ArmAsmSyntax
-    machine_type = ArmMachine
+    cpu_type = ArmCpu
 
     def _capstone(self) -> tuple[int, int]:
         import capstone

@@ -11,7 +11,7 @@ from harness.isa.abi import AtSite
 from harness.isa.arm.abi import ArmAbi
 from harness.isa.arm.asm_syntax import ArmAsmSyntax
 from harness.isa.arm.base import ArmIsa
-from harness.isa.arm.thumb_machine import ThumbMachine
+from harness.isa.arm.thumb_cpu import ThumbCpu
 from harness.isa.arm.thumb_sites import ThumbSites
 from harness.isa.asm_syntax import Effect
 from harness.isa.sites import Form
@@ -57,7 +57,7 @@ class Thumb(ArmIsa):
     sites_type = ThumbSites
     abi_type = ThumbAbi
     asm_syntax_type = ThumbAsmSyntax
-    machine_type = ThumbMachine
+    cpu_type = ThumbCpu
 
     def size_of(self, code: bytes) -> int:
         """Two or four bytes, by the first five bits."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.isa.base import Isa
 from harness.isa.mips.abi import MipsAbi
 from harness.isa.mips.asm_syntax import MipsAsmSyntax
-from harness.isa.mips.machine import MipsMachine
+from harness.isa.mips.cpu import MipsCpu
 from harness.isa.mips.sites import MipsSites
 
 _EF_MIPS_ABI2 = 0x20
@@ -24,7 +24,7 @@ class Mips(Isa):
     sites_type = MipsSites
     abi_type = MipsAbi
     asm_syntax_type = MipsAsmSyntax
-    machine_type = MipsMachine
+    cpu_type = MipsCpu
 
     def _capstone(self) -> tuple[int, int]:
         import capstone

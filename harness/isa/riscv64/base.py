@@ -11,7 +11,7 @@ from harness.isa.base import Isa
 from harness.isa.code import Instruction
 from harness.isa.riscv64.abi import RiscV64Abi
 from harness.isa.riscv64.asm_syntax import RiscV64AsmSyntax
-from harness.isa.riscv64.machine import RiscV64Machine
+from harness.isa.riscv64.cpu import RiscV64Cpu
 from harness.units import ByteOrder
 
 _RELATIVE = re.compile(r"((?:jal|(?:c\.)?(?:j|b\w+)) (?:\w+, )*)(-?(?:0x)?[0-9a-f]+)")
@@ -30,7 +30,7 @@ class RiscV64Isa(Isa):
     direct_call = re.compile(r"jal (?:ra, )?(0x[0-9a-f]+)")
     abi_type = RiscV64Abi
     asm_syntax_type = RiscV64AsmSyntax
-    machine_type = RiscV64Machine
+    cpu_type = RiscV64Cpu
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

@@ -7,7 +7,7 @@ from harness.errors import FormatError
 from harness.isa.base import Isa
 from harness.isa.x86_64.abi import X8664Abi
 from harness.isa.x86_64.asm_syntax import X8664AsmSyntax
-from harness.isa.x86_64.machine import X8664Machine
+from harness.isa.x86_64.cpu import X8664Cpu
 from harness.isa.x86_64.sites import X8664Sites
 from harness.units import ByteOrder
 
@@ -25,7 +25,7 @@ class X8664(Isa):
     sites_type = X8664Sites
     abi_type = X8664Abi
     asm_syntax_type = X8664AsmSyntax
-    machine_type = X8664Machine
+    cpu_type = X8664Cpu
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64 or byteorder != "little":

@@ -7,7 +7,7 @@ Encodings: AMD64 Architecture Programmer's Manual, volume 3.
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.cpu import Cpu, FlowKind, FlowPattern, Injection, Injector, Property
 
 _MEMORY = range(0x400000, 0x40000000)
 """What guests have mapped (guests/arch/x86_64/mmu.S)."""
@@ -32,7 +32,7 @@ def _send_message(to: Injector, cpu: int, nmi: bool) -> None:
     to.store(_MESSAGES + (cpu << 12), data.to_bytes(4, "little"))
 
 
-class X8664Machine(Machine):
+class X8664Cpu(Cpu):
     """The kernel runs in ring 0, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_message, nmi=True)}

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from harness.errors import UsageError
-from harness.isa.machine import (
+from harness.isa.cpu import (
+    Cpu,
     FlowKind,
     FlowPattern,
     Injection,
     Injector,
-    Machine,
     Processor,
     Property,
 )
@@ -73,7 +73,7 @@ def _by_stores(*stores: tuple[int, int, int]) -> Injection:
     return Injection(inject)
 
 
-class RiscV64Machine(Machine):
+class RiscV64Cpu(Cpu):
     """The kernel runs in supervisor mode, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {

@@ -98,7 +98,7 @@ class Processor(Protocol):
         ...
 
 
-class Machine(ABC):
+class Cpu(ABC):
     """The CPUs of one architecture, as set up by the guests in ``guests/arch/``."""
 
     injections: ClassVar[Mapping[str, Injection]] = {}

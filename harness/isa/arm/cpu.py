@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from harness.isa.arm.linux import ARM_LINUX
-from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.cpu import Cpu, FlowKind, FlowPattern, Injection, Injector, Property
 
 _MEMORY = range(1 << 30, 2 << 30)
 
@@ -40,7 +40,7 @@ def _send_msi(to: Injector, cpu: int, nmi: bool) -> None:
     to.store(_MSI_SETSPI_NS, number.to_bytes(4, "little"))
 
 
-class ArmMachine(Machine):
+class ArmCpu(Cpu):
     """The kernel runs in supervisor mode, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}

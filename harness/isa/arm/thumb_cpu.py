@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The machine of `ArmMachine` whose kernel is in T32.
+"""The CPU of `ArmCpu` whose kernel is in T32.
 
 Encodings: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, A6 and A8.8.
 """
 
 from collections.abc import Callable
 
-from harness.isa.arm.machine import FLOATING_POINT, ArmMachine
-from harness.isa.machine import FlowKind, FlowPattern
+from harness.isa.arm.cpu import FLOATING_POINT, ArmCpu
+from harness.isa.cpu import FlowKind, FlowPattern
 
 _IT = 0x0600FC00
 """CPSR.IT."""
@@ -49,7 +49,7 @@ _STORES_OF_TWO_HALFWORDS = (
 )
 
 
-class ThumbMachine(ArmMachine):
+class ThumbCpu(ArmCpu):
     """Instructions of one or two halfwords."""
 
     flow_patterns = (
@@ -114,7 +114,7 @@ class ThumbMachine(ArmMachine):
         return any(first & mask == code for mask, code in _STORES_OF_TWO_HALFWORDS)
 
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
-        """As of `ArmMachine`: the encoding is the same with the condition that is always true."""
+        """As of `ArmCpu`: the encoding is the same with the condition that is always true."""
         if len(instruction) != 4 or self.code.value(instruction) >> 28 != 0xE:
             return None
         return super().fetch_maintenance(instruction, register)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from harness.errors import FormatError, WrongGuest
 from harness.isa.aarch64.linux import AARCH64_LINUX
-from harness.isa.machine import FlowKind, FlowPattern, Injection, Injector, Machine, Property
+from harness.isa.cpu import Cpu, FlowKind, FlowPattern, Injection, Injector, Property
 
 _MEMORY = range(1 << 30, 2 << 30)
 _PLAIN_BITS = 39
@@ -47,7 +47,7 @@ def _send_msi(to: Injector, cpu: int, nmi: bool) -> None:
     to.store(_MSI_SETSPI_NS, number.to_bytes(4, "little"))
 
 
-class AArch64Machine(Machine):
+class AArch64Cpu(Cpu):
     """The kernel runs at EL1, identity-mapped."""
 
     linux = AARCH64_LINUX

@@ -7,12 +7,12 @@ Encodings: MIPS32 and MIPS64 Architecture for Programmers, volume II.
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from harness.isa.machine import (
+from harness.isa.cpu import (
+    Cpu,
     FlowKind,
     FlowPattern,
     Injection,
     Injector,
-    Machine,
     Processor,
     Property,
 )
@@ -49,7 +49,7 @@ def _set_software_interrupt(to: Injector, cpu: int, nmi: bool) -> None:
     to.set_bits(cpu, "cause", _SOFTWARE_INTERRUPT_0)
 
 
-class MipsMachine(Machine):
+class MipsCpu(Cpu):
     """Branches have delay slots; the kernel runs in kseg0."""
 
     linux = MIPS_LINUX
