@@ -92,7 +92,7 @@ def edited_lines(old: list[str], new: list[str]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class PortFunction:
     """A function or a macro of a port's file."""
 
     file: str
@@ -101,7 +101,7 @@ class Function:
     words: set[str]
 
 
-def functions(texts: Mapping[str, str]) -> Iterator[Function]:
+def functions(texts: Mapping[str, str]) -> Iterator[PortFunction]:
     """All functions and macros of a port."""
     for file, text in texts.items():
         names: list[str] = []
@@ -111,11 +111,11 @@ def functions(texts: Mapping[str, str]) -> Iterator[Function]:
                 names += [name for name in match.groups() if name]
             if END.match(line):
                 words = set(re.findall(r"\w+", "\n".join(lines[start - 1 : number])))
-                yield Function(file, names, range(start, number + 1), words)
+                yield PortFunction(file, names, range(start, number + 1), words)
                 names, start = [], number + 1
 
 
-def reached_from(name: str, every: list[Function]) -> list[Function]:
+def reached_from(name: str, every: list[PortFunction]) -> list[PortFunction]:
     """The functions with this name, and those that they call."""
     found = [function for function in every if name in function.names]
     for function in found:

@@ -39,7 +39,7 @@ class SourceText(_Data):
     text: Said
 
 
-class Instruction(_Data):
+class InstructionData(_Data):
     """An instruction and its line."""
 
     address: Said
@@ -52,7 +52,7 @@ class ListingData(_Data):
     """The code around a place."""
 
     source: tuple[SourceText, ...] = ()
-    instructions: tuple[Instruction, ...] = ()
+    instructions: tuple[InstructionData, ...] = ()
 
 
 class FindingData(_Data):

@@ -18,7 +18,7 @@ from harness.conformance.variants import suite_spec
 from harness.isa import Property
 
 
-class Mark(StrEnum):
+class Sign(StrEnum):
     """What stands in a field of the matrix."""
 
     JUDGED = "J"
@@ -29,10 +29,10 @@ class Mark(StrEnum):
 
 
 MARKS = {
-    Covered.YES: Mark.JUDGED,
-    Covered.NO: Mark.NOBODY,
-    Covered.NOT_CLAIMED: Mark.NOT_CLAIMED,
-    Covered.NOT_OBSERVABLE: Mark.UNSEEN,
+    Covered.YES: Sign.JUDGED,
+    Covered.NO: Sign.NOBODY,
+    Covered.NOT_CLAIMED: Sign.NOT_CLAIMED,
+    Covered.NOT_OBSERVABLE: Sign.UNSEEN,
 }
 
 HEAD = """\
@@ -82,7 +82,7 @@ NO_CHECK = "no check has been written"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ConfigRow:
     """A config, its port, and the clauses that `harness conform` has a check of there."""
 
     config: MachineConfig
@@ -113,10 +113,10 @@ def support_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def mark(clause: Clause, row: Row) -> Mark:
+def mark(clause: Clause, row: ConfigRow) -> Sign:
     """What is known of a clause on a config; the reason of ``x`` and ``o`` is :func:`why`'s."""
     if not clause.applies_to(row.config):
-        return Mark.NOT_FOR_IT
+        return Sign.NOT_FOR_IT
     return MARKS[covered(clause, row.config, row.port, row.judged)]
 
 
@@ -125,12 +125,12 @@ def why(clause: Clause, config: MachineConfig) -> str:
     return why_not_judged(clause, config) or NO_CHECK
 
 
-def _row(config: MachineConfig) -> Row:
+def _row(config: MachineConfig) -> ConfigRow:
     spec = suite_spec(config)
-    return Row(config, spec.port, judged(spec))
+    return ConfigRow(config, spec.port, judged(spec))
 
 
-def _family(stem: str, clauses: Sequence[Clause], rows: Sequence[Row]) -> Iterator[str]:
+def _family(stem: str, clauses: Sequence[Clause], rows: Sequence[ConfigRow]) -> Iterator[str]:
     marks = {(c.id, row.config.name): mark(c, row) for c in clauses for row in rows}
     yield from (stem, "=" * len(stem), "")
     yield from _table(
@@ -143,10 +143,10 @@ def _family(stem: str, clauses: Sequence[Clause], rows: Sequence[Row]) -> Iterat
     yield ""
     for clause in clauses:
         yield _item(f"**{clause.id}** {escaped(clause.title)}")
-    reasons: dict[tuple[Mark, str], dict[str, list[str]]] = {}
+    reasons: dict[tuple[Sign, str], dict[str, list[str]]] = {}
     for clause in clauses:
         for row in rows:
-            if (sign := marks[clause.id, row.config.name]) in (Mark.UNSEEN, Mark.NOBODY):
+            if (sign := marks[clause.id, row.config.name]) in (Sign.UNSEEN, Sign.NOBODY):
                 of_clause = reasons.setdefault((sign, why(clause, row.config)), {})
                 of_clause.setdefault(clause.id, []).append(row.config.name)
     if reasons:
@@ -158,10 +158,10 @@ def _family(stem: str, clauses: Sequence[Clause], rows: Sequence[Row]) -> Iterat
 
 
 def _where(
-    id_: str, names: Sequence[str], rows: Sequence[Row], marks: dict[tuple[str, str], Mark]
+    id_: str, names: Sequence[str], rows: Sequence[ConfigRow], marks: dict[tuple[str, str], Sign]
 ) -> str:
     """A clause, and the configs or architectures that are meant where it is not all."""
-    about = [r.config for r in rows if marks[id_, r.config.name] is not Mark.NOT_FOR_IT]
+    about = [r.config for r in rows if marks[id_, r.config.name] is not Sign.NOT_FOR_IT]
     if len(names) == len(about):
         return id_
     meant = [config.architecture for config in about if config.name in names]
