@@ -26,7 +26,8 @@ def classes():
 
 
 def public_methods(node):
-    every = (part for part in node.body if isinstance(part, ast.FunctionDef))
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    every = (part for part in node.body if isinstance(part, functions))
     # A property and its setter are one.
     return {part.name for part in every if not part.name.startswith("_")}
 
@@ -41,6 +42,22 @@ def test_no_file_is_long(pattern):
 def test_no_class_does_too_much():
     sizes = {f"{path}: {node.name}": len(public_methods(node)) for path, node in classes()}
     assert {name: count for name, count in sizes.items() if count > METHODS} == {}
+
+
+def test_methods_are_counted():
+    """Asynchronous ones too; a property and its setter are one, and private ones none."""
+    (node,) = ast.parse(
+        """class X:
+    def a(self): ...
+    async def b(self): ...
+    @property
+    def c(self): ...
+    @c.setter
+    def c(self, value): ...
+    def _d(self): ...
+"""
+    ).body
+    assert public_methods(node) == {"a", "b", "c"}
 
 
 def test_a_class_name_has_one_meaning():
