@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness.isa import architectures
 
 PACKAGE = Path(harness.__file__).parent
+TOOLS = Path(__file__).parents[2] / "tools"
 LINES, METHODS = 400, 25
 
 
@@ -18,11 +20,13 @@ def python_files():
     return sorted(path for path in found if path.parts[0] != "data")
 
 
+def classes_in(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
 def classes():
-    for path in python_files():
-        for node in ast.walk(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                yield path, node
+    return [(path, node) for path in python_files() for node in classes_in(PACKAGE / path)]
 
 
 def public_methods(node):
@@ -61,9 +65,14 @@ def test_methods_are_counted():
 
 
 def test_a_class_name_has_one_meaning():
-    """But for architectures, which have the same parts under the same names."""
+    """In the tools too; but for architectures, which have the same parts under the same names."""
+    own = tuple(("isa", name) for name in architectures())
+    every = [(path, node) for path, node in classes() if path.parts[:2] not in own]
+    tools = sorted(TOOLS.rglob("*.py"))
+    assert tools
+    every += [(path.relative_to(TOOLS.parent), node) for path in tools for node in classes_in(path)]
     places = defaultdict(set)
-    for path, node in classes():
-        if not node.name.startswith("_") and path.parts[0] != "isa":
+    for path, node in every:
+        if not node.name.startswith("_"):
             places[node.name].add(str(path))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
