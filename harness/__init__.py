@@ -12,12 +12,12 @@
 
 from typing import TYPE_CHECKING
 
+from harness.version import __version__
+
 if TYPE_CHECKING:
     from harness.guest import Guest, Outcome, boot
 
-__version__ = "0.1.0"
-
-__all__ = ["Guest", "Outcome", "boot"]
+__all__ = ["Guest", "Outcome", "__version__", "boot"]
 
 
 def __getattr__(name: str) -> object:

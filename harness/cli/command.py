@@ -8,7 +8,6 @@ from typing import TextIO
 
 import click
 
-from harness import __version__
 from harness.cli.build import build
 from harness.cli.conform import conform
 from harness.cli.diff import diff
@@ -27,6 +26,7 @@ from harness.cli.stat import stat
 from harness.cli.top import top
 from harness.errors import HarnessError, HostError
 from harness.units import escape
+from harness.version import __version__
 
 HOST_FAULT = HostError.exit_status
 DEBUG = "HARNESS_DEBUG"

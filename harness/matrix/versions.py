@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from harness import __version__
 from harness.config import resources
 from harness.errors import HarnessError, UsageError
 from harness.matrix.cells import Cell
 from harness.matrix.changed import concerned, concerned_elsewhere
 from harness.process import NotRun, run
 from harness.units import escape
+from harness.version import __version__
 
 DEADLINE = 60.0
 """Timeout in seconds of git and of ``--version``."""

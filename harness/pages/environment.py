@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from harness import __version__
 from harness.units import KIB, escape
+from harness.version import __version__
 
 LONGEST_NAME = 200
 """Characters of a page's name; file systems take 255 bytes."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import BinaryIO
 
-from harness import __version__
 from harness.errors import UsageError
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
@@ -41,6 +40,7 @@ from harness.tracer.pids import PidControl, PidList
 from harness.tracer.pipe import TracePipe
 from harness.tracer.setup import WITH_ARGUMENTS, Setup, has_graph_tracer
 from harness.tracer.threads import ThreadControl
+from harness.version import __version__
 
 # TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
 _STACKTRACE, _NO_IRQS = 1, 4
