@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _SYSCALL_H
+#define _SYSCALL_H
+
 /*
  * System calls of Linux: their numbers, how they are made, and where a program begins, for the
  * ABIs of the small kernels.  Numbers: include/uapi/asm-generic/unistd.h for arm64, and
@@ -78,5 +81,7 @@ __asm__(".globl _start\n"
 	"	move	$4, $sp\n"
 	ALIGN_STACK
 	"	jal	init_main\n");
+
+#endif
 
 #endif

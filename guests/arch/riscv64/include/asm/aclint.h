@@ -6,8 +6,8 @@
  * that the machine does not have.
  * Sources: RISC-V ACLINT Specification, chapter 4; RISC-V PLIC Specification, chapter 3.
  */
-#ifndef ASM_ACLINT_H
-#define ASM_ACLINT_H
+#ifndef _ASM_ACLINT_H
+#define _ASM_ACLINT_H
 
 #define SSWI(cpu)		(0x02f00000ul + (cpu) * 4ul)
 #define PLIC_INJECTED(cpu)	(0x0c000000ul + (64 + (cpu)) * 4ul)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_CACHEFLUSH_H
-#define ASM_CACHEFLUSH_H
+#ifndef _ASM_CACHEFLUSH_H
+#define _ASM_CACHEFLUSH_H
 
 /**
  * flush_icache_range() - make instructions that were just written visible to instruction fetch

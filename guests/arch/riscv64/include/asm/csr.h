@@ -3,8 +3,8 @@
  * Control and status registers, translation, and the machine's devices.
  * Source: The RISC-V Instruction Set Manual, volume II; The RISC-V Advanced Interrupt Architecture.
  */
-#ifndef ASM_CSR_H
-#define ASM_CSR_H
+#ifndef _ASM_CSR_H
+#define _ASM_CSR_H
 
 #ifdef __ASSEMBLER__
 #define _UL(number)		(number)

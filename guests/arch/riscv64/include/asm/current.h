@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* current: the thread_info of the running thread, in tp. */
-#ifndef ASM_CURRENT_H
-#define ASM_CURRENT_H
+#ifndef _ASM_CURRENT_H
+#define _ASM_CURRENT_H
 
 struct thread_info;
 

@@ -3,8 +3,8 @@
  * Interrupts of QEMU's virt machine with aia=aplic-imsic: messages. A store of a number to a CPU's
  * page is that interrupt there; whoever can store can interrupt, another CPU or a debugger.
  */
-#ifndef ASM_IMSIC_H
-#define ASM_IMSIC_H
+#ifndef _ASM_IMSIC_H
+#define _ASM_IMSIC_H
 
 #define IMSIC_PAGE(cpu)		(0x28000000ul + (cpu) * 0x1000ul)	/* supervisor level */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Device registers: one plain load or store each, and in order. */
-#ifndef ASM_IO_H
-#define ASM_IO_H
+#ifndef _ASM_IO_H
+#define _ASM_IO_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Interrupt masking: sstatus.SIE. Flags are a copy of that bit. */
-#ifndef ASM_IRQFLAGS_H
-#define ASM_IRQFLAGS_H
+#ifndef _ASM_IRQFLAGS_H
+#define _ASM_IRQFLAGS_H
 
 #include <asm/csr.h>
 #include <linux/compiler.h>

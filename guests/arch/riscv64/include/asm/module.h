@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_MODULE_H
-#define ASM_MODULE_H
+#ifndef _ASM_MODULE_H
+#define _ASM_MODULE_H
 
 /* Behind the kernel's heap, beyond the reach of jal; auipc reaches everything from there. */
 #define MODULES_OFFSET		0

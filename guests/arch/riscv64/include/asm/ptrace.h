@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The registers that a trap saves; the S_ offsets are for assembly (traps.c checks them). */
-#ifndef ASM_PTRACE_H
-#define ASM_PTRACE_H
+#ifndef _ASM_PTRACE_H
+#define _ASM_PTRACE_H
 
 #define S_PC			0
 #define S_X(n)			((n) * 8)	/* x1..x31 */

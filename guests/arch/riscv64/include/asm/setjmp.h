@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_SETJMP_H
-#define ASM_SETJMP_H
+#ifndef _ASM_SETJMP_H
+#define _ASM_SETJMP_H
 
 /* ra, sp, s0..s11, fs0..fs11, curr_ret_stack */
 typedef unsigned long jmp_buf[27];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_SYSCALL_H
-#define ASM_SYSCALL_H
+#ifndef _ASM_SYSCALL_H
+#define _ASM_SYSCALL_H
 
 /* The conventions of Linux: the number in a7, arguments in a0..a5, the result in a0. */
 #include <asm/ptrace.h>

@@ -3,8 +3,8 @@
  * What a thread that does not run has in its registers; switch.S knows the offsets. Preemption
  * happens inside an interrupt, so all of floating point is kept.
  */
-#ifndef ASM_THREAD_H
-#define ASM_THREAD_H
+#ifndef _ASM_THREAD_H
+#define _ASM_THREAD_H
 
 #define THREAD_RA		0
 #define THREAD_SP		8

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The clock: the time register, one for all CPUs, at 10 MHz on QEMU's virt machine. */
-#ifndef ASM_TIMER_H
-#define ASM_TIMER_H
+#ifndef _ASM_TIMER_H
+#define _ASM_TIMER_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>

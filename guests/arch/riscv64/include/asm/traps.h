@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_TRAPS_H
-#define ASM_TRAPS_H
+#ifndef _ASM_TRAPS_H
+#define _ASM_TRAPS_H
 
 /** exception_name - the reason for an exception in words, from scause */
 const char *exception_name(unsigned long cause);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_UNISTD_H
-#define ASM_UNISTD_H
+#ifndef _ASM_UNISTD_H
+#define _ASM_UNISTD_H
 
 /* Numbers of system calls, as Linux has them for every new architecture. */
 #define __NR_Linux		0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_UNWIND_H
-#define ASM_UNWIND_H
+#ifndef _ASM_UNWIND_H
+#define _ASM_UNWIND_H
 
 #include <asm/ptrace.h>
 #include <asm/thread.h>

@@ -4,8 +4,8 @@
  * whoever stores, a device or a debugger.
  * Source: AMD64 Architecture Programmer's Manual, volume 2, chapter 16.
  */
-#ifndef ASM_APIC_H
-#define ASM_APIC_H
+#ifndef _ASM_APIC_H
+#define _ASM_APIC_H
 
 #define APIC			0xfee00000ul
 #define APIC_ID			(APIC + 0x20)

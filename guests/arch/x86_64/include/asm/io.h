@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Device registers: ports, and memory that is not cached, which is accessed in order. */
-#ifndef ASM_IO_H
-#define ASM_IO_H
+#ifndef _ASM_IO_H
+#define _ASM_IO_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Interrupt masking: rflags.IF. Flags are a copy of that register. */
-#ifndef ASM_IRQFLAGS_H
-#define ASM_IRQFLAGS_H
+#ifndef _ASM_IRQFLAGS_H
+#define _ASM_IRQFLAGS_H
 
 #include <linux/compiler.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The address map: mmu.S, vmlinux.lds.S and user.c agree on it. */
-#ifndef ASM_MEMORY_H
-#define ASM_MEMORY_H
+#ifndef _ASM_MEMORY_H
+#define _ASM_MEMORY_H
 
 #define TRAMPOLINE_ADDRESS	0x8000		/* where other CPUs begin, below 1 MiB: smp.c */
 #define RAM_MAPPED		0x400000	/* from here on memory is mapped */

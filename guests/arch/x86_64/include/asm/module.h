@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_MODULE_H
-#define ASM_MODULE_H
+#ifndef _ASM_MODULE_H
+#define _ASM_MODULE_H
 
 /* Behind the kernel's heap, within the reach of its calls. */
 #define MODULES_OFFSET		0

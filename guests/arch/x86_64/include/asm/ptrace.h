@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The registers that an exception saves; the S_ offsets are for assembly (traps.c checks them). */
-#ifndef ASM_PTRACE_H
-#define ASM_PTRACE_H
+#ifndef _ASM_PTRACE_H
+#define _ASM_PTRACE_H
 
 /* By entry.S, from rsp up; then by the stubs of the vectors, then by the CPU. */
 #define S_R15			0

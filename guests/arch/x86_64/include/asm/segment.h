@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Segment selectors and their table: AMD64 Architecture Programmer's Manual, volume 2, chapter 4. */
-#ifndef ASM_SEGMENT_H
-#define ASM_SEGMENT_H
+#ifndef _ASM_SEGMENT_H
+#define _ASM_SEGMENT_H
 
 #define KERNEL_CS32		0x08
 #define KERNEL_CS		0x10

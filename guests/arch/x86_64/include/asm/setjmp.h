@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_SETJMP_H
-#define ASM_SETJMP_H
+#ifndef _ASM_SETJMP_H
+#define _ASM_SETJMP_H
 
 /* rbx, rbp, r12..r15, rsp behind the call, the return address, curr_ret_stack */
 typedef unsigned long jmp_buf[9];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_SYSCALL_H
-#define ASM_SYSCALL_H
+#ifndef _ASM_SYSCALL_H
+#define _ASM_SYSCALL_H
 
 /* The conventions of Linux: number and result in rax, arguments in rdi, rsi, rdx, r10, r8, r9. */
 #include <asm/ptrace.h>

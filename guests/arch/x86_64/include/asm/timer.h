@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The clock: the HPET's counter, one for all CPUs. It has 64 bits and is read by halves. */
-#ifndef ASM_TIMER_H
-#define ASM_TIMER_H
+#ifndef _ASM_TIMER_H
+#define _ASM_TIMER_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>

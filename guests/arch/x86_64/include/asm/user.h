@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ASM_USER_H
-#define ASM_USER_H
+#ifndef _ASM_USER_H
+#define _ASM_USER_H
 
 /* Where user programs are: pages in one 2 MiB block of addresses that the kernel does not use. */
 #define USER_BASE	0x00200000

@@ -8,8 +8,8 @@
  *
  * A module lies beyond the reach of jal. Its sites call a trampoline that it brings along.
  */
-#ifndef ASM_FTRACE_H
-#define ASM_FTRACE_H
+#ifndef _ASM_FTRACE_H
+#define _ASM_FTRACE_H
 
 #define RISCV_INSN_SIZE		4
 

@@ -13,8 +13,8 @@
  * A module is beyond the reach of jal. Its sites call a trampoline in the module
  * (module/ftrace_trampoline.S), which leaves ra to the stub: the literal is found by it.
  */
-#ifndef ASM_FTRACE_H
-#define ASM_FTRACE_H
+#ifndef _ASM_FTRACE_H
+#define _ASM_FTRACE_H
 
 #define RISCV_INSN_SIZE		4
 

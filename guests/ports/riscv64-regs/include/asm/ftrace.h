@@ -10,8 +10,8 @@
  * A module is beyond the reach of jal. Its sites call trampolines in the module
  * (module/ftrace_trampoline.S).
  */
-#ifndef ASM_FTRACE_H
-#define ASM_FTRACE_H
+#ifndef _ASM_FTRACE_H
+#define _ASM_FTRACE_H
 
 #include <asm/ptrace.h>
 

@@ -13,8 +13,8 @@
  * With compressed instructions a site may begin at any even address, and a patchable entry is built as
  * four nops of two bytes (=4). A module lies beyond the reach of jal. Its sites call trampolines that it brings along.
  */
-#ifndef ASM_FTRACE_H
-#define ASM_FTRACE_H
+#ifndef _ASM_FTRACE_H
+#define _ASM_FTRACE_H
 
 #define RISCV_INSN_SIZE		4
 #ifdef __riscv_compressed

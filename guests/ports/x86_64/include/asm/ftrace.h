@@ -6,8 +6,8 @@
  *
  * The return address of the traced function is then the word above that of the call.
  */
-#ifndef ASM_FTRACE_H
-#define ASM_FTRACE_H
+#ifndef _ASM_FTRACE_H
+#define _ASM_FTRACE_H
 
 /* From rec->ip to the return address of the call: what the stub takes off it to get ip (C2). */
 #define MCOUNT_INSN_SIZE	5
