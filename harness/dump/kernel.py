@@ -23,18 +23,18 @@ class DumpedKernel:
     def __init__(self, image: LinuxImage, core: ElfCore) -> None:
         self._core = core
         self._mask = image.isa.mask
-        self._page_size = image.size_of(image.isa.cpu.linux_page_object)
+        self._page_size = image.size_of(image.isa.linux.page_object)
         offset = _image_offset(image, core)
 
         def word(physical: int) -> int:
             return int.from_bytes(core.read(physical, image.isa.word_size), image.byteorder)
 
-        tables = image.isa.cpu.linux_tables(image.symbols, offset, self._page_size, word)
+        tables = image.isa.linux.tables(image.symbols, offset, self._page_size, word)
         self._translate: Translate = tables
         banner = image.address_of("linux_banner")
         if tables(banner) not in (None, banner - offset & self._mask):
             raise _moved(image, core)
-        self._registers = [image.isa.cpu.dump_registers(one) for one in core.cpus]
+        self._registers = [image.isa.linux.dump_registers(one) for one in core.cpus]
 
     @property
     def registers(self) -> list[bytes]:

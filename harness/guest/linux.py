@@ -218,7 +218,7 @@ class LinuxGuest(Guest):
             self._linear = lambda wanted: wanted - address + physical
             return self.kernel.pointer(address)
 
-        find = self.image.isa.cpu.linux_linear
+        find = self.image.isa.linux.linear
         try:
             return find(self.debugger.read_register, self.image.symbols, word)
         finally:

@@ -77,7 +77,7 @@ class GuestCaller:
         debugger.select_thread(debugger.stop.thread if debugger.stop else 1)
         if debugger.read_register(isa.abi.pc_register) & isa.mask not in self._entries:
             return False
-        if not isa.cpu.linux_runs_kernel(debugger.read_register):
+        if not isa.linux.runs_kernel(debugger.read_register):
             return False
         info = debugger.read_register(isa.abi.current_register)
         count = self._kernel.layouts["thread_info"].first("preempt.count", "preempt_count")

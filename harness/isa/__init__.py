@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Architectures: four interfaces, and one package for each architecture.
+"""Architectures: five interfaces, and one package for each architecture.
 
 ``sites``: call sites as byte strings.  ``abi``: registers by class.  ``asm_syntax``: the text of
-instructions, for mutants only.  ``cpu``: transfers of control, exceptions, interrupts.  An
-architecture is a package that defines a subclass of ``Isa``.  Pure functions, no I/O.
+instructions, for mutants only.  ``cpu``: transfers of control, exceptions, interrupts.  ``linux``:
+real Linux kernels.  An architecture is a package that defines a subclass of ``Isa``.  Pure
+functions, no I/O.
 """
 
 import pkgutil
@@ -51,6 +52,7 @@ __all__ = [
     "architectures",
     "cpu_of",
     "for_elf",
+    "linux_files_of",
     "mcount_of",
 ]
 
@@ -100,6 +102,11 @@ def cpu_of(architecture: str) -> type[Cpu]:
 def mcount_of(architecture: str) -> str:
     """The symbol that gcc's ``-pg`` calls on an architecture; UsageError as of `cpu_of`."""
     return _isa_of(architecture).sites_type.mcount
+
+
+def linux_files_of(architecture: str) -> LinuxFiles | None:
+    """An architecture's function tracer in a Linux tree; UsageError as of `cpu_of`."""
+    return _isa_of(architecture).linux_type.files
 
 
 def _isa_of(architecture: str) -> type[Isa]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One architecture: its machine code and the four interfaces."""
+"""One architecture: its machine code and the five interfaces."""
 
 from collections.abc import Mapping
 from inspect import get_annotations, isclass
@@ -10,13 +10,14 @@ from harness.isa.abi import Abi
 from harness.isa.asm_syntax import AsmSyntax
 from harness.isa.code import Code
 from harness.isa.cpu import Cpu
+from harness.isa.linux import Linux
 from harness.isa.sites import Sites
 from harness.units import ByteOrder
 
 ADVICE = "docs/adding-an-architecture.rst has all that an architecture provides."
 
-PARTS = ("sites_type", "abi_type", "asm_syntax_type", "cpu_type")
-"""The members of an `Isa` with the classes of its four interfaces."""
+PARTS = ("sites_type", "abi_type", "asm_syntax_type", "cpu_type", "linux_type")
+"""The members of an `Isa` with the classes of its five interfaces."""
 
 
 def require_members(package: str, *parts: object) -> None:
@@ -54,6 +55,7 @@ class Isa(Code):
     abi_type: ClassVar[type[Abi]]
     asm_syntax_type: ClassVar[type[AsmSyntax]]
     cpu_type: ClassVar[type[Cpu]]
+    linux_type: ClassVar[type[Linux]] = Linux
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         super().__init__(bits, byteorder)
@@ -61,7 +63,8 @@ class Isa(Code):
         self.abi = self.abi_type(self)
         self.asm_syntax = self.asm_syntax_type(self)
         self.cpu = self.cpu_type(self)
-        parts = (self.sites, self.abi, self.asm_syntax, self.cpu)
+        self.linux = self.linux_type(self, self.sites, self.cpu)
+        parts = (self.sites, self.abi, self.asm_syntax, self.cpu, self.linux)
         require_members(type(self).__module__, *parts)
 
     def __repr__(self) -> str:

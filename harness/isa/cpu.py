@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import ClassVar, NamedTuple, Protocol
 
-from harness.errors import UsageError
 from harness.isa.code import Code
-from harness.isa.linux import LinuxFiles
 
 
 class FlowKind(IntEnum):
@@ -103,18 +101,6 @@ class Cpu(ABC):
 
     injections: ClassVar[Mapping[str, Injection]] = {}
     """Ways to raise an interrupt, by the value of ``qemu.inject`` in a machine config."""
-    linux: ClassVar[LinuxFiles | None] = None
-    """Its function tracer in a Linux tree, where there is one."""
-    linux_page_object: ClassVar[str] = ""
-    """A variable of a Linux kernel with the size of a page."""
-    linux_switch: ClassVar[tuple[str, ...]] = ()
-    """Functions of a Linux kernel: the one that switches tasks, and where new tasks begin.
-
-    It stores to the previous task's structure, then loads from the next one's: the first load is at
-    the offset of the lowest store.
-    """
-    linux_vectors: ClassVar[str] = ""
-    """A variable of a Linux kernel with the address of its exception vectors, where it decides."""
     flow_patterns: ClassVar[tuple[FlowPattern, ...]]
     """Calls and branches to a register; the first match decides."""
     accesses_memory: ClassVar[tuple[tuple[int, int], ...]]
@@ -169,47 +155,6 @@ class Cpu(ABC):
     @abstractmethod
     def runs_kernel(self, register: Callable[[str], int]) -> bool:
         """Whether a CPU of a guest is in its kernel, and not in user mode."""
-
-    @abstractmethod
-    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
-        """Whether a CPU is in the kernel of a Linux guest, with interrupts enabled."""
-
-    def linux_linear(
-        self,
-        register: Callable[[str], int],
-        symbols: Mapping[str, int],
-        word: Callable[[int, int], int],
-    ) -> Callable[[int], int | None]:
-        """As `linear_address`, for the Linux kernel that runs.
-
-        ``register`` gives the value of a register, and ``word`` that of memory, by its virtual and
-        its physical address.
-        """
-        return self.linear_address
-
-    def linux_tables(
-        self,
-        symbols: Mapping[str, int],
-        offset: int,
-        page_size: int,
-        word: Callable[[int], int],
-    ) -> Callable[[int], int | None]:
-        """The physical address of each mapped kernel address, by the page tables in memory.
-
-        ``offset`` is what the addresses of the kernel's image are above its physical ones;
-        ``word`` reads a table's entry at a physical address.
-        """
-        return self.linear_address
-
-    def dump_registers(self, status: bytes) -> bytes:
-        """The registers in gdb's order and format, out of the note NT_PRSTATUS of a memory dump.
-
-        UsageError where QEMU has no dumps.
-        """
-        raise UsageError(
-            "QEMU writes no memory dumps of this architecture",
-            "Attach to its debug stub instead: --gdb.",
-        )
 
     @abstractmethod
     def interrupt_mask(self, status: int) -> int:

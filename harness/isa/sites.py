@@ -56,6 +56,17 @@ class CallSite:
         return f"<CallSite {self.function} {self.address:#x} {self.form}>"
 
 
+def symbol_of(symbols: Mapping[str, int], name: str) -> int:
+    """The address of a port's symbol; GuestError if there is none."""
+    try:
+        return symbols[name]
+    except KeyError:
+        raise GuestError(
+            f"the port has no symbol {name}",
+            f"Define {name} as a global label in the port's mcount.S.",
+        ) from None
+
+
 class Sites(ABC):
     """The call sites of one architecture; all code is byte strings in memory order.
 
@@ -80,11 +91,6 @@ class Sites(ABC):
     extent: ClassVar[int] = 32
     """Bytes from a site on that ``recognise`` looks at."""
 
-    linux_direct: ClassVar[bool] = True
-    """Whether Linux's stub may call a tracer itself: ARCH_SUPPORTS_FTRACE_OPS."""
-    linux_longest: ClassVar[int] = 4
-    """Bytes that `linux_codes` looks at."""
-
     def __init__(self, code: Code) -> None:
         self.code = code
         self._slot = b""
@@ -97,27 +103,6 @@ class Sites(ABC):
     def slot_size(self) -> int:
         """The size in bytes of a slot in a stub."""
         return len(self.nop)
-
-    def linux_codes(
-        self, address: int, symbols: Mapping[str, int], module: bytes = b""
-    ) -> tuple[bytes, bytes]:
-        """The disabled and the enabled code of a record of a Linux kernel, of equal length.
-
-        ``module`` is the code found there, for a record of a module.  GuestError if it is unknown.
-        """
-        caller = self._symbol(symbols, "ftrace_caller")
-        return self.nop, self.encode_call(address, caller)
-
-    def linux_ops(self, address: int) -> int:
-        """Where a record of a Linux kernel has the pointer to its ops (CALL_OPS).
-
-        GuestError if the architecture has none.
-        """
-        raise GuestError(
-            "this kernel has a pointer to an ops in front of each function, in a place that the "
-            "harness does not know",
-            "Build it without CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS.",
-        )
 
     @abstractmethod
     def encode_call(self, pc: int, target: int) -> bytes:
@@ -186,11 +171,11 @@ class Sites(ABC):
         address of the tracer function or None; ``graph`` says whether returns are traced too.
         GuestError if the port lacks a symbol.
         """
-        slot = self._symbol(symbols, "ftrace_call")
+        slot = symbol_of(symbols, "ftrace_call")
         code = {slot: self.nop if tracer is None else self.encode_call(slot, tracer)}
         if graph or "ftrace_graph_call" in symbols:
-            slot = self._symbol(symbols, "ftrace_graph_call")
-            caller = self._symbol(symbols, "ftrace_graph_caller") if graph else 0
+            slot = symbol_of(symbols, "ftrace_graph_call")
+            caller = symbol_of(symbols, "ftrace_graph_caller") if graph else 0
             code[slot] = self.encode_jump(slot, caller) if graph else self.nop
         return code
 
@@ -242,12 +227,3 @@ class Sites(ABC):
         front of it is skipped.
         """
         return None
-
-    def _symbol(self, symbols: Mapping[str, int], name: str) -> int:
-        try:
-            return symbols[name]
-        except KeyError:
-            raise GuestError(
-                f"the port has no symbol {name}",
-                f"Define {name} as a global label in the port's mcount.S.",
-            ) from None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.config.loading import PORT_FILES
 from harness.errors import HostError, UsageError
-from harness.isa import Form, LinuxFiles, architectures, cpu_of
+from harness.isa import Form, LinuxFiles, architectures, linux_files_of
 from harness.kbuild.linux_tree import LinuxTree, SourcePlace
 from harness.units import escape
 
@@ -84,7 +84,7 @@ def import_port(tree: Path, arch: str, directory: Path, form: Form | None = None
 
 def _known(arch: str) -> tuple[str, LinuxFiles]:
     """Our name of an architecture of Linux, and its files in a tree."""
-    known = [(name, cpu_of(name).linux) for name in architectures()]
+    known = [(name, linux_files_of(name)) for name in architectures()]
     files = {linux.directory: (name, linux) for name, linux in known if linux}
     if arch not in files:
         raise UsageError(

@@ -32,7 +32,7 @@ class FunctionSwitch:
         self._kernel = kernel
         self._trace = kernel.symbol("global_trace", "TRACING")
         self._ops = kernel.symbol("global_ops", OPTION)
-        self._direct = kernel.image.isa.sites.linux_direct
+        self._direct = kernel.image.isa.linux.direct
         self.has_call_ops = kernel.has("ftrace_nop_ops")
         """Whether each call site has a pointer to an ops instead of the stub's slot."""
 

@@ -278,7 +278,7 @@ class LinuxRing:
         if "subbuf_size" in buffer.layout:
             size = buffer["subbuf_size"] + layout.place("data").offset
         else:
-            size = self._kernel.image.size_of(self._kernel.image.isa.cpu.linux_page_object)
+            size = self._kernel.image.size_of(self._kernel.image.isa.linux.page_object)
         if not 4096 <= size <= 1 << 20 or size & (size - 1):
             raise GuestError(f"the kernel's sub-buffers cannot have {size} bytes")
         return size

@@ -74,7 +74,7 @@ def find_marks(image: Image) -> dict[int, str]:
 def find_threads(image: Image) -> ThreadWatch:
     """The addresses to follow the guest's threads, from symbols and debug information."""
     symbols = image.symbols
-    linux_switch = set(image.isa.cpu.linux_switch)
+    linux_switch = set(image.isa.linux.switch)
     if linux_switch and linux_switch <= set(symbols):
         return _linux_threads(image)
     if not {SWITCH, THREAD_ENTRY, "threads"} <= set(symbols):
@@ -97,7 +97,7 @@ def find_threads(image: Image) -> ThreadWatch:
 
 
 def _linux_threads(image: Image) -> ThreadWatch:
-    name, *entries = image.isa.cpu.linux_switch
+    name, *entries = image.isa.linux.switch
     switch = image.function_at(image.symbols[name])
     if switch is None:
         return ThreadWatch()

@@ -143,7 +143,7 @@ class LinuxTracer(Tracer):
     def sites(self) -> list[SiteNow]:
         """Every call site with its current code and state, by address."""
         isa, image = self._image.isa, self._image
-        size = isa.sites.linux_longest
+        size = isa.linux.longest
         plan = PatchPlan(
             Patch(site.address, bytes(size), bytes(size), "a site") for site in image.sites
         )
@@ -154,7 +154,7 @@ class LinuxTracer(Tracer):
             for patch in span.patches:
                 site, code = by_address[patch.address], span.found(memory, patch)
                 module = code if image.module_at(site.address) else b""
-                off, on = isa.sites.linux_codes(site.address, image.symbols, module)
+                off, on = isa.linux.codes(site.address, image.symbols, module)
                 state = SiteState.UNKNOWN
                 if code.startswith(on):
                     state = SiteState.CALL
@@ -259,13 +259,13 @@ class LinuxTracer(Tracer):
         isa, symbols = self._image.isa, self._image.symbols
         for site, on in changed.items():
             module = self._image.module_at(site.address)
-            found = self._text.dump_memory(site.address, isa.sites.linux_longest) if module else b""
-            off_code, on_code = isa.sites.linux_codes(site.address, symbols, found)
+            found = self._text.dump_memory(site.address, isa.linux.longest) if module else b""
+            off_code, on_code = isa.linux.codes(site.address, symbols, found)
             old, new = (off_code, on_code) if on else (on_code, off_code)
             name = f"{site.function} [{module}]" if module else site.function
             yield self._patch(site.address, old, new, f"the call site of {name}")
             if self._function.has_call_ops:
-                where, after = isa.sites.linux_ops(site.address), self._function.ops(on)
+                where, after = isa.linux.ops(site.address), self._function.ops(on)
                 before = self._function.ops_before(on, where if module else 0)
                 yield Patch(where, before, after, f"the ops of {name}", 0, isa.unit)
 

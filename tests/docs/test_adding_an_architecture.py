@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.isa import Abi, AsmSyntax, Cpu, Isa, architectures
+from harness.isa.linux import Linux
 from harness.isa.sites import Sites
 
 REPOSITORY = Path(__file__).parents[2]
@@ -29,6 +30,10 @@ def test_members_of_interfaces(kind):
     missing = without_default(kind) - NAMED
     assert without_default(kind)
     assert not missing
+
+
+def test_real_kernels_are_optional():
+    assert not without_default(Linux)
 
 
 def test_headers_and_functions_of_guests():

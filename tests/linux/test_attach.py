@@ -43,8 +43,7 @@ def running(config: Path, do: str) -> Iterator[tuple[Path, Machine]]:
 
 
 def in_user_mode(guest: Guest) -> bool:
-    cpu = guest.image.isa.cpu
-    return not cpu.linux_runs_kernel(guest.debugger.read_register)
+    return not guest.image.isa.linux.runs_kernel(guest.debugger.read_register)
 
 
 def test_attach_traces_a_running_kernel_from_any_moment(linux_config: Path) -> None:

@@ -30,13 +30,13 @@ class Called(NamedTuple):
 
 def follow_exceptions(oracle: Oracle, guest: Guest) -> None:
     """Tell the oracle where the kernel has put its exception vectors, if only it knows."""
-    cpu, symbols = guest.image.isa.cpu, guest.image.symbols
-    if cpu.vectors_symbol in symbols:
+    isa, symbols = guest.image.isa, guest.image.symbols
+    if isa.cpu.vectors_symbol in symbols:
         return
-    pointer = guest.debugger.read_memory(symbols[cpu.linux_vectors], guest.image.isa.word_size)
+    pointer = guest.debugger.read_memory(symbols[isa.linux.vectors], isa.word_size)
     start = int.from_bytes(pointer, guest.image.byteorder)
     oracle.set_vectors(start)
-    vectors = guest.debugger.read_memory(start, max(cpu.vector_offsets) + 0x80)
+    vectors = guest.debugger.read_memory(start, max(isa.cpu.vector_offsets) + 0x80)
     guest.debugger.write_memory(start, vectors)
 
 

@@ -197,7 +197,7 @@ def image(code):
 def linux_image(code):
     """The same with a Linux kernel's functions, and vectors where it puts them."""
     found = image(code)
-    switch, *entries = code.isa.cpu.linux_switch
+    switch, *entries = code.isa.linux.switch
     found.symbols = {"_mcount": MCOUNT, switch: at(SWITCH)}
     found.symbols |= {entry: at(THREAD_ENTRY + number) for number, entry in enumerate(entries)}
     return found

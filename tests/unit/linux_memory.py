@@ -130,7 +130,7 @@ class LinuxMemory:
         isa = SimpleNamespace(
             word_size=self.word,
             mask=(1 << 8 * self.word) - 1,
-            machine=SimpleNamespace(linux_page_object="page"),
+            linux=SimpleNamespace(page_object="page"),
         )
         image: Any = SimpleNamespace(
             isa=isa,

@@ -215,9 +215,6 @@ def test_fault(cause: int, told: str) -> None:
 def test_modes() -> None:
     for priv, kernel in ((0, False), (1, True), (3, True)):
         assert ISA.cpu.runs_kernel({"priv": priv}.__getitem__) is kernel
-    for priv, sstatus, kernel in ((1, 2, True), (1, 0, False), (0, 2, False)):
-        state = {"priv": priv, "sstatus": sstatus}
-        assert ISA.cpu.linux_runs_kernel(state.__getitem__) is kernel
 
 
 def test_only_memory_is_linear() -> None:

@@ -15,12 +15,12 @@ from harness.cli.command import harness
 from harness.config import load_port
 from harness.config.loading import PORT_FILES
 from harness.errors import UsageError
-from harness.isa import Form, cpu_of
+from harness.isa import Form, linux_files_of
 from harness.kbuild.linux_port import FORMS, import_port
 from harness.kbuild.linux_tree import LARGEST
 from support.source_trees import write_tree
 
-ARCHES = {"mips": cpu_of("mips").linux, "arm64": cpu_of("aarch64").linux}
+ARCHES = {"mips": linux_files_of("mips"), "arm64": linux_files_of("aarch64")}
 
 REAL = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.isa import architectures, cpu_of
+from harness.isa import architectures, linux_files_of
 from tests.support.configs import EXAMPLES
 
 REPOSITORY = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ NAMED = {
         *("harness/matrix/matrix.toml", "tools/on-debian", "tools/undone_fixes.toml"),
     },
     # A directory of QEMU's sources.
-    "arm": {"harness/isa/aarch64/cpu.py"},
+    "arm": {"harness/isa/aarch64/linux.py"},
     # What clang leaves out there.
     "riscv64": {"harness/matrix/matrix.toml"},
 }
@@ -75,7 +75,7 @@ def names(architecture: str) -> re.Pattern[str]:
     """
     if architecture in ENGLISH:
         return re.compile(rf"[\"'/.]{architecture}[\"'/]|\b{architecture}-(linux|none|virt)\b")
-    linux = cpu_of(architecture).linux
+    linux = linux_files_of(architecture)
     words = [architecture.rstrip("0123456789"), *([linux.directory] if linux else [])]
     return re.compile("|".join(words), re.IGNORECASE)
 

@@ -7,6 +7,7 @@ from harness.errors import FormatError
 from harness.isa.aarch64.abi import AArch64Abi
 from harness.isa.aarch64.asm_syntax import AArch64AsmSyntax
 from harness.isa.aarch64.cpu import AArch64Cpu
+from harness.isa.aarch64.linux import AArch64Linux
 from harness.isa.aarch64.sites import AArch64Sites
 from harness.isa.base import Isa
 from harness.units import ByteOrder
@@ -22,6 +23,7 @@ class AArch64(Isa):
     abi_type = AArch64Abi
     asm_syntax_type = AArch64AsmSyntax
     cpu_type = AArch64Cpu
+    linux_type = AArch64Linux
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

@@ -8,22 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar
 
-from harness.errors import FormatError, WrongGuest
-from harness.isa.aarch64.linux import AARCH64_LINUX
 from harness.isa.cpu import Cpu, FlowKind, FlowPattern, Injection, Injector, Property
 
 _MEMORY = range(1 << 30, 2 << 30)
 _PLAIN_BITS = 39
 """Bits below the signature of a return address, with 39-bit virtual addresses."""
-
-_TABLE = (1 << 48) - 2
-"""The address in TTBR1_EL1, between the address space's number and the bit CnP."""
-
-_OUTPUT = (1 << 48) - 1
-"""The address in a descriptor, with the attributes below it."""
-
-_STATUS_REGISTERS = 112
-"""Where NT_PRSTATUS has the registers (``struct aarch64_user_regs``)."""
 
 _MSI_SETSPI_NS = 0x08020040
 """A register of the GICv2m frame of QEMU's virt machine; a physical address."""
@@ -50,9 +39,6 @@ def _send_msi(to: Injector, cpu: int, nmi: bool) -> None:
 class AArch64Cpu(Cpu):
     """The kernel runs at EL1, identity-mapped."""
 
-    linux = AARCH64_LINUX
-    linux_page_object = "empty_zero_page"
-    linux_switch = ("cpu_switch_to", "ret_from_fork")
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
     flow_patterns = (
         FlowPattern(0xFC000000, 0x94000000, FlowKind.CALL),  # bl
@@ -94,94 +80,6 @@ class AArch64Cpu(Cpu):
     def runs_kernel(self, register: Callable[[str], int]) -> bool:
         """PSTATE.EL is not 0."""
         return bool(register("cpsr") & 0xC)
-
-    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
-        """PSTATE.EL is not 0, and PSTATE.I not set."""
-        status = register("cpsr")
-        return bool(status & 0xC) and not status & 0x80
-
-    def linux_linear(
-        self,
-        register: Callable[[str], int],
-        symbols: Mapping[str, int],
-        word: Callable[[int, int], int],
-    ) -> Callable[[int], int | None]:
-        """The kernel's image, and the linear map of all memory.
-
-        Arm Architecture Reference Manual, D13.2 (TCR_EL1, TTBR1_EL1).
-        """
-        mask = self.code.mask
-        # The kernel unmaps its head, and may have a stack there.
-        image = range(symbols["_stext"], symbols["_end"])
-        # Physical: the kernel's page table lies in its image.
-        table = register("TTBR1_EL1") & _TABLE
-        image_offset = symbols["swapper_pg_dir"] - table
-        # The kernel's own value, of the addresses at which it runs.
-        variable = symbols.get("kimage_voffset")
-        if variable is not None:
-            moved = word(variable, variable - image_offset) - image_offset & mask
-            if moved:
-                raise WrongGuest(
-                    f"the kernel runs {moved:#x} above the addresses of its vmlinux",
-                    "Boot it with nokaslr.",
-                )
-        bits = 64 - (register("TCR_EL1") >> 16 & 63)
-        linear = range(-(1 << bits) & mask, (-(1 << bits) & mask) + (1 << (bits - 1)))
-        variable = symbols["memstart_addr"]
-        first = word(variable, variable - image_offset)
-
-        def translate(address: int) -> int | None:
-            address &= mask
-            if address in image:
-                return address - image_offset
-            return address - linear.start + first & mask if address in linear else None
-
-        return translate
-
-    def linux_tables(
-        self,
-        symbols: Mapping[str, int],
-        offset: int,
-        page_size: int,
-        word: Callable[[int], int],
-    ) -> Callable[[int], int | None]:
-        """The kernel's image, and what ``swapper_pg_dir`` maps.
-
-        Arm Architecture Reference Manual, D8.3 (translation table descriptor formats).
-        """
-        mask, image = self.code.mask, range(symbols["_text"], symbols["_end"])
-        # The image lies in the upper half of the kernel's addresses, so its bits say how many
-        # are translated.
-        bits = (~symbols["_text"] & mask).bit_length() + 1
-        shift = page_size.bit_length() - 1
-        step = shift - 3
-        levels = range(shift, bits, step)
-        root = symbols["swapper_pg_dir"] - offset
-
-        def translate(address: int) -> int | None:
-            address &= mask
-            if address < mask & -(1 << bits):
-                return None
-            table, left = root, bits
-            for level in reversed(levels):
-                index = (address & (1 << left) - 1) >> level
-                entry = word(table + 8 * index)
-                if not entry & 1:
-                    break
-                found = entry & _OUTPUT & -page_size
-                if level == shift or not entry & 2:
-                    return found & -(1 << level) | address & (1 << level) - 1
-                table, left = found, level
-            # Before paging_init() the kernel runs on other tables.
-            return address - offset if address in image else None
-
-        return translate
-
-    def dump_registers(self, status: bytes) -> bytes:
-        """x0 to x30, sp, pc and the processor state, of QEMU's target/arm/arch_dump.c."""
-        if len(status) < _STATUS_REGISTERS + 8 * 34:
-            raise FormatError(f"a CPU of the memory dump has registers of {len(status)} bytes")
-        return status[_STATUS_REGISTERS : _STATUS_REGISTERS + 8 * 33 + 4]
 
     def with_interrupts_masked(self, status: int) -> int:
         """PSTATE.DAIF."""

@@ -31,13 +31,6 @@ class AArch64Sites(Sites):
         self.nop = code.encode(_NOP)
         self._keep_return = code.encode(_MOV_X9_X30)
 
-    def linux_ops(self, address: int) -> int:
-        """In front of the function's landing pad, if it has one: at a multiple of 8.
-
-        ftrace_call_adjust() of arch/arm64/kernel/ftrace.c.
-        """
-        return address - 12 & -8
-
     def encode_call(self, pc: int, target: int) -> bytes:
         """``bl target``, which reaches from -128 MiB to +128 MiB - 4."""
         return self.code.encode(_BL | self._imm26(pc, target))

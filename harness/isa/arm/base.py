@@ -4,6 +4,7 @@
 import re
 
 from harness.errors import FormatError
+from harness.isa.arm.linux import ArmLinux
 from harness.isa.base import Isa
 from harness.units import ByteOrder
 
@@ -13,6 +14,7 @@ class ArmIsa(Isa):
 
     name = "arm"
     elf_machine = 40
+    linux_type = ArmLinux
     direct_call = re.compile(r"bl #?((?:0x)?[0-9a-f]+)")
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:

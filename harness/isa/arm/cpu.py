@@ -7,7 +7,6 @@ Encodings: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, A5 an
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from harness.isa.arm.linux import ARM_LINUX
 from harness.isa.cpu import Cpu, FlowKind, FlowPattern, Injection, Injector, Property
 
 _MEMORY = range(1 << 30, 2 << 30)
@@ -18,8 +17,8 @@ _MSI_SETSPI_NS = 0x08020040
 _INJECTED_IRQ, _INJECTED_NMI = 80, 88
 """Interrupt and NMI for CPU 0 (guests/arch/arm/include/asm/gic.h)."""
 
-_MODE, _USER, _SUPERVISOR, _ABORT = 0x1F, 0x10, 0x13, 0x17
-"""CPSR.M, and three of its values."""
+_MODE, _USER, _ABORT = 0x1F, 0x10, 0x17
+"""CPSR.M, and two of its values."""
 
 _IRQ_AND_FIQ = 0xC0
 """CPSR.I and CPSR.F."""
@@ -44,7 +43,6 @@ class ArmCpu(Cpu):
     """The kernel runs in supervisor mode, identity-mapped."""
 
     injections: ClassVar[Mapping[str, Injection]] = {"msi": Injection(_send_msi, nmi=True)}
-    linux = ARM_LINUX
     flow_patterns: ClassVar[tuple[FlowPattern, ...]] = (
         FlowPattern(0x0F000000, 0x0B000000, FlowKind.CALL),  # bl
         FlowPattern(0xFE000000, 0xFA000000, FlowKind.CALL),  # blx to an address
@@ -86,11 +84,6 @@ class ArmCpu(Cpu):
     def runs_kernel(self, register: Callable[[str], int]) -> bool:
         """CPSR.M is not user mode."""
         return register("cpsr") & _MODE != _USER
-
-    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
-        """Supervisor mode, and CPSR.I not set."""
-        status = register("cpsr")
-        return status & _MODE == _SUPERVISOR and not status & 0x80
 
     def interrupt_mask(self, status: int) -> int:
         """CPSR.I and .F."""

@@ -9,6 +9,7 @@ from harness.isa.base import Isa
 from harness.isa.mips.abi import MipsAbi
 from harness.isa.mips.asm_syntax import MipsAsmSyntax
 from harness.isa.mips.cpu import MipsCpu
+from harness.isa.mips.linux import MipsLinux
 from harness.isa.mips.sites import MipsSites
 
 _EF_MIPS_ABI2 = 0x20
@@ -25,6 +26,7 @@ class Mips(Isa):
     abi_type = MipsAbi
     asm_syntax_type = MipsAsmSyntax
     cpu_type = MipsCpu
+    linux_type = MipsLinux
 
     def _capstone(self) -> tuple[int, int]:
         import capstone

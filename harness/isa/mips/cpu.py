@@ -17,7 +17,6 @@ from harness.isa.cpu import (
     Property,
 )
 from harness.isa.mips.abi import general_registers
-from harness.isa.mips.linux import MIPS_LINUX
 
 _REGION = 256 << 20
 _SEGMENT = 512 << 20
@@ -52,10 +51,6 @@ def _set_software_interrupt(to: Injector, cpu: int, nmi: bool) -> None:
 class MipsCpu(Cpu):
     """Branches have delay slots; the kernel runs in kseg0."""
 
-    linux = MIPS_LINUX
-    linux_page_object = "invalid_pte_table"
-    linux_switch = ("resume", "ret_from_fork", "ret_from_kernel_thread")
-    linux_vectors = "ebase"
     injections: ClassVar[Mapping[str, Injection]] = {
         "software-interrupt": Injection(_set_software_interrupt)
     }
@@ -113,10 +108,6 @@ class MipsCpu(Cpu):
         """Status.KSU is 0, or .ERL or .EXL is set (volume III, "Status Register")."""
         status = register("sr")
         return not status & 0x18 or bool(status & 6)
-
-    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
-        """Status.KSU, .ERL and .EXL are 0, and .IE is set (volume III, "Status Register")."""
-        return register("sr") & 0x1F == 1
 
     def with_interrupts_masked(self, status: int) -> int:
         """Status.IE."""

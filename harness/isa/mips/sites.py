@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.errors import GuestError, RangeError
 from harness.isa.code import Code, Instruction
 from harness.isa.mips.loads import Loads
-from harness.isa.sites import CallSite, Form, Sites, SiteState
+from harness.isa.sites import CallSite, Form, Sites, SiteState, symbol_of
 
 _J = 0x08000000
 _JAL = 0x0C000000
@@ -67,8 +67,6 @@ class MipsSites(Sites):
     has_gate = True
     before = 6 * 4
     extent = (_LONGEST_CALL + 2) * 4
-    linux_direct = False
-    linux_longest = 8
 
     def __init__(self, code: Code) -> None:
         super().__init__(code)
@@ -77,24 +75,6 @@ class MipsSites(Sites):
     def encode_call(self, pc: int, target: int) -> bytes:
         """``jal target``, within the 256 MiB region of the delay slot."""
         return self.code.encode(_JAL | self._index(pc, target))
-
-    def linux_codes(
-        self, address: int, symbols: Mapping[str, int], module: bytes = b""
-    ) -> tuple[bytes, bytes]:
-        """A call goes behind the gate at ``ftrace_caller`` and the instruction behind it.
-
-        A module's record is the beginning of a long call, disabled by a branch over the rest of it;
-        on o32 the second instruction is also removed.
-        """
-        if not module:
-            gate = self._symbol(symbols, "ftrace_caller")
-            return self.nop, self.encode_call(address, gate + 8)
-        length = 8 if self.code.bits == 32 else 4
-        load = self.encode_address(self._symbol(symbols, "_mcount"))[:length]
-        found = module[:length]
-        if found != load and self._words(found)[0] & ~_IMMEDIATE != _B:
-            raise GuestError(f"the record at {self.code.hex(address)} is not of a long call")
-        return found, load
 
     def encode_jump(self, pc: int, target: int) -> bytes:
         """``j target``, with the range of ``jal``."""
@@ -227,8 +207,8 @@ class MipsSites(Sites):
         self, symbols: Mapping[str, int], tracer: int | None, graph: bool = False
     ) -> dict[int, bytes]:
         """The jump or nop at ``ftrace_caller`` (M5), and the slots."""
-        gate = self._symbol(symbols, "ftrace_caller")
-        closed = self.encode_jump(gate, self._symbol(symbols, "ftrace_stub"))
+        gate = symbol_of(symbols, "ftrace_caller")
+        closed = self.encode_jump(gate, symbol_of(symbols, "ftrace_stub"))
         slots = super().stub_code(symbols, tracer, graph)
         return {gate: closed if tracer is None and not graph else self.nop, **slots}
 

@@ -12,6 +12,7 @@ from harness.isa.code import Instruction
 from harness.isa.riscv64.abi import RiscV64Abi
 from harness.isa.riscv64.asm_syntax import RiscV64AsmSyntax
 from harness.isa.riscv64.cpu import RiscV64Cpu
+from harness.isa.riscv64.linux import RiscV64Linux
 from harness.units import ByteOrder
 
 _RELATIVE = re.compile(r"((?:jal|(?:c\.)?(?:j|b\w+)) (?:\w+, )*)(-?(?:0x)?[0-9a-f]+)")
@@ -31,6 +32,7 @@ class RiscV64Isa(Isa):
     abi_type = RiscV64Abi
     asm_syntax_type = RiscV64AsmSyntax
     cpu_type = RiscV64Cpu
+    linux_type = RiscV64Linux
 
     def __init__(self, bits: int, byteorder: ByteOrder) -> None:
         if bits != 64:

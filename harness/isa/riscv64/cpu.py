@@ -18,7 +18,6 @@ from harness.isa.cpu import (
     Processor,
     Property,
 )
-from harness.isa.riscv64.linux import RISCV64_LINUX
 
 _MEMORY = range(0x80000000, 0xC0000000)
 _FENCE_I = 0x0000100F
@@ -80,7 +79,6 @@ class RiscV64Cpu(Cpu):
         "imsic": _by_stores((_IMSIC_PAGES, _IMSIC_PAGE, _INJECTED)),
         "sswi": _by_stores((_INJECTED_MARKS, 4, 1), (_SSWI, 4, 1)),
     }
-    linux = RISCV64_LINUX
     flow_patterns = (
         FlowPattern(0x00000FFF, 0x000000EF, FlowKind.CALL),  # jal ra
         FlowPattern(0x00007FFF, 0x000000E7, FlowKind.CALL),  # jalr ra
@@ -141,10 +139,6 @@ class RiscV64Cpu(Cpu):
     def runs_kernel(self, register: Callable[[str], int]) -> bool:
         """gdb's ``priv`` is not 0, user mode."""
         return bool(register("priv"))
-
-    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
-        """Supervisor mode, with sstatus.SIE."""
-        return register("priv") == 1 and bool(register("sstatus") & _SIE)
 
     def interrupt_mask(self, status: int) -> int:
         """sstatus.SIE."""

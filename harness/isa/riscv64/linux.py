@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``arch/riscv`` of a Linux tree."""
 
-from harness.isa.linux import LinuxFiles
+from harness.isa.linux import Linux, LinuxFiles
 
-RISCV64_LINUX = LinuxFiles(
+_FILES = LinuxFiles(
     directory="riscv",
     entry="RISCV",
     more_entries=("ARCH_RV64I",),
@@ -17,3 +17,9 @@ RISCV64_LINUX = LinuxFiles(
     of_patchable=(("kernel/mcount-dyn.S", "mcount-dyn.S"),),
     patchable_if_dynamic=r"CC_FLAGS_FTRACE\s*:=\s*-fpatchable-function-entry=",
 )
+
+
+class RiscV64Linux(Linux):
+    """No kernel of it has been traced."""
+
+    files = _FILES

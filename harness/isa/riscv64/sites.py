@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.errors import RangeError
 from harness.isa.code import Code, Instruction
-from harness.isa.sites import CallSite, Form, Sites, SiteState
+from harness.isa.sites import CallSite, Form, Sites, SiteState, symbol_of
 
 _JAL_RA = 0x000000EF
 _J = 0x0000006F
@@ -122,11 +122,11 @@ class RiscV64Sites(Sites):
         """
         if not self._far:
             return super().stub_code(symbols, tracer, graph)
-        stub = self._symbol(symbols, "ftrace_stub")
+        stub = symbol_of(symbols, "ftrace_stub")
         called = {name: stub if tracer is None else tracer for name in _SLOTS if name in symbols}
         for name in _GRAPH_SLOTS:
             if name in symbols:
-                called[name] = self._symbol(symbols, "prepare_ftrace_return") if graph else stub
+                called[name] = symbol_of(symbols, "prepare_ftrace_return") if graph else stub
         return {
             symbols[name]: self._encode_far(symbols[name], target, _RA)
             for name, target in called.items()

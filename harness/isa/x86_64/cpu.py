@@ -82,10 +82,6 @@ class X8664Cpu(Cpu):
         """The privilege level in cs is 0."""
         return not register("cs") & _PRIVILEGE
 
-    def linux_runs_kernel(self, register: Callable[[str], int]) -> bool:
-        """Ring 0, with rflags.IF."""
-        return self.runs_kernel(register) and bool(register("eflags") & _IF)
-
     def interrupt_mask(self, status: int) -> int:
         """rflags.IF."""
         return status & _IF

@@ -63,7 +63,7 @@ def test_tasks_of_a_linux_kernel_are_known_by_where_their_registers_are_saved(ma
         cpu.ret(SWITCH + 2)
         return back
 
-    entries = cpu.code.isa.cpu.linux_switch[1:]
+    entries = cpu.code.isa.linux.switch[1:]
     one = cpu.call(100)
     first = switch(init, worker, 110)
     cpu.enter(THREAD_ENTRY + len(entries) - 1)
