@@ -51,7 +51,7 @@ BGEZAL = 0x04910010
 
 
 class ShortCpu(type(CODES["aarch64"].isa.cpu)):
-    """With the compressed calls and returns of RISC-V, which have 16 bits."""
+    """With the compressed calls and returns of one architecture, which have 16 bits."""
 
     flow_patterns = (
         FlowPattern(0xF07F, 0x9002, FlowKind.CALL),

@@ -95,7 +95,7 @@ def test_why_nobody_sees_a_clause(id_, name, reason):
 
 
 def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
-    """RISC-V's fence.i is for the CPU that executes it, and QEMU shows no omission on others."""
+    """The instruction is for the CPU that executes it, and QEMU shows no omission on others."""
     spec = suite_spec("aarch64-virt-smp")
     found = BuildFindings(DYNAMIC, {"C9l": {"a check"}}, {})
     (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
