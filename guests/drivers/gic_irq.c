@@ -27,7 +27,7 @@ static void handle_interrupt(u32 number)
 	else if (number >= GIC_SPI_INJECTED && number < GIC_SPI_INJECTED + GIC_MESSAGES)
 		injected_interrupt();
 	else
-		panic("interrupt %u, which nobody has asked for", number);
+		panic("unexpected interrupt %u", number);
 }
 
 void arch_handle_irq(void)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Which interrupt it was; and what CPUs interrupt each other by: an IMSIC for each, or without AIA
- * the SSWI device.
- */
+/* Interrupt dispatch and IPIs: an IMSIC per CPU, or the SSWI device without AIA. */
 #include <asm/aclint.h>
 #include <asm/csr.h>
 #include <asm/imsic.h>
@@ -42,7 +39,7 @@ static void handle_message(void)
 {
 	unsigned long top;
 
-	/* Reading tells, writing acknowledges. */
+	/* Reading gives the interrupt, writing acknowledges it. */
 	__asm__ volatile("csrrw %0, %1, zero" : "=r"(top) : "i"(CSR_STOPEI) : "memory");
 	switch (top >> 16) {
 	case 0:
@@ -54,18 +51,19 @@ static void handle_message(void)
 		injected_interrupt();
 		return;
 	}
-	panic("message %lu, which nobody has asked for", top >> 16);
+	panic("unexpected message %lu", top >> 16);
 }
 
 /*
- * Cleared first: what is asked for from here on comes again. The mark is read and taken back by one
- * instruction, so that none is lost that a debugger makes in between.
+ * The pending bit is cleared first: a later request raises the interrupt again. The debugger's mark
+ * is read and cleared by one instruction, so that no later mark is lost.
  */
 static void handle_software_interrupt(void)
 {
 	u32 injected;
 
-	__asm__ volatile("csrc sip, %0\n\tfence iorw, iorw" : : "r"(1ul << INT_SOFTWARE) : "memory");
+	__asm__ volatile("csrc sip, %0\n\tfence iorw, iorw"
+			 : : "r"(1ul << INT_SOFTWARE) : "memory");
 	__asm__ volatile("amoswap.w %0, zero, (%1)"
 			 : "=r"(injected) : "r"(PLIC_INJECTED(current->cpu)) : "memory");
 	if (injected)
@@ -89,12 +87,12 @@ void arch_handle_irq(void)
 		timer_interrupt();
 		return;
 	}
-	panic("interrupt %lu, which nobody has asked for", cause & ~CAUSE_INTERRUPT);
+	panic("unexpected interrupt %lu", cause & ~CAUSE_INTERRUPT);
 }
 
 void arch_send_ipi(unsigned int cpu)
 {
-	/* What this CPU has written has to be there when the other one looks. */
+	/* Complete this CPU's stores before the interrupt. */
 	__asm__ volatile("fence rw, rw" : : : "memory");
 	if (has_imsic)
 		writel(IMSIC_IPI, IMSIC_PAGE(cpu));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which interrupt it was; and the interrupt controller, a local APIC in each CPU. */
+/* Interrupt dispatch and IPIs: a local APIC per CPU. */
 #include <asm/apic.h>
 #include <asm/io.h>
 #include <asm/ptrace.h>
@@ -9,7 +9,7 @@
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 
-/* The old interrupt controllers, which the firmware may have left open: all inputs masked. */
+/* The 8259 interrupt controllers, which the firmware may have left unmasked: mask all inputs. */
 #define PIC_MASK_FIRST		0x21
 #define PIC_MASK_SECOND		0xa1
 
@@ -23,7 +23,7 @@ void arch_irq_init(void)
 	writel(APIC_ENABLE | VECTOR_SPURIOUS, APIC_SPURIOUS);
 }
 
-/* The highest vector in service is the one that was taken: an interrupt does not nest. */
+/* The highest vector in service is the current interrupt's: interrupts do not nest. */
 static unsigned int in_service(void)
 {
 	unsigned long place = APIC + 0x170;
@@ -56,10 +56,10 @@ void arch_handle_irq(void)
 		injected_interrupt();
 		return;
 	}
-	panic("interrupt %u, which nobody has asked for", vector);
+	panic("unexpected interrupt %u", vector);
 }
 
-/* The two halves of a command go together: no interrupt may send one in between. */
+/* A command is two writes: no interrupt handler may send another one between them. */
 static void send_command(unsigned int cpu, u32 command)
 {
 	unsigned long flags;
