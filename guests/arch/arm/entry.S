@@ -295,8 +295,8 @@ SYM_FUNC_START(report_exception)
 	bic	r0, fp, #4
 	mov	sp, r0
 	mov	r0, fp
-	bl	unhandled_exception		/* (regs, vector); does not return, but gdb */
-	b	.				/* looks up the unwind information of this address */
+	bl	unhandled_exception		/* (regs, vector); does not return */
+	b	.				/* gdb unwinds from this address */
 	.cfi_endproc
 SYM_FUNC_END(report_exception)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What gcc makes of __builtin___clear_cache(). */
+/* gcc compiles __builtin___clear_cache() to a call of this. */
 #include <asm/cacheflush.h>
 
 void __riscv_flush_icache(void *start, void *end, unsigned long flags);

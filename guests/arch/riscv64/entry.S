@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traps. There is one vector. What the kernel goes on after, which is interrupts and whatever user
- * mode does, is saved in a struct pt_regs on the kernel stack of the thread: below sp from the
- * kernel, at the top of the stack from user mode. Any other exception is reported from a stack of
- * its own, and the kernel stops. Floating point stays where it is: what is called from here has
- * none, and __switch_to() saves it.
+ * Traps. There is one vector. Interrupts and all exceptions from user mode save a struct pt_regs on
+ * the kernel stack of the thread: below sp from the kernel, at the top of the stack from user mode.
+ * Any other exception is reported on a separate stack, and the kernel stops. Floating-point
+ * registers are not saved here: the functions called from here do not use them, and __switch_to()
+ * saves them.
  *
  * sscratch points to the CPU's own area behind its exception stack (asm/ptrace.h). Traps mask
  * interrupts, so one area for each CPU is enough.
@@ -18,8 +18,8 @@
 
 	/* All registers but \without, to or from a frame at \base. */
 	.macro	registers instruction, base, without:vararg
-	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, \
-		24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, \
+		23, 24, 25, 26, 27, 28, 29, 30, 31
 	.set	.Lskip, 0
 	.irp	m, \without
 	.if	\m == \n
@@ -59,7 +59,7 @@
 	.cfi_offset DWARF_PC, S_PC - S_FRAME_SIZE
 	.endm
 
-	/* Back to what the frame at sp says. */
+	/* Return to the context saved in the frame at sp. */
 	.macro	restore_trap
 	ld	t0, S_PC(sp)
 	ld	t1, S_STATUS(sp)
@@ -100,7 +100,7 @@ SYM_FUNC_START(vectors)
 	.cfi_endproc
 SYM_FUNC_END(vectors)
 
-/* from_user() - a system call, an interrupt, or something that a program must not do */
+/* from_user() - a system call, an interrupt or an exception from user mode */
 SYM_FUNC_START(from_user)
 	.cfi_startproc
 	.cfi_signal_frame
@@ -132,7 +132,7 @@ SYM_FUNC_START(from_user)
 	.cfi_endproc
 SYM_FUNC_END(from_user)
 
-/* return_to_user() - the way out of from_user; sp = struct pt_regs */
+/* return_to_user() - the exit of from_user; sp = struct pt_regs */
 SYM_FUNC_START(return_to_user)
 	.cfi_startproc
 	.cfi_undefined ra
@@ -146,7 +146,7 @@ SYM_FUNC_END(return_to_user)
 /*
  * enter_user() - begin a program; a0 = its entry, a1 = its sp
  *
- * The program finds zeros in all other registers, and interrupts open.
+ * The program begins with zeros in all other registers, and with interrupts enabled.
  */
 SYM_FUNC_START(enter_user)
 	csrci	sstatus, SSTATUS_SIE
@@ -186,7 +186,7 @@ SYM_FUNC_START(report_exception)
 	mv	sp, a0
 	save_trap
 	unwind_trap
-	call	unhandled_exception		/* (regs); does not return, but gdb */
-	j	.				/* looks up the unwind information of this address */
+	call	unhandled_exception		/* (regs); does not return */
+	j	.				/* gdb unwinds from this address */
 	.cfi_endproc
 SYM_FUNC_END(report_exception)

@@ -3,7 +3,7 @@
  * Entry from QEMU's boot ROM (-bios none), for all CPUs at once: machine mode, a0 = number of the
  * CPU. Leaves for start_kernel() or secondary_start_kernel() in supervisor mode with translation
  * on, floating point enabled, stvec set and `current` the boot thread or the CPU's idle thread.
- * Nothing is left in machine mode: every trap and interrupt is delegated.
+ * Machine mode is not used afterwards: every trap and interrupt is delegated.
  */
 #include <asm/csr.h>
 #include <asm/ptrace.h>
@@ -41,7 +41,7 @@ SYM_FUNC_START(machine_entry)
 	slli	t0, t0, MENVCFG_STCE_BIT
 	csrs	CSR_MENVCFG, t0
 
-	/* Without an IMSIC its registers are illegal. */
+	/* Without an IMSIC an access to its registers is an illegal instruction. */
 	la	t0, 1f
 	csrw	mtvec, t0
 	la	t1, has_imsic
@@ -52,7 +52,7 @@ SYM_FUNC_START(machine_entry)
 1:	la	t0, machine_trap
 	csrw	mtvec, t0
 
-	/* The others sleep until smp.c says what for, and interrupts them. */
+	/* The other CPUs sleep until smp.c stores their idle thread and interrupts them. */
 	csrr	s1, mhartid
 	la	s2, secondary_thread
 	slli	t0, s1, 3
@@ -75,7 +75,7 @@ SYM_FUNC_START(machine_entry)
 	csrw	mepc, t0
 	mret
 
-	/* Not reached: nothing traps to here. */
+	/* Not reached: no trap enters machine mode. */
 	.balign	4
 machine_trap:
 	j	machine_trap

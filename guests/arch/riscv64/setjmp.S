@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setjmp and longjmp: what the psABI says a call preserves, and how many return addresses the graph
- * tracer has taken: functions that longjmp leaves do not give theirs back. a0 = jmp_buf, a1 = value.
+ * setjmp and longjmp: the registers that a call preserves (psABI), and the number of return
+ * addresses that the graph tracer has replaced: functions that longjmp leaves do not return.
+ * a0 = jmp_buf, a1 = value.
  */
 #include <linux/linkage.h>
 #include <linux/threads.h>

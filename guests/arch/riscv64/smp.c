@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What each CPU has of its own, and starting CPUs: they sleep in head.S, in machine mode, until a software
- * interrupt wakes them.
+ * The exception stack of each CPU, and starting CPUs: they sleep in head.S, in machine mode, until
+ * a software interrupt wakes them.
  */
 #include <asm/csr.h>
 #include <asm/io.h>
@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 #include <linux/threads.h>
 
-/* entry.S's: a stack for what ends the kernel, and behind it the CPU's area. */
+/* For entry.S: a stack for fatal exceptions, and behind it the CPU's area. */
 unsigned char exception_stacks[NR_CPUS][EXCEPTION_STACK_SIZE] __aligned(16);
 
 extern struct thread_info *secondary_thread[NR_CPUS];

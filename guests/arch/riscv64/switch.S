@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From one thread to another. */
+/* Switching of threads. */
 #include <asm/thread.h>
 #include <linux/linkage.h>
 
@@ -12,8 +12,8 @@
 	.endm
 
 	.macro	each_f instruction, base
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, \
-		23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+		22, 23, 24, 25, 26, 27, 28, 29, 30, 31
 	\instruction	f\n, THREAD_F(\n)(\base)
 	.endr
 	.endm
@@ -22,7 +22,7 @@
 /*
  * __switch_to() - see linux/arch.h
  *
- * In: a0 = prev, a1 = next; interrupts masked. Out: a0 as it came, in the thread next.
+ * In: a0 = prev, a1 = next; interrupts masked. Out, in the thread next: a0 unchanged.
  */
 SYM_FUNC_START(__switch_to)
 	.cfi_startproc

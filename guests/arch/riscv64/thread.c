@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads as the CPU sees them. */
+/* The registers of a new thread. */
 #include <linux/arch.h>
 #include <linux/sched.h>
 
@@ -10,7 +10,7 @@ _Static_assert(offsetof(struct thread_struct, pc) == THREAD_PC, "THREAD_PC");
 _Static_assert(offsetof(struct thread_struct, fcsr) == THREAD_FCSR, "THREAD_FCSR");
 _Static_assert(offsetof(struct thread_struct, f) == THREAD_F(0), "THREAD_F");
 
-/* For assembly, as a symbol with this value: where struct thread_info has @thread. */
+/* The offset of @thread in struct thread_info, as a symbol for assembly. */
 static void __used define_offsets(void)
 {
 	__asm__ volatile(".globl THREAD_CONTEXT\n\t.set THREAD_CONTEXT, %0"

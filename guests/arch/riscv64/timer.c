@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The tick: each CPU's stimecmp (Sstc). An interrupt is pending as long as that is not in the future. */
+/* The tick: each CPU's stimecmp (Sstc). The interrupt is pending while time >= stimecmp. */
 #include <asm/csr.h>
 #include <asm/timer.h>
 #include <linux/arch.h>
@@ -7,7 +7,7 @@
 #include <linux/sched.h>
 #include <linux/threads.h>
 
-/* Counts from one tick to the next, 0: stopped; and when the next one is. */
+/* The counts between two ticks, 0: stopped; and the count of the next tick. */
 static u64 tick_period[NR_CPUS];
 static u64 tick_deadline[NR_CPUS];
 
@@ -18,8 +18,9 @@ static void set_deadline(u64 count)
 }
 
 /*
- * Stopped is: long due, and masked. A deadline that is never reached would be a timer of QEMU's, and
- * with `-icount sleep=off` the clock jumps to the next one whenever no CPU runs, at a breakpoint too.
+ * A stopped timer has a deadline in the past, and is masked. A deadline in the far future would be
+ * a timer in QEMU, and with `-icount sleep=off` the clock jumps to the next timer while no CPU
+ * runs, even at a breakpoint.
  */
 static void stop(void)
 {
@@ -49,7 +50,7 @@ void arch_timer_stop(void)
 	stop();
 }
 
-/* The next deadline is a period after this one, not after now: the rate is exact. */
+/* The next deadline is one period after this one, not after now: this keeps the rate exact. */
 void timer_interrupt(void)
 {
 	u64 now = timer_read_count();

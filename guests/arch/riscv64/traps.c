@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel says of an exception that it cannot handle. */
+/* The reports of fatal exceptions. */
 #include <asm/ptrace.h>
 #include <asm/traps.h>
 #include <linux/arch.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU's virt machine: memory begins at 0x80000000, where a CPU comes from the boot ROM. Addresses
- * are physical ones: head.S maps everything at its own address. Behind the few instructions there
- * is the boot stack: below memory nothing is mapped, so a stack that overflows faults.
+ * QEMU's virt machine: memory begins at 0x80000000, where the boot ROM jumps to. All addresses are
+ * physical: mmu.S maps everything at its own address. The boot stack is behind the few instructions
+ * there: nothing is mapped below memory, so that a stack overflow faults.
  */
 #include <linux/module.lds.h>
 #include <linux/vmlinux.lds.h>

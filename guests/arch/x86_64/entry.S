@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exceptions and interrupts. What the kernel goes on after is saved in a struct pt_regs on the
- * kernel stack of the thread: below rsp from the kernel, at the top of the stack from user mode,
- * where the TSS says. Only a double fault has a stack of its own (traps.c). All gates mask
- * interrupts. Floating point stays where it is: what is called from here has none, and
- * __switch_to() saves it.
+ * Exceptions and interrupts save a struct pt_regs on the kernel stack of the thread: below rsp from
+ * the kernel, at the top of the stack from user mode, to which the TSS points. Only a double fault
+ * has a separate stack (traps.c). All gates mask interrupts. Floating-point registers are not saved
+ * here: the functions called from here do not use them, and __switch_to() saves them.
  *
- * The base of gs is `current` in the kernel, and 0 in user mode, where nothing can set it. An NMI may
- * come between an entry or exit and its swapgs; so that one asks the base and not the interrupted cs.
+ * The base of gs is `current` in the kernel, and 0 in user mode, which cannot set it. An NMI may
+ * come between an entry or exit and its swapgs; therefore its handler tests the base, not the
+ * interrupted cs.
  */
 #include <asm/ptrace.h>
 #include <asm/segment.h>
@@ -17,7 +17,7 @@
 
 #define VECTOR_NMI	2
 
-	/* Bytes from what is the lowest word on the stack to the end of the frame. */
+	/* Offsets from members of the frame to its end, which unwind_regs_from needs. */
 	.set	.Lfrom_all, S_FRAME_SIZE
 	.set	.Lfrom_vector, S_FRAME_SIZE - S_VECTOR
 	.set	.Lfrom_error, S_FRAME_SIZE - S_ERROR
@@ -47,7 +47,7 @@
 	cld
 	.endm
 
-	/* All registers but rsp, and back to what the frame says. */
+	/* Load all registers but rsp, and return to the context saved in the frame. */
 	.macro	restore_regs_and_return
 	.set	.Lplace, 0
 	.irp	name, r15, r14, r13, r12, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, rbp, rbx
@@ -73,7 +73,8 @@ SYM_FUNC_START(vectors)
 	.rept	256
 	.balign	16
 	unwind_regs_from .Lfrom_pc
-	.if	.Lvector == 8 || (.Lvector >= 10 && .Lvector <= 14) || .Lvector == 17 || .Lvector == 21
+	.if	.Lvector == 8 || (.Lvector >= 10 && .Lvector <= 14) || .Lvector == 17 || \
+		.Lvector == 21
 	nop
 	.else
 	pushq	$0
@@ -121,7 +122,7 @@ SYM_FUNC_START(kernel_fault)
 	.cfi_endproc
 SYM_FUNC_END(kernel_fault)
 
-/* from_user() - a system call, an interrupt, or something that a program must not do */
+/* from_user() - a system call, an interrupt or an exception from user mode */
 SYM_FUNC_START(from_user)
 	.cfi_startproc
 	.cfi_signal_frame
@@ -144,7 +145,7 @@ SYM_FUNC_START(from_user)
 	.cfi_endproc
 SYM_FUNC_END(from_user)
 
-/* nmi() - as exception(). Its iretq is what lets the next one come. */
+/* nmi() - as exception(). Its iretq unmasks the next NMI. */
 SYM_FUNC_START(nmi)
 	.cfi_startproc
 	.cfi_signal_frame
@@ -153,7 +154,7 @@ SYM_FUNC_START(nmi)
 	movl	$MSR_GS_BASE, %ecx
 	rdmsr
 	orl	%edx, %eax
-	movl	%eax, %ebx			/* 0: it is the user's */
+	movl	%eax, %ebx			/* 0: the base is the user's */
 	jnz	1f
 	swapgs
 1:	call	do_nmi				/* (regs) */
@@ -167,7 +168,8 @@ SYM_FUNC_END(nmi)
 /*
  * enter_user() - begin a program; rdi = its entry, rsi = its rsp
  *
- * Interrupts are masked. The program finds zeros in all other registers, and interrupts open.
+ * Called with interrupts masked. The program begins with zeros in all other registers, and with
+ * interrupts enabled.
  */
 SYM_FUNC_START(enter_user)
 	movl	$USER_DS, %eax
@@ -185,7 +187,8 @@ SYM_FUNC_START(enter_user)
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	pxor	%xmm\n, %xmm\n
 	.endr
-	.irp	name, eax, ebx, ecx, edx, esi, edi, ebp, r8d, r9d, r10d, r11d, r12d, r13d, r14d, r15d
+	.irp	name, eax, ebx, ecx, edx, esi, edi, ebp, r8d, r9d, r10d, r11d, r12d, r13d, r14d, \
+		r15d
 	xorl	%\name, %\name
 	.endr
 	swapgs

@@ -35,7 +35,7 @@ page_table_3:
 	.fill	ENTRIES - 4, 8, 0
 	.size	page_table_3, . - page_table_3
 
-	/* The second entry is user.c's. */
+	/* The second entry is for user.c. */
 	.globl	page_table_low
 	.type	page_table_low, @object
 page_table_low:

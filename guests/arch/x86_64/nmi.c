@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The sources of NMIs: a message to the local APIC, which a debugger can store, and the APIC's timer,
- * which QEMU delivers as its entry says. Ticks need that timer too; who asks for an NMI has none.
+ * The sources of NMIs: a message to the local APIC, which a debugger can store, and the APIC's
+ * timer, for which QEMU supports the delivery mode NMI. Ticks use that timer too, so a CPU with an
+ * armed NMI has no ticks.
  */
 #include <asm/apic.h>
 #include <asm/io.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setjmp and longjmp: what the psABI says a call preserves, and how many return addresses the graph
- * tracer has taken: functions that longjmp leaves do not give theirs back. rdi = jmp_buf, esi = value.
+ * setjmp and longjmp: the registers that a call preserves (psABI), and the number of return
+ * addresses that the graph tracer has replaced: functions that longjmp leaves do not return.
+ * rdi = jmp_buf, esi = value.
  */
 #include <linux/linkage.h>
 #include <linux/threads.h>

@@ -13,13 +13,13 @@ extern struct thread_info *secondary_thread;
 void apic_start_cpu(unsigned int cpu, unsigned long address);
 void secondary_start(void) __noreturn;
 
-/* One at a time: the kernel waits until it is online. */
+/* One CPU at a time: the kernel waits until it is online. */
 int arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end)
 {
 	volatile u8 *to = (u8 *)TRAMPOLINE_ADDRESS;
 	const u8 *from;
 
-	/* gcc takes a small constant for no object's address. */
+	/* For gcc a small constant is not the address of an object. */
 	__asm__("" : "+r"(to));
 	for (from = trampoline; from < trampoline_end; from++)
 		*to++ = *from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From one thread to another. */
+/* Switching of threads. */
 #include <asm/segment.h>
 #include <asm/thread.h>
 #include <linux/linkage.h>
@@ -10,7 +10,7 @@
 /*
  * __switch_to() - see linux/arch.h
  *
- * In: rdi = prev, rsi = next; interrupts masked. Out: rax = rdi as it came, in the thread next.
+ * In: rdi = prev, rsi = next; interrupts masked. Out, in the thread next: rax = prev.
  *
  * An NMI may come at any instruction: rsp is one of the two stacks throughout, and `current` one of
  * the two threads.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads as the CPU sees them. */
+/* The registers of a new thread. */
 #include <linux/arch.h>
 #include <linux/sched.h>
 
@@ -14,7 +14,7 @@ _Static_assert(offsetof(struct thread_struct, rbx) == THREAD_RBX, "THREAD_RBX");
 _Static_assert(offsetof(struct thread_struct, r15) == THREAD_R15, "THREAD_R15");
 _Static_assert(offsetof(struct thread_struct, fx) == THREAD_FX, "THREAD_FX");
 
-/* For assembly, as a symbol with this value: where struct thread_info has @thread. */
+/* The offset of @thread in struct thread_info, as a symbol for assembly. */
 static void __used define_offsets(void)
 {
 	__asm__ volatile(".globl THREAD_CONTEXT\n\t.set THREAD_CONTEXT, %c0"
@@ -25,7 +25,7 @@ void arch_thread_init(struct thread_info *thread, void *stack_end, void (*entry)
 {
 	unsigned long *sp = (unsigned long *)stack_end - 1;
 
-	/* Where the return address of a call would be. */
+	/* In place of a return address: thread_entry() has no caller. */
 	*sp = 0;
 	thread->thread = (struct thread_struct) {
 		.self = thread,

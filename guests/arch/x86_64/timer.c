@@ -10,7 +10,7 @@ void arch_timer_init(void)
 	writel(HPET_ENABLE, HPET_CONFIG);
 }
 
-/* Stopped is: masked, and an initial count of 0, with which it has no deadline. */
+/* A stopped timer is masked and has an initial count of 0, that is, no deadline. */
 void arch_timer_stop(void)
 {
 	writel(APIC_MASKED | VECTOR_TIMER, APIC_TIMER);

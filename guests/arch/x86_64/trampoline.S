@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where another CPU begins, in real mode with cs = TRAMPOLINE_ADDRESS >> 4: to 32-bit protected mode,
- * in which head.S goes on. smp.c copies this; nothing here runs in place.
+ * The entry of secondary CPUs, in real mode with cs = TRAMPOLINE_ADDRESS >> 4: switches to 32-bit
+ * protected mode and jumps to head.S. smp.c copies this code; it does not run in place.
  */
 #include <asm/memory.h>
 #include <asm/segment.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Gates and stacks for exceptions, and what the kernel says of one that it cannot handle. */
+/* Gates and stacks for exceptions, and the reports of fatal ones. */
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <asm/traps.h>
@@ -140,7 +140,7 @@ noinline void unhandled_exception(struct pt_regs *regs, unsigned long vector, un
 	const char *reason = exception_name(vector);
 	unsigned long address;
 
-	/* For a debugger: nothing else has the base of fs. */
+	/* For a debugger: the base of fs is not used otherwise. */
 	__asm__ volatile("wrmsr" : : "c"(MSR_FS_BASE), "a"((u32)error), "d"((u32)vector));
 
 	_Static_assert(sizeof(*regs) == S_FRAME_SIZE, "S_FRAME_SIZE");
@@ -160,7 +160,7 @@ noinline void unhandled_exception(struct pt_regs *regs, unsigned long vector, un
 	die(reason, regs);
 }
 
-/* Provided by a port that patches text by way of breakpoints: 0 for one that is not its own. */
+/* Provided by a port that patches text by way of breakpoints; 0: not a breakpoint of the port. */
 int __weak ftrace_int3_handler(struct pt_regs *regs)
 {
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The console: the first serial port. Polled, so it works at any time, dying included. */
+/* The console: the first serial port. Polled, so that it works in exceptions too. */
 #include <asm/io.h>
 #include <linux/arch.h>
 

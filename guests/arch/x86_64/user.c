@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * User mode: where its memory is, and what it comes to the kernel for. It has no address that the
- * kernel uses and no right to the kernel's; the kernel cannot execute what lies here (SMEP).
+ * User mode: its memory, and its exceptions. Its addresses are not used by the kernel, and it has
+ * no access to the kernel's memory; the kernel cannot execute its pages (SMEP).
  */
 #include <asm/memory.h>
 #include <asm/ptrace.h>

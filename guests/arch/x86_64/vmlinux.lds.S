@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU's q35 machine: the first mebibyte of memory is the firmware's. Addresses are physical ones:
- * mmu.S maps everything at its own address, and nothing below the boot stack, so that a stack that
- * overflows faults.
+ * QEMU's q35 machine: the firmware uses the first mebibyte of memory. All addresses are physical:
+ * mmu.S maps everything at its own address, and nothing below the boot stack, so that a stack
+ * overflow faults.
  */
 #include <asm/memory.h>
 #include <linux/module.lds.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Patching of call sites and of the tracers' slots while the kernel runs. Every change is one
- * aligned store of one instruction, and whoever executes it meanwhile finds the old one or the new
- * one. For bl and nop the architecture promises that (DDI 0406, A3.5.4), for pop only if no other
- * CPU can be at the site: on such CPUs Linux stops all of them meanwhile.
+ * aligned store of one instruction; a CPU that executes it at that time sees the old or the new
+ * instruction. For bl and nop the architecture guarantees that (DDI 0406, A3.5.4), for pop only if
+ * no other CPU can be at the site: Linux stops all other CPUs meanwhile.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>

@@ -2,7 +2,7 @@
 #ifndef _COMPAT_LINUX_MEMORY_H
 #define _COMPAT_LINUX_MEMORY_H
 
-/* One CPU changes text, and it is not interrupted: there is nobody to be kept away. */
+/* Only one CPU changes text, and it is not interrupted, so no lock is needed. */
 #define text_mutex
 #define mutex_lock(mutex)
 #define mutex_unlock(mutex)

@@ -7,8 +7,8 @@
  * The build gives MODULE_SLOT, the number of the module among those that are built with it, and
  * MODULES_START, vmlinux's symbol __modules_start.
  *
- * All is in the file, what is 0 at first as well: whoever loads it writes the segments, no more.
- * The table of call sites comes last, for the reason that vmlinux.lds.h gives.
+ * The file contains .bss too, so the loader only copies segments. The table of call sites comes
+ * last, for the reason given in vmlinux.lds.h.
  */
 #include <asm/module.h>
 
@@ -20,7 +20,7 @@
 	. = ALIGN(MODULE_SIZE);					\
 	__modules_start = .;
 
-/* What the arch wants in front of the first function. */
+/* For an arch: text before the first function. */
 #ifndef ARCH_MODULE_TEXT
 #define ARCH_MODULE_TEXT
 #endif

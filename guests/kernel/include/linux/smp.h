@@ -6,7 +6,10 @@
 
 #include <asm/processor.h>
 
-/* What an interrupt does not do on every arch: end what the CPU has fetched. asm/processor.h. */
+/*
+ * Discards prefetched instructions, on architectures where an interrupt does not; defined in
+ * asm/processor.h.
+ */
 #ifndef arch_sync_core
 #define arch_sync_core()	do { } while (0)
 #endif

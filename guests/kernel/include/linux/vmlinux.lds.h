@@ -5,8 +5,8 @@
 /*
  * The neutral part of every arch's vmlinux.lds.S.
  *
- * Text comes first: whatever lies behind it, above all the table of call sites, may grow between
- * the two links without moving a single instruction.
+ * Text comes first, so that the sections behind it, above all the table of call sites, can grow
+ * between the two links without moving any instruction.
  */
 #include <linux/ring_buffer.h>
 
@@ -16,7 +16,7 @@
 #define HEAP_SIZE 0x2000000
 #endif
 
-/* Between bytes of nothing: the two symbols are not to pass for the names of functions. */
+/* With gaps around it, so that the two symbols do not have the addresses of functions. */
 #define IRQENTRY_TEXT						\
 		__irqentry_text_start = .;			\
 		. = . + 16;					\

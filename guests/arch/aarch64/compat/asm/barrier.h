@@ -2,7 +2,7 @@
 #ifndef _COMPAT_ASM_BARRIER_H
 #define _COMPAT_ASM_BARRIER_H
 
-/* Stores in front of it are seen by every CPU before those behind it. */
+/* Every CPU sees the stores before it earlier than the stores after it. */
 #define smp_wmb()	__asm__ volatile("dmb ishst" : : : "memory")
 
 #endif

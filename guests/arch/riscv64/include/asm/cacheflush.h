@@ -7,7 +7,7 @@
  * @start: address of the first changed byte
  * @end: address behind the last changed byte
  *
- * fence.i knows no addresses, and only the CPU that executes it.
+ * fence.i has no address operands, and applies only to the CPU that executes it.
  */
 static inline __attribute__((always_inline)) void flush_icache_range(unsigned long start,
 								      unsigned long end)

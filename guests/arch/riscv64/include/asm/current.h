@@ -9,7 +9,7 @@ static inline __attribute__((always_inline)) struct thread_info *get_current(voi
 {
 	struct thread_info *thread;
 
-	/* Not volatile: a thread never sees another's value. */
+	/* Not volatile: the value is constant within a thread, so the compiler may reuse it. */
 	__asm__("mv %0, tp" : "=r"(thread));
 	return thread;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupts of QEMU's virt machine with aia=aplic-imsic: messages. A store of a number to a CPU's
- * page is that interrupt there; whoever can store can interrupt, another CPU or a debugger.
+ * Interrupts of QEMU's virt machine with aia=aplic-imsic: messages. Another CPU or a debugger
+ * raises an interrupt by storing its number to the CPU's page.
  */
 #ifndef _ASM_IMSIC_H
 #define _ASM_IMSIC_H

@@ -2,7 +2,7 @@
 #ifndef _ASM_MODULE_H
 #define _ASM_MODULE_H
 
-/* Behind the kernel's heap, beyond the reach of jal; auipc reaches everything from there. */
+/* Behind the kernel's heap, beyond the reach of jal, and within the reach of auipc. */
 #define MODULES_OFFSET		0
 
 #ifndef __ASSEMBLER__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers that a trap saves; the S_ offsets are for assembly (traps.c checks them). */
+/* The registers saved at a trap. The S_ offsets are for assembly (traps.c checks them). */
 #ifndef _ASM_PTRACE_H
 #define _ASM_PTRACE_H
 
@@ -13,8 +13,8 @@
 #define S_FRAME_SIZE		(38 * 8)
 
 /*
- * A CPU's stack for reports of fatal exceptions. Behind its end, where sscratch points, are the
- * thread that the CPU has let go to user mode and room for what a trap needs at its beginning.
+ * A CPU's stack for reports of fatal exceptions. Behind its end, where sscratch points, is the
+ * CPU's area: the thread that the CPU runs in user mode, and the registers that a trap saves first.
  */
 #define EXCEPTION_STACK_SIZE	8192
 #define EXCEPTION_STACK_END	(EXCEPTION_STACK_SIZE - 32)
@@ -34,7 +34,7 @@
 #include <linux/types.h>
 
 /**
- * struct pt_regs - what was interrupted
+ * struct pt_regs - the interrupted registers
  * @pc:		sepc
  * @regs:	x1..x31: @regs[n - 1] is xn
  * @status:	sstatus

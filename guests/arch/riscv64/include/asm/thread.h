@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread that does not run has in its registers; switch.S knows the offsets. Preemption
- * happens inside an interrupt, so all of floating point is kept.
+ * The registers of a thread that does not run; switch.S knows the offsets. Preemption happens in an
+ * interrupt, so all floating-point registers are saved, not only the callee-saved ones.
  */
 #ifndef _ASM_THREAD_H
 #define _ASM_THREAD_H
@@ -22,7 +22,7 @@
  * @ra:		return address; a new thread has 0 here, so that a backtrace ends
  * @sp:		stack pointer
  * @s:		s0..s11
- * @pc:		where it goes on: its call of __switch_to(), or where it begins
+ * @pc:		where it continues: its call of __switch_to(), or its entry
  * @fcsr:	floating-point modes and flags
  * @f:		f0..f31
  */

@@ -2,7 +2,7 @@
 #ifndef _ASM_UNISTD_H
 #define _ASM_UNISTD_H
 
-/* Numbers of system calls, as Linux has them for every new architecture. */
+/* System call numbers, as in Linux for all new architectures. */
 #define __NR_Linux		0
 #define __NR_write		64
 #define __NR_exit		93

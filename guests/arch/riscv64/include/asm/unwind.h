@@ -9,18 +9,18 @@
 #define UNWIND_INSN_ALIGN	2
 #endif
 
-/* What linux/unwind.h wants to know. */
+/* For linux/unwind.h. */
 enum {
 	UNWIND_RA,
 	UNWIND_SP,
-	UNWIND_T0,	/* at a patchable entry: who called the traced function */
+	UNWIND_T0,	/* at a patchable entry: the traced function's return address */
 	UNWIND_FP,
-	UNWIND_A0,	/* in return_to_handler: where it returns to */
+	UNWIND_A0,	/* in return_to_handler: its return address */
 	UNWIND_PC,	/* in the frame of an interrupt */
 	UNWIND_NR
 };
 
-/* The tables number registers as the instructions do. */
+/* The tables use the register numbers of the instructions. */
 static inline int unwind_register(unsigned long column)
 {
 	switch (column) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local APIC of each CPU, and messages: a store to APIC_MESSAGE(cpu) is an interrupt there, by
- * whoever stores, a device or a debugger.
+ * The local APIC of each CPU, and messages: a device or a debugger raises an interrupt on a CPU by
+ * a store to APIC_MESSAGE(cpu).
  * Source: AMD64 Architecture Programmer's Manual, volume 2, chapter 16.
  */
 #ifndef _ASM_APIC_H

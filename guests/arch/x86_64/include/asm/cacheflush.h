@@ -7,7 +7,7 @@
  * @start: address of the first changed byte
  * @end: address behind the last changed byte
  *
- * The CPU that has written sees it at its next branch; others when they serialise.
+ * The CPU that wrote them fetches them after its next branch, another CPU when it serialises.
  */
 static inline __attribute__((always_inline)) void flush_icache_range(unsigned long start,
 								      unsigned long end)

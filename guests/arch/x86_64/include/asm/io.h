@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device registers: ports, and memory that is not cached, which is accessed in order. */
+/* Device registers: ports, and uncached memory; accesses stay in order. */
 #ifndef _ASM_IO_H
 #define _ASM_IO_H
 

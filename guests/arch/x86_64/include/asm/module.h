@@ -8,7 +8,7 @@
 #ifndef __ASSEMBLER__
 
 struct mod_arch_specific {
-	/* A call reaches everything. */
+	/* Empty: a module's calls reach the kernel. */
 };
 
 #define MODULE_ARCH_INIT

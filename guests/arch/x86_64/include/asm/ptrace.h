@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers that an exception saves; the S_ offsets are for assembly (traps.c checks them). */
+/* The registers saved at an exception. The S_ offsets are for assembly (traps.c checks them). */
 #ifndef _ASM_PTRACE_H
 #define _ASM_PTRACE_H
 
-/* By entry.S, from rsp up; then by the stubs of the vectors, then by the CPU. */
+/* Saved by entry.S, from rsp up; then by the stubs of the vectors, then by the CPU. */
 #define S_R15			0
 #define S_R10			(5 * 8)
 #define S_AX			(8 * 8)
@@ -25,7 +25,7 @@
 #include <linux/types.h>
 
 /**
- * struct pt_regs - what was interrupted
+ * struct pt_regs - the interrupted registers
  * @r15:	and the other general registers
  * @syscallno:	system calls: the number, else NO_SYSCALL
  * @vector:	the exception or interrupt

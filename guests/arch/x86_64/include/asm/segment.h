@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segment selectors and their table: AMD64 Architecture Programmer's Manual, volume 2, chapter 4. */
+/* Segment selectors and their table. AMD64 Architecture Programmer's Manual, volume 2, chapter 4 */
 #ifndef _ASM_SEGMENT_H
 #define _ASM_SEGMENT_H
 

@@ -5,13 +5,13 @@
 /* The conventions of Linux: number and result in rax, arguments in rdi, rsi, rdx, r10, r8, r9. */
 #include <asm/ptrace.h>
 
-/** syscall_get_nr - the number of the system call that the thread is in; -1: none */
+/** syscall_get_nr - the number of the thread's system call; -1: none */
 static inline long syscall_get_nr(const struct pt_regs *regs)
 {
 	return regs->syscallno;
 }
 
-/** syscall_get_arguments - six of them, however many the call has */
+/** syscall_get_arguments - all six, whatever their number */
 static inline void syscall_get_arguments(const struct pt_regs *regs, unsigned long *arguments)
 {
 	arguments[0] = regs->di;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread that does not run has in its registers; switch.S knows the offsets. Preemption
- * happens inside an interrupt, so all of floating point is kept.
+ * The registers of a thread that does not run; switch.S knows the offsets. Preemption happens in an
+ * interrupt, so all floating-point registers are saved.
  */
 #ifndef _ASM_THREAD_H
 #define _ASM_THREAD_H
@@ -26,10 +26,10 @@
  * struct thread_struct - saved by __switch_to()
  * @self:	the address of its struct thread_info, for `current`
  * @sp:		stack pointer
- * @pc:		where it goes on: behind its call of __switch_to(), or where it begins
+ * @pc:		where it continues: behind its call of __switch_to(), or its entry
  * @ra:		the same; a new thread has 0 here, so that a backtrace ends
  * @rbx:	and the other registers that a call preserves
- * @fx:		what fxsave64 writes
+ * @fx:		the area written by fxsave64
  */
 struct thread_struct {
 	void *self;

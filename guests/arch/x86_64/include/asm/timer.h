@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock: the HPET's counter, one for all CPUs. It has 64 bits and is read by halves. */
+/* The clock: the HPET's counter, one for all CPUs. It has 64 bits and is read in two halves. */
 #ifndef _ASM_TIMER_H
 #define _ASM_TIMER_H
 
@@ -14,7 +14,7 @@
 #define HPET_ENABLE		1
 #define HPET_NS			10		/* QEMU's runs at 100 MHz */
 
-/* A half of the counter: one instruction, with the address in it. */
+/* Read one half of the counter, by one instruction with an absolute address. */
 #define hpet_read(half)								\
 ({										\
 	u64 __value;								\
@@ -43,10 +43,10 @@ static __always_inline u64 sched_clock(void)
 }
 
 /**
- * sched_clock_once - sched_clock(), without a look at whether the lower half has overflowed
+ * sched_clock_once - sched_clock(), without the test for an overflow of the lower half
  *
- * If it has, between the two readings, the result is 43 s too much: ring_buffer_write.h asks
- * sched_clock() after a pause of that length.
+ * If it overflows between the two reads, the result is 43 s too large: ring_buffer_write.h calls
+ * sched_clock() if the time since the previous event seems to be that long.
  */
 static __always_inline u64 sched_clock_once(void)
 {

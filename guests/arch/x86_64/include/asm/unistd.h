@@ -2,7 +2,7 @@
 #ifndef _ASM_UNISTD_H
 #define _ASM_UNISTD_H
 
-/* Numbers of system calls, as Linux has them for x86-64. */
+/* System call numbers, as in Linux for x86-64. */
 #define __NR_Linux		0
 #define __NR_write		1
 #define __NR_mmap		9

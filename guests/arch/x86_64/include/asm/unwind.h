@@ -7,17 +7,17 @@
 
 #define UNWIND_INSN_ALIGN	1	/* instructions begin at any address */
 
-/* What linux/unwind.h wants to know. */
+/* For linux/unwind.h. */
 enum {
 	UNWIND_RA,
 	UNWIND_SP,
 	UNWIND_RBP,
-	UNWIND_RAX,	/* in return_to_handler: where it returns to */
+	UNWIND_RAX,	/* in return_to_handler: its return address */
 	UNWIND_R10,	/* in __switch_to */
 	UNWIND_NR
 };
 
-/* The tables number registers otherwise than the instructions do. */
+/* The tables do not use the register numbers of the instructions. */
 static inline int unwind_register(unsigned long column)
 {
 	switch (column) {

@@ -2,7 +2,7 @@
 #ifndef _ASM_USER_H
 #define _ASM_USER_H
 
-/* Where user programs are: pages in one 2 MiB block of addresses that the kernel does not use. */
+/* Addresses of user programs: pages of one 2 MiB block that the kernel does not use. */
 #define USER_BASE	0x00200000
 #define USER_SIZE	0x00020000
 
