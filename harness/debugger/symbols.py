@@ -64,12 +64,12 @@ class GdbSymbols:
         with self.among_links():
             self._session.console(f"add-symbol-file {name} -o 0")
 
-    def find_sources(self, places: Mapping[str, Path]) -> None:
-        """Where the source files lie, by the beginnings of their names in debug information.
+    def find_sources(self, paths: Mapping[str, Path]) -> None:
+        """Set the paths of source files, by prefixes of their names in debug information.
 
-        Of two names that fit, the first one counts.
+        Of two prefixes that match, the first one counts.
         """
-        for name, path in places.items():
+        for name, path in paths.items():
             self._changed()
             quoted = str(path).replace("\\", "\\\\").replace('"', '\\"')
             # A rule for the same name is replaced, and a new one comes last.

@@ -68,7 +68,7 @@ class Guest:
         self._caller = Calls(image, debugger)
         self.cpus = StubCpus(debugger, image, self.threads, self._run_on)
         self.sources = GuestSources(spec, image.name)
-        debugger.symbols.find_sources(self.sources.places)
+        debugger.symbols.find_sources(self.sources.paths)
         if image.isa.abi.gdb_script:
             debugger.symbols.extend(image.isa.abi.gdb_script)
         for setting in image.isa.abi.gdb_settings:

@@ -82,7 +82,7 @@ class Modules:
         kernel = self._built(sources) if sources else None
         for source in sources:
             self._text.add_module(source)
-        self._debugger.symbols.find_sources(self._text.places)
+        self._debugger.symbols.find_sources(self._text.paths)
         return [
             self._read(module_beside(kernel, path.stem) if kernel and path in sources else path)
             for path in paths

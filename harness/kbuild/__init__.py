@@ -3,7 +3,7 @@
 
 from harness.kbuild.build import Build, build_guest, module_beside, plan_build
 from harness.kbuild.cache import MUTANTS
-from harness.kbuild.guest_sources import GuestSources, write_places
+from harness.kbuild.guest_sources import GuestSources, write_source_paths
 from harness.kbuild.sources import find_modules
 from harness.kbuild.spec import OF_DYNAMIC, GuestSpec
 
@@ -17,5 +17,5 @@ __all__ = [
     "find_modules",
     "module_beside",
     "plan_build",
-    "write_places",
+    "write_source_paths",
 ]

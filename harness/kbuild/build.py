@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.kbuild.cache import GUESTS, KERNELS, Cache, host_errors
 from harness.kbuild.contents import guest_key, kernel_key
 from harness.kbuild.failure import failure
-from harness.kbuild.guest_sources import write_places
+from harness.kbuild.guest_sources import write_source_paths
 from harness.kbuild.make import Progress, run_make
 from harness.kbuild.plain_paths import PlainPaths
 from harness.kbuild.spec import GuestSpec
@@ -106,7 +106,7 @@ class Build:
             lambda: report("waiting for another build of the same guest"),
             lambda work, lock: self._make_guest(work / "out", lock, report),
         )
-        write_places(self.spec, image)
+        write_source_paths(self.spec, image)
         return image
 
     def preprocess(self) -> dict[str, str]:

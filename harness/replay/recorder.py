@@ -10,7 +10,7 @@ from harness.config import LinuxConfig
 from harness.debugger.writes import MemoryWrite, Write
 from harness.errors import HarnessError, UsageError
 from harness.guest import Guest, Startable
-from harness.kbuild import GuestSpec, write_places
+from harness.kbuild import GuestSpec, write_source_paths
 from harness.machine import AttachedMachine, Machine, ReplayLog, ReplayMode
 from harness.replay.manifest import (
     IMAGE,
@@ -52,7 +52,7 @@ class Recorder:
         self._guest = guest
         self._qemu = qemu_version(guest.machine)
         shutil.copyfile(guest.image.name, self.directory / IMAGE)
-        write_places(self._spec, self.directory / IMAGE)
+        write_source_paths(self._spec, self.directory / IMAGE)
         guest.debugger.journal = self._log
 
     def ends(self) -> None:

@@ -54,7 +54,7 @@ def test_modules_of_several_directories(tmp_path):
     assert line(sources, "module/two.c") == "/* module two */"
     assert line(sources, "module/one.h") == "/* of one */"
     # gdb takes the first rule that fits.
-    assert list(sources.places)[-1] == "module"
+    assert list(sources.paths)[-1] == "module"
 
 
 def test_debug_information_names_no_other_files(tmp_path):
