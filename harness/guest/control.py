@@ -21,7 +21,7 @@ from harness.machine import AttachedMachine, Machine
 TIMEOUT = 60.0
 """Default timeout of a run in seconds."""
 
-DYING = 2.0
+PANIC_OUTPUT = 2.0
 """Timeout in seconds from a death string on the console to the end of ``panic()``."""
 
 DRAIN_EVERY = 0.5
@@ -42,8 +42,8 @@ PARTING = 1.0
 """Seconds from QEMU's first closed connection to its exit."""
 
 
-class OwnPlaces(NamedTuple):
-    """The harness's own breakpoints: where a panic ends, and where a buffer is full."""
+class OwnBreakpoints(NamedTuple):
+    """Functions with the harness's own breakpoints: at the end of a panic, and at a full buffer."""
 
     panic: str = "panic_stop"
     watermark: str | None = "ring_buffer_watermark"
@@ -72,19 +72,19 @@ class RunControl:
         machine: Machine | AttachedMachine,
         debugger: Debugger,
         cpus: StubCpus,
-        places: OwnPlaces,
+        breakpoints: OwnBreakpoints,
         sources: GuestSources,
     ) -> None:
         self._image = image
         self._machine = machine
         self._debugger = debugger
         self._cpus = cpus
-        self._places = places
+        self._breakpoints = breakpoints
         self._sources = sources
         self._own: dict[str, int] = {}
-        self._kept = [place for place in places if place is not None]
+        self._own_functions = [name for name in breakpoints if name is not None]
         self._end = ""
-        self.dying: Callable[[], None] = lambda: None
+        self.on_panic: Callable[[], None] = lambda: None
         """Called when a panic was reached, with the guest stopped there."""
         self.last_events: Callable[[], Sequence[str]] = tuple
         """Returns the last lines of the trace, for the report of a panic."""
@@ -145,7 +145,7 @@ class RunControl:
         Returns whether any was missing.
         """
         numbers = self._debugger.breakpoints.enabled()
-        missing = [place for place in self._kept if self._own.get(place) not in numbers]
+        missing = [place for place in self._own_functions if self._own.get(place) not in numbers]
         for place in missing:
             self._own[place] = self._debugger.breakpoints.insert(self._image.address_of(place))
         return bool(missing)
@@ -153,13 +153,13 @@ class RunControl:
     def stop_at_end(self, place: str) -> None:
         """End every run at this function; where it was not run to, the outcome is ENDED."""
         self._end = place
-        self._kept.append(place)
+        self._own_functions.append(place)
         self.keep_breakpoints()
 
     @property
-    def kept(self) -> list[str]:
+    def own_functions(self) -> list[str]:
         """The functions with the harness's own breakpoints."""
-        return list(self._kept)
+        return list(self._own_functions)
 
     @property
     def own_breakpoints(self) -> set[int]:
@@ -169,7 +169,7 @@ class RunControl:
     @property
     def watermark(self) -> int | None:
         """gdb's number of the breakpoint for full buffers."""
-        return self._own.get(self._places.watermark or "")
+        return self._own.get(self._breakpoints.watermark or "")
 
     def watch(self, place: str, passes: int) -> None:
         """Stop at a function when it is called after ``passes`` calls; it is then an own stop."""
@@ -195,9 +195,9 @@ class RunControl:
 
     def full_cpus(self) -> set[int]:
         """The CPUs with full buffers."""
-        if self._places.watermark is None:
+        if self._breakpoints.watermark is None:
             return set()
-        watermark = self._image.symbols[self._places.watermark]
+        watermark = self._image.symbols[self._breakpoints.watermark]
         return {cpu for cpu, pc in self._cpus.program_counters().items() if pc == watermark}
 
     def describe(self) -> str:
@@ -218,8 +218,8 @@ class RunControl:
 
     def check_panic(self, stop: Stop) -> None:
         """GuestDied if the guest stopped at the end of a panic."""
-        if stop.breakpoint == self._own[self._places.panic]:
-            self.dying()
+        if stop.breakpoint == self._own[self._breakpoints.panic]:
+            self.on_panic()
             raise self.died("the guest panicked")
 
     def cause(self, error: HarnessError) -> HarnessError:
@@ -270,7 +270,7 @@ class RunControl:
         console = self._machine.console
         watched = [self._machine.process_fd, *([] if wake is None else [wake])]
         limit = min(deadline, time.monotonic() + DRAIN_EVERY)
-        dying = False
+        panicking = False
         while True:
             also = watched if console.hung_up else [console.fileno(), *watched]
             stop = self._debugger.wait_stop(max(0.0, limit - time.monotonic()), also=also)
@@ -279,11 +279,11 @@ class RunControl:
                 return stop
             if not self._machine.alive:
                 raise self._machine_ended()
-            if console.died and not dying:
-                dying, limit = True, time.monotonic() + DYING
+            if console.died and not panicking:
+                panicking, limit = True, time.monotonic() + PANIC_OUTPUT
             if time.monotonic() >= limit or (wake is not None and _readable(wake)):
                 stop = self.interrupt()
-                if dying:
+                if panicking:
                     raise self.died(f"the guest printed {console.died!r} and did not continue")
                 # The guest may have just reached a breakpoint, or be at one that gdb will step
                 # over.

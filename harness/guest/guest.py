@@ -11,7 +11,7 @@ from harness.config import MachineConfig
 from harness.debugger import Debugger
 from harness.errors import DeadlineMissed, GdbError, HostError, UsageError
 from harness.guest.calls import Calls
-from harness.guest.control import TIMEOUT, Outcome, OwnPlaces, RunControl
+from harness.guest.control import TIMEOUT, Outcome, OwnBreakpoints, RunControl
 from harness.guest.cpus import StubCpus
 from harness.guest.injection import inject
 from harness.guest.marker import TraceMarker
@@ -50,7 +50,7 @@ class Guest:
     sources.
     """
 
-    own_places = OwnPlaces()
+    own_breakpoints = OwnBreakpoints()
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Guest:
         for setting in image.isa.abi.gdb_settings:
             debugger.cli(f"set {setting}")
         self.control = RunControl(
-            image, machine, debugger, self.cpus, self.own_places, self.sources
+            image, machine, debugger, self.cpus, self.own_breakpoints, self.sources
         )
         self.control.last_events = self._last_events
         self.on_drain: Callable[[], bool] = lambda: True
@@ -242,7 +242,7 @@ class Guest:
         limit = timeout if seconds is None else seconds
         self._watch()
         outcome = self.control.run(
-            self.places(until),
+            self.stop_addresses(until),
             time.monotonic() + limit,
             wake,
             self._drained,
@@ -257,7 +257,7 @@ class Guest:
             )
         return outcome
 
-    def places(self, until: str | int | Sequence[str | int] | None) -> list[int]:
+    def stop_addresses(self, until: str | int | Sequence[str | int] | None) -> list[int]:
         """The addresses of functions or addresses; `UsageError` if there is no such function."""
         named = () if until is None else (until,) if isinstance(until, str | int) else until
         return [place if isinstance(place, int) else self.address_of(place) for place in named]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from harness.debugger import Debugger
 from harness.errors import GuestError, HarnessError, UsageError
-from harness.guest.control import DYING, OwnPlaces
+from harness.guest.control import PANIC_OUTPUT, OwnBreakpoints
 from harness.guest.guest import DONE, Guest
 from harness.guest.linux_calls import ENDS, FROM_USER, SWITCHED, GuestCaller, GuestMeans
 from harness.guest.linux_memory import PagedMemory
@@ -44,7 +44,7 @@ CALLING = 120.0
 class LinuxGuest(Guest):
     """A Linux kernel, stopped unless a method of this class is running."""
 
-    own_places = OwnPlaces(PANIC, None)
+    own_breakpoints = OwnBreakpoints(PANIC, None)
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class LinuxGuest(Guest):
         self._memory.find = MappedAreas(self.kernel).find
         self._linear: Callable[[int], int | None] | None = None
         super().__init__(None, image, machine, debugger, lane)
-        self.control.dying = self._let_it_print
+        self.control.on_panic = self._let_it_print
         debugger.memory.linear = self._linear_address
         # What is read are lists, which lie densely in slabs and sections.
         debugger.memory.read_blocks_of(PAGE)
@@ -77,9 +77,9 @@ class LinuxGuest(Guest):
         """The functions in which this kernel ends on request."""
         return [name for name in ENDS if name in self.image.symbols]
 
-    def places(self, until: str | int | Sequence[str | int] | None) -> list[int]:
+    def stop_addresses(self, until: str | int | Sequence[str | int] | None) -> list[int]:
         """As of `Guest`; ``workload_done`` is the end of the kernel."""
-        return super().places(self.ends if until == DONE else until)
+        return super().stop_addresses(self.ends if until == DONE else until)
 
     def threads(self) -> list[GuestThread]:
         """None: a kernel's tasks are not those of a guest of the harness."""
@@ -236,7 +236,7 @@ class LinuxGuest(Guest):
         with suppress(HarnessError):
             number = self.debugger.breakpoints.insert(self.address_of(LAST_WORD))
             self.debugger.resume()
-            if self.debugger.wait_stop(DYING) is None:
+            if self.debugger.wait_stop(PANIC_OUTPUT) is None:
                 self.control.interrupt()
             self.debugger.breakpoints.delete(number)
         self.machine.console.drain()

@@ -178,7 +178,7 @@ def _record(
 
 
 def _switch_on(guest: Guest, request: Request) -> None:
-    guest.places(request.until)
+    guest.stop_addresses(request.until)
     guest.collector.configure(request.buffer_size, request.overwrite)
     if request.filters:
         guest.tracer.set_filter(*request.filters)

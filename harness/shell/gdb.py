@@ -74,7 +74,7 @@ def pass_through(session: Session, line: str) -> None:
     if not debugger.connected:
         session.left(f"gdb has left it ({words[0]})")
     elif guest.control.keep_breakpoints():
-        session.say(f"(the breakpoints at {', '.join(guest.control.kept)} stay)")
+        session.say(f"(the breakpoints at {', '.join(guest.control.own_functions)} stay)")
     session.remember_thread()
 
 

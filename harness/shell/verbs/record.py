@@ -89,7 +89,7 @@ def _check(session: Session, chosen: dict[str, Any]) -> None:
         )
     for globs in (chosen["filters"], chosen["notrace"], chosen["graph"]):
         guest.tracer.sites_of(*(glob for glob in globs if not is_trigger(glob)))
-    guest.places(chosen["until"] or "workload_done")
+    guest.stop_addresses(chosen["until"] or "workload_done")
     if chosen["duration"] is not None and not math.isfinite(chosen["duration"]):
         raise UsageError(f"{chosen['duration']} is not a number of seconds")
 
