@@ -166,11 +166,6 @@ class LinuxGuest(Guest):
             self._watch()
         return goes_on
 
-    @property
-    def has_watermark(self) -> bool:
-        """Whether the kernel can be stopped before it overwrites what was not read."""
-        return FULL in self.image.symbols
-
     def _make_collector(self) -> EventBuffer:
         return LinuxCollector(self.kernel, self._lane, self.machine.directory, self._calls.resize)
 
