@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Container, Sequence
 
 from harness.doctor.result import Diagnosis
-from harness.process import Late, NotRun, run
+from harness.process import NotRun, TimedOut, run
 from harness.units import escape
 
 DEADLINE = 30.0  # seconds
@@ -35,7 +35,7 @@ def check_program(
         result = run(
             command, DEADLINE, given=given.encode(), environment={**os.environ, "LC_ALL": "C"}
         )
-    except Late:
+    except TimedOut:
         return Diagnosis(name, False, f"{program} did not end within {DEADLINE:.0f} seconds")
     except NotRun as error:
         return Diagnosis(name, False, f"{program} cannot be run: {error}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.errors import HostError
-from harness.process import Late, NotRun, stream
+from harness.process import NotRun, TimedOut, stream
 from harness.units import escape
 
 Progress = Callable[[str], None]
@@ -58,7 +58,7 @@ def run_make(
     try:
         environment["LC_ALL"] = "C"
         status = stream(command, deadline, tell, environment=environment, pass_fds=pass_fds)
-    except Late:
+    except TimedOut:
         raise HostError(
             f"The build did not end within {deadline:.0f} seconds.",
             "Look for a compiler that hangs, then try again.",

@@ -3,13 +3,13 @@
 
 from harness.process.child import Child
 from harness.process.pdeathsig import find_program, with_pdeathsig
-from harness.process.run import Late, NotRun, run, stream
+from harness.process.run import NotRun, TimedOut, run, stream
 from harness.process.workers import workers
 
 __all__ = [
     "Child",
-    "Late",
     "NotRun",
+    "TimedOut",
     "find_program",
     "run",
     "stream",

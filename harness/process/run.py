@@ -27,7 +27,7 @@ class NotRun(Exception):
     """A program that is missing or cannot be started; the text says why."""
 
 
-class Late(NotRun):
+class TimedOut(NotRun):
     """A program that was killed after a timeout."""
 
 
@@ -42,7 +42,7 @@ def run(
 
     Raises:
         NotRun: the program is missing or cannot be started.
-        Late: it did not end within ``deadline`` seconds.
+        TimedOut: it did not end within ``deadline`` seconds.
     """
     # A background process of a shell has no standard input.
     guard = group_with_pdeathsig() if given is None else program_with_pdeathsig()
@@ -52,7 +52,7 @@ def run(
         try:
             stdout, stderr_ = process.communicate(given, deadline)
         except subprocess.TimeoutExpired:
-            raise _late(deadline) from None
+            raise _timed_out(deadline) from None
     if process.returncode == NOT_EXECUTABLE:
         raise NotRun(stderr_.decode(errors="replace").rpartition(": ")[2].strip())
     return subprocess.CompletedProcess(list(command), process.returncode, stdout, stderr_)
@@ -93,7 +93,7 @@ def stream(
             status = process.wait()
             _wait_eof(process.stdout)
     if late.is_set():
-        raise _late(deadline)
+        raise _timed_out(deadline)
     return status
 
 
@@ -162,5 +162,5 @@ def _wait_eof(output: IO[str]) -> None:
             return
 
 
-def _late(deadline: float) -> Late:
-    return Late(f"it did not end within {deadline:g} seconds")
+def _timed_out(deadline: float) -> TimedOut:
+    return TimedOut(f"it did not end within {deadline:g} seconds")

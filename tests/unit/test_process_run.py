@@ -8,7 +8,7 @@ import uuid
 
 import pytest
 
-from harness.process import Late, NotRun, run, stream
+from harness.process import NotRun, TimedOut, run, stream
 from support.processes import MARK, all_gone, marked
 
 HANGS = "sleep 600 & sh -c 'sleep 600; true' & echo on; wait"
@@ -26,9 +26,9 @@ def test_what_it_prints_and_how_it_ends():
 def test_what_is_not_there_or_does_not_end():
     with pytest.raises(NotRun, match="nowhere is not installed"):
         run(["nowhere"], 30)
-    with pytest.raises(Late):
+    with pytest.raises(TimedOut):
         run(["sh", "-c", HANGS], 0.1)
-    with pytest.raises(Late):
+    with pytest.raises(TimedOut):
         stream(["sh", "-c", HANGS], 0.1, lambda line: None)
 
 
