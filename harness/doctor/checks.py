@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
 from harness.doctor.result import Diagnosis
-from harness.doctor.versions import TRIED
+from harness.doctor.versions import TESTED
 from harness.errors import HarnessError
 from harness.files import ScratchDirectory
 from harness.units import escape
@@ -109,7 +109,7 @@ def check_python() -> Diagnosis:
     """Whether this version of Python is supported and was tested."""
     version = ".".join(map(str, sys.version_info[:3]))
     note = _version_note("Python", version)
-    oldest = TRIED["Python"].oldest
+    oldest = TESTED["Python"].oldest
     if sys.version_info < tuple(map(int, oldest.split("."))):
         return Diagnosis("Python", False, f"{version} is too old: {oldest} or newer is needed")
     return Diagnosis("Python", True, version, note=note)
@@ -157,7 +157,7 @@ def _version_note(name: str, output: str) -> str:
     program = "gdb" if name == "gdb-multiarch" else name
     lines = output.split("\n")
     first = next((line for line in lines if line.strip()), "")
-    return TRIED[program].note(program, first) if program in TRIED else ""
+    return TESTED[program].note(program, first) if program in TESTED else ""
 
 
 def _plugin_note(binary: str, output: str) -> str:

@@ -11,7 +11,7 @@ _PACKAGE = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TestedVersions:
     """The oldest and the newest tested version of a program, and what depends on it."""
 
     oldest: str
@@ -25,9 +25,9 @@ class Tried:
             return ""
         shown = f"{program} {'.'.join(map(str, version))}"
         if _begins(version, self.oldest) < _numbers(self.oldest):
-            return f"{shown} is older than {self.oldest}, the oldest that was tried: {self._risk}"
+            return f"{shown} is older than {self.oldest}, the oldest that was tested: {self._risk}"
         if _begins(version, self.newest) > _numbers(self.newest):
-            return f"{shown} is newer than {self.newest}, the newest that was tried: {self._risk}"
+            return f"{shown} is newer than {self.newest}, the newest that was tested: {self._risk}"
         return ""
 
     @property
@@ -35,12 +35,12 @@ class Tried:
         return f"{self.use} may not work"
 
 
-TRIED = {
-    "QEMU": Tried("7.2", "10.0", "running guests, and the plugin of conform and matrix,"),
-    "gdb": Tried("13", "16", "running guests"),
-    "gcc": Tried("12", "14", "building guests"),
-    "Python": Tried("3.11", "3.13", "all of the harness"),
-    "trace-cmd": Tried("3.1", "3.3", "reading recordings with trace-cmd"),
+TESTED = {
+    "QEMU": TestedVersions("7.2", "10.0", "running guests, and the plugin of conform and matrix,"),
+    "gdb": TestedVersions("13", "16", "running guests"),
+    "gcc": TestedVersions("12", "14", "building guests"),
+    "Python": TestedVersions("3.11", "3.13", "all of the harness"),
+    "trace-cmd": TestedVersions("3.1", "3.3", "reading recordings with trace-cmd"),
 }
 """By program name.  README.rst has the same table."""
 

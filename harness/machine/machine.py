@@ -228,7 +228,7 @@ class Machine:
             message, advice = "QEMU did not start", ""
             if self._plugins and _REFUSED_PLUGIN in self._child.stderr_tail():
                 message = "this QEMU does not load the plugin of the execution oracle"
-                advice = "`harness doctor` names the versions of QEMU that were tried."
+                advice = "`harness doctor` names the tested versions of QEMU."
             raise HostError(message, advice, self.exit_report()) from None
 
     def _console_ends(self) -> tuple[Connection, int]:

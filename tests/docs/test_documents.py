@@ -11,7 +11,7 @@ import docutils.utils
 import pytest
 
 from harness.cli.command import harness
-from harness.doctor.versions import TRIED
+from harness.doctor.versions import TESTED
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("docs/*.rst"), *ROOT.glob("*.rst")])
@@ -68,12 +68,12 @@ def test_what_is_supported_is_what_was_tried():
     section = (ROOT / "README.rst").read_text().split("\nSupported versions\n", 1)[1]
     table = section.split("\n=", 4)[2]
     rows = [line.split() for line in table.splitlines()[1:]]
-    assert rows == [[name, one.oldest, "to", one.newest] for name, one in TRIED.items()]
+    assert rows == [[name, one.oldest, "to", one.newest] for name, one in TESTED.items()]
 
 
 def test_the_project_declares_the_pythons_that_were_tried():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    python = TRIED["Python"]
+    python = TESTED["Python"]
     assert project["requires-python"] == f">={python.oldest}"
     minors = range(int(python.oldest.split(".")[1]), int(python.newest.split(".")[1]) + 1)
     known = "Programming Language :: Python :: 3."

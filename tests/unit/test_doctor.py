@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from harness.cli.doctor import doctor
 from harness.config import MachineConfig, load_config, resources
 from harness.doctor import Diagnosis, check_all, checks, mend_command, programs
-from harness.doctor.versions import TRIED
+from harness.doctor.versions import TESTED
 
 Install = Callable[[str, str], None]
 
@@ -129,15 +129,15 @@ def test_what_was_not_tried_is_a_note_and_no_failure(
     found = check_all([config])
     assert all(check.ok for check in found)
     assert {check.name: check.note for check in found if check.note} == {
-        "Python": "Python 3.14.1 is newer than 3.13, the newest that was tried:"
+        "Python": "Python 3.14.1 is newer than 3.13, the newest that was tested:"
         " all of the harness may not work",
-        "gdb-multiarch": "gdb 12.1 is older than 13, the oldest that was tried:"
+        "gdb-multiarch": "gdb 12.1 is older than 13, the oldest that was tested:"
         " running guests may not work",
-        "trace-cmd": "trace-cmd 3.4 is newer than 3.3, the newest that was tried:"
+        "trace-cmd": "trace-cmd 3.4 is newer than 3.3, the newest that was tested:"
         " reading recordings with trace-cmd may not work",
-        "mine: machine": "QEMU 11.0.50 is newer than 10.0, the newest that was tried:"
+        "mine: machine": "QEMU 11.0.50 is newer than 10.0, the newest that was tested:"
         " running guests, and the plugin of conform and matrix, may not work",
-        "mine: compiler": "gcc 11.4.0 is older than 12, the oldest that was tried:"
+        "mine: compiler": "gcc 11.4.0 is older than 12, the oldest that was tested:"
         " building guests may not work",
     }
 
@@ -156,7 +156,7 @@ def test_what_was_not_tried_is_a_note_and_no_failure(
     ],
 )
 def test_what_was_tried_needs_no_note(program: str, printed: str) -> None:
-    assert TRIED[program].note(program, printed) == ""
+    assert TESTED[program].note(program, printed) == ""
 
 
 def test_a_python_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
