@@ -30,11 +30,11 @@ START, PANIC = "workload", "panic"
 Changes = Iterable[tuple[int, bytes]]
 
 EVERYWHERE: Mapping[str, Sequence[str]] = {}
-"""The same clauses are at stake in every function."""
+"""The same clauses fail, whatever function the guest died in."""
 
 
-class Enough(Exception):
-    """A failure was found, and one is enough."""
+class SingleFailure(Exception):
+    """The failure after which the checks end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class Bench:
     """One guest under test.  A check may leave it in any state; `fresh` restores it as booted.
 
     A check reports each observation with `require`.  If the guest dies or hangs instead, all
-    clauses of ``at_stake`` fail.
+    clauses of `fail_if_guest_dies` fail.
     """
 
     def __init__(self, variant: Variant, enough: Callable[[str, str], bool] | None = None) -> None:
         """``enough``: whether the checks end when this clause has failed with this message.
 
-        With it no places in the port are looked for.
+        With it no failure gets a place in the port.
         """
         self.config = variant.spec.effective_config
         self.variant = variant
@@ -90,19 +90,19 @@ class Bench:
         self.slots = {"function": False, "graph": False}  # What is on.
         self.locate: Callable[[], Place | None] | None = None
         """Finds the port's last instruction before the guest died, by repeating the actions."""
-        self.at_stake: Sequence[str] = ()
+        self.clauses_if_dead: Sequence[str] = ()
         self.inside: Mapping[str, Sequence[str]] = EVERYWHERE
         self.judged: dict[str, set[str]] = {}
         self.failures: dict[str, list[Failure]] = {}
         self._asked: tuple[str, ...] = ()
-        self.lost: dict[str, set[str]] = {}
+        self.unfinished: dict[str, set[str]] = {}
         """For clauses, the checks that could not finish."""
 
     # Results
 
     def begin(self, check: str, clauses: tuple[str, ...], layer: Layer = Layer.WORKLOAD) -> None:
         """The following results are those of this check."""
-        self._check, self.at_stake, self._asked = check, clauses, clauses
+        self._check, self.clauses_if_dead, self._asked = check, clauses, clauses
         self._layer, self.locate, self._died = layer, None, False
         self.inside = EVERYWHERE
         self.used.clear()
@@ -142,20 +142,20 @@ class Bench:
             )
             self.failures.setdefault(clause, []).append(failure)
             if enough:
-                raise Enough
+                raise SingleFailure
             if self._enough is None and self._layer is Layer.PATCHING and place is None:
                 number = len(self.failures[clause]) - 1
                 self.patched.append((clause, number, self.actions.so_far()))
         return holds
 
-    def lose(self) -> None:
+    def mark_unfinished(self) -> None:
         """The check ends before it has judged all of its clauses."""
         for clause in self._asked:
-            self.lost.setdefault(clause, set()).add(self._check)
+            self.unfinished.setdefault(clause, set()).add(self._check)
 
-    def died(self, error: HarnessError) -> None:
-        """The check could not continue: all clauses at stake fail."""
-        self.lose()
+    def guest_died(self, error: HarnessError) -> None:
+        """The check could not continue: all clauses of `fail_if_guest_dies` fail."""
+        self.mark_unfinished()
         seen = error.evidence or self.where()
         advice = [error.advice] if error.advice else []
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
@@ -164,10 +164,12 @@ class Bench:
             self._layer = Layer.PATCHING
             found = self._located(None)
         self._died = True
-        at_stake = self.inside.get(found.function, self.at_stake) if found else self.at_stake
-        for clause in self._asked if boot else at_stake:
-            told = {"advice": advice, "guest": seen}
-            self.require(clause, False, error.message, lambda: found, about, **told)
+        clauses = self._asked if boot else self.clauses_if_dead
+        if found and not boot:
+            clauses = self.inside.get(found.function, clauses)
+        for clause in clauses:
+            evidence = {"advice": advice, "guest": seen}
+            self.require(clause, False, error.message, lambda: found, about, **evidence)
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
         """The result of ``locate``, by single steps; None if the guest fails meanwhile."""
@@ -379,7 +381,7 @@ class Bench:
         return int.from_bytes(raw, self.image.byteorder)
 
     @contextmanager
-    def stakes(
+    def fail_if_guest_dies(
         self,
         *clauses: str,
         locate: Callable[[], Place | None] | None = None,
@@ -389,10 +391,10 @@ class Bench:
 
         ``inside`` has the clauses that fail in their stead if the place is in that function.
         """
-        before = self.at_stake, self.locate, self.inside
-        self.at_stake, self.locate, self.inside = clauses, locate, inside
+        before = self.clauses_if_dead, self.locate, self.inside
+        self.clauses_if_dead, self.locate, self.inside = clauses, locate, inside
         yield
-        self.at_stake, self.locate, self.inside = before
+        self.clauses_if_dead, self.locate, self.inside = before
 
     def _address(self, place: str | int) -> int:
         address = self.image.symbols[place] if isinstance(place, str) else place

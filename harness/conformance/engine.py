@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harness.config import KernelFile, MachineConfig, Port
-from harness.conformance.bench import Bench, Enough, Variant
+from harness.conformance.bench import Bench, SingleFailure, Variant
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue, order_of
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
@@ -26,14 +26,14 @@ OF_BUILDS = frozenset({"FUNCTION_TRACE_MCOUNT_TEST", "FTRACE_NMI_ENTER"})
 class BuildFindings:
     """The checks that judged each clause on one build, and the failures; or why there is no build.
 
-    ``lost`` has the clauses of checks in which the guest died, and the names of these checks.
+    ``unfinished`` has the clauses of checks in which the guest died, and the names of these checks.
     """
 
     variant: str
     judged: dict[str, set[str]]
     failures: dict[str, list[Failure]]
     reason: str = ""
-    lost: Mapping[str, set[str]] = field(default_factory=dict)
+    unfinished: Mapping[str, set[str]] = field(default_factory=dict)
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -79,11 +79,13 @@ def run_on(bench: Bench, checks: Sequence[Check]) -> BuildFindings:
     try:
         for check in checks:
             _run(bench, check)
-    except Enough:
+    except SingleFailure:
         pass
     finally:
         bench.close()
-    return BuildFindings(bench.variant.name, bench.judged, bench.failures, lost=bench.lost)
+    return BuildFindings(
+        bench.variant.name, bench.judged, bench.failures, unfinished=bench.unfinished
+    )
 
 
 def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | None:
@@ -161,7 +163,7 @@ def verdicts(
 ) -> tuple[list[ClauseResult], list[Finding]]:
     """The verdict of each clause from the checks of all builds, and the causes of the failures.
 
-    A clause that is not in ``clauses`` has a result too if it failed in a check that was lost
+    A clause that is not in ``clauses`` has a result too if it failed in a check that was unfinished
     before it judged one of them.
     """
     config = spec.effective_config
@@ -186,44 +188,44 @@ def verdicts(
         if result.verdict is Verdict.FAIL:
             _block(result, findings)
         elif result.reason in (DIED, DIED_LATER):
-            _block_lost(result, builds, findings)
+            _block_unfinished(result, builds, findings)
     for finding in findings:
         finding.blocks.sort(key=order_of)
     return results, findings
 
 
 def _broken_instead(results: Sequence[ClauseResult], builds: Sequence[BuildFindings]) -> set[str]:
-    """The clauses that failed in checks that were lost before they judged another clause."""
-    lost = {
+    """The clauses that failed in checks that were unfinished before they judged another clause."""
+    unfinished = {
         at
         for result in results
         if result.reason in (DIED, DIED_LATER)
-        for at in _lost(result.clause, builds)
+        for at in _unfinished(result.clause, builds)
     }
     return {
         clause
         for found in builds
         for clause, failures in found.failures.items()
-        if any((failure.variant, failure.check) in lost for failure in failures)
+        if any((failure.variant, failure.check) in unfinished for failure in failures)
     }
 
 
-def _block_lost(
+def _block_unfinished(
     result: ClauseResult, builds: Sequence[BuildFindings], findings: Sequence[Finding]
 ) -> None:
     """A clause whose check could not finish is blocked by the clause that the guest died of."""
-    lost = _lost(result.clause, builds)
+    unfinished = _unfinished(result.clause, builds)
     for finding in findings:
-        if any((failure.variant, failure.check) in lost for _, failure in finding.failures):
+        if any((failure.variant, failure.check) in unfinished for _, failure in finding.failures):
             finding.blocks.append(result.clause)
             result.verdict = Verdict.BLOCKED
             result.reason = _blocked_by(finding)
             return
 
 
-def _lost(clause: str, builds: Sequence[BuildFindings]) -> set[tuple[str, str]]:
-    """The builds and the checks that were lost before they judged a clause."""
-    return {(found.variant, name) for found in builds for name in found.lost.get(clause, ())}
+def _unfinished(clause: str, builds: Sequence[BuildFindings]) -> set[tuple[str, str]]:
+    """The builds and the checks that did not finish before they judged a clause."""
+    return {(found.variant, name) for found in builds for name in found.unfinished.get(clause, ())}
 
 
 def _blocked_by(finding: Finding) -> str:
@@ -246,12 +248,12 @@ def _run(bench: Bench, check: Check) -> None:
     try:
         check.run(bench)
     except GuestError as error:
-        bench.died(error)
+        bench.guest_died(error)
         if isinstance(error, Hang):
             bench.close()
     except GdbError as error:
         # gdb could not follow the guest; if gdb itself is gone, that is another error.
-        bench.died(GuestError(f"the debugger lost the guest: {error.message}"))
+        bench.guest_died(GuestError(f"the debugger lost the guest: {error.message}"))
         bench.close()
     locate_patching(bench)
 
@@ -269,17 +271,17 @@ def _result(
             f"{name} ({found.variant})" for name in sorted(found.judged.get(clause.id, ()))
         ]
         result.failures += found.failures.get(clause.id, ())
-    lost = any(clause.id in found.lost for found in builds)
+    unfinished = any(clause.id in found.unfinished for found in builds)
     result.reason = less = narrowed(port.kernel, clause.id)
     if result.failures:
         result.verdict = Verdict.FAIL
-    elif result.checks and lost:
+    elif result.checks and unfinished:
         result.reason = DIED_LATER
     elif result.checks and not clause.why_not_observable(config):
         result.verdict = Verdict.PASS
     else:
         not_built = (found.reason for found in builds if found.reason)
-        unjudged = why_not_judged(clause, config) or (DIED if lost else "")
+        unjudged = why_not_judged(clause, config) or (DIED if unfinished else "")
         if less and not unjudged and _could_be_judged(clause, builds):
             result.verdict = Verdict.NOT_CLAIMED
             return result

@@ -97,13 +97,15 @@ class Retrace:
         before = _failures(bench)
         self._site = bench.sites.of(START)
         self._prepare()
-        with bench.stakes(*bench.at_stake, locate=self.lost, inside=bench.inside):
+        with bench.fail_if_guest_dies(
+            *bench.clauses_if_dead, locate=self.last_instruction, inside=bench.inside
+        ):
             self.call = come_to(bench, self._site)
             step_through(bench, self.call, home=False)
             judge(self.call)
         if _failures(bench) == before:
             raise error
-        bench.lose()
+        bench.mark_unfinished()
 
     def go_alone(self, prepare: Prepare, error: NotReached, *, home: bool) -> TracedCall:
         """Make the call, prepared in another way from now on, that the guest died before.
@@ -184,9 +186,9 @@ class Retrace:
                 continue
             if self.bench.isa.cpu.is_conditional(self.bench.code.instruction(step.address)):
                 return place_of(image, step.address, f"decided last on the way to {function}")
-        return self.lost()
+        return self.last_instruction()
 
-    def lost(self) -> Place | None:
+    def last_instruction(self) -> Place | None:
         """The last instruction of the port before the guest died or hung."""
         _, _, steps = self._way(home=False, values=False)
         if self._arrived:

@@ -126,7 +126,7 @@ def joined(job: Job, parts: Sequence[BuildFindings]) -> BuildFindings:
         failures.setdefault(clause, []).append(one)
     reason = next((part.reason for part in parts if part.reason), "")
     judged, lost = (
-        _union(found) for found in zip(*((p.judged, p.lost) for p in parts), strict=True)
+        _union(found) for found in zip(*((p.judged, p.unfinished) for p in parts), strict=True)
     )
     return BuildFindings(job.variant, judged, failures, reason, lost)
 

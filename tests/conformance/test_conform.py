@@ -105,7 +105,7 @@ def test_a_guest_that_dies_at_boot_fails_only_what_its_build_is_about():
     found = do(dataclasses.replace(job, edits=broken))
     assert {"C3c", "C16a", "C16b"} <= set(found.failures)
     # What dynamic builds are for is judged there.
-    assert not {"C8d", "C8f", "C9a", "M5d"} & (set(found.failures) | set(found.lost))
+    assert not {"C8d", "C8f", "C9a", "M5d"} & (set(found.failures) | set(found.unfinished))
 
 
 def no_features(port):

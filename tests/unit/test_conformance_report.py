@@ -54,7 +54,7 @@ def test_verdicts():
 
 def test_a_clause_that_nobody_came_to_says_why():
     """That a guest died explains it before a build that could not be made does."""
-    lost = BuildFindings("dynamic", {}, {}, lost={"C1a": {"a"}})
+    lost = BuildFindings("dynamic", {}, {}, unfinished={"C1a": {"a"}})
     found = report([lost, BuildFindings("modules", {}, {}, "no module builds")])
     reasons = {result.clause: result.reason for result in found.results}
     assert reasons["C1a"] == "the guest died of another clause before this could be seen"
@@ -63,31 +63,33 @@ def test_a_clause_that_nobody_came_to_says_why():
 
 def test_the_clause_that_the_guest_died_of_is_judged_too():
     """Otherwise a run of one clause would be a run without a finding."""
-    died = BuildFindings("dynamic", {}, {"C4n": [FAILURE]}, lost={"C1a": {"some-check"}})
+    died = BuildFindings("dynamic", {}, {"C4n": [FAILURE]}, unfinished={"C1a": {"some-check"}})
     found = report([died])
     verdicts_of = {result.clause: result.verdict for result in found.results}
     assert verdicts_of["C1a"] is Verdict.BLOCKED
     assert [result.clause for result in found.failed] == ["C4n"]
     assert [(one.clause, one.blocks) for one in found.findings] == [("C4n", ["C1a"])]
-    elsewhere = BuildFindings("dynamic", {}, {"C4n": [FAILURE]}, lost={"C1a": {"other-check"}})
+    elsewhere = BuildFindings(
+        "dynamic", {}, {"C4n": [FAILURE]}, unfinished={"C1a": {"other-check"}}
+    )
     assert not report([elsewhere]).failed
 
 
 def test_a_clause_passes_only_if_none_of_its_checks_was_lost():
     """What one check saw of it is not all that there is to see."""
-    half = BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, lost={"C1a": {"a"}})
+    half = BuildFindings("dynamic", {"C1a": {"a"}, "C2a": {"a"}}, {}, unfinished={"C1a": {"a"}})
     found = {result.clause: result for result in report([half]).results}
     assert found["C2a"].verdict is Verdict.PASS
     assert found["C1a"].verdict is Verdict.NOT_OBSERVABLE
     assert found["C1a"].reason == "the guest died of another clause before all could be seen"
     assert found["C1a"].checks == ["a (dynamic)"]
-    failed = BuildFindings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, lost={"C1a": {"a"}})
+    failed = BuildFindings("dynamic", {"C1a": {"a"}}, {"C1a": [FAILURE]}, unfinished={"C1a": {"a"}})
     assert report([failed]).results[0].verdict is Verdict.FAIL
 
 
 def test_what_a_finding_blocks_is_in_the_order_of_the_catalogue():
     died = Failure("a", "dynamic", "the guest hangs", died=True)
-    build = BuildFindings("dynamic", {}, {"C2a": [died], "C3d": [died]}, lost={"C1a": {"a"}})
+    build = BuildFindings("dynamic", {}, {"C2a": [died], "C3d": [died]}, unfinished={"C1a": {"a"}})
     [finding] = report([build]).findings
     assert (finding.clause, finding.blocks) == ("C2a", ["C1a", "C3d"])
 

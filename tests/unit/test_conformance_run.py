@@ -42,10 +42,10 @@ def test_what_two_parts_found_is_as_one_would_have_found_it():
         DYNAMIC,
         {"C1a": {a}, "C2a": {c}},
         {"C2a": [failed(a, "one"), failed(c, "four")], "C1a": [failed(a, "two")]},
-        lost={"C3d": {a}},
+        unfinished={"C3d": {a}},
     )
     second = BuildFindings(
-        DYNAMIC, {"C1a": {b}}, {"C1a": [failed(b, "three")]}, lost={"C3d": {b}, "C4a": {b}}
+        DYNAMIC, {"C1a": {b}}, {"C1a": [failed(b, "three")]}, unfinished={"C3d": {b}, "C4a": {b}}
     )
     found = joined(job, [first, second])
     assert {clause: [one.message for one in all_] for clause, all_ in found.failures.items()} == {
@@ -54,7 +54,7 @@ def test_what_two_parts_found_is_as_one_would_have_found_it():
     }
     assert list(found.failures) == ["C2a", "C1a"]
     assert found.judged == {"C1a": {a, b}, "C2a": {c}}
-    assert found.lost == {"C3d": {a, b}, "C4a": {b}}
+    assert found.unfinished == {"C3d": {a, b}, "C4a": {b}}
 
 
 def test_what_does_not_build_has_its_reason():

@@ -263,7 +263,7 @@ def switching_off_at_boot(bench: Bench) -> None:
         if not _is_asked(bench, ip, target, site) or site is None:
             return
         bench.actions.site = site.address
-        with bench.stakes("C9a"):
+        with bench.fail_if_guest_dies("C9a"):
             bench.run_to(back)
         if not _is_off(bench, site, before):
             return
@@ -335,7 +335,7 @@ def the_stub_that_does_nothing(bench: Bench) -> None:
     bench.registers.fill([*isa.abi.scratch, *isa.abi.saved], (), 1)
     before = bench.registers.read()
     bench.enter(start)
-    with bench.stakes("C3e"):
+    with bench.fail_if_guest_dies("C3e"):
         bench.run_to(CALL_RETURNS)
     after = bench.registers.read()
     kept = (*isa.abi.results, *isa.abi.saved)

@@ -29,7 +29,7 @@ def switching_every_site(bench: Bench) -> None:
     bench.fresh()
     switch, isa, image = Switch(bench), bench.isa, bench.image
     off = bench.code.text()
-    with bench.stakes("C9b", "C9d"):
+    with bench.fail_if_guest_dies("C9b", "C9d"):
         switch.sites(True)
     on = bench.code.text()
     inside, caller = bench.sites.addresses_of(image.sites), image.address_of("ftrace_caller")
@@ -46,7 +46,7 @@ def switching_every_site(bench: Bench) -> None:
     other = set(bench.code.changed(off, on)) - inside
     lines = [f"{address:#x} {image.symbolize(address)}" for address in sorted(other)[:16]]
     bench.require("C9d", not other, "other text than the sites has changed", text=lines)
-    with bench.stakes("C9a", "C9c"):
+    with bench.fail_if_guest_dies("C9a", "C9c"):
         switch.sites(False)
     back = bench.code.text()
     same = back == off
@@ -143,7 +143,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
     for target in (*near, low, high):
         target &= isa.mask
         clause = "C9g" if target in (low, high) else "C9b"
-        with bench.stakes(clause, "C9c"):
+        with bench.fail_if_guest_dies(clause, "C9c"):
             status = bench.call(make_call, record, target)
         on = bench.code.of(site)
         what = f"a call of {target:#x} from {where:#x}"
@@ -157,7 +157,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
         bench.require(clause, decoded, f"{what} became something else", **shown)
         if clause == "C9g":
             bench.require("C9b", decoded, f"{what} became something else", **shown)
-        with bench.stakes(clause, "C9c"):
+        with bench.fail_if_guest_dies(clause, "C9c"):
             status = bench.call(make_nop, 0, record, target)
         back = bench.code.of(site)
         bench.require(
@@ -192,7 +192,7 @@ def refused(
     """The port returns an error and all text, also the site's, is unchanged."""
     ops = bench.read_memory(site.literal, bench.image.literal_size) if site.literal else b""
     before, code = bench.code.text(), bench.code.of(site)
-    with bench.stakes(clause):
+    with bench.fail_if_guest_dies(clause):
         status = bench.call(*call)
     after, now = bench.code.text(), bench.code.of(site)
     half = about == REFUSAL and status < 0
@@ -245,7 +245,7 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
     debugger = bench.guest.debugger
     bench.write_memory(site.address, off)
     record = bench.sites.fake_record(site)
-    with bench.stakes(*clauses):
+    with bench.fail_if_guest_dies(*clauses):
         make_call, make_nop = site_calls(bench, record)
         status = bench.call(*make_call)
         on = debugger.dump_memory(site.address, len(off))

@@ -21,7 +21,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     slot, built = image.address_of("ftrace_call"), bench.code.text()
     stub = image.function_at(slot)
     update = image.address_of("ftrace_update_ftrace_func")
-    with bench.stakes("C10a"):
+    with bench.fail_if_guest_dies("C10a"):
         bench.call(update, image.address_of(NO_TRACER))
     # As built it is a nop; without a tracer it may later be a call of ftrace_stub.
     idle = bench.code.text()
@@ -33,7 +33,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     )
     for name in (TRACER, OTHER_TRACER, TRACER):
         target = image.address_of(name)
-        with bench.stakes("C10a"):
+        with bench.fail_if_guest_dies("C10a"):
             status = bench.call(update, target)
         text = bench.code.text()
         bench.require("C10a", status == 0, f"{name} was refused: error {status}")
@@ -66,7 +66,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     if bench.kernel.tracers == "any":
         _refuse_far_tracer(bench, slot, update)
         _fill_a_foreign_slot(bench, slot, update)
-    with bench.stakes("C10a", "C10b"):
+    with bench.fail_if_guest_dies("C10a", "C10b"):
         status = bench.call(update, image.address_of(NO_TRACER))
     after = bench.code.text()
     bench.require("C10a", status == 0, f"no tracer was refused: error {status}")
@@ -105,7 +105,7 @@ def _fill_a_foreign_slot(bench: Bench, slot: int, update: int) -> None:
     held, target = bench.code.instruction(slot), bench.image.address_of(OTHER_TRACER)
     foreign, _what = next(spoilt(bench.isa, held, 0))
     bench.write_memory(slot, foreign)
-    with bench.stakes("C10a"):
+    with bench.fail_if_guest_dies("C10a"):
         status = bench.call(update, target)
     now = bench.read_memory(slot, len(foreign))
     called = bench.code.calls(slot, bench.code.instruction(slot)) == [(slot, target)]
@@ -131,7 +131,7 @@ def both_slots_in_every_order(bench: Bench) -> None:
         tracer, graph = state
         clause = "C11e" if step in "tT" else "C11c" if step == "g" else "C11d"
         want = (step == "t", graph) if step in "tT" else (tracer, step == "g")
-        with bench.stakes(clause):
+        with bench.fail_if_guest_dies(clause):
             try:
                 if step in "tT":
                     switch.tracer(step == "t")

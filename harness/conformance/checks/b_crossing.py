@@ -43,7 +43,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             clauses = _idle_clauses(bench, state)
             retrace = Retrace(bench, partial(_idle, bench, state, name))
             what = f"a call of {name} with {state}"
-            with bench.stakes(*clauses, locate=retrace.lost):
+            with bench.fail_if_guest_dies(*clauses, locate=retrace.last_instruction):
                 try:
                     call = retrace.go(home=True)
                 except NotReached as error:
@@ -75,7 +75,7 @@ def the_first_call_at_boot(bench: Bench) -> None:
     site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
     retrace = Retrace(bench, partial(_at_boot, bench, site))
     clause = "C8d" if bench.variant.name == DYNAMIC else "C3c"
-    with bench.stakes(clause, locate=retrace.lost):
+    with bench.fail_if_guest_dies(clause, locate=retrace.last_instruction):
         call = retrace.go(home=False)
     clauses = dict.fromkeys(("args", "return", "saved", "stack"), clause)
     compare(retrace, call, f"a call of {site.function}", clauses)
@@ -137,7 +137,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
     """All that the function needs is restored after a tracer that overwrites what it may."""
     for name in (LEAF, OTHER):
         retrace = Retrace(bench, partial(_traced, bench, name))
-        bench.locate = retrace.lost
+        bench.locate = retrace.last_instruction
         clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
         clauses |= {"stack": "C1f", "fixed": "C1g"}
         try:
@@ -150,7 +150,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         reached = "C8e" if dynamic else "C3b"
         count = len(call.called.get(TRACER, ()))
         told = f"{what} came {count} times to the tracer"
-        if bench.require(reached, count == 1, told, retrace.lost) or count:
+        if bench.require(reached, count == 1, told, retrace.last_instruction) or count:
             judge_tracer(retrace, call, what)
             judge_records(bench, call, TRACER, what)
         if not dynamic and PREPARE in bench.image.symbols:
@@ -262,7 +262,7 @@ def the_stack_of_every_kind_of_function(bench: Bench) -> None:
     left = {site.address: (site, kind) for kind in kinds.values() for site in kind}
     switch.tracer(True)
     switch.sites(True, [site for site, _ in left.values()])
-    with bench.stakes("C1e"):
+    with bench.fail_if_guest_dies("C1e"):
         while left and bench.run_to(tracer, CALL_RETURNS) == tracer:
             seen = bench.registers.read(abi.argument_registers[0], abi.stack_register)
             stack, called = seen[abi.stack_register], seen[abi.argument_registers[0]] & isa.mask

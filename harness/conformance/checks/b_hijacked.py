@@ -95,7 +95,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
             prepare = partial(_hijacked, bench, name, both)
             retrace, dynamic = Retrace(bench, prepare), bench.variant.name == DYNAMIC
             own = ("C4c", "C4d", graph_stub(bench) if dynamic else "C4c")
-            with bench.stakes(*own, locate=retrace.lost, inside=IN_PREPARE):
+            with bench.fail_if_guest_dies(*own, locate=retrace.last_instruction, inside=IN_PREPARE):
                 call = _go(retrace, prepare, home=False)
             if call is None:
                 return
@@ -104,7 +104,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 count = len(call.called.get(TRACER, ()))
                 reached = "C8e" if dynamic else "C3b"
                 told = f"{what} came {count} times to the tracer"
-                bench.require(reached, count == 1, told, retrace.lost)
+                bench.require(reached, count == 1, told, retrace.last_instruction)
                 if count:
                     judge_tracer(retrace, call, what)
             judge_records(bench, call, prepare_of(bench.image), what)
@@ -143,7 +143,7 @@ def _judge_first(retrace: Retrace, error: NotReached) -> None:
             raise
         message = f"{prepare} calls what is traced: it is called again before it returns"
         bench.require("C4n", False, message, partial(_at_prepare, retrace, "called again"))
-        bench.lose()
+        bench.mark_unfinished()
 
 
 def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: bool) -> bool:
@@ -204,7 +204,7 @@ def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
     """Where the way of a call through the port ends that is not hijacked."""
     if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
         return _at_prepare(retrace, f"did not call {GRAPH_ENTER}")
-    return retrace.lost()
+    return retrace.last_instruction()
 
 
 def _judge_kept(retrace: Retrace, call: TracedCall, what: str) -> bool:
@@ -228,7 +228,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         prepare = partial(_hijacked, bench, name)
         retrace = Retrace(bench, prepare)
         what = f"a hijacked call of {name}"
-        with bench.stakes("C4d", "C5c", locate=retrace.lost):
+        with bench.fail_if_guest_dies("C4d", "C5c", locate=retrace.last_instruction):
             call = _go_home(retrace, prepare, what)
         if call is None:
             return
@@ -246,7 +246,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         landing = call.landing
         count = len(call.called.get(HANDLER, ()))
         message = f"{what} came {count} times to {HANDLER}"
-        if not bench.require("C5c", count == 1, message, retrace.lost):
+        if not bench.require("C5c", count == 1, message, retrace.last_instruction):
             continue
         seen = call.first(HANDLER)
         judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e")
@@ -257,12 +257,12 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 "C14b",
                 call.linked[0] in call.returns[HANDLER][:2],
                 f"{what}: from {HANDLER} an unwinder does not come to the caller's frame",
-                retrace.lost,
+                retrace.last_instruction,
                 expected=[bench.image.symbolize(address) for address in call.linked[:1]],
                 found=[bench.image.symbolize(address) for address in call.returns[HANDLER]],
             )
         _compare_return(retrace, call, what, {})
-        with bench.stakes("C4d", "C5c", locate=retrace.lost):
+        with bench.fail_if_guest_dies("C4d", "C5c", locate=retrace.last_instruction):
             retrace.explain()
 
 
@@ -289,7 +289,7 @@ def _is_explained(retrace: Retrace, what: str) -> bool:
     kept, same_pointer = _judge_kept(retrace, call, what), _judge_frame_pointer(retrace, call, what)
     if kept and same_pointer:
         return False
-    retrace.bench.lose()
+    retrace.bench.mark_unfinished()
     return True
 
 
@@ -344,7 +344,7 @@ def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
     prepare = partial(_hijacked, bench, LEAF)
     retrace = Retrace(bench, prepare, ended=True)
     what = f"a hijacked call of {LEAF} that ended after the graph tracer"
-    bench.locate = retrace.lost
+    bench.locate = retrace.last_instruction
     call = _go_home(retrace, prepare, what)
     if call is None:
         return
@@ -359,14 +359,16 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
     for name in (LEAF, OTHER):
         prepare = partial(_hijacked, bench, name, entry="ftrace_graph_entry_stub")
         retrace = Retrace(bench, prepare)
-        bench.locate = retrace.lost
+        bench.locate = retrace.last_instruction
         what = f"a refused call of {name}"
         try:
             call = retrace.go(home=True)
         except NotReached as error:
             _judge_first(retrace, error)
             return
-        bench.require("C4f", not call.landing, f"{what} came to {LANDING}", retrace.lost)
+        bench.require(
+            "C4f", not call.landing, f"{what} came to {LANDING}", retrace.last_instruction
+        )
         asked = GRAPH_ENTER in call.called
         message = f"{what} did not come to {GRAPH_ENTER}"
         bench.require("C4f", asked, message, partial(_ends, retrace, call))

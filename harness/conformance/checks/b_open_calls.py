@@ -27,7 +27,7 @@ def open_calls_are_distinguished(bench: Bench) -> None:
     switch.graph(True)
     switch.sites(True, [site])
     seen: list[Registers] = []
-    with bench.stakes("C4d"):
+    with bench.fail_if_guest_dies("C4d"):
         while len(seen) < CALLS:
             bench.run_to(GRAPH_ENTER)
             seen.append(bench.registers.read())

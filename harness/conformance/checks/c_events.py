@@ -128,7 +128,7 @@ def nothing_is_recorded_while_nothing_traces(bench: Bench) -> None:
     """The results of the workload are right, and there is no event."""
     clauses = ("C3a", "C4b") if bench.variant.name == STATIC else ("C8d", "C9a")
     with watch(bench) as watched:
-        with bench.stakes(*clauses):
+        with bench.fail_if_guest_dies(*clauses):
             watched.run()
         answers(bench, clauses, "without a tracer")
         for clause in clauses:
@@ -143,7 +143,7 @@ def every_call_makes_one_event(bench: Bench) -> None:
         watched.switch.tracer(True)
         watched.on()
         bench.guest.tracer.clear()
-        with bench.stakes(reached, "C1i"):
+        with bench.fail_if_guest_dies(reached, "C1i"):
             watched.run()
         expected, compared = watched.compare()
         calls, events = [one.call for one in expected.events], watched.calls
@@ -219,7 +219,7 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         watched.switch.graph(True)
         watched.on()
         bench.guest.tracer.clear()
-        with bench.stakes(*clauses, "C4f"):
+        with bench.fail_if_guest_dies(*clauses, "C4f"):
             watched.run()
         answers(bench, clauses, "under the graph tracer")
         expected, compared = watched.compare(graph=True)
@@ -243,7 +243,7 @@ def what_is_hijacked_returns_after_the_end(bench: Bench) -> None:
         watched.switch.graph(True)
         watched.on()
         bench.guest.tracer.clear()
-        with bench.stakes("C5g"):
+        with bench.fail_if_guest_dies("C5g"):
             bench.run_to("recurse")
             watched.end()
             watched.switch.graph(False)
@@ -268,7 +268,7 @@ def either_pointer_is_enough(bench: Bench) -> None:
         prepare()
         what = f"{' and '.join(names)}{', and a function tracer' if traced else ''}"
         clause = "C4a" if entry or leave else "C4b"
-        with bench.stakes(clause):
+        with bench.fail_if_guest_dies(clause):
             here = bench.run_to(where, DONE)
         right = bench.require(
             clause,
@@ -278,7 +278,7 @@ def either_pointer_is_enough(bench: Bench) -> None:
         )
         if not right:
             continue
-        with bench.stakes(clause):
+        with bench.fail_if_guest_dies(clause):
             if here == where:
                 bench.run_to(DONE)
         answers(bench, (clause,), f"with {what}")
@@ -301,7 +301,7 @@ def function_trace_stop_stops(bench: Bench) -> None:
         switch.tracer(True)
         switch.variable("function_trace_stop", value)
         clause = "C16a" if value else "C16b"
-        with bench.stakes(clause):
+        with bench.fail_if_guest_dies(clause):
             bench.run_to(DONE)
         count = len(list(bench.guest.tracer.events()))
         answers(bench, (clause,), f"with function_trace_stop {value:#x}")
@@ -321,7 +321,7 @@ def patching_makes_no_events(bench: Bench) -> None:
     switch.sites(True)
     site = bench.sites.of("leaf")
     bench.guest.tracer.clear()
-    with bench.stakes("C9m"):
+    with bench.fail_if_guest_dies("C9m"):
         switch.sites(False, [site])
         switch.sites(True, [site])
         switch.tracer(True)

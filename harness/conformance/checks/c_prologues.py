@@ -29,7 +29,7 @@ def prologues_that_cannot_be_read(bench: Bench) -> None:
         watched.on()
         bench.guest.tracer.clear()
         what = "with prologues that cannot be read"
-        with bench.stakes("C4i"):
+        with bench.fail_if_guest_dies("C4i"):
             watched.run()
         answers(bench, ("C4i",), what)
         alone = watched.off | (stores.keys() - {site for _, site, _ in watched.graph})
@@ -55,7 +55,7 @@ def another_word_than_the_return_address(bench: Bench) -> None:
     switch.graph(True)
     switch.sites(True, [site])
     bench.guest.tracer.clear()
-    with bench.stakes("C4i"):
+    with bench.fail_if_guest_dies("C4i"):
         caller = come_to(bench, site).caller
         bench.run_to(PREPARE)
         given = bench.registers.read()[abi.argument_registers[0]] & bench.isa.mask
@@ -87,7 +87,7 @@ def the_prologue_of_a_nested_function(bench: Bench) -> None:
     switch.sites(True, nested)
     bench.guest.tracer.clear()
     clauses = ("C4d", "C4i") if bench.applies("C4i") else ("C4d",)
-    with bench.stakes(*clauses):
+    with bench.fail_if_guest_dies(*clauses):
         right = bench.call(bench.image.address_of(OF_NESTED))
     found = [
         f"{'exit' if isinstance(event, FuncgraphExitEvent) else 'entry'} {site.function}"

@@ -38,7 +38,7 @@ def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
         Switch(bench).tracer(True)
         call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
         what = f"switching a site {'on' if on else 'off'}"
-        with bench.stakes("C9j"):
+        with bench.fail_if_guest_dies("C9j"):
             answers = list(_answers(bench, site, bench.isa.sites.call_address(site), call))
         wrong = [answer for answer in answers if answer != right]
         message = f"{what}: a call of it behind one of the stores is wrong"
@@ -61,7 +61,7 @@ def a_call_of_the_stub_behind_each_store(bench: Bench) -> None:
     bench.guest.tracer.clear()
     slot = bench.image.address_of("ftrace_call")
     update = bench.image.address_of("ftrace_update_ftrace_func"), bench.image.address_of(TRACER)
-    with bench.stakes("C10c"):
+    with bench.fail_if_guest_dies("C10c"):
         answers = list(_answers(bench, site, slot, update))
     wrong = [answer for answer in answers if answer != right]
     size = bench.isa.sites.slot_size
@@ -87,7 +87,7 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
         bench.fresh()
         site = bench.sites.of(SITE)
         call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
-        with bench.stakes("C9l"):
+        with bench.fail_if_guest_dies("C9l"):
             stores = list(_stores(bench, bench.isa.sites.call_address(site), call))
         what = f"switching a site {'on' if on else 'off'}"
         for before, store in pairwise(stores):

@@ -99,7 +99,7 @@ class _Operation:
 
 def _judge(bench: Bench, operation: _Operation) -> None:
     coherent = Property.COHERENT_FETCH in bench.config.properties
-    with bench.stakes("C9j" if coherent else "C9k"):
+    with bench.fail_if_guest_dies("C9j" if coherent else "C9k"):
         function, log, written = _step_through(bench, operation)
     what = f"{function}, {operation.name}"
     make = function in ("ftrace_make_call", "ftrace_make_nop")

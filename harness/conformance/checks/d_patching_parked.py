@@ -23,7 +23,7 @@ def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
             switch = Switch(bench)
             if not on:
                 switch.sites(True, [site])
-            with bench.stakes("C9i"):
+            with bench.fail_if_guest_dies("C9i"):
                 _run_into(bench, site, place)
                 before = bench.registers.read()
                 switch.sites(on, [site])
@@ -36,7 +36,7 @@ def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
             bench.require(
                 "C9i", not wrong, f"a site was {what}: registers changed", registers=wrong
             )
-            with bench.stakes("C9i"):
+            with bench.fail_if_guest_dies("C9i"):
                 bench.run_to(CALL_RETURNS)
             status = bench.guest.workload_status
             bench.require("C9i", status == 0, f"a site was {what}: the workload is wrong")
@@ -74,7 +74,7 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
         if entered and not inside:
             break
         entered = entered or inside
-        with bench.stakes("C10c"):
+        with bench.fail_if_guest_dies("C10c"):
             switch.sites(False, [site])
             switch.tracer(False)
             switch.graph(False)

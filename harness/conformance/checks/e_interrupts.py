@@ -55,7 +55,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         bench.run_to(site.address)
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
-    with bench.stakes("C1j"):
+    with bench.fail_if_guest_dies("C1j"):
         _step_and_spoil(bench, site.address, bench.sites.resumes(site))
         behind = bench.registers.read()
     _same(
@@ -80,7 +80,7 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     before = bench.registers.read()
     stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
-    with bench.stakes("C1j"):
+    with bench.fail_if_guest_dies("C1j"):
         _step_and_spoil(bench, landing, caller)
     kept = (*isa.abi.results, *isa.abi.saved, isa.abi.stack_register)
     _same(bench, before, bench.registers.read(), kept, "on the way back")
@@ -137,7 +137,7 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
         if site.address != site.function_address:
             bench.run_to(site.address)
         tracer = "the graph tracer" if graph else "the tracer"
-        with bench.stakes("C1j"):
+        with bench.fail_if_guest_dies("C1j"):
             met = _interrupt_each(bench, bench.sites.resumes(site), tracer)
             if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
                 met += _interrupt_each(bench, caller, tracer)
@@ -243,7 +243,7 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
         debugger = bench.guest.debugger
         bench.enter(*call)
         end, here, count = image.symbols[CALL_RETURNS] & isa.mask, call[0], 0
-        with bench.stakes("C17b"):
+        with bench.fail_if_guest_dies("C17b"):
             while here != end and count < MOST_STEPS:
                 if not isa.cpu.in_block(_status(bench)):
                     _nmi(bench, here)
@@ -258,7 +258,7 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
             0 < events < count,
             f"{events} of {count} NMIs in {name} found their function traced",
         )
-        with bench.stakes("C17b"):
+        with bench.fail_if_guest_dies("C17b"):
             bench.guest.inject_interrupt(bench.cpu, nmi=True)
             bench.run_to(NMI_WORK)
 

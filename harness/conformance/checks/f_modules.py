@@ -29,7 +29,7 @@ STEPS_TO_STUB = 8
 def load(bench: Bench, *, init: bool = True) -> list[ModuleImage]:
     """Load all modules into a fresh guest, and with ``init`` initialise them."""
     bench.fresh()
-    with bench.stakes("C7f", "C9a", "M1b"):
+    with bench.fail_if_guest_dies("C7f", "C9a", "M1b"):
         return [load_module(bench, name, init=init) for name in LOADED]
 
 
@@ -156,7 +156,7 @@ def switching_module_sites(bench: Bench) -> None:
     modules = load(bench)
     sites, switch = sites_of(modules), Switch(bench)
     off = texts(bench, modules)
-    with bench.stakes("C7f", "C9b"):
+    with bench.fail_if_guest_dies("C7f", "C9b"):
         switch.sites(True, sites)
     on = texts(bench, modules)
     for site in sites:
@@ -171,7 +171,7 @@ def switching_module_sites(bench: Bench) -> None:
         )
     for site in (sites[0], sites[-1]):
         _follow(bench, site)
-    with bench.stakes("C7f", "C9c"):
+    with bench.fail_if_guest_dies("C7f", "C9c"):
         switch.sites(False, sites)
     same = texts(bench, modules) == off
     restored = ("C9c", *both(bench, "M1c"))
@@ -216,14 +216,14 @@ def module_sites_of_difficult_targets(bench: Bench) -> None:
         bench.write_memory(real.address, built)
         site = replace(real, as_built=built)
         told = f"a module's site that was built to call {target:#x}"
-        with bench.stakes(*clauses):
+        with bench.fail_if_guest_dies(*clauses):
             status = bench.call(make_nop, this, record, target)
         off = bench.code.of(site)
         shown = bench.code.listing(site.address, off)
         message = f"{told} is not switched off: error {status}"
         if not _require(bench, clauses, status == 0 and off != built, message, found=shown):
             return
-        with bench.stakes(*clauses):
+        with bench.fail_if_guest_dies(*clauses):
             status = bench.call(make_call, record, target)
         on = bench.code.of(site)
         shown = bench.code.listing(site.address, on)
@@ -298,7 +298,7 @@ def _refused_or_done(
 ) -> None:
     """A word that stays is another: the port need not look at it, but does all or nothing."""
     name = bench.image.symbolize(call[0])
-    with bench.stakes("C9e"):
+    with bench.fail_if_guest_dies("C9e"):
         status = bench.call(*call)
     now = bench.code.of(site)
     words, other = list(bench.isa.split(code)), bench.isa.split(done)
@@ -334,7 +334,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
             switch.sites(not on, [site] if not on else [])
             switch.tracer(not on)
             bench.guest.tracer.clear()
-            with bench.stakes("C9i", "C2a", *both(bench, "M2c")):
+            with bench.fail_if_guest_dies("C9i", "C2a", *both(bench, "M2c")):
                 before = bench.enter(bench.image.address_of(RUN), 1)
                 bench.run_to(site.address)
                 steps, delayed = 0, False

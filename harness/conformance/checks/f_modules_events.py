@@ -32,7 +32,7 @@ def _loaded_and_watched(bench: Bench) -> Iterator[tuple[Watched, list[ModuleImag
 
 def _run(bench: Bench, clauses: list[str], watched: Watched, what: str) -> None:
     watched.oracle.window(True)
-    with bench.stakes(*clauses):
+    with bench.fail_if_guest_dies(*clauses):
         result = bench.call(bench.image.address_of(RUN), 1)
     watched.oracle.window(False)
     for clause in clauses:
@@ -135,7 +135,7 @@ def either_pointer_is_enough_for_modules(bench: Bench) -> None:
     for way in ({"entry": "ftrace_graph_entry_stub"}, {"leave": "ftrace_stub"}):
         site = next(one for one in sites_of(load(bench)) if one.function == "mod_leaf")
         Switch(bench).graph(True, **way)
-        with bench.stakes("C4a"):
+        with bench.fail_if_guest_dies("C4a"):
             bench.enter(bench.image.address_of(RUN), 1)
             bench.run_to(site.address)
             bench.run_to(bench.image.address_of(GRAPH_ENTER))

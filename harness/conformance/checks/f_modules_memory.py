@@ -22,7 +22,7 @@ def a_module_without_enough_memory(bench: Bench) -> None:
     module = put_module(bench, LOADED[0])
     few = (least - 1).to_bytes(bench.isa.word_size, bench.image.byteorder)
     bench.write_memory(module.this_module + limit, few)
-    with bench.stakes("C7f"):
+    with bench.fail_if_guest_dies("C7f"):
         status = bench.call(bench.image.address_of("load_module"), module.this_module)
     bench.require(
         "C7f",
@@ -38,14 +38,14 @@ def nothing_is_written_where_a_module_was(bench: Bench) -> None:
     switch = Switch(bench)
     switch.tracer(True)
     switch.sites(True, sites_of(modules))
-    with bench.stakes("C7e"):
+    with bench.fail_if_guest_dies("C7e"):
         for name in LOADED:
             unload_module(bench, name)
     for module in modules:
         size = len(module.text) // len(PATTERN)
         bench.write_memory(module.text.start, PATTERN * size)
     pattern = texts(bench, modules)
-    with bench.stakes("C7e"):
+    with bench.fail_if_guest_dies("C7e"):
         switch.sites(True)
         switch.sites(False)
         switch.tracer(False)

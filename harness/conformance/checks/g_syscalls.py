@@ -105,7 +105,7 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     bench.fresh()
     numbers = {call.name.removeprefix("sys_"): call.index for call in calls_of(bench)}
     bench.guest.tracer.set_event("raw_syscalls")
-    with bench.stakes("C13d", "C13e"):
+    with bench.fail_if_guest_dies("C13d", "C13e"):
         _run(bench)
         events = _events(bench, ("C13d", "C13e"))
     enters = [event for event in events if event.name == "sys_enter"]
@@ -179,7 +179,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
             continue
         bench.fresh()
         bench.guest.tracer.set_event("raw_syscalls")
-        with bench.stakes("C13c"):
+        with bench.fail_if_guest_dies("C13c"):
             _run(bench, place)
             threads = ThreadControl(bench.image, bench.guest.debugger)
             threads.change_flags(OTHER_WORK, SYSCALL_TRACEPOINT)
@@ -198,7 +198,7 @@ def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
     """Without the flag the slow path is not executed."""
     slow = [n for n in ("syscall_trace_enter", "syscall_trace_leave") if n in bench.image.symbols]
     bench.fresh()
-    with bench.stakes("C13c"):
+    with bench.fail_if_guest_dies("C13c"):
         here = _run(bench, CALL_RETURNS, *slow)
     where = bench.image.symbolize(here)
     bench.require("C13c", here == _end(bench), f"without an event a system call came to {where}")
@@ -218,7 +218,7 @@ def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
     for at in beside:
         bench.write_memory(at, calls[0].function.to_bytes(word, bench.image.byteorder))
     for number in dict.fromkeys((-1, base - 1, behind, -(1 << 31), (1 << 31) - 1)):
-        with bench.stakes("C13f"):
+        with bench.fail_if_guest_dies("C13f"):
             address = bench.call_for_word(
                 bench.image.address_of("arch_syscall_addr"), number & bench.isa.mask
             )
@@ -238,7 +238,7 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
     bench.fresh()
     calls, base = calls_of(bench), bench.isa.abi.first_syscall
     for call in calls:
-        with bench.stakes("C13f"):
+        with bench.fail_if_guest_dies("C13f"):
             address = bench.call_for_word(
                 bench.image.address_of("arch_syscall_addr"), base + call.index
             )
@@ -271,7 +271,7 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
     if own != called:
         pairs += [("x" + own[1:], called, False), (called, called, False)]
     for symbol, name, belong in pairs:
-        with bench.stakes("C13g"):
+        with bench.fail_if_guest_dies("C13g"):
             answer = bench.call(match, *_strings(bench, symbol, name))
         bench.require(
             "C13g",

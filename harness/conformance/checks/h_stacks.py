@@ -58,7 +58,7 @@ def _trace(watched: Watched, tracer: str) -> None:
         watched.switch.pointer("ftrace_trace_function", tracer)
     watched.switch.sites(True, _chosen(bench))
     bench.guest.tracer.clear()
-    with bench.stakes("C14b"):
+    with bench.fail_if_guest_dies("C14b"):
         watched.run()
 
 

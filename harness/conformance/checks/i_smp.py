@@ -52,7 +52,7 @@ def text_changes_while_another_cpu_runs(bench: Bench) -> None:
     bench.fresh()
     switch = Switch(bench)
     clauses = ("C9i", "C9l", "C10c")
-    with bench.stakes(*clauses):
+    with bench.fail_if_guest_dies(*clauses):
         for number in range(ROUNDS):
             thread = start_on_other(bench)
             for on in (True, False):
@@ -81,7 +81,7 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
         for place in range(len(bench.sites.places(site))):
             bench.fresh()
             call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
-            with bench.stakes("C9i", "C9l"):
+            with bench.fail_if_guest_dies("C9i", "C9l"):
                 with alone(bench, 0):
                     thread = start_on_other(bench)
                 with alone(bench, OTHER):
@@ -112,12 +112,12 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
     switch.sites(True)
     bench.guest.tracer.clear()
     calls = 0
-    with bench.stakes("C4d", "C4g", "C5c"), alone(bench, 0):
+    with bench.fail_if_guest_dies("C4d", "C4g", "C5c"), alone(bench, 0):
         thread = start_on_other(bench)
     for place in (prepare_of(bench.image), LANDING):
         number = 1
         while True:
-            with bench.stakes("C4d", "C4g", "C5c"):
+            with bench.fail_if_guest_dies("C4d", "C4g", "C5c"):
                 with alone(bench, OTHER):
                     bench.run_to(place)
                     end = return_address(bench.guest.debugger, bench.isa.abi)
@@ -135,7 +135,7 @@ def another_cpu_parked_in_the_graph_tracer(bench: Bench) -> None:
                     answer == right,
                     f"a hijacked call while CPU {OTHER} is at {image.symbolize(here)} is wrong",
                 )
-    with bench.stakes("C4d", "C4g", "C5c"):
+    with bench.fail_if_guest_dies("C4d", "C4g", "C5c"):
         status = join(bench, thread)
     for clause in ("C4d", "C5c"):
         bench.require(clause, status == RIGHT, f"CPU {OTHER}: {wrong_answer(image, status)}")

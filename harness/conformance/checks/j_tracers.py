@@ -61,7 +61,7 @@ def what_a_tracer_is_given(bench: Bench) -> None:
 def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str = "") -> None:
     """A call through a stub to the tracer of a number; failures are of C18, or of ``instead``."""
     retrace = Retrace(bench, partial(watched, bench, name, number, stub))
-    bench.locate = retrace.lost
+    bench.locate = retrace.last_instruction
     clause = instead or "C18a"
     groups = dict.fromkeys(GROUPS, clause)
     try:
@@ -70,7 +70,9 @@ def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str =
         retrace.go_first(error, partial(judge_first, retrace, groups))
         return
     what, count = f"a call of {name} through {stub}", len(call.called.get(SELFTEST, ()))
-    if bench.require(clause, count == 1, f"{what} came {count} times to the tracer", retrace.lost):
+    if bench.require(
+        clause, count == 1, f"{what} came {count} times to the tracer", retrace.last_instruction
+    ):
         _judge_given(retrace, call, number, what, instead)
     if instead:
         compare(retrace, call, what, groups)
@@ -211,7 +213,7 @@ def both_tracers_record_every_call(bench: Bench) -> None:
         seen.switch.graph(True)
         seen.on()
         bench.guest.tracer.clear()
-        with bench.stakes("C20b"):
+        with bench.fail_if_guest_dies("C20b"):
             seen.run()
         for graph in (False, True):
             expected, compared = seen.compare(graph=graph)
@@ -264,7 +266,7 @@ def _judge_calls(
     """Call each function once, and look at the tracers' counts."""
     for test in tests:
         test.write(calls=0, op=0)
-    with bench.stakes("C20c"):
+    with bench.fail_if_guest_dies("C20c"):
         for name in (LEAF, SECOND):
             bench.call(bench.image.address_of(name), 1)
     for number, test in enumerate(tests):

@@ -35,7 +35,7 @@ def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
     for order in permutations(tests):
         for test in tests:
             test.write(calls=0, op=0)
-        with bench.stakes("C20c"):
+        with bench.fail_if_guest_dies("C20c"):
             thread = start_on_other(bench)
             for test in order:
                 test.switch(True)
@@ -59,7 +59,7 @@ def tracers_change_while_another_cpu_runs(bench: Bench) -> None:
         )
         for test in tests:
             test.write(calls=0)
-        with bench.stakes("C20c"):
+        with bench.fail_if_guest_dies("C20c"):
             bench.call(site.function_address, *ARGUMENTS)
         left = [number for number, test in enumerate(tests) if test.read("calls")]
         bench.require("C20c", not left, f"tracers went under CPU {OTHER} and are called", on=left)
@@ -77,7 +77,7 @@ def another_cpu_parked_in_the_stub(bench: Bench) -> None:
         test.only(site)
         test.switch(True)
     Switch(bench).sites(True, sites)
-    with bench.stakes("C20c"):
+    with bench.fail_if_guest_dies("C20c"):
         with alone(bench, 0):
             thread = start_on_other(bench)
         with alone(bench, OTHER):
@@ -86,7 +86,7 @@ def another_cpu_parked_in_the_stub(bench: Bench) -> None:
     for number in count():
         for test in tests:
             test.write(calls=0, op=0)
-        with bench.stakes("C20c"):
+        with bench.fail_if_guest_dies("C20c"):
             with alone(bench, OTHER):
                 before = bench.enter(sites[0].function_address, *ARGUMENTS)
                 here = into_stub(bench, number)
@@ -108,6 +108,6 @@ def another_cpu_parked_in_the_stub(bench: Bench) -> None:
             )
         if bench.image.function_at(here) != bench.code.stub:
             break
-    with bench.stakes("C20c"):
+    with bench.fail_if_guest_dies("C20c"):
         answer = join(bench, thread)
     bench.require("C20c", answer == RIGHT, f"CPU {OTHER}: {wrong_answer(bench.image, answer)}")

@@ -127,7 +127,7 @@ def from_one_stub_to_the_other(bench: Bench) -> None:
     on, texts = bench.code.of(site), [bench.code.text()]
     refused(bench, "C21d", site, back, "the site does not call the first address")
     for call, target in ((there, other), (back, caller)):
-        with bench.stakes("C21c"):
+        with bench.fail_if_guest_dies("C21c"):
             status = bench.call(*call)
         texts.append(bench.code.text())
         name, found = image.symbolize(target), bench.code.of(site)
@@ -177,12 +177,12 @@ def both_stubs_from_a_module(bench: Bench) -> None:
         (True, "ftrace_modify_call", caller, other),
     ):
         what = f"{function}({', '.join(map(image.symbolize, addresses))}) for a module's site"
-        with bench.stakes("C21e"):
+        with bench.fail_if_guest_dies("C21e"):
             status = bench.call(image.address_of(function), bench.port.record_of(site), *addresses)
         if not bench.require("C21e", status == 0, f"{what}: error {status}"):
             return
         test.write(calls=0, regs=0)
-        with bench.stakes("C21e"):
+        with bench.fail_if_guest_dies("C21e"):
             bench.call(image.address_of(RUN), 1)
         calls, told = test.read("calls"), "with" if test.read("regs") else "without"
         bench.require(

@@ -36,7 +36,7 @@ def each_site_has_its_own_ops(bench: Bench) -> None:
             test.switch(True)
         for round_ in (1, 2):
             for test, site in zip(tests, sites, strict=True):
-                with bench.stakes("C22a"):
+                with bench.fail_if_guest_dies("C22a"):
                     bench.call(site.function_address, 1)
                 found = {"calls": test.read("calls"), "op": test.read("op"), "ip": test.read("ip")}
                 bench.require(
@@ -58,7 +58,7 @@ def the_function_is_that_of_the_ops(bench: Bench) -> None:
     listed.switch(True)
     Switch(bench).sites(True, [site])
     bench.write_memory(site.literal, own.ops.to_bytes(size, order))
-    with bench.stakes("C22a"):
+    with bench.fail_if_guest_dies("C22a"):
         bench.call(site.function_address, 1)
     found = own.read("calls"), listed.read("calls")
     bench.require(
@@ -86,7 +86,7 @@ def tracers_change_under_a_cpu_in_the_stub(bench: Bench) -> None:
             here = into_stub(bench, number)
             if bench.image.function_at(here) != bench.code.stub:
                 break
-            with bench.stakes("C22f"):
+            with bench.fail_if_guest_dies("C22f"):
                 other.switch(comes)
                 bench.run_to(bench.sites.resumes(site))
             found = {"calls": stays.read("calls"), "op": stays.read("op")}
@@ -128,7 +128,7 @@ def the_literal_follows_the_tracers(bench: Bench) -> None:
         (own, False, (every.ops, every.ops, nop), "the one of all functions alone"),
         (every, False, (several, several, nop), "none any more"),
     ):
-        with bench.stakes("C22c"):
+        with bench.fail_if_guest_dies("C22c"):
             test.switch(state)
         _judge(bench, sites, expected, what)
         literals = bench.sites.literals_of(sites[:2])
@@ -177,7 +177,7 @@ def a_function_without_room_is_left_out(bench: Bench) -> None:
     records = [ip for ip in bench.sites.records if start <= ip < end]
     shown = [f"{ip:#x} {image.symbolize(ip)}" for ip in records]
     bench.require("C22d", not records, f"{UNALIGNED} has a record", records=shown)
-    with bench.stakes("C22d"):
+    with bench.fail_if_guest_dies("C22d"):
         Switch(bench).sites(True)
     built, now = image.read(start, end - start), bench.read_memory(start, end - start)
     bench.require(

@@ -40,7 +40,7 @@ def a_trampoline_alone(bench: Bench) -> None:
         call, arrived = _enter(bench, _prepare(bench, name, tracer=False))
         trampoline = bench.image.address_of("ftrace_direct_tramp")
         steps = 0
-        with bench.stakes("C23a", "C23d"):
+        with bench.fail_if_guest_dies("C23a", "C23d"):
             while steps < MOST and bench.guest.debugger.step_instruction().address != trampoline:
                 steps += 1
             what = f"a call of {name} through its trampoline"
@@ -63,7 +63,7 @@ def a_trampoline_after_a_tracer(bench: Bench) -> None:
             call, arrived = _enter(bench, site)
             changed = {first: VALUE & bench.isa.mask} if action is Action.SET_ARGUMENT else {}
             what = f"a call of {name} through its trampoline, after a tracer"
-            with bench.stakes("C23b"):
+            with bench.fail_if_guest_dies("C23b"):
                 came = bench.run_to(tracer, trampoline) == tracer & bench.isa.mask
                 if bench.require("C23b", came, f"{what}: the trampoline comes first"):
                     bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
@@ -114,7 +114,7 @@ def _judge_entry(
 def _judge_behind(bench: Bench, call: TracedCall, changed: Registers, what: str) -> None:
     """The trampoline returns, and the function goes on."""
     abi, form = bench.isa.abi, call.site.form
-    with bench.stakes("C23c"):
+    with bench.fail_if_guest_dies("C23c"):
         bench.run_to(bench.sites.resumes(call.site))
     names = (*live_registers(abi, form, bench.kernel), *abi.saved, *abi.fixed, abi.stack_register)
     expected = {name: call.before[name] for name in names}
@@ -155,7 +155,7 @@ def trampolines_and_tracers_in_every_order(bench: Bench) -> None:
             test.switch(test not in on)
             on ^= {test}
             before = {one: _count(one) for one in due}
-            with bench.stakes("C23e"):
+            with bench.fail_if_guest_dies("C23e"):
                 for site in (leaf, second):
                     bench.call(site.function_address, 1)
             found = [_count(one) - before[one] for one in due]
@@ -179,7 +179,7 @@ def a_trampoline_changes_under_a_cpu_in_the_stub(bench: Bench) -> None:
             here = into_stub(bench, number)
             if bench.image.function_at(here) != bench.code.stub:
                 break
-            with bench.stakes("C23f"):
+            with bench.fail_if_guest_dies("C23f"):
                 direct.switch(False) if goes else direct.exchange()
                 bench.run_to(bench.sites.resumes(site))
             _judge_change(bench, direct, here, goes, " after a tracer" if tracer else "")
@@ -217,7 +217,7 @@ def a_trampoline_of_a_modules_function(bench: Bench) -> None:
         if tracers:
             test.switch(True)
         before = direct.calls, test.read("calls")
-        with bench.stakes("C23e"):
+        with bench.fail_if_guest_dies("C23e"):
             bench.call(bench.image.address_of(RUN), 1)
         found = direct.calls - before[0], test.read("calls") - before[1]
         bench.require(

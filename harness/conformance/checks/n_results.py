@@ -28,7 +28,7 @@ def results_in_the_events_of_returns(bench: Bench) -> None:
             switch.graph(True)
             switch.sites(True, [site])
             call = come_to(bench, site)
-            with bench.stakes("C24a"):
+            with bench.fail_if_guest_dies("C24a"):
                 bench.run_to(LANDING)
                 bench.registers.fill(abi.results, abi.float_results, number)
                 expected = bench.registers.read()[abi.results[0]] & bench.isa.mask
