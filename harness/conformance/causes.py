@@ -48,12 +48,12 @@ class Cause:
     @property
     def evidence(self) -> list[str]:
         """The minimal evidence, in lines."""
-        return bounded(least(self.first.evidence))
+        return limited(least(self.first.evidence))
 
     @property
     def guest(self) -> list[str]:
         """The state of the guest, in lines, and the advice."""
-        return bounded(
+        return limited(
             line for title in NOT_LEAST for line in shown_value(self.first.evidence.get(title))
         )
 
@@ -104,7 +104,7 @@ def document_of(source: str) -> str:
     return next((one.title for one in load_catalogue().document if one.key == source), source)
 
 
-def bounded(lines: Iterable[str]) -> list[str]:
+def limited(lines: Iterable[str]) -> list[str]:
     """Evidence from an untrusted report, limited in lines and width."""
     shown: list[str] = []
     for line in lines:

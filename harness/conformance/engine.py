@@ -163,7 +163,7 @@ def verdicts(
 ) -> tuple[list[ClauseResult], list[Finding]]:
     """The verdict of each clause from the checks of all builds, and the causes of the failures.
 
-    A clause that is not in ``clauses`` has a result too if it failed in a check that was unfinished
+    A clause that is not in ``clauses`` has a result too if it failed in a check that ended
     before it judged one of them.
     """
     config = spec.effective_config
@@ -195,7 +195,7 @@ def verdicts(
 
 
 def _broken_instead(results: Sequence[ClauseResult], builds: Sequence[BuildFindings]) -> set[str]:
-    """The clauses that failed in checks that were unfinished before they judged another clause."""
+    """The clauses that failed in checks that ended before they judged another clause."""
     unfinished = {
         at
         for result in results

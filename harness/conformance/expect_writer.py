@@ -39,13 +39,13 @@ def written(port: str, reports: Sequence[Report], old: ExpectFile | None) -> str
 
     Entries of ``old`` stay if they match, or if this run does not judge them.
     """
-    kept = list(_kept(old.failure if old else (), reports))
+    valid = list(_still_valid(old.failure if old else (), reports))
     found: dict[Key, list[str]] = {}
     for report in reports:
         required = {result.clause for result in report.failed}
         messages: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         for clause, failure in failures(report):
-            known = any(one.matches(report.config, clause, failure) for one in kept)
+            known = any(one.matches(report.config, clause, failure) for one in valid)
             if clause in required and not known:
                 messages[clause, failure.check, failure.variant].append(message_of(failure))
         for (clause, check, build), said in messages.items():
@@ -62,11 +62,13 @@ def written(port: str, reports: Sequence[Report], old: ExpectFile | None) -> str
         )
         for (clause, check, build, pattern), configs in found.items()
     ]
-    every = sorted((*kept, *new), key=lambda one: order_of(one.clause))
+    every = sorted((*valid, *new), key=lambda one: order_of(one.clause))
     return HEAD.format(port=_string(port)) + "".join(map(_table, every))
 
 
-def _kept(old: Iterable[ExpectedFailure], reports: Sequence[Report]) -> Iterator[ExpectedFailure]:
+def _still_valid(
+    old: Iterable[ExpectedFailure], reports: Sequence[Report]
+) -> Iterator[ExpectedFailure]:
     for one in old:
         seen = {report.config: seen_in(one, report) for report in reports}
         left = tuple(name for name in one.configs if seen.get(name) is not False)

@@ -99,9 +99,9 @@ def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
     # Wrong words that were found tell more than an error that they have led to, and sites are
     # written before slots.
     patching = failure.layer is Layer.PATCHING
-    unseen = patching and "found" not in failure.evidence
+    not_observed = patching and "found" not in failure.evidence
     slots = patching and _subject(failure) == "slots"
-    return vague, failure.layer, failure.died, unseen, slots, failure.place is None
+    return vague, failure.layer, failure.died, not_observed, slots, failure.place is None
 
 
 def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:

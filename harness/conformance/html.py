@@ -13,10 +13,10 @@ from harness.conformance.catalogue import order_of
 from harness.conformance.causes import (
     Cause,
     OnConfig,
-    bounded,
     causes,
     clause_of,
     document_of,
+    limited,
 )
 from harness.conformance.evidence import shown_value
 from harness.conformance.findings import shape
@@ -38,7 +38,7 @@ COLOURS = {
 WORDS = {"not claimed": "n/c", "not observable": "n/o"}
 """Short names of verdicts."""
 
-KEPT = ("pass", "not claimed", "not observable")
+NOT_FAILED = ("pass", "not claimed", "not observable")
 
 MANY = 4
 """With more configs than this, their names stand upright above the grid."""
@@ -57,9 +57,9 @@ class Row:
     verdicts: list[ClauseData | None]
 
     @property
-    def kept(self) -> bool:
+    def passes(self) -> bool:
         """Whether no config fails it."""
-        return all(one is None or one.state in KEPT for one in self.verdicts)
+        return all(one is None or one.state in NOT_FAILED for one in self.verdicts)
 
 
 @dataclass(slots=True)
@@ -179,5 +179,5 @@ def _failures(clause: ClauseData) -> list[Failures]:
                 for title, value in one.evidence.items()
                 for line in shown_value({title: value})
             )
-            kinds[key] = Failures(one, bounded(lines))
+            kinds[key] = Failures(one, limited(lines))
     return list(kinds.values())

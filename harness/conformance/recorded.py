@@ -21,12 +21,12 @@ from harness.replay import Recorder, ReplayedGuest, move_recording, open_replay
 
 @dataclass(slots=True)
 class _Run:
-    """The recorded run of one guest, which ends before the guest does; ``kept`` on disk."""
+    """The recorded run of one guest, which ends before the guest does; ``saved``: it is on disk."""
 
     recorder: Recorder
     trace: Path
     ended: bool = False
-    kept: bool = False
+    saved: bool = False
 
     def end(self, guest: Guest) -> None:
         """The recording is over; its events, as far as they can be read, are in the trace."""
@@ -81,7 +81,7 @@ class RecordedBench(Bench):
                 yield guest
         finally:
             if run.ended:
-                run.kept = run.recorder.save()
+                run.saved = run.recorder.save()
             else:
                 run.recorder.discard()
 
@@ -135,7 +135,7 @@ def record_failure(spec: GuestSpec, finding: Finding, trace: Path) -> None:
                 f"{finding.clause} does not fail again in {failure.check} while the guest's clock "
                 f"counts instructions: {failure.message}"
             )
-        if bench.found is None or not bench.found.kept:
+        if bench.found is None or not bench.found.saved:
             raise UsageError(
                 f"there is no run to go into: {finding.clause} fails before a guest runs, or QEMU "
                 "has ended with it"

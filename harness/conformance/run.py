@@ -125,10 +125,10 @@ def joined(job: Job, parts: Sequence[BuildFindings]) -> BuildFindings:
     for clause, one in sorted(told, key=lambda told: order[told[1].check]):
         failures.setdefault(clause, []).append(one)
     reason = next((part.reason for part in parts if part.reason), "")
-    judged, lost = (
+    judged, unfinished = (
         _union(found) for found in zip(*((p.judged, p.unfinished) for p in parts), strict=True)
     )
-    return BuildFindings(job.variant, judged, failures, reason, lost)
+    return BuildFindings(job.variant, judged, failures, reason, unfinished)
 
 
 def _union(all_found: Sequence[Mapping[str, set[str]]]) -> dict[str, set[str]]:

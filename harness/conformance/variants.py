@@ -90,8 +90,8 @@ def _edited(spec: GuestSpec, edits: Edits) -> Iterator[GuestSpec]:
 
     The copy is removed at the end of the block; errors name the port's own files.
     """
-    with ScratchDirectory() as private:
-        own, copy = spec.port.directory, private.path / "port"
+    with ScratchDirectory() as directory:
+        own, copy = spec.port.directory, directory.path / "port"
         shutil.copytree(own, copy)
         for name, text in edits.items():
             (copy / name).write_text(text, encoding="utf-8")

@@ -171,7 +171,7 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     }
     right = func == site.ip
     bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)
-    _judge_kept(retrace, call, what)
+    _judge_saved(retrace, call, what)
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
         message = f"{what}: there is no frame pointer"
         bench.require("C6a", pointer != 0, message, of_pointer, **told)
@@ -207,12 +207,12 @@ def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
     return retrace.last_instruction()
 
 
-def _judge_kept(retrace: Retrace, call: TracedCall, what: str) -> bool:
-    """The return address that the kernel keeps."""
+def _judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
+    """The return address that the kernel saves."""
     bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[0]
-    kept = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
-    right = kept == call.caller
-    told = {"expected": f"{call.caller:#x}", "found": f"{kept:#x}"}
+    saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
+    right = saved == call.caller
+    told = {"expected": f"{call.caller:#x}", "found": f"{saved:#x}"}
     place = partial(retrace.origin, name, GRAPH_ENTER)
     bench.require("C4d", right, f"{what}: what is kept is not where it returns to", place, **told)
     if bench.applies("C4j"):
@@ -286,8 +286,11 @@ def _is_explained(retrace: Retrace, what: str) -> bool:
     call = retrace.call
     if call is None or GRAPH_ENTER not in call.called:
         return False
-    kept, same_pointer = _judge_kept(retrace, call, what), _judge_frame_pointer(retrace, call, what)
-    if kept and same_pointer:
+    same_address, same_pointer = (
+        _judge_saved(retrace, call, what),
+        _judge_frame_pointer(retrace, call, what),
+    )
+    if same_address and same_pointer:
         return False
     retrace.bench.mark_unfinished()
     return True

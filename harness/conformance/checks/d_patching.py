@@ -83,10 +83,10 @@ _STATES = {True: "on", False: "off"}
 class _Operation:
     """A call of a patching function.
 
-    ``prepare`` makes the guest fresh, does what has to come before, and returns the call;
+    ``prepare`` boots or restores the guest, does what must come before, and returns the call;
     ``watched`` are the addresses that it may write, and ``place`` is the site or slot;
-    ``literals`` are those of the site's own ops if the image has no such site; ``kept`` have to
-    stay as they are throughout.
+    ``literals`` are those of the site's own ops if the image has no such site; ``constant`` must
+    not change at any time.
     """
 
     name: str
@@ -94,7 +94,7 @@ class _Operation:
     watched: range
     place: int
     literals: range = range(0)
-    kept: range = range(0)
+    constant: range = range(0)
 
 
 def _judge(bench: Bench, operation: _Operation) -> None:
@@ -111,7 +111,7 @@ def _judge(bench: Bench, operation: _Operation) -> None:
     for address, values in log.values.items():
         if address in literal:
             continue
-        if address in operation.kept:
+        if address in operation.constant:
             message = f"{what}: the site was something else in between"
             bench.require("C22c", len(values) == 1, message, found=values)
             continue
@@ -197,7 +197,7 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
         same = bench.image.address_of("ftrace_modify_call"), record, caller, caller
         register = bench.image.address_of("register_ftrace_function"), Selftest(bench).ops
         changed = operation("another ops", same, make_call, register)
-        yield replace(changed, kept=_around(bench, site))
+        yield replace(changed, constant=_around(bench, site))
 
 
 def _slots(bench: Bench) -> Iterator[_Operation]:
@@ -329,7 +329,7 @@ def _words(isa: Isa, operation: _Operation, before: bytes, after: bytes) -> dict
     return {
         start + at: [before[at : at + size]]
         for at, size in sizes.items()
-        if before[at : at + size] != after[at : at + size] or start + at in operation.kept
+        if before[at : at + size] != after[at : at + size] or start + at in operation.constant
     }
 
 

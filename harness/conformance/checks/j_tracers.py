@@ -128,8 +128,8 @@ def _acting(
     return call
 
 
-def _kept(bench: Bench, call: TracedCall) -> dict[str, int]:
-    """What all that may be called at the site finds in the registers."""
+def _registers_at_site(bench: Bench, call: TracedCall) -> dict[str, int]:
+    """The registers at the site, which every function called there gets."""
     abi, form = bench.isa.abi, call.site.form
     names = (*live_registers(abi, form, bench.kernel), *abi.saved, *abi.fixed, abi.stack_register)
     found = {name: call.before[name] for name in names}
@@ -165,7 +165,7 @@ def led_elsewhere(bench: Bench, name: str, stub: str, clause: str) -> None:
     place = partial(_stub, bench, "returned")
     if bench.require(clause, here == elsewhere & bench.isa.mask, told, place):
         what = f"what a tracer calls in place of {name}"
-        _judge(bench, clause, _kept(bench, call), bench.registers.read(), what)
+        _judge(bench, clause, _registers_at_site(bench, call), bench.registers.read(), what)
 
 
 @check("C19b", layer=Layer.CALL)
@@ -181,7 +181,7 @@ def changed_argument(bench: Bench, number: int, stub: str, clause: str) -> None:
     call = _acting(bench, LEAF, stub, Action.SET_ARGUMENT, value, number)
     bench.run_to(bench.sites.resumes(call.site))
     what = f"a call of {LEAF} with another {register} by a tracer"
-    expected = _kept(bench, call) | {register: value}
+    expected = _registers_at_site(bench, call) | {register: value}
     _judge(bench, clause, expected, bench.registers.read(), what)
 
 
