@@ -200,7 +200,7 @@ class _Printer:
             yield f"{self._context(event)}{column}{'  ' * depth}/* {_comment(event)} */"
 
     def _entry(self, cpu: _Cpu, call: FuncgraphEntryEvent, leaf: FuncgraphExitEvent | None) -> str:
-        options, depth = self._options, _bounded(call.depth)
+        options, depth = self._options, _clamped(call.depth)
         context = self._context(call)
         cpu.depth = depth - 1 if leaf else depth
         cpu.entered.pop(depth, None)
@@ -212,7 +212,7 @@ class _Printer:
         return f"{context}{column}{call.indentation}{call.function}() {{"
 
     def _exit(self, cpu: _Cpu, event: FuncgraphExitEvent) -> str:
-        depth = _bounded(event.depth)
+        depth = _clamped(event.depth)
         cpu.depth = depth - 1
         matches = depth >= _REMEMBERED or cpu.entered.pop(depth, None) == event.func
         name = "" if matches and not self._options.tail else f" /* {event.function} */"
@@ -263,18 +263,18 @@ class _Printer:
             return True
         if event.func not in self._irq_text:
             return False
-        cpu.irq_depth = _bounded(event.depth)
+        cpu.irq_depth = _clamped(event.depth)
         return True
 
     def _hides_exit(self, cpu: _Cpu, event: FuncgraphExitEvent) -> bool:
         if self._options.irqs or cpu.irq_depth == -1:
             return False
-        if cpu.irq_depth >= _bounded(event.depth):
+        if cpu.irq_depth >= _clamped(event.depth):
             cpu.irq_depth = -1
         return True
 
 
-def _bounded(depth: int) -> int:
+def _clamped(depth: int) -> int:
     return min(max(depth, 0), MAX_DEPTH)
 
 
