@@ -9,7 +9,7 @@
 
 The marker takes what `harness.boot` takes.  If the marker names no config, the fixture or parameter
 ``config`` of the test does.  A test that fails shows where the guest stood: registers, backtrace,
-disassembly, the last events, and the tail of its console; its trace.dat is kept in the temporary
+disassembly, the last events, and the tail of its console; its trace.dat is saved in the temporary
 directory of pytest.  With ``--harness-shell`` it opens a prompt there.
 """
 
@@ -111,7 +111,7 @@ def _once(left: "list[Guest]") -> "AbstractContextManager[Guest]":
     return nullcontext(left.pop())
 
 
-def _kept_trace(item: pytest.Item, running: "Guest") -> tuple[Path | None, str]:
+def _saved_trace(item: pytest.Item, running: "Guest") -> tuple[Path | None, str]:
     """A trace.dat of the guest's events in pytest's temporary directory, and what to say of it."""
     from harness.errors import HarnessError
 
@@ -119,14 +119,14 @@ def _kept_trace(item: pytest.Item, running: "Guest") -> tuple[Path | None, str]:
     text = f"\n\nIts trace: {file}"
     try:
         try:
-            kept = running.save_trace(file)
+            saved = running.save_trace(file)
         except HarnessError as error:
             # The guest may be dead, or hang.
-            kept = running.save_trace(file, settled=False)
+            saved = running.save_trace(file, settled=False)
             text += f"\nThe last events may be missing: {error.message}"
     except HarnessError as error:
-        return None, f"\n\nIts trace could not be kept: {error.message}"
-    return (file, text) if kept else (None, "")
+        return None, f"\n\nIts trace could not be saved: {error.message}"
+    return (file, text) if saved else (None, "")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -138,11 +138,11 @@ def pytest_runtest_makereport(
     running: Any = getattr(item, "funcargs", {}).get("guest")
     if report.when == "call" and report.failed and hasattr(running, "describe"):
         title, text = "the guest at the failure", running.describe()
-        kept, where = _kept_trace(item, running)
+        path, where = _saved_trace(item, running)
         text += where
-        if kept is not None:
+        if path is not None:
             # JUnit takes them from the last report of the test.
-            item.user_properties.append(("trace.dat", str(kept)))
+            item.user_properties.append(("trace.dat", str(path)))
         shown: Any = report.longrepr
         if hasattr(shown, "addsection"):
             # In the report of JUnit too, unlike the report's own sections.
