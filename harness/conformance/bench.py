@@ -172,7 +172,7 @@ class Bench:
             self.require(clause, False, error.message, lambda: found, about, **evidence)
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
-        """The result of ``locate``, by single steps; None if the guest fails meanwhile."""
+        """The result of ``locate``, which single-steps; None if the guest fails during it."""
         if self._enough is not None:
             return None
         try:
@@ -249,7 +249,7 @@ class Bench:
             spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
         self._running = self.power_on(spec, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
-        # What is known of the previous guest is no longer true.
+        # These were the registers of the previous guest.
         vars(self).pop("registers", None)
         return self._guest
 
@@ -389,7 +389,7 @@ class Bench:
     ) -> Iterator[None]:
         """If the guest dies in this block, these clauses fail; ``locate`` finds the place.
 
-        ``inside`` has the clauses that fail in their stead if the place is in that function.
+        ``inside`` gives other clauses that fail instead if the place is in one of its functions.
         """
         before = self.clauses_if_dead, self.locate, self.inside
         self.clauses_if_dead, self.locate, self.inside = clauses, locate, inside

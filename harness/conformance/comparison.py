@@ -76,7 +76,7 @@ def compare(
 
 
 def expected_behind(abi: Abi, form: Form, before: Registers) -> Registers:
-    """The registers before a site, with the stack pointer that belongs behind it."""
+    """The registers before a site, with the stack pointer expected after it."""
     stack = abi.stack_register
     return before | {stack: before[stack] + abi.at_site(form).pops}
 

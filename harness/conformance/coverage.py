@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which clauses ``harness conform`` judges on a machine config, and why not the others."""
+"""The clauses that ``harness conform`` judges on a machine config, and why not the others."""
 
 from enum import StrEnum
 

@@ -107,8 +107,8 @@ def explain_by_patching(
 ) -> BuildFindings:
     """Repeat failed checks of other layers, with the debugger in place of the patching functions.
 
-    Failures that go away are reported as caused by a failure of those functions.  A check that
-    fails in another way then says nothing: it may not have come to what failed before.
+    Failures that go away are reported as caused by a failure of those functions.  A check
+    that fails in another way is no evidence: it may not have reached the first failure.
     """
     told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
     failed = {one.check for _, one in told if one.layer > Layer.PATCHING}

@@ -7,7 +7,7 @@ from harness.machine.console import DEATH_STRINGS
 
 GUEST = "guest"
 NOT_LEAST = (GUEST, "advice")
-"""Titles of dumps, and of what is no evidence."""
+"""Titles of dumps, and of values that are not evidence."""
 
 EXPECTED, FOUND = "expected", "found"
 

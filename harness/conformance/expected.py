@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Known failures of a port: the file that lists them, and its use on a report.
 
-The file lies in the port's tree and is reviewed there; docs/conform.rst describes it.
+The file is in the port's tree and is reviewed there; docs/conform.rst describes it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ FILE = "expect.toml"
 
 LIMIT = MIB
 MESSAGE = 400
-"""Characters of a message in a report, and of what a pattern is compared with."""
+"""Maximum characters of a message in a report, and of the text that a pattern is compared with."""
 
 ADVICE = "docs/conform.rst, Known failures, describes every key."
 
@@ -150,7 +150,7 @@ def _reason(report: Report, result: ClauseResult, failure: Failure, expected: Ex
 
 
 def seen_in(one: ExpectedFailure, report: Report) -> bool | None:
-    """Whether a report has such a failure; None if it does not tell."""
+    """Whether a report has such a failure; None if it is not known."""
     if any(one.matches(report.config, clause, failure) for clause, failure in failures(report)):
         return True
     judged = any(one.judged_in(result) for result in report.results)

@@ -28,15 +28,15 @@ _CALL = re.compile(
 """How messages about one call begin."""
 
 OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftrace_modify_graph")
-"""How the names of the port's functions begin that patch the slots of tracers."""
+"""Prefixes of the names of the port's functions that patch the slots of tracers."""
 
 WHOLE, FETCHED = "C9j", "C9k"
-"""Aspects of the stores themselves: one for a word, and maintenance behind them."""
+"""Clauses about single stores: each word is written at once, and fetches see it afterwards."""
 OF_STORES = (WHOLE, FETCHED)
 REFUSALS = (REFUSAL, HALF_DONE, REACH)
 
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
-"""What an unwinder sees, of which nothing follows for what runs."""
+"""Clauses about unwinding; their failures cannot cause other failures."""
 
 IN_STEPS = "stores-and-maintenance"
 AFTER_BOOT = "text-after-boot"
@@ -96,8 +96,8 @@ class _Group:
 def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
     clause, failure = one
     vague = failure.about == BOOT and clause not in OF_BOOT
-    # Wrong words that were found tell more than an error that they have led to, and sites are
-    # written before slots.
+    # Wrong words are better evidence than an error that they caused, and sites are written
+    # before slots.
     patching = failure.layer is Layer.PATCHING
     not_observed = patching and "found" not in failure.evidence
     slots = patching and _subject(failure) == "slots"
@@ -152,7 +152,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     if failure.layer is Layer.PATCHING and failure.about != BOOT:
         yield _subject(failure), aspect_of(clause, failure)
         aspect = aspect_of(clause, failure)
-        # That a store is wrong in itself is so whoever uses it.
+        # A wrong store is wrong in every check.
         if place is not None and (place.how not in (CALLED, WROTE) or aspect in OF_STORES):
             yield place.file, place.line, aspect
         return
@@ -207,7 +207,7 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
         if idle and any(failure.check == AFTER_BOOT for _, failure in root.told):
             return True
-    # The combinations of features have no other checks that could tell.
+    # No other checks run on the combinations of features.
     alone = all(failure.check == COMBINATIONS for _, failure in group.told)
     died = all(failure.died and failure.place is None for _, failure in group.told)
     if group.layer is not Layer.WORKLOAD and not (group.layer is Layer.CALL and died):

@@ -41,7 +41,7 @@ WORDS = {"not claimed": "n/c", "not observable": "n/o"}
 NOT_FAILED = ("pass", "not claimed", "not observable")
 
 MANY = 4
-"""With more configs than this, their names stand upright above the grid."""
+"""With more configs than this, their names are vertical above the grid."""
 
 MOST = 40
 """Kinds of failures of one clause that are shown."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the words of ``[kernel]`` in ``port.toml`` exclude from the suite.
+"""The clauses that words of ``[kernel]`` in ``port.toml`` exclude from the suite.
 
 docs/kernel-words.rst is made from this.  Checks test the words themselves (``bench.kernel``); the
 lists of clauses here are for verdicts and for the document.

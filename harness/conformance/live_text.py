@@ -159,7 +159,7 @@ class LiveSites:
     def places(self, site: CallSite) -> list[int]:
         """The instructions of a call site at which a CPU can be stopped: not in a delay slot."""
         found, at, delayed = [], site.address, False
-        # What was built may be other instructions in the same place.
+        # The built image may have other instructions there.
         target = self._image.target_of(site, "ftrace_caller")
         on = self._isa.sites.code_for(site, SiteState.CALL, target)
         for instruction in self._isa.split(on + site.as_built[len(on) :]):

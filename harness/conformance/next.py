@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What to write or to fix next in a port, in the order in which a port is written."""
+"""The next part to write or to fix in a port, in the order in which a port is written."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Data of the guest that is not the port's, before and after a call of the port."""
+"""The guest's data except the port's, before and after a call of the port."""
 
 from functools import lru_cache
 
@@ -9,20 +9,20 @@ from harness.image import RunningImage
 from harness.units import align_up
 
 BEHIND = 256
-"""Bytes behind .bss, for what is written behind its last variable."""
+"""Bytes after .bss that are compared, to detect writes past its last variable."""
 
 OF_CPUS = "/smp.c"
-"""The files with what there is of each CPU: it changes when a port waits for the others."""
+"""Files with data of each CPU, which changes when a port waits for other CPUs."""
 
 MANY = 8
-"""The most words that are told."""
+"""Maximum number of words reported."""
 
 
 class OthersData:
     """Everything from the kernel's text to the end of .bss, except the variables of the port and of
     `OF_CPUS`.
 
-    Stacks, the heap and the ring buffer lie behind it.
+    Stacks, the heap and the ring buffer are not included: they follow .bss.
     """
 
     def __init__(self, bench: Bench) -> None:
@@ -53,5 +53,5 @@ class OthersData:
 
 @lru_cache(maxsize=1)
 def _variables_of_port(image: RunningImage) -> list[range]:
-    """They are looked up once for all calls of one build."""
+    """Cached, as all calls of one build need them."""
     return image.variables_in(lambda file: port_file(file) is not None or file.endswith(OF_CPUS))

@@ -160,7 +160,7 @@ class _Search:
             how = "asked last before the word was made"
             return self._question(made, how) or self._made_at(made)
         if aspect in (REFUSAL, REACH):
-            # What was not refused has passed the last conditional branch before the first store.
+            # A request is accepted at the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
         if not self._stores:
@@ -193,7 +193,7 @@ class _Search:
         return (None if made is None else self._made_at(made)) or self._wrote()
 
     def _wrote(self, number: int = -1) -> Place | None:
-        """A store to the code, or what the port did before if it is not the port's."""
+        """A store to the code; if the kernel made it, the port's last instruction before it."""
         if not self._stores:
             return None
         for step in reversed(self._steps[: self._stores[number] + 1]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A failure once more, in a run that is recorded, to go into it at the place that is wrong."""
+"""Repeat a failure in a recorded run, and go to the wrong place in its replay."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -48,9 +48,9 @@ def _save_events(guest: Guest, trace: Path) -> None:
 
 
 class RecordedBench(Bench):
-    """Each guest of it is recorded.  The checks end with the failure that is wanted.
+    """A bench that records each of its guests.  The checks end with the wanted failure.
 
-    ``found`` is the run in which it came, complete when the bench is closed.
+    ``found`` is the run with that failure, complete when the bench is closed.
     """
 
     def __init__(self, variant: Variant, clause: str, failure: Failure, directory: Path) -> None:

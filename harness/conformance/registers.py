@@ -57,7 +57,7 @@ class RegisterFile:
         self._debugger.write_registers(values)
 
     def enter(self, function: int, arguments: Sequence[int], stack: int, returns: int) -> None:
-        """Stand at a function's entry, called with ``stack`` in use from ``returns``."""
+        """Set the registers as at a function's entry, called with ``stack`` from ``returns``."""
         abi = self._isa.abi
         values = abi.entered(function & self._isa.mask, arguments, stack, returns)
         self.write(values)
@@ -76,7 +76,7 @@ class RegisterFile:
         )
 
     def pattern(self, number: int, index: int) -> int:
-        """An odd word with no two equal bytes, far from every address of a guest."""
+        """An odd word with no two equal bytes, not near any address of a guest."""
         value = 0x0123456789ABCDEF * (2 * index + 1) + 0x1010101010101011 * number
         # 32-bit registers of a 64-bit MIPS are sign-extended words; here they hold all bits.
         return (value | 1) & self._isa.mask

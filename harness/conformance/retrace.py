@@ -33,7 +33,7 @@ MOST_STEPS = 3000
 """The most instructions of one path through the stubs, with the port's C functions."""
 
 MOST_ROUNDS = 256
-"""How often one instruction is gone through before the way has no end."""
+"""Maximum number of times that one instruction is executed before the path counts as endless."""
 
 UNWIND = "unwind_location"
 """A function of the kernel that reads tables for unwind_frame(), in a thousand instructions."""
@@ -108,7 +108,7 @@ class Retrace:
         bench.mark_unfinished()
 
     def go_alone(self, prepare: Prepare, error: NotReached, *, home: bool) -> TracedCall:
-        """Make the call, prepared in another way from now on, that the guest died before.
+        """Make the call that the guest did not reach, prepared in another way from now on.
 
         `explain` raises ``error`` if nothing is wrong with this call either.
         """
@@ -246,7 +246,7 @@ class Retrace:
     def _steps(
         self, start: int, goal: int, values: bool, stack: int, above: bytes
     ) -> Iterator[TracedStep]:
-        """The way to ``goal``, as far as the guest comes before it panics."""
+        """The path to ``goal``, up to a panic."""
         bench, isa, debugger = self.bench, self.bench.isa, self.bench.guest.debugger
         symbols, cpu = bench.image.symbols, self.bench.isa.cpu
         functions = {symbols[name]: name for name in KERNEL if name in symbols}

@@ -18,7 +18,7 @@ _ARRAY = "ftrace_selftests"
 
 
 class Action(IntEnum):
-    """What one does at the next call: ``enum ftrace_selftest_action``."""
+    """The action of a tracer at the next call: ``enum ftrace_selftest_action``."""
 
     LOOK = 0
     SET_INSTRUCTION_POINTER = 1
@@ -48,7 +48,7 @@ class Selftest:
             raise PortRefused(f"the port refused a tracer: {function} returned {status}")
 
     def _by_debugger(self, on: bool) -> None:
-        """Write what the kernel would write, and the slot."""
+        """Write the kernel's variables as the kernel would, and the slot."""
         bench, image = self._bench, self._bench.image
         link, end = self._ops.member("next").offset, image.address_of("ftrace_list_end")
         chain, at = [self.ops] if on else [], bench.word("ftrace_ops_list")
@@ -90,7 +90,7 @@ class Selftest:
 
     @property
     def regs(self) -> list[int]:
-        """The ``struct pt_regs`` that it noted, as far as the ABI tells, while it is there."""
+        """The ``struct pt_regs`` that it recorded, with the registers that the ABI defines."""
         bench, address = self._bench, self.read("regs")
         if not address:
             return []
@@ -99,7 +99,7 @@ class Selftest:
 
     @property
     def arguments(self) -> list[int]:
-        """What the accessor said of each argument."""
+        """The accessor's value of each argument."""
         member = self._layout.member("arguments")
         data = self._bench.read_memory(self.address + member.offset, member.size)
         return member.unpacked(data)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls of a port's patching functions, and single steps through them.
 
-They may wait for other CPUs, which stand still meanwhile.
+They may wait for other CPUs, which do not run during a single step.
 """
 
 from harness.conformance.bench import Bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The order in which a port is written, and what depends on what, from ``steps.toml``.
+"""The order in which a port is written, and the dependencies of clauses, from ``steps.toml``.
 
 Clauses depend on others: the registers of a stub cannot be observed in a guest that does not boot,
 or at a call site that cannot be switched on.

@@ -30,7 +30,7 @@ class Switch:
     """The switches of one guest.  GuestError if the port refuses a valid request.
 
     In a port with one slot both tracers are in the kernel's list, which the debugger writes as the
-    kernel would before it tells the port.
+    kernel would before it calls the port.
     """
 
     def __init__(self, bench: Bench) -> None:

@@ -56,7 +56,7 @@ class NotReached(GuestDied):
 
 @dataclass(slots=True)
 class TracedCall:
-    """What was observed.  Places that were not reached are missing."""
+    """The observations.  Places that were not reached are missing."""
 
     site: CallSite
     caller: int

@@ -20,7 +20,7 @@ class Verdict(StrEnum):
 
 
 class Layer(IntEnum):
-    """What a check depends on: it depends on all that the layers before it check."""
+    """The layer of a check, which depends on everything that earlier layers check."""
 
     IMAGE = 0
     """The image as built."""

@@ -194,7 +194,7 @@ def compare(
 
 
 def _failures(key: Key, old: _Seen, new: _Seen) -> tuple[Change | None, Change | None]:
-    """What a clause that has failed before fails by now, and by what it fails no more."""
+    """New and resolved failures of a clause that failed before."""
     if not (old.failures and new.failures):
         return None, None
     came = [message for message in new.failures if message not in old.failures]

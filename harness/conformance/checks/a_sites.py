@@ -271,7 +271,7 @@ def switching_off_at_boot(bench: Bench) -> None:
 
 
 def _is_asked(bench: Bench, ip: int, target: int, site: CallSite | None) -> bool:
-    """Judge what a call of ftrace_make_nop() is asked: rec->ip and MCOUNT_ADDR of asm/ftrace.h."""
+    """Judge the arguments of ftrace_make_nop(): rec->ip, and MCOUNT_ADDR of asm/ftrace.h."""
     code = bench.code
     # Records outside functions are those of overridden weak functions.
     if site is None and bench.image.function_at(ip) is not None:

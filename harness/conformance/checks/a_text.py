@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the patching functions write: all text before and after each call of them, decoded."""
+"""The writes of the patching functions: all text before and after each call, decoded."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -215,7 +215,7 @@ def refused(
 
 
 def out_of_reach(bench: Bench, pc: int) -> int:
-    """The first address behind those that a call at ``pc`` reaches."""
+    """The first address that is out of range of a call at ``pc``."""
     _, high = bench.isa.sites.reach(pc)
     return (high + bench.isa.unit) & bench.isa.mask
 
@@ -288,7 +288,7 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     refused(bench, "C9e", site, make_call, "the site is on already")
     if bench.kernel.call_target == "any":
         low, high = isa.sites.reach(isa.sites.call_address(site))
-        # As far away as a call reaches in all: what is left of it in the instruction is the same.
+        # A full call range away: the offset in the instruction would be the same.
         for more in (64, high - low + isa.unit):
             other = (*make_nop[:3], (caller + more) & isa.mask)
             refused(bench, "C9e", site, other, f"the site calls another function, not {more:#x} on")
@@ -320,7 +320,7 @@ def spoilt(isa: Isa, code: bytes, place: int) -> Iterator[tuple[bytes, str]]:
     instructions = isa.split(code)
     old = instructions[place]
     value, size = isa.value(old), len(old)
-    # Only the places and the bits are told: the words themselves move with the port's code.
+    # Without the words themselves, which change with the layout of the port's code.
     words = {f"junk in word {place}": JUNK >> max(0, 8 * (4 - size))}
     flipped = (*FLIPPED, 8 * size - 1) if size > LONGEST_WORD else FLIPPED
     words |= {f"bit {bit} of word {place} inverted": value ^ 1 << bit for bit in flipped}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the port writes to its slots to switch tracers: all text before and after, decoded."""
+"""The port's writes to its slots when tracers are switched: all text before and after, decoded."""
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import out_of_reach, spoilt
@@ -101,7 +101,7 @@ def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
 
 
 def _fill_a_foreign_slot(bench: Bench, slot: int, update: int) -> None:
-    """The port may refuse to change what it did not write there, or does what it is asked to do."""
+    """The port may refuse to change code that it did not write, or make the requested change."""
     held, target = bench.code.instruction(slot), bench.image.address_of(OTHER_TRACER)
     foreign, _what = next(spoilt(bench.isa, held, 0))
     bench.write_memory(slot, foreign)

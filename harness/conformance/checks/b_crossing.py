@@ -134,7 +134,7 @@ def _traced(bench: Bench, name: str) -> CallSite:
 
 @check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=EVERY_KERNEL, layer=Layer.CALL)
 def a_call_of_the_tracer(bench: Bench) -> None:
-    """All that the function needs is restored after a tracer that overwrites what it may."""
+    """All registers that the function needs are restored after a tracer that clobbers them."""
     for name in (LEAF, OTHER):
         retrace = Retrace(bench, partial(_traced, bench, name))
         bench.locate = retrace.last_instruction
@@ -184,7 +184,7 @@ def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
     if not swapped:
         bench.require("C2a", ip == site.ip, f"{what}: ip is not the call site", of_ip, **told)
         right = isa.pointed_to(parent) == call.caller
-        message = f"{what}: parent_ip is not where it returns to"
+        message = f"{what}: parent_ip is not the return address"
         bench.require("C2b", right, message, of_parent, **told)
         if bench.applies("C2d"):
             message = f"{what}: parent_ip is not the plain address"

@@ -43,7 +43,7 @@ IN_PREPARE = {PREPARE: ("C4d",), GRAPH_FUNC: ("C4d",)}
 
 
 def graph_stub(bench: Bench) -> str:
-    """The clause about the way to the graph tracer in a dynamic build."""
+    """The clause that requires the call of the graph tracer in a dynamic build."""
     symbols = bench.image.symbols
     if has_one_slot(symbols):
         return "C20a"
@@ -113,10 +113,10 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
 
 
 def _go(retrace: Retrace, prepare: Callable[..., CallSite], *, home: bool) -> TracedCall | None:
-    """Make a call of `_hijacked`; None if what the guest died of before it has been found.
+    """Make a call of `_hijacked`; None if the guest died earlier and the cause was reported.
 
-    If nothing is wrong with the way into the workload's first call, a static build loses something
-    on a way home perhaps, and only this call is hijacked there.
+    If the first call of the workload is entered correctly, a static build may fail on a return of
+    another call.  Then only this call is hijacked.
     """
     try:
         return retrace.go(home=home)
@@ -195,13 +195,13 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
 
 
 def _at_prepare(retrace: Retrace, how: str) -> Place | None:
-    """The beginning of the function that replaces return addresses."""
+    """The entry of the function that replaces return addresses."""
     image = retrace.bench.image
     return place_of(image, image.address_of(prepare_of(image)), how)
 
 
 def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
-    """Where the way of a call through the port ends that is not hijacked."""
+    """The last place in the port of a call that was not hijacked."""
     if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
         return _at_prepare(retrace, f"did not call {GRAPH_ENTER}")
     return retrace.last_instruction()
@@ -214,9 +214,10 @@ def _judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
     right = saved == call.caller
     told = {"expected": f"{call.caller:#x}", "found": f"{saved:#x}"}
     place = partial(retrace.origin, name, GRAPH_ENTER)
-    bench.require("C4d", right, f"{what}: what is kept is not where it returns to", place, **told)
+    message = f"{what}: the saved return address is not the caller's"
+    bench.require("C4d", right, message, place, **told)
     if bench.applies("C4j"):
-        message = f"{what}: what is kept is not the plain address"
+        message = f"{what}: the saved return address is not the plain address"
         bench.require("C4j", right, message, place, **told)
     return right
 
@@ -251,7 +252,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         seen = call.first(HANDLER)
         judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e")
         _judge_frame_pointer(retrace, call, what)
-        # Without a frame pointer, which other clauses ask for, there is nothing to come to.
+        # Other clauses require the frame pointer; without it no frame can be found.
         if call.linked:
             bench.require(
                 "C14b",
@@ -267,7 +268,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
 
 
 def _go_home(retrace: Retrace, prepare: Callable[..., CallSite], what: str) -> TracedCall | None:
-    """Make the call and return; None if something was found that the guest has died of."""
+    """Make the call and return; None if the guest died and the cause was reported."""
     try:
         return _go(retrace, prepare, home=True)
     except NotReached:
@@ -279,9 +280,9 @@ def _go_home(retrace: Retrace, prepare: Callable[..., CallSite], what: str) -> T
 
 
 def _is_explained(retrace: Retrace, what: str) -> bool:
-    """Whether a call that has died gave the kernel a wrong return address or frame pointer.
+    """Whether a call in which the guest died passed a wrong return address or frame pointer.
 
-    The guest goes to that address then, and the kernel panics because of the frame pointer.
+    The guest returns to that address, or the kernel panics because of the frame pointer.
     """
     call = retrace.call
     if call is None or GRAPH_ENTER not in call.called:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions that do not show for certain where their return address is are left alone (C4i)."""
+"""Functions whose prologue does not show where the return address is are not hijacked (C4i)."""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def prologues_that_cannot_be_read(bench: Bench) -> None:
 def another_word_than_the_return_address(bench: Bench) -> None:
     """A function that stores its return address is entered, and the port is given another one.
 
-    What the prologue shows is then not where the return address is.
+    The location that its prologue shows is then wrong.
     """
     found = next(_unusual_stores(bench), None)
     if found is None:
@@ -107,7 +107,7 @@ def the_prologue_of_a_nested_function(bench: Bench) -> None:
 
 
 def _unusual_stores(bench: Bench) -> Iterator[tuple[CallSite, tuple[int, bytes]]]:
-    """Of every other function of the workload: the call site, and what is written where."""
+    """For every other function of the workload: the call site, and the words to write."""
     image, cflags = bench.image, bench.variant.spec.config.build.cflags
     for site in image.sites[::2]:
         if "workloads/" not in image.source_file(site.address):

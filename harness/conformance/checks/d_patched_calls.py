@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A site or a slot while it is being changed, where a port handles what stands there meanwhile:
-calls through it, and what other CPUs have fetched.
-"""
+"""Calls through a site or slot during patching, for ports that handle the intermediate code."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ ARGUMENTS = (3, 5)
 
 @check("C9j", layer=Layer.PATCHING)
 def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
-    """A site is switched in single steps; behind each store to it its function is called."""
+    """A site is switched in single steps; after each store to it the function is called."""
     if not bench.isa.sites.while_changed:
         return
     for on in (True, False):
@@ -91,7 +89,7 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
             stores = list(_stores(bench, bench.isa.sites.call_address(site), call))
         what = f"switching a site {'on' if on else 'off'}"
         for before, store in pairwise(stores):
-            # Between the other bytes nobody executes any of them.
+            # While the other bytes are written the breakpoint is in place: no CPU executes them.
             first, last = before is stores[0], not store.code.startswith(handled)
             bench.require(
                 "C9l",
@@ -104,16 +102,14 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Store:
-    """What stands at a place behind a store, and whether other CPUs were waited for since the last
-    one.
-    """
+    """The code after a store; whether the port waited for other CPUs since the last store."""
 
     code: bytes
     waited: bool
 
 
 def _answers(bench: Bench, site: CallSite, place: int, call: Call) -> Iterator[int]:
-    """Make a call, and behind each store to ``place`` one of the site's function; their results."""
+    """Make a call in single steps; the site's function is called after each store to ``place``."""
     for _ in _stores(bench, place, call):
         yield bench.call(site.function_address, *ARGUMENTS)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Patching in single steps: the stores to text, and what makes them visible."""
+"""Patching in single steps: the stores to text, and the cache maintenance after them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,8 +33,8 @@ FLUSH = "flush_icache_range"
 """The kernel's function for cache maintenance, where it is one."""
 
 EDGE, BEYOND = 0x10000, 0x2000000
-"""A boundary of lines, of pages of every size, and of 16-bit offsets; the made-up sites lie
-that far behind the kernel's text, in memory that is not used."""
+"""A boundary of cache lines, of pages of every size, and of 16-bit offsets; synthetic sites are at
+this distance after the kernel's text, in unused memory."""
 EDGE_AROUND = 16
 """Bytes before and after a site there that are watched."""
 
@@ -134,10 +134,10 @@ def _judge(bench: Bench, operation: _Operation) -> None:
 
 
 def _is_old_or_new(isa: Isa, address: int, values: Sequence[bytes]) -> bool:
-    """Whether a word is at any time old or new, or one whose execution the port handles.
+    """Whether a word is always old or new, or an intermediate one that the port handles.
 
-    A store that crosses a cache line is not seen at once; where nothing may stand there meanwhile
-    the CPUs have to be stopped for it.
+    A store that crosses a cache line is not atomic; without an intermediate word it requires
+    stopped CPUs.
     """
     handled = isa.sites.while_changed
     whole = [value for value in values if not (handled and value.startswith(handled))]
@@ -264,8 +264,8 @@ def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
 
 
 def _edge(bench: Bench) -> int:
-    """A boundary in memory that is not used: far behind the kernel, or, where a call does not reach
-    as far, in front of its text.
+    """A boundary in unused memory: far after the kernel or, if that is out of range of a call,
+    before its text.
     """
     start = bench.image.text.start & -EDGE
     caller = bench.image.address_of("ftrace_caller")
@@ -309,7 +309,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
         if visible:
             for address, values in log.values.items():
                 ends = address, address + len(values[-1]) - 1
-                # The kernel's function works in lines, of which the port cannot know the size.
+                # The kernel's function flushes whole lines, and the port does not know their size.
                 told = all(at & isa.mask in asked for at in ends)
                 if address in visible and (told or not flushing):
                     log.flushed[address] = len(values)

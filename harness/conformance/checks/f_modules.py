@@ -82,7 +82,7 @@ def records_of_modules(bench: Bench) -> None:
 def module_sites_are_off(bench: Bench) -> None:
     """After loading all sites are off, no other text has changed, and a CPU passes the sites.
 
-    The modules are not initialised: a call that is off in a wrong way would kill the guest first.
+    The modules are not initialised: a wrong nop would kill the guest first.
     """
     modules = load(bench, init=False)
     inside = bench.sites.addresses_of(sites_of(modules))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory of modules: too little of it, and what was a module's."""
+"""Memory of modules: too little memory, and memory of an unloaded module."""
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.f_modules import load, sites_of, texts
@@ -14,7 +14,7 @@ PATTERN = b"\xa5\x5a\xc3\x3c"
 
 @check("C7f", variants=(MODULES,), layer=Layer.PATCHING)
 def a_module_without_enough_memory(bench: Bench) -> None:
-    """One byte less than a loaded module takes, with its records and what the port adds."""
+    """One byte less than a loaded module needs, with its records and the port's trampolines."""
     of = bench.image.structures.struct("module")
     end, limit = (of.member(name).offset for name in ("end", "limit"))
     least = bench.word_at(load(bench, init=False)[0].this_module + end)

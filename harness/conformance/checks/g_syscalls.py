@@ -207,7 +207,7 @@ def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
 def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
     """No function for numbers on both sides of the table, and at the ends of ``int``.
 
-    For the time being there is one on both sides of it, for whoever reads there.
+    For this check there is one on both sides of the table, in case the port reads there.
     """
     base, functions = bench.isa.abi.first_syscall, {call.function for call in calls}
     # The table ends with the system call of the highest number.

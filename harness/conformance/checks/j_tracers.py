@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tracers that get an ops and the registers at the site, one of them and several."""
+"""One tracer and several tracers that get an ops and the registers at the site."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -32,7 +32,7 @@ SECOND = "use_huge_leaf_frame"
 STUB = "ftrace_caller"
 
 VALUE = 0x5A5A_1234_A5A5_4321
-"""What a tracer stores."""
+"""The value that a tracer stores."""
 
 
 def watched(bench: Bench, name: str, number: int = 0, stub: str = STUB) -> CallSite:
@@ -53,13 +53,13 @@ def _stub(bench: Bench, how: str) -> Place | None:
 
 @check("C18a", "C18b", "C18c", "C18d", layer=Layer.CALL)
 def what_a_tracer_is_given(bench: Bench) -> None:
-    """The ops, and the registers at the site as the port's accessors tell them."""
+    """The ops, and the registers at the site as the port's accessors return them."""
     for name, number in ((LEAF, 0), (OTHER, NUMBER - 1)):
         given(bench, name, number)
 
 
 def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str = "") -> None:
-    """A call through a stub to the tracer of a number; failures are of C18, or of ``instead``."""
+    """A call through a stub to a tracer by its number; failures break C18, or ``instead``."""
     retrace = Retrace(bench, partial(watched, bench, name, number, stub))
     bench.locate = retrace.last_instruction
     clause = instead or "C18a"
@@ -187,7 +187,7 @@ def changed_argument(bench: Bench, number: int, stub: str, clause: str) -> None:
 
 @check("C19c", layer=Layer.CALL)
 def a_tracer_that_returns_for_the_function(bench: Bench) -> None:
-    """The caller goes on with the tracer's result, and the function is not executed."""
+    """The caller continues with the tracer's result, and the function is not executed."""
     for name in (LEAF, OTHER):
         returned(bench, name, STUB, "C19c")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tracers that come and go, or are called, while another CPU runs or stands in the stub."""
+"""Tracers that are added, removed or called while another CPU runs or is stopped in the stub."""
 
 from functools import partial
 from itertools import count, permutations

@@ -49,7 +49,7 @@ def registers_of_the_other_stub(bench: Bench) -> None:
 
 
 def _left_on_the_stack(bench: Bench, name: str, stub: str) -> bytes:
-    """What is below the stack pointer of the site, up to it, when a stub has saved zeros there."""
+    """The stack below the stack pointer of the site after a stub has saved zeros there."""
     call = come_to(bench, watched(bench, name, stub=stub))
     lay_out(bench, call)
     bench.registers.write(dict.fromkeys(free_registers(bench, call.site), 0))
@@ -59,13 +59,13 @@ def _left_on_the_stack(bench: Bench, name: str, stub: str) -> bytes:
 
 
 def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = b"") -> None:
-    """``below``: what is on the stack below the site; noise without it, and once only zeros."""
+    """``below``: contents of the stack below the site; by default random values, and once zeros."""
     abi, mask = bench.isa.abi, bench.isa.mask
     entry, tracer = (bench.image.address_of(one) for one in (stub, SELFTEST))
     call = come_to(bench, watched(bench, name, stub=stub))
     lay_out(bench, call)
     if name == LEAF and not below:
-        # What the stub does not store, or stores out of another register, is zero then.
+        # Values that the stub does not store, or stores from another register, are zero then.
         bench.registers.write(dict.fromkeys(free_registers(bench, call.site), 0))
         call.before, below = bench.registers.read(), bytes(BELOW)
     if below:
@@ -104,7 +104,7 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
 
 @check("C21b", features=REGS, layer=Layer.CALL)
 def the_same_through_the_other_stub(bench: Bench) -> None:
-    """What a tracer is given and what it changes, from a site that calls ftrace_regs_caller."""
+    """The registers that a tracer gets and changes, from a site that calls ftrace_regs_caller."""
     for name, number in ((LEAF, 1), (OTHER, 0)):
         given(bench, name, number, REGS_STUB, "C21b")
     for name in (LEAF, OTHER):

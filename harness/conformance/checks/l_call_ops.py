@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ops that each call site has of its own, in the literal in front of its function."""
+"""The ops of each call site, in the literal before its function."""
 
 from collections.abc import Sequence
 from functools import partial

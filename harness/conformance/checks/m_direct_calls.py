@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Direct trampolines: the way to one, early and after tracers, and back."""
+"""Direct trampolines: the jump to one, directly and after tracers, and the return from it."""
 
 from functools import partial
 from itertools import permutations, product
@@ -103,7 +103,7 @@ def _judge_entry(
     changed: Registers,
     what: str,
 ) -> None:
-    """The guest is at the trampoline, which finds what the site's call has left to the stub."""
+    """The guest is at the trampoline, with the registers that the site passed to the stub."""
     abi, found = bench.isa.abi, bench.registers.read()
     floats = abi.float_arguments if bench.kernel.floating_point else ()
     live = live_registers(abi, call.site.form, bench.kernel)
@@ -112,7 +112,7 @@ def _judge_entry(
 
 
 def _judge_behind(bench: Bench, call: TracedCall, changed: Registers, what: str) -> None:
-    """The trampoline returns, and the function goes on."""
+    """The trampoline returns, and the function continues."""
     abi, form = bench.isa.abi, call.site.form
     with bench.fail_if_guest_dies("C23c"):
         bench.run_to(bench.sites.resumes(call.site))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The results of functions that the graph tracer is given."""
+"""The return values of functions that the graph tracer gets."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from harness.conformance.verdict import Layer
 from harness.trace import FuncgraphExitEvent
 
 SETS = (1, 2)
-"""The numbers of two sets of patterns: what is there is not always the same."""
+"""The numbers of two sets of patterns, so that a constant value is detected."""
 
 
 @check("C24a", layer=Layer.CALL)
