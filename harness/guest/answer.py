@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a workload's return value says: which of its checks failed."""
+"""The failed check of a workload, from its return value."""
 
 from harness.errors import GuestError
 from harness.image import Image
@@ -9,7 +9,7 @@ CHECKS = "checks"
 
 
 def wrong_answer(image: Image, status: int) -> str:
-    """Which check a workload's return value other than 0 stands for.
+    """The check that failed, from a workload's return value other than 0.
 
     It is the number of the first check that failed, counted from 1 in the order of the table
     ``checks`` (guests/workloads/returns.c).

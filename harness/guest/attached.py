@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest whose QEMU was started, and will be ended, by someone else."""
+"""A guest whose QEMU the harness neither starts nor ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

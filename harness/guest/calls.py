@@ -47,7 +47,7 @@ class Calls:
         debugger.write_registers(values)
         if pushed := abi.pushed(values, self._returns):
             debugger.write_memory(*pushed)
-        # Not the others: an exception's cause cannot be set back.
+        # Not the others: the cause of an exception cannot be restored.
         kept = {*abi.general_registers, *abi.scratch, abi.pc_register, abi.status_registers[0]}
         return {name: value for name, value in before.items() if name in kept}
 
@@ -70,5 +70,5 @@ class Calls:
 
     @property
     def _returns(self) -> int:
-        """The first instruction, which no running guest comes to: gdb's calls return there too."""
+        """The first instruction, which a running guest does not execute; gdb's calls return there too."""
         return self._image.entry & self._image.isa.mask

@@ -34,7 +34,7 @@ INTERRUPT = 10.0
 """Timeout in seconds of an interrupt."""
 
 AGAIN = 0.05
-"""Seconds until it is sent again: gdb loses one that comes while it passes a breakpoint, which it
+"""Seconds until it is sent again: gdb loses an interrupt while it steps over a breakpoint, which it
 may do most of the time.
 """
 
@@ -102,7 +102,7 @@ class RunControl:
             GuestDied: the guest panicked.
             HostError: QEMU or gdb died.
         """
-        # By address: gdb places a breakpoint on a name behind the prologue.
+        # By address: for a name, gdb places the breakpoint after the prologue.
         numbers = [self._debugger.breakpoints.insert(address) for address in addresses]
         try:
             return self._run(numbers, addresses, deadline, wake, drained)
@@ -114,9 +114,9 @@ class RunControl:
                     self._debugger.breakpoints.discard(number)
 
     def leave_delay_slot(self) -> None:
-        """Execute it if the stopped CPU is in one.
+        """Execute the delay slot if the stopped CPU is in one.
 
-        QEMU neither shows nor saves that the branch in front of it is taken.
+        QEMU neither shows nor saves whether the branch before it is taken.
         """
         isa, size = self._image.isa, self._image.isa.cpu.delay_slot
         if not size:
@@ -151,7 +151,7 @@ class RunControl:
         return bool(missing)
 
     def stop_at_end(self, place: str) -> None:
-        """End every run at this function; where it was not run to, the outcome is ENDED."""
+        """End every run at this function; the outcome is ENDED unless the run is to it."""
         self._end = place
         self._own_functions.append(place)
         self.keep_breakpoints()
@@ -172,14 +172,14 @@ class RunControl:
         return self._own.get(self._breakpoints.watermark or "")
 
     def watch(self, place: str, passes: int) -> None:
-        """Stop at a function when it is called after ``passes`` calls; it is then an own stop."""
+        """Stop at a function after ``passes`` calls, by one of the harness's own breakpoints."""
         self.unwatch(place)
         number = self._debugger.breakpoints.insert(self._image.address_of(place))
         self._own[place] = number
         self._debugger.command(f"-break-after {number} {passes}")
 
     def watches(self, place: str) -> bool:
-        """Whether the guest is stopped at a function, and `keep_breakpoints` keeps it so."""
+        """Whether a breakpoint of `watch` at this function is set."""
         return self._own.get(place) in self._debugger.breakpoints.enabled()
 
     def unwatch(self, place: str) -> None:
@@ -246,7 +246,7 @@ class RunControl:
                     return Outcome.REACHED
                 if not self.is_own_stop(stop):
                     return Outcome.BREAKPOINT
-                # gdb names one of two breakpoints at an address.
+                # gdb reports only one of two breakpoints at an address.
                 if stop.address in addresses:
                     drained(lambda: False)
                     return Outcome.REACHED

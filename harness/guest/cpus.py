@@ -37,7 +37,7 @@ class StubCpus:
             self._debugger.step_instruction(thread=cpu + 1)
 
     def enters(self, pc: int) -> bool:
-        """Whether a CPU at ``pc`` has its interrupted address in registers only."""
+        """Whether a CPU at ``pc`` has its interrupted address only in registers."""
         return pc in self._entry
 
     def saved_contexts(self) -> dict[str, int]:

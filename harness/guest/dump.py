@@ -30,7 +30,7 @@ class DumpLane:
 
 
 class DumpedGuest(LinuxGuest):
-    """A kernel in a memory dump.  What would change it, or let it run, is a UsageError."""
+    """A kernel in a memory dump.  Methods that would change or run it raise UsageError."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class DumpedGuest(LinuxGuest):
 
 @contextmanager
 def open_dump(elf: Path, core: Path) -> Iterator[DumpedGuest]:
-    """The kernel of a vmlinux in an ELF core, with all that its ring buffer holds.
+    """The kernel of a vmlinux in an ELF core, with the contents of its ring buffer.
 
     Raises:
         UsageError: a file cannot be read, is none of these, or its architecture has no dumps.

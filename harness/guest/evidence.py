@@ -35,8 +35,8 @@ def describe(
 ) -> str:
     """A report in plain text.  Errors are reported in it; nothing is raised.
 
-    Registers and code are those of the stopped CPU.  Of a guest in panic() those of the code at
-    fault stand first, with its stack.
+    Registers and code are those of the stopped CPU.  For a guest in panic(),
+    those of the code at fault come first, with its stack.
     """
     sections: list[str] = []
     last: list[str] = []

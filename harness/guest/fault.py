@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest died of: the code that faulted or called panic(), and how it got there."""
+"""The cause of a guest's death: the code that faulted or called panic(), and its callers."""
 
 import posixpath
 import re
@@ -17,7 +17,7 @@ DEEPEST = 40
 """Frames of a stack with an exception in it."""
 
 PANICS = ("panic_stop", "panic_plain", "panic")
-"""The functions in which a guest of the harness ends, and Linux's of that name."""
+"""The functions in which a guest of the harness ends, and Linux's functions of the same names."""
 
 IN_PANIC = 2
 """Frames inside of panic()."""
@@ -29,7 +29,7 @@ _EXCEPTION = re.compile(r"^Unhandled exception: (.*) at [0-9a-f]+$", re.MULTILIN
 _PANIC = re.compile(r"^Kernel panic - not syncing: (.*)$", re.MULTILINE)
 
 LONGEST = 200
-"""Characters of the guest's own words."""
+"""Maximum characters of the guest's own message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _said(wanted: re.Pattern[str], printed: str) -> str:
 
 
 def _place(image: Image, frame: StackFrame, *, called: bool) -> str:
-    """The code of a frame; where it has called, the return address may lie behind the function."""
+    """The code of a frame; after a call the return address may be after the end of the function."""
     line = f" ({posixpath.basename(frame.file)}:{frame.line})" if frame.file else ""
     own = image.function_at(frame.address - called)
     if own is None:
@@ -117,9 +117,9 @@ def _caller(
     outer: Sequence[StackFrame],
     registers: Mapping[str, int],
 ) -> str:
-    """Who has called, by the stack; by the return address where the code has no frame."""
+    """The caller, from the stack; from the return address if the code has no frame."""
     if frame.function == UNKNOWN or not outer:
-        # Its registers or its stack may be no good.
+        # Its registers or its stack may be invalid.
         with suppress(KeyError, GdbError):
             back = image.isa.abi.return_address(registers.__getitem__, debugger.read_memory)
             if caller := image.function_at(back):

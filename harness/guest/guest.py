@@ -37,7 +37,7 @@ RUN_ON = 5.0
 """Timeout in seconds for a thread to leave a call site."""
 
 SETTLE_STEPS = 1000
-"""More instructions than an event needs from reserve to commit."""
+"""Maximum number of instructions from reserve to commit of an event."""
 
 SETTLING = 5.0
 """Their timeout in seconds."""

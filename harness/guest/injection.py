@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Raises an interrupt in a stopped guest, as its machine config says."""
+"""Raises an interrupt in a stopped guest, by the way in its machine config."""
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger
@@ -28,7 +28,7 @@ def inject(config: MachineConfig, debugger: Debugger, cpu: int, *, nmi: bool = F
     """Make the interrupt pending: the CPU takes it as soon as interrupts are enabled.
 
     Raises:
-        UsageError: the config names no way, or the machine has no such CPU or no NMI.
+        UsageError: the config has no injection, or the machine has no such CPU or no NMI.
     """
     way = config.injection
     if way is None:

@@ -15,7 +15,7 @@ FROM_USER = ("vfs_read", "vfs_write", "do_sys_openat2")
 """Functions of system calls: a call from there ends also if other processes hang."""
 
 CALLABLE = (*FROM_USER, "schedule_timeout")
-"""Functions that may sleep: whoever calls them holds no spinlock, and reads nothing under RCU.
+"""Functions that may sleep: their callers hold no spinlock and are not in an RCU read-side section.
 
 One of them is called soon.
 """
@@ -33,7 +33,7 @@ REACHING, TRIES = 5.0, 10
 """Seconds to reach one of them, and how often they may be called with preemption disabled."""
 
 MAX_ROOM = 4096
-"""Bytes that are taken of a stack, which has at least 8 KB."""
+"""Bytes of the stack that are used; a stack has at least 8 KB."""
 
 ALIGNMENT = 16
 
@@ -45,7 +45,7 @@ class CallKernel(Protocol):
 
 
 class GuestMeans(NamedTuple):
-    """What a guest does for its `GuestCaller`.
+    """The methods of a guest that its `GuestCaller` needs.
 
     ``run`` lets it run to one of some functions, or for some seconds.
     """
@@ -57,9 +57,9 @@ class GuestMeans(NamedTuple):
 
 
 class GuestCaller:
-    """The way to call functions of a stopped kernel.
+    """Calls functions of a stopped kernel.
 
-    Nothing is recorded meanwhile: a full buffer cannot be drained during a call.
+    No events are recorded during a call, because a full buffer cannot be drained.
     """
 
     def __init__(self, kernel: Kernel, debugger: Debugger, means: GuestMeans) -> None:
@@ -71,7 +71,7 @@ class GuestCaller:
     def ready(self) -> bool:
         """Whether a process enters a function that may sleep, with interrupts enabled.
 
-        Elsewhere a spinlock may be held, which only kernels with CONFIG_PREEMPT_COUNT tell.
+        In other functions a spinlock may be held, which only CONFIG_PREEMPT_COUNT makes visible.
         """
         debugger, isa = self._debugger, self._kernel.image.isa
         debugger.select_thread(debugger.stop.thread if debugger.stop else 1)
@@ -130,7 +130,7 @@ class GuestCaller:
         try:
             result = self._means.call(function, *arguments, returns=returns)
         except HarnessError:
-            # The kernel may have died of it.
+            # The call may have caused a panic.
             with suppress(HarnessError):
                 buffer.recording = was
             raise

@@ -11,9 +11,9 @@ from harness.readout.lanes import BULK
 
 
 class PagedMemory:
-    """A debugger's memory; what it cannot reach is looked for page by page with ``find``.
+    """A debugger's memory; ``find`` translates addresses that it cannot reach, page by page.
 
-    Much is read by a lane, which is as fast as the machine allows.
+    Large reads use a lane, the fastest that the machine allows.
     """
 
     def __init__(self, debugger: Debugger, lane: Callable[[], Lane]) -> None:

@@ -135,7 +135,7 @@ def check_kernel(image: RunningImage) -> None:
 
 
 def command_line(append: str, buffer_size: int | None = None) -> str:
-    """A kernel's command line, with what tracing from outside needs unless it says otherwise.
+    """A kernel's command line, with the defaults that tracing from outside needs.
 
     The addresses must be those of the vmlinux, and the kernel keeps a minimal ring buffer until a
     tracer is named.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The symbols of a Linux kernel, of which gdb reads hundreds of megabytes only once."""
+"""The symbols of a Linux kernel: gdb reads hundreds of megabytes only once."""
 
 from contextlib import suppress
 from pathlib import Path

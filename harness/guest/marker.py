@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""trace_marker: the guest writes an event with a text of ours, by its own clock.
+"""trace_marker: the guest writes an event with a given text, by its own clock.
 
 The stopped CPU calls ``tracing_mark_write()`` (guests/kernel/trace/trace_marker.c) with interrupts
-masked, and no other CPU runs meanwhile.
+masked, and no other CPU runs during the call.
 """
 
 import time
@@ -19,10 +19,10 @@ from harness.tracer.control_block import ControlBlock
 WRITE = "tracing_mark_write"
 
 ENTERS = ("handle_irq", "do_syscall")
-"""Functions that a CPU calls when it comes from user mode."""
+"""Functions that a CPU calls on entry from user mode."""
 
 STEPS, COMING = 500, 5.0
-"""Instructions and seconds to come to where the kernel can be called."""
+"""Maximum instructions and seconds until the kernel can be called."""
 
 _EBADF = -9
 

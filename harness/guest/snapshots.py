@@ -55,7 +55,7 @@ class GuestSnapshots:
             self._run_due_timers()
         self._machine.snapshots.save(name)
         if cpu.unsaved_clock is not None:
-            # As after a load, so that both go on alike.
+            # As after a load, so that the guest continues in the same way.
             self._restart_clock(count)
         self._states[name] = self._tracing.state, self._modules.loaded, count
 
@@ -77,7 +77,7 @@ class GuestSnapshots:
     def _run_due_timers(self) -> None:
         """Let a timer that is due raise its interrupt, which is saved.
 
-        When a deterministic guest stops, QEMU's time goes on to the next timer, which then waits
+        When a deterministic guest stops, QEMU's time advances to the next timer, which then waits
         for the machine to run.  A timer that is restarted at its own time is lost in QEMU 10.
         Only one instruction lets it run: a nop, and nothing else changes.
         """
@@ -85,7 +85,7 @@ class GuestSnapshots:
             cpu.execute(self._image.isa.sites.nop, registers={})
 
     def _restart_clock(self, count: bytes) -> None:
-        """Set the clock to what it showed, and start the CPUs' timers by it."""
+        """Set the clock to its saved value, and start the CPUs' timers by it."""
         debugger, cpu = self._debugger, self._image.isa.cpu
         if cpu.unsaved_clock is not None:
             debugger.write_physical(cpu.unsaved_clock, count)

@@ -19,7 +19,7 @@ from harness.machine import Machine, ReplayLog
 
 PROOF = b"is there memory?"
 MAX_TICK = 100_000
-"""Maximum ticks per second; a guest under QEMU does little else then."""
+"""Maximum ticks per second; at this rate a guest under QEMU spends most time in the handler."""
 
 TICK_VARIABLE = "HARNESS_TICK"
 

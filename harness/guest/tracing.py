@@ -70,7 +70,7 @@ class Tracing:
             self._collector.drain(full(), give_up)
 
     def last_lines(self, readable: bool) -> list[str]:
-        """The last lines of the trace; of a guest that cannot be read, of what was read before."""
+        """The last lines of the trace; if the guest cannot be read, of the events read before."""
         if not self.in_use:
             return []
         lines: deque[str] = deque(maxlen=LAST_EVENTS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest without a debugger, for others to attach to."""
+"""A guest without a debugger, to which other programs attach."""
 
 import codecs
 import io

@@ -115,8 +115,7 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
     """All squares, sorted into those that run and those that do not.
 
     Raises:
-        UsageError: a glob or a rule is about nothing, which is a slip of the pen, or there is no
-            such workload.
+        UsageError: a glob or a rule matches nothing, or there is no such workload.
     """
     for what in matrix.work.values():
         if what.workload:

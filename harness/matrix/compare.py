@@ -9,7 +9,7 @@ from harness.matrix.result import CellOutcome, Result, all_verdicts
 from harness.matrix.tools import Tool, changed
 
 FEW = 4
-"""Verdicts of one work that are told one by one where they change in the same cells."""
+"""Up to this number, verdicts of one work that change in the same cells are listed one by one."""
 
 SLOWER = 0.01
 """Relative increase of instructions that is reported."""
@@ -156,8 +156,8 @@ def compare(
     """Compare attempts of one revision or run with those of another.
 
     A verdict is flaky if it passed and failed in ``now``, whatever it was before.  It broke if it
-    fails now, and passed before or is new.  So it is with one more failure of a clause that failed
-    before.  An expected failure has neither broken nor been mended.
+    fails now, and passed before or is new, or if a clause that failed before has one more failure.
+    An expected failure has neither broken nor been mended.
     """
     old, new = _answers(before), _answers(now)
     now_cells, old_cells = _judged(now), _judged(before)
@@ -248,7 +248,7 @@ def _answers(results: Iterable[Result]) -> Mapping[Key, _Seen]:
 
 
 def _order(key: Key) -> tuple[str, bool, tuple[int, str]]:
-    """By cell; how it ended comes first, then its verdicts, clauses as the catalogue has them."""
+    """By cell: its outcome first, then its verdicts, clauses in the order of the catalogue."""
     cell, name = key
     return cell, name != "", order_of(name)
 

@@ -84,7 +84,7 @@ def default_file(port: Path | None = None) -> Path:
 
 
 def _in_order(result: Result) -> Result:
-    """With clauses as the catalogue has them: the tables keep no order."""
+    """With clauses in the order of the catalogue: the tables keep no order."""
     verdicts = sorted(result.verdicts, key=lambda one: order_of(one.name))
     return replace(result, verdicts=tuple(verdicts))
 

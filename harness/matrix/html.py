@@ -43,7 +43,7 @@ COLOURS = {**CLAUSE_COLOURS, "expected": "flaky", "error": "error"}
 """The class of a verdict; none for other words."""
 
 QUIET = ("pass", "blocked", "not claimed", "not observable")
-"""Verdicts that are listed only if somebody asks, if there are many."""
+"""Verdicts that are folded if there are many."""
 
 FEW = 8
 
@@ -281,7 +281,7 @@ def _bars(past: Sequence[Night]) -> list[tuple[float, float, float, float, Night
 
 
 def _findings(run: Path, attempts: Sequence[Result]) -> list[Cause]:
-    """What the newest attempt in the directory found of a port; nothing if it judged none."""
+    """The causes that the newest attempt in the directory found; none if it judged no port."""
     where = _newest(run, attempts, CONFORM)
     if where is None:
         return []

@@ -53,7 +53,7 @@ class Trace:
 
 
 def do_cell(cell: Cell, directory: Path) -> bool:
-    """Do it, leave the findings in ``directory``, and say whether all verdicts are as they must be.
+    """Do the work and write the findings to ``directory``; returns whether all verdicts are right.
 
     Raises:
         GuestError: the guest died or hung.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Assembly text as a list of statements, with macros expanded; faults are planted into it.
 
-As much of the GNU assembler's syntax as stubs need: labels, directives, instructions, ``.macro``
+The part of the GNU assembler's syntax that stubs need: labels, directives, instructions, ``.macro``
 with plain arguments.  The text is preprocessed, so it has no conditionals.
 """
 

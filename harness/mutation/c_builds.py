@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The builds of a port that a fault in C changes: in others the compiler makes the same of it."""
+"""The builds of a port that a fault in C changes; in others the object code is the same."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,7 +22,7 @@ def port_faults(spec: GuestSpec) -> Iterator[CFault]:
 def first_builds(spec: GuestSpec, faults: Sequence[CFault]) -> Iterator[tuple[CFault, str]]:
     """Each fault with the first build that it changes; with "" if it changes none.
 
-    Of faults of which the compiler makes the same the first one stands for all.
+    Of faults with the same object code only the first one is used.
     """
     left = list(faults)
     for name, built in _builds(spec):
@@ -43,7 +43,7 @@ def first_builds(spec: GuestSpec, faults: Sequence[CFault]) -> Iterator[tuple[CF
 
 
 def _builds(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
-    """The builds that differ in what the port's files are compiled with."""
+    """The builds that compile the port's files with different macros."""
     for variant in (DYNAMIC, STATIC, STATIC_STOP):
         built = variant_of(spec, variant)
         if built is not None:

@@ -21,10 +21,10 @@ OTHER_OPERATOR = {
     **{"+": "-", "-": "+", "*": "/", "/": "*", "%": "/"},
     **{"+=": "-=", "-=": "+=", "|=": "&=", "&=": "|=", "++": "--", "--": "++"},
 }
-"""What stands in place of an operator with two operands, or of an assignment's."""
+"""The replacements of an operator with two operands, or of an assignment's."""
 
 STATEMENTS = ("expression_statement", "if_statement", "for_statement", "while_statement")
-"""The kinds of statements that can change places with the next one."""
+"""The kinds of statements that can be swapped with the next one."""
 
 MACROS = ("preproc_def", "preproc_function_def")
 SHOWN = 150
@@ -38,7 +38,7 @@ _BEFORE = b"int value = "
 class CFault:
     """One fault in one C file.
 
-    ``name`` is ``file:function/operation@number``, where a macro is as good as a function and the
+    ``name`` is ``file:function/operation@number``, where the function may be a macro; the
     number counts, from 1, the places for this operation in it.  ``text`` is the file's.
     """
 
@@ -197,7 +197,7 @@ def _if(node: "Node") -> Iterator[_Change]:
 
 
 def _dropped(node: "Node") -> Iterator[_Change]:
-    """A statement less; that of an ``if`` alone goes with it."""
+    """A statement is removed; the body of an ``if`` without ``else`` only with the ``if``."""
     parent = node.parent
     alone = parent is not None and parent.type == "if_statement"
     if not alone or parent is None or parent.child_by_field_name("alternative") is not None:
@@ -217,7 +217,7 @@ def _cast(node: "Node") -> Iterator[_Change]:
 
 
 def _swapped(node: "Node") -> Iterator[_Change]:
-    """Two neighbouring statements change places."""
+    """Two neighbouring statements are swapped."""
     children = [child for child in node.named_children if child.type != "comment"]
     for one, other in pairwise(children):
         if one.type in STATEMENTS and other.type in STATEMENTS:

@@ -30,7 +30,7 @@ class MutantGroup:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The mutants of a clause on a config: how many are caught for it, of how many."""
+    """The mutants of a clause on a config: the number caught for it, and the total."""
 
     caught: int
     every: int

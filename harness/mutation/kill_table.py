@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kill table: which mutant is caught, by which check, for which clause."""
+"""The kill table: for each mutant, the check that catches it and the clause."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -140,7 +140,7 @@ def _tasks(spec: GuestSpec, names: Sequence[str], tell: Tell) -> Iterator[Task]:
 
 
 def _generated(spec: GuestSpec, names: Sequence[str], collection: Collection) -> Iterator[Task]:
-    """Faults in every instruction of every stub and in every file in C, with what is recorded."""
+    """Faults in every instruction of every stub and in every C file, with recorded equivalents."""
     config = spec.effective_config
     stale = [one for one in collection.equivalents if one.applies_to(config)]
     tasks = _of_assembly(spec, names, collection)

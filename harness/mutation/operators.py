@@ -3,7 +3,7 @@
 
 ``drop``: replaced by a nop; a nop is removed.  ``double``: repeated.  ``swap``: exchanged with the
 next one.  ``register``: its first register replaced by another of its kind, ``last``: its last one.
-``offset``: a word further in memory.  ``target``: to another label.
+``offset``: one word higher in memory.  ``target``: to another label.
 """
 
 import re
