@@ -70,5 +70,5 @@ class Calls:
 
     @property
     def _returns(self) -> int:
-        """The first instruction, which a running guest does not execute; gdb's calls return there too."""
+        """The first instruction: a running guest does not execute it; gdb's calls return there too."""
         return self._image.entry & self._image.isa.mask
