@@ -4,7 +4,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from harness.conformance.actions import EFFECTS, Actions, Called, Written
@@ -76,6 +75,7 @@ class Bench:
         self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
+        self._registers: RegisterFile | None = None
         self._check = ""
         self._layer = Layer.WORKLOAD
         self._died = self._booting = False
@@ -249,8 +249,7 @@ class Bench:
             spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
         self._running = self.power_on(spec, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
-        # These were the registers of the previous guest.
-        vars(self).pop("registers", None)
+        self._registers = None
         return self._guest
 
     def _as_booted(self, memory: str) -> None:
@@ -271,10 +270,12 @@ class Bench:
         if running is not None:
             running.__exit__(None, None, None)
 
-    @cached_property
+    @property
     def registers(self) -> RegisterFile:
         """The registers of the guest."""
-        return RegisterFile(self.guest.debugger, self.isa)
+        if self._registers is None:
+            self._registers = RegisterFile(self.guest.debugger, self.isa)
+        return self._registers
 
     def run_to(self, *places: str | int) -> int:
         """Run the guest up to one of these functions or addresses; returns which.
