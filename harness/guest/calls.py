@@ -70,5 +70,5 @@ class Calls:
 
     @property
     def _returns(self) -> int:
-        """The first instruction: a running guest does not execute it; gdb's calls return there too."""
+        """The first instruction, never executed in a running guest; gdb's calls return there."""
         return self._image.entry & self._image.isa.mask
