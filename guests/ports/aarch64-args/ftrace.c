@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Patching of call sites and of the tracer's slot while the kernel runs. Every change is one aligned
- * store of one instruction, between nop and bl, which the architecture allows while another CPU
- * executes it (Arm ARM, "Concurrent modification and execution of instructions"). The words of a
- * site are checked before one is written: a refused site is unchanged.
+ * Patching of call sites and of the tracer's slot while the kernel runs. Every change is one
+ * aligned store of one instruction, between nop and bl, which the architecture allows while another
+ * CPU executes it (Arm ARM, "Concurrent modification and execution of instructions"). The words of
+ * a site are checked before one is written: a refused site is unchanged.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>

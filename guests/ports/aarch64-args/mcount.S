@@ -31,11 +31,11 @@
 /*
  * ftrace_caller - called by a site that is on
  *
- * In: x30 = rec->ip + 4, x9 = the traced function's return address, x29 = its caller's frame record,
- * x0..x8 = live (C1): there is no call for the compiler here. x9..x18 are not live at a function's
- * entry, and callers keep nothing there: gcc does not apply -fipa-ra to functions with a call site
- * (B105). Floating-point and SIMD registers can be arguments; they survive because all code called
- * from here is built with -mgeneral-regs-only.
+ * In: x30 = rec->ip + 4, x9 = the traced function's return address, x29 = its caller's frame
+ * record, x0..x8 = live (C1): there is no call for the compiler here. x9..x18 are not live at a
+ * function's entry, and callers keep nothing there: gcc does not apply -fipa-ra to functions with a
+ * call site (B105). Floating-point and SIMD registers can be arguments; they survive because all
+ * code called from here is built with -mgeneral-regs-only.
  *
  * The tracer gets (C2, C18): x0 = ip = rec->ip, x1 = parent_ip = the traced function's return
  * address, x2 = op = what function_trace_op points to, x3 = fregs = the registers at the site.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Patching of call sites and of their literals while the kernel runs. Every change of code is one
- * aligned store of one instruction, between nop and bl, which the architecture allows while another CPU
- * executes it (Arm ARM, "Concurrent modification and execution of instructions"). A literal is data,
- * in one aligned store, and is there before a bl that leads to the stub. The words of a site are checked
- * before anything is written: a refused site is unchanged.
+ * aligned store of one instruction, between nop and bl, which the architecture allows while another
+ * CPU executes it (Arm ARM, "Concurrent modification and execution of instructions"). A literal is
+ * data, in one aligned store, and is there before a bl that leads to the stub. The words of a site
+ * are checked before anything is written: a refused site is unchanged.
  */
 #include <asm/barrier.h>
 #include <asm/cacheflush.h>
@@ -56,8 +56,8 @@ static void write_insn(u32 *insn, u32 word)
 }
 
 /*
- * Whether this is a site: aligned, and prepared by ftrace_init_nop(). Without the return address in x9
- * a bl there would lose it.
+ * Whether this is a site: aligned, and prepared by ftrace_init_nop(). Without the return address in
+ * x9 a bl there would lose it.
  */
 static bool is_site(const struct dyn_ftrace *rec)
 {
@@ -119,8 +119,8 @@ static int change_site(struct dyn_ftrace *rec, u32 old, u32 new, const struct ft
 }
 
 /*
- * The compiler emits two nops in the function, of which the first becomes `mov x9, x30`, which stays,
- * and two in front of it, which become the literal.
+ * The compiler emits two nops in the function, of which the first becomes `mov x9, x30`, which
+ * stays, and two in front of it, which become the literal.
  */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {

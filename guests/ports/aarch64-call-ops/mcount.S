@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The AArch64 stub of the tracers, which calls the one that the site's literal names. The form of call site is in asm/ftrace.h.
+ * The AArch64 stub of the tracers, which calls the one that the site's literal names. The form of
+ * call site is in asm/ftrace.h.
  *
  * AAPCS64: x0..x7 are arguments, x8 is the address of a structure result, x29 the frame pointer,
  * x30 the return address; sp is always a multiple of 16.
@@ -31,14 +32,15 @@
 /*
  * ftrace_caller - called by a site that is on
  *
- * In: x30 = rec->ip + 4, x9 = the traced function's return address, x29 = its caller's frame record,
- * x0..x8 = live (C1): there is no call for the compiler here. x9..x18 are not live at a function's
- * entry, and callers keep nothing there: gcc does not apply -fipa-ra to functions with a call site
- * (B105). Floating-point and SIMD registers can be arguments; they survive because all code called
- * from here is built with -mgeneral-regs-only.
+ * In: x30 = rec->ip + 4, x9 = the traced function's return address, x29 = its caller's frame
+ * record, x0..x8 = live (C1): there is no call for the compiler here. x9..x18 are not live at a
+ * function's entry, and callers keep nothing there: gcc does not apply -fipa-ra to functions with a
+ * call site (B105). Floating-point and SIMD registers can be arguments; they survive because all
+ * code called from here is built with -mgeneral-regs-only.
  *
  * The tracer gets (C2, C18): x0 = ip = rec->ip, x1 = parent_ip = the traced function's return
- * address, x2 = op = what the site's literal points to (C22a), x3 = fregs = the registers at the site.
+ * address, x2 = op = what the site's literal points to (C22a), x3 = fregs = the registers at the
+ * site.
  *
  * Out: x0..x8, x29 and x30 out of fregs, and on at its pc (C19), or at a trampoline.
  *
@@ -94,9 +96,9 @@ SYM_FUNC_START(ftrace_caller)
 	ret	x9
 
 /*
- * To the trampoline in x17, as if the site had called it (C23): after the tracers, with the way back to
- * the site in x9 and the traced function's return address in x30, which change places; or at once, with
- * all registers as they are. The trampoline begins with a landing pad.
+ * To the trampoline in x17, as if the site had called it (C23): after the tracers, with the way
+ * back to the site in x9 and the traced function's return address in x30, which change places; or
+ * at once, with all registers as they are. The trampoline begins with a landing pad.
  */
 ftrace_caller_direct_late:
 	mov	x10, x30

@@ -6,8 +6,8 @@
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
 /*
- * The frame, from sp up: a frame record, a struct ftrace_regs up to the stack pointer, for the results
- * and the frame pointer (C24), q0..q7.
+ * The frame, from sp up: a frame record, a struct ftrace_regs up to the stack pointer, for the
+ * results and the frame pointer (C24), q0..q7.
  */
 #define FRAME_FREGS	16
 #define FRAME_X0	(FRAME_FREGS + FREGS_X0)

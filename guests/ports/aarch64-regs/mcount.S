@@ -11,9 +11,9 @@
 #include <linux/linkage.h>
 
 /*
- * The frame is struct ftrace_regs, that is, struct pt_regs. It ends with the stub's frame record, so
- * that an unwinder finds the stub and then the traced function. x29 and x30 in it are the record that
- * the traced function has not made yet, so that the unwinder finds its caller too.
+ * The frame is struct ftrace_regs, that is, struct pt_regs. It ends with the stub's frame record,
+ * so that an unwinder finds the stub and then the traced function. x29 and x30 in it are the record
+ * that the traced function has not made yet, so that the unwinder finds its caller too.
  */
 #define S_FP		S_X(29)
 #define S_LR		S_X(30)
@@ -48,8 +48,8 @@
 
 /*
  * What both stubs save (C1, C18). In: x30 = rec->ip + 4, x9 = the traced function's return address,
- * x29 = its caller's frame record, x0..x8 = live: there is no call for the compiler here. Out: x10 is
- * changed, x29 = our record, which is not written yet.
+ * x29 = its caller's frame record, x0..x8 = live: there is no call for the compiler here. Out: x10
+ * is changed, x29 = our record, which is not written yet.
  */
 	.macro	save_arguments
 	hint	#34				/* bti c, for veneers and trampolines */
@@ -110,8 +110,8 @@ SYM_FUNC_END(ftrace_caller)
  * ftrace_common - the slot, and the way back, of both stubs
  *
  * In: the frame and the registers of save_arguments. The tracer gets (C2, C18): x0 = ip = rec->ip,
- * x1 = parent_ip = the traced function's return address, x2 = op = what function_trace_op points to,
- * x3 = fregs. Out: x0..x8, x29 and x30 out of fregs, and on at its pc (C19).
+ * x1 = parent_ip = the traced function's return address, x2 = op = what function_trace_op points
+ * to, x3 = fregs. Out: x0..x8, x29 and x30 out of fregs, and on at its pc (C19).
  */
 SYM_FUNC_START(ftrace_common)
 	.cfi_startproc

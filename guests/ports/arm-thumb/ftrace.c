@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Patching of call sites and of the tracers' slots while the kernel runs. Every instruction that is
- * changed has two halfwords, and is changed by one store of both: an interrupt finds the old one or
- * the new one. A site may begin in the middle of a word, where no other CPU has to see the store as
- * one, and for pop.w the architecture promises nothing in any case (DDI 0406, A3.5.3 and A3.5.4):
- * on such CPUs Linux stops all of them meanwhile.
+ * Patching of call sites and of the tracers' slots while the kernel runs. Every changed instruction
+ * has two halfwords and is written by one store: an interrupt handler on this CPU sees the old or
+ * the new instruction. A site may begin in the middle of a word, where the store is not atomic for
+ * other CPUs, and for pop.w the architecture guarantees nothing in any case (DDI 0406, A3.5.3 and
+ * A3.5.4): Linux stops all other CPUs meanwhile.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>
@@ -19,7 +19,7 @@
 #define INSN_SIZE		4
 #define INSN_ALIGN		2
 
-/* An instruction is written as the manual has it, first halfword first. */
+/* An instruction as in the manual, first halfword first. */
 #define T32(first, second)	((u32)(second) << 16 | (first))
 #define INSN_NOP		T32(0xf3af, 0x8000)	/* nop.w, in a slot */
 #define INSN_POP_LR		T32(0xf85d, 0xeb04)	/* pop.w {lr}, at a site */
@@ -29,12 +29,12 @@
 #define BRANCH_RANGE		0x01000000l	/* 16 MiB back, and forward one halfword less, */
 #define BRANCH_AHEAD		4		/* from here on */
 
-/* The address of a function has bit 0 set: T32. It is no part of the place. */
+/* The address of a function has bit 0 set for T32; its code is at the address without it. */
 #define PLACE(target)		((target) & ~1ul)
 
 /*
- * The b or bl (opcode) from pc to target; -ERANGE for one out of reach. Of the distance, bits 23 and
- * 22 are stored as J1 and J2: inverted where the sign, S, is 0.
+ * The b or bl (opcode) from pc to target; -ERANGE for one out of reach. Of the distance, bits 23
+ * and 22 are stored as J1 and J2: inverted where the sign, S, is 0.
  */
 static int encode_branch(u32 opcode, unsigned long pc, unsigned long target, u32 *insn)
 {

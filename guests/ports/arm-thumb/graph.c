@@ -8,12 +8,12 @@
 
 /**
  * prepare_ftrace_return - make a function return to return_to_handler (C4)
- * @parent: address of the word that its site has pushed: its return address, unless it has stored that
+ * @parent: address of the word pushed by its site: its return address, unless it has stored that
  * @self_addr: its call site, rec->ip
  * @frame_pointer: its r7
  *
- * A function that calls others returns by what it has stored in its prologue, and only the tables say
- * where. One that calls none returns by lr, into which the site puts the pushed word.
+ * A function that calls others returns to the address stored by its prologue, whose location is
+ * only in the tables. A leaf function returns to lr, which the site loads with the pushed word.
  */
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 			   unsigned long frame_pointer);
@@ -32,7 +32,7 @@ void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 
 	if (unwind_frame(&frame))
 		return;
-	/* C12: what identifies the return address, which is in the frame or in lr. */
+	/* C12: the return address is in the frame or in lr. */
 	retp = frame.lr_addr == parent ? (unsigned long *)frame.sp : frame.lr_addr;
 	/* C6: sp after its return. */
 	if (!function_graph_enter(*frame.lr_addr, self_addr, frame.sp, retp))

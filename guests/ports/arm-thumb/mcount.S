@@ -2,17 +2,19 @@
 /*
  * The arm stubs of the function tracers in T32 (see asm/ftrace.h).
  *
- * AAPCS: r0..r3 are arguments, lr the return address, sp a multiple of 8 where a function is called
- * that others may see; a leaf does not keep to that, and its call of __gnu_mcount_nc neither. r7 is
- * the frame pointer of gcc, and says nothing about where lr is stored; the tables do.
+ * AAPCS: r0..r3 are arguments, lr the return address, sp is a multiple of 8 at calls of global
+ * functions, except in leaf functions, which includes their calls of __gnu_mcount_nc. r7 is gcc's
+ * frame pointer. lr has no fixed distance from it; only the tables have the location of lr.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
 
 	.syntax unified
 
-/* The frame of the stubs, from fp up: r0..r3, the traced function's fp, the address to return to, and
- * behind that what the traced function has pushed: its own return address. */
+/*
+ * The frame of the stubs, from fp up: r0..r3, the traced function's fp, the address to return to,
+ * and behind that what the traced function has pushed: its own return address.
+ */
 #define FRAME_FP	16
 #define FRAME_PC	20
 #define FRAME_PARENT_PC	24
@@ -33,7 +35,7 @@
 	.cfi_register COLUMN_PC, lr
 	.endm
 
-	/* With the frame that save_state makes, at \base. */
+	/* With the frame of save_state, at \base. */
 	.macro	unwind_frame base
 	.cfi_def_cfa \base, FRAME_SIZE
 	.cfi_offset fp, FRAME_FP - FRAME_SIZE
@@ -42,11 +44,12 @@
 	.endm
 
 /*
- * Saves what the traced function may not lose (C1) but lr, which it has pushed itself; ip is free.
- * Floating-point registers survive because what is called from here has no floating point.
+ * Saves the registers that the traced function needs (C1) except lr, which it has pushed; ip is
+ * free. Floating-point registers survive because the functions called from here do not use them.
  *
- * In: lr = rec->ip + 4, sp = where lr was pushed to. Out: fp = the frame, sp = aligned below it. It is
- * fp because functions that do not return, such as panic(), keep no other register for a backtrace.
+ * In: lr = rec->ip + 4, sp = the address of the pushed lr. Out: fp = the frame, sp = aligned below
+ * it. The frame is in fp because functions that do not return, such as panic(), save no other
+ * register for a backtrace.
  */
 	.macro	save_state
 	push	{r0-r3, fp, lr}
@@ -57,7 +60,7 @@
 	mov	sp, ip
 	.endm
 
-/* Undoes save_state, puts the pushed word into lr, and continues in the traced function. */
+/* Reverses save_state, loads the pushed word into lr, and returns to the traced function. */
 	.macro	restore_state_and_return
 	mov	sp, fp
 	.cfi_def_cfa_register sp
@@ -69,15 +72,18 @@
 	bx	ip
 	.endm
 
-/* The tracer's r0 = ip = rec->ip and r1 = parent_ip (C2); bit 0 of lr stands for T32. In: as save_state leaves it. */
+/*
+ * The tracer's r0 = ip = rec->ip and r1 = parent_ip (C2); bit 0 of lr stands for T32. In: the state
+ * after save_state.
+ */
 	.macro	trace_arguments
 	sub	r0, lr, #MCOUNT_INSN_SIZE + 1
 	ldr	r1, [fp, #FRAME_PARENT_PC]
 	.endm
 
 /*
- * r0 = where the word is that the traced function has pushed, its return address unless it has stored
- * that, r1 = ip, r2 = its frame pointer (C4). In: the frame that save_state made.
+ * r0 = the address of the word pushed by the traced function, its return address unless it has
+ * stored that, r1 = ip, r2 = its frame pointer (C4). In: the frame of save_state.
  */
 	.macro	graph_arguments
 	ldr	r1, [fp, #FRAME_PC]
@@ -86,7 +92,7 @@
 	mov	r2, r7
 	.endm
 
-/* A return without a tracer: what a site does that is off, and back. In: lr, sp as the site left. */
+/* Return without a tracer: pop lr, as a site that is off does. In: lr, sp = the site's. */
 	.macro	return_to_site
 	mov	ip, lr
 	.cfi_register COLUMN_PC, ip
@@ -98,7 +104,7 @@
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
-/* __gnu_mcount_nc - what call sites call before ftrace_init() has disabled them (C8) */
+/* __gnu_mcount_nc - called by all sites until ftrace_init() switches them off (C8) */
 SYM_FUNC_START(__gnu_mcount_nc)
 	.cfi_startproc
 	unwind_entry
@@ -106,7 +112,7 @@ SYM_FUNC_START(__gnu_mcount_nc)
 	.cfi_endproc
 SYM_FUNC_END(__gnu_mcount_nc)
 
-/* ftrace_caller - what an enabled site calls. Each slot is one word, changed by one store (C10, C11). */
+/* ftrace_caller - called by a site that is on. A slot is changed by one store (C10, C11). */
 SYM_FUNC_START(ftrace_caller)
 	.cfi_startproc
 	unwind_entry
@@ -158,7 +164,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 	.endm
 
 /*
- * __gnu_mcount_nc - the static tracer: every site calls it, always
+ * __gnu_mcount_nc - static: every site always calls it
  *
  * Without a tracer no branch is taken (C3).
  */
@@ -220,7 +226,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* ftrace_stub - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub - the tracer that does nothing; its address means "no tracer". */
 SYM_FUNC_START(ftrace_stub)
 	bx	lr
 SYM_FUNC_END(ftrace_stub)

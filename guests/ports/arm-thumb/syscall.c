@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* C13: which function a system call is, and the events on the slow path of system calls. */
+/* C13: the functions of system calls, and the events on the slow path of system calls. */
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 #include <linux/syscalls.h>

@@ -2,9 +2,9 @@
 /*
  * The arm stubs of the function tracers (see asm/ftrace.h).
  *
- * AAPCS: r0..r3 are arguments, lr the return address, sp a multiple of 8 where a function is called
- * that others may see; a leaf does not keep to that, and its call of __gnu_mcount_nc neither. With gcc
- * fp points to the last of four words: the caller's fp and sp, the return address, and pc. With clang
+ * AAPCS: r0..r3 are arguments, lr the return address, sp is a multiple of 8 at calls of global
+ * functions, except in leaf functions, which includes their calls of __gnu_mcount_nc. With gcc fp
+ * points to the last of four words: the caller's fp and sp, the return address, and pc. With clang
  * it points to the first of two: the caller's fp, and the return address.
  */
 #include <asm/ftrace.h>
@@ -12,8 +12,10 @@
 
 	.syntax unified
 
-/* The frame of the stubs, from fp up: r0..r3, the traced function's fp, the address to return to, and
- * behind that what the traced function has pushed: its own return address. */
+/*
+ * The frame of the stubs, from fp up: r0..r3, the traced function's fp, the address to return to,
+ * and behind that what the traced function has pushed: its own return address.
+ */
 #define FRAME_FP	16
 #define FRAME_PC	20
 #define FRAME_PARENT_PC	24
@@ -43,7 +45,7 @@
 	.cfi_register COLUMN_PC, lr
 	.endm
 
-	/* With the frame that save_state makes, at \base. */
+	/* With the frame of save_state, at \base. */
 	.macro	unwind_frame base
 	.cfi_def_cfa \base, FRAME_SIZE
 	.cfi_offset fp, FRAME_FP - FRAME_SIZE
@@ -52,11 +54,12 @@
 	.endm
 
 /*
- * Saves what the traced function may not lose (C1) but lr, which it has pushed itself; ip is free.
- * Floating-point registers survive because what is called from here has no floating point.
+ * Saves the registers that the traced function needs (C1) except lr, which it has pushed; ip is
+ * free. Floating-point registers survive because the functions called from here do not use them.
  *
- * In: lr = rec->ip + 4, sp = where lr was pushed to. Out: fp = the frame, sp = aligned below it. It is
- * fp because functions that do not return, such as panic(), keep no other register for a backtrace.
+ * In: lr = rec->ip + 4, sp = the address of the pushed lr. Out: fp = the frame, sp = aligned below
+ * it. The frame is in fp because functions that do not return, such as panic(), save no other
+ * register for a backtrace.
  */
 	.macro	save_state
 	push	{r0-r3, fp, lr}
@@ -66,7 +69,7 @@
 	bic	sp, sp, #4
 	.endm
 
-/* Undoes save_state, puts the pushed word into lr, and continues in the traced function. */
+/* Reverses save_state, loads the pushed word into lr, and returns to the traced function. */
 	.macro	restore_state_and_return
 	mov	sp, fp
 	.cfi_def_cfa_register sp
@@ -78,15 +81,15 @@
 	bx	ip
 	.endm
 
-/* The tracer's r0 = ip = rec->ip and r1 = parent_ip (C2). In: as save_state leaves it. */
+/* The tracer's r0 = ip = rec->ip and r1 = parent_ip (C2). In: the state after save_state. */
 	.macro	trace_arguments
 	sub	r0, lr, #MCOUNT_INSN_SIZE
 	ldr	r1, [fp, #FRAME_PARENT_PC]
 	.endm
 
 /*
- * r0 = where the traced function's return address is, r1 = ip, r2 = the frame pointer that it
- * returns with: its caller's (C4, C6). In: the frame that save_state made.
+ * r0 = the address of the traced function's return address, r1 = ip, r2 = its caller's frame
+ * pointer (C4, C6). In: the frame of save_state.
  */
 	.macro	graph_arguments
 	ldr	r1, [fp, #FRAME_PC]
@@ -96,7 +99,7 @@
 	add	r0, r0, #RECORD_PC
 	.endm
 
-/* A return without a tracer: what a site does that is off, and back. In: lr, sp as the site left. */
+/* Return without a tracer: pop lr, as a site that is off does. In: lr, sp = the site's. */
 	.macro	return_to_site
 	mov	ip, lr
 	.cfi_register COLUMN_PC, ip
@@ -108,7 +111,7 @@
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
-/* __gnu_mcount_nc - what call sites call before ftrace_init() has disabled them (C8) */
+/* __gnu_mcount_nc - called by all sites until ftrace_init() switches them off (C8) */
 SYM_FUNC_START(__gnu_mcount_nc)
 	.cfi_startproc
 	unwind_entry
@@ -116,7 +119,7 @@ SYM_FUNC_START(__gnu_mcount_nc)
 	.cfi_endproc
 SYM_FUNC_END(__gnu_mcount_nc)
 
-/* ftrace_caller - what an enabled site calls. Both slots are one word (C10, C11). */
+/* ftrace_caller - called by a site that is on. Both slots are one word (C10, C11). */
 SYM_FUNC_START(ftrace_caller)
 	.cfi_startproc
 	unwind_entry
@@ -151,11 +154,12 @@ SYM_FUNC_END(ftrace_graph_caller)
 #else /* !CONFIG_DYNAMIC_FTRACE */
 
 /*
- * Go to \target unless the pointer \name is ftrace_stub, or \stub. Only ip and the flags change: nothing else is
- * free, and nothing is stored (C3). ip becomes the distance from the pointer to pc, and the linker
- * adds the one from there to the stub, in parts of eight bits: one for ftrace_stub, which is near, and
- * two for what the kernel has; it refuses what does not fit. R_ARM_ALU_PC_G0 and its like count from
- * the instruction that they are in, pc was 4 and 0 bytes from those.
+ * Branch to \target unless the pointer \name is ftrace_stub, or \stub. Only ip and the flags
+ * change: no other register is free, and nothing is stored (C3). ip becomes the distance from the
+ * pointer to pc, to which the linker adds the distance from there to the stub, in parts of eight
+ * bits: one for ftrace_stub, which is near, and two for stubs in the kernel; it reports a distance
+ * that does not fit. R_ARM_ALU_PC_G0 and the like count from their own instruction, from which pc
+ * was 4 and 0 bytes away.
  */
 	.macro	branch_unless_ftrace_stub name, target
 	ldr	ip, =\name
@@ -175,7 +179,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 	.endm
 
 /*
- * __gnu_mcount_nc - the static tracer: every site calls it, always
+ * __gnu_mcount_nc - static: every site always calls it
  *
  * Without a tracer no branch is taken (C3) and nothing is saved.
  */
@@ -237,7 +241,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* ftrace_stub - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub - the tracer that does nothing; its address means "no tracer". */
 SYM_FUNC_START(ftrace_stub)
 	bx	lr
 SYM_FUNC_END(ftrace_stub)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a function returns to whose return address the graph tracer has replaced. */
+/* Hijacked functions return here. */
 #include <linux/linkage.h>
 
 	.syntax unified
@@ -10,9 +10,9 @@
 	.text
 
 /*
- * An unwinder looks up the byte before a return address, where the call should be. So the unwind
- * information begins before the function; it says that the walk ends here, until the original
- * return address has come back from the thread's ret_stack.
+ * An unwinder looks up a return address by the byte before it, in the call instruction. So the
+ * unwind information begins before the function. It marks the outermost frame, until the original
+ * return address has been read from the thread's ret_stack.
  */
 	.type	return_to_handler_landing, %function
 return_to_handler_landing:
@@ -22,7 +22,7 @@ return_to_handler_landing:
 	.size	return_to_handler_landing, . - return_to_handler_landing
 
 /*
- * return_to_handler - report the return, then return to where the function was called from (C5)
+ * return_to_handler - report the return, then return to the caller (C5)
  *
  * In: r0, r1 and d0..d7 = the function's result as the AAPCS returns it, which all survive; sp and
  * the saved registers as its caller left them. fp is the caller's again (C6).

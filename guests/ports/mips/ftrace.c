@@ -19,7 +19,7 @@
 #define INSN_ADDIU_SP_SP_8	0x27bdfff8u	/* addiu sp,sp,-8 */
 #define INSN_J			0x08000000u
 #define INSN_JAL		0x0c000000u
-#define JUMP_REGION		0x0fffffffu	/* the reach of j and jal, from the next instruction */
+#define JUMP_REGION		0x0fffffffu	/* reach of j and jal, from the next instruction */
 
 #ifdef CONFIG_64BIT
 /* Only the jal: the instruction in its delay slot belongs to the function. */

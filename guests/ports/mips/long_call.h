@@ -17,8 +17,8 @@
  * n64 has daddiu for addiu, and nothing to do to sp: what stands before the jalr may be behind it.
  * -mmcount-ra-address sets $12, which takes more than one instruction in a large frame.
  *
- * The site is switched off by a branch over all of it (M1), in place of the first word. The rest
- * stays: a CPU that is in between may go on either way.
+ * The site is switched off by a branch over all of it (M1), in place of the first word. The rest is
+ * unchanged, so a CPU that is in the middle of it can continue.
  */
 #include <linux/types.h>
 
@@ -33,20 +33,20 @@ static inline bool is_long_call(u32 word)
 }
 
 /**
- * long_call_length - how many words a long call has, its delay slot and what undoes it included
- * @code:	its first word, which is not looked at
+ * long_call_length - the number of words of a long call, with its delay slot and the restored sp
+ * @code:	its first word, which is not read
  *
- * Return: 0 if it is none.
+ * Return: 0 if it is not a long call.
  */
 int long_call_length(const volatile u32 *code);
 
 /**
- * long_call_load - write down how a long call loads an address
+ * long_call_load - encode the instructions by which a long call loads an address
  * @code:	the long call, for its form
  * @address:	the address
  * @load:	up to LONG_CALL_LOAD instructions
  *
- * Return: how many, or 0 if it cannot load this one.
+ * Return: their number, or 0 if it cannot load this address.
  */
 int long_call_load(const volatile u32 *code, unsigned long address, u32 *load);
 

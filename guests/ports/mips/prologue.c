@@ -221,7 +221,7 @@ u32 decode_prologue(unsigned long ip)
 				break;
 			continue;
 		}
-		/* The word after a jump is its delay slot, even if it looks like a part of the prologue. */
+		/* The word after a jump is its delay slot, even if it looks like a prologue. */
 		if (jumps(insn)) {
 			if (stored || rest.reg)
 				return PROLOGUE_UNKNOWN;

@@ -6,11 +6,11 @@
 #include <linux/types.h>
 
 /*
- * What a function has done when it comes to its call site, in one word:
+ * A function's prologue, in one word:
  *
- *	bits 1-0	PROLOGUE_*; 0 if nobody has looked yet, or if it cannot be told
- *	bits 9-2	where it has stored ra: words down from sp as it was on entry
- *	bits 31-10	what it has taken from sp since, in 8 bytes
+ *	bits 1-0	PROLOGUE_*; 0 if it is not decoded yet, or unknown
+ *	bits 9-2	where it stores ra: words below sp at the function's entry
+ *	bits 31-10	how much it subtracts from sp, in units of 8 bytes
  */
 #define PROLOGUE_UNKNOWN	0u
 #define PROLOGUE_LEAF		1u	/* ra is not stored */
@@ -28,9 +28,9 @@
 u32 decode_prologue(unsigned long ip);
 
 /*
- * Prologues stay what they are, and are read once, into a word for each instruction. An entry for
- * each megabyte of memory, at whatever address it is run: from an instruction to its word; 0 where
- * there are no functions.
+ * Prologues do not change, so each is decoded once, into a word for each instruction. An entry for
+ * each megabyte of memory: the distance from an instruction to its word; 0 where there are no
+ * functions.
  */
 #define PROLOGUE_MAP_SIZE	128
 
@@ -41,7 +41,7 @@ static __always_inline unsigned long *prologue_map_at(unsigned long ip)
 	return &prologue_map[ip >> 20 & (PROLOGUE_MAP_SIZE - 1)];
 }
 
-/** known_prologue - what the prologue has done of the function that has the call site @ip */
+/** known_prologue - the decoded prologue of the function with the call site @ip */
 static __always_inline u32 known_prologue(unsigned long ip)
 {
 	unsigned long distance = *prologue_map_at(ip);

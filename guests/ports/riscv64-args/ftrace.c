@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rewriting call sites and the tracer's slot while the kernel runs. Every change is one aligned store
- * of one instruction between nop and jal. The words of a site are checked before one is written: a
- * refused site stays as it was.
+ * Patching of call sites and of the tracer's slot while the kernel runs. Every change is one
+ * aligned store of one instruction, between nop and jal. The words of a site are checked before one
+ * is written: a refused site is unchanged.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>
@@ -30,7 +30,7 @@ CHECK_FREGS(s0, FREGS_S0);
 CHECK_FREGS(ra, FREGS_RA);
 _Static_assert(sizeof(struct ftrace_regs) == FREGS_SIZE, "asm/ftrace.h");
 
-/* The jal to target for address pc; -EINVAL for no instruction's address, -ERANGE. */
+/* The jal from pc to target; -EINVAL for an unaligned target, -ERANGE for one out of reach. */
 static int encode_jal(unsigned long pc, unsigned long target, u32 *insn)
 {
 	long offset = (long)(target - pc);
@@ -45,10 +45,10 @@ static int encode_jal(unsigned long pc, unsigned long target, u32 *insn)
 	return 0;
 }
 
-/* C9: after the store and before anyone runs it. */
+/* C9: flush the word that was written, after the store and before it is executed. */
 static void write_insn(u32 *insn, u32 word)
 {
-	/* gcc would store to a function's address, which it takes for even and no more, by halves. */
+	/* gcc assumes 2-byte alignment of a function, and would store two halfwords. */
 	__asm__("" : "+r"(insn));
 	WRITE_ONCE(*insn, word);
 	flush_icache_range((unsigned long)insn, (unsigned long)(insn + 1));
@@ -62,7 +62,7 @@ static int modify_insn(u32 *insn, u32 old, u32 new)
 	return 0;
 }
 
-/* The word of a site that changes, or NULL when this is no site that ftrace_init_nop() prepared. */
+/* The word of a site that changes; NULL if ftrace_init_nop() has not prepared this as a site. */
 static u32 *call_insn(const struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
@@ -72,7 +72,7 @@ static u32 *call_insn(const struct dyn_ftrace *rec)
 	return insn + 1;
 }
 
-/* C9p: where jal does not reach ftrace_caller, which is from a module, it goes to a trampoline. */
+/* C9p: the jal at pc to addr, or to the module's trampoline, if ftrace_caller is out of reach. */
 static int encode_call(const struct module *mod, unsigned long pc, unsigned long addr, u32 *insn)
 {
 	int error = encode_jal(pc, addr, insn);
@@ -91,7 +91,7 @@ int ftrace_dyn_arch_init(void)
 	return 0;
 }
 
-/* The compiler left two nops; the first one becomes the half of the call that stays. */
+/* The compiler emits two nops; the first becomes `mv t0, ra`, which stays. */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
@@ -101,7 +101,7 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 	return modify_insn(insn, INSN_NOP, INSN_MV_T0_RA);
 }
 
-/* Switch a site off that calls addr. */
+/* Switch off a site that calls addr. */
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
 {
 	u32 *insn = call_insn(rec);
@@ -116,7 +116,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long ad
 	return modify_insn(insn, old, INSN_NOP);
 }
 
-/* Let a site that is switched off call addr. */
+/* Let a site that is off call addr. */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
 	u32 *insn = call_insn(rec);
@@ -131,7 +131,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 	return modify_insn(insn, INSN_NOP, new);
 }
 
-/* C10: what ftrace_caller calls. ftrace_stub stands for nothing, which takes no call. */
+/* C10: the tracer that ftrace_caller calls; a nop for ftrace_stub. */
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
 	u32 *insn = (u32 *)ftrace_call;

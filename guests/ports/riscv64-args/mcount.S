@@ -16,15 +16,15 @@
 	.text
 
 /*
- * ftrace_caller() - what a site calls that is switched on
+ * ftrace_caller() - called by a site that is on
  *
- * In: ra = rec->ip + 8, t0 = the traced function's return address; a0..a7 and t2 = live (C1), for the
- * compiler knows of no call here. Floating-point registers survive because what is called from here
- * has no floating point.
+ * In: ra = rec->ip + 8, t0 = the traced function's return address; a0..a7 and t2 = live (C1): there
+ * is no call for the compiler here. Floating-point registers survive because the functions called
+ * from here do not use them.
  *
  * The frame is struct ftrace_regs, with the stub's frame record in it, for unwinders without tables
- * (C14b). The tracer gets (C2, C18): a0 = ip = rec->ip, a1 = parent_ip = the traced function's return
- * address, a2 = op = what function_trace_op points to, a3 = fregs.
+ * (C14b). The tracer gets (C2, C18): a0 = ip = rec->ip, a1 = parent_ip = the traced function's
+ * return address, a2 = op = what function_trace_op points to, a3 = fregs.
  *
  * Out: a0..a7, t2, s0 and ra out of fregs, and on at its epc (C19).
  */
@@ -46,7 +46,7 @@ SYM_FUNC_START(ftrace_caller)
 	sd	a6, FREGS_A0 + 48(sp)
 	sd	a7, FREGS_A0 + 56(sp)
 	sd	t2, FREGS_T2(sp)
-	addi	t2, sp, FREGS_SIZE		/* sp at the site, and the end of the record there */
+	addi	t2, sp, FREGS_SIZE		/* sp at the site, the end of the record there */
 	sd	t2, FREGS_SP(sp)
 	sd	t2, FREGS_RECORD(sp)
 	sd	ra, FREGS_RECORD + 8(sp)
@@ -85,7 +85,7 @@ SYM_INNER_LABEL(ftrace_call)			/* nop or `jal tracer` (C10) */
 	.cfi_endproc
 SYM_FUNC_END(ftrace_caller)
 
-/* ftrace_stub() - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub() - the tracer that does nothing; its address means "no tracer". */
 SYM_FUNC_START(ftrace_stub)
 	ret
 SYM_FUNC_END(ftrace_stub)

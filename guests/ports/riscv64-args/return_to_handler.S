@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a function returns to whose return address the graph tracer has taken. */
+/* Hijacked functions return here. */
 #include <linux/linkage.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -16,9 +16,9 @@
 	.text
 
 /*
- * An unwinder looks a return address up by the byte before it, where the call should be. So the
- * unwind information begins before the function; it says that the way ends here, until the true
- * return address comes back from the thread's ret_stack.
+ * An unwinder looks up a return address by the byte before it, in the call instruction. So the
+ * unwind information begins before the function. It marks the outermost frame, until the original
+ * return address has been read from the thread's ret_stack.
  */
 	.type	return_to_handler_landing, @function
 return_to_handler_landing:
@@ -28,7 +28,7 @@ return_to_handler_landing:
 	.size	return_to_handler_landing, . - return_to_handler_landing
 
 /*
- * return_to_handler() - report the return, then return to where the function was called from (C5)
+ * return_to_handler() - report the return, then return to the caller (C5)
  *
  * In: a0, a1, fa0 and fa1 = the function's result as the psABI passes it, which all survive; sp and
  * the saved registers as its caller left them. The frame pointer is the caller's again (C6).

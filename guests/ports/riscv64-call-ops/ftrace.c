@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Patching of call sites and of their literals while the kernel runs. Every change of code is one
- * aligned store of one instruction, between nop and jal. A literal is data, in one aligned store, and is
- * there before a jal that leads to the stub. The words of a site are checked before anything is
- * written: a refused site is unchanged.
+ * aligned store of one instruction, between nop and jal. A literal is data, in one aligned store,
+ * and is there before a jal that leads to the stub. The words of a site are checked before anything
+ * is written: a refused site is unchanged.
  */
 #include <asm/barrier.h>
 #include <asm/cacheflush.h>
@@ -114,8 +114,8 @@ static int change_site(struct dyn_ftrace *rec, u32 old, u32 new, const struct ft
 }
 
 /*
- * The compiler emits two nops in the function, of which the first becomes `mv t0, ra`, which stays, and
- * two in front of it, which become the literal.
+ * The compiler emits two nops in the function, of which the first becomes `mv t0, ra`, which stays,
+ * and two in front of it, which become the literal.
  */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The riscv64 stub of the tracers, which calls the one that the site's literal names. The form of call
- * site is in asm/ftrace.h.
+ * The riscv64 stub of the tracers, which calls the one that the site's literal names. The form of
+ * call site is in asm/ftrace.h.
  *
  * psABI: a0..a7 are arguments, ra the return address, s0 the frame pointer: of a function that has
  * one, ra and its caller's s0 lie in the two words below s0. sp is always a multiple of 16.
@@ -10,8 +10,8 @@
 #include <linux/linkage.h>
 
 /*
- * Unwind information. The stub has two return addresses: its own in ra, and the traced function's in
- * t0, which will be in ra when the stub returns. So its own is in the column for pc.
+ * Unwind information. The stub has two return addresses: its own in ra, and the traced function's
+ * in t0, which will be in ra when the stub returns. So its own is in the column for pc.
  */
 #define COLUMN_PC	64
 
@@ -22,13 +22,13 @@
  * ftrace_caller - called by a site that is on
  *
  * In: ra = rec->ip + 8, t0 = the traced function's return address, s0 = its caller's frame pointer,
- * a0..a7 and t2 = live (C1): there is no call for the compiler here. t1 and t3..t6 are not live at a
- * function's entry. Floating-point registers can be arguments; they survive because all code called
- * from here has no floating point.
+ * a0..a7 and t2 = live (C1): there is no call for the compiler here. t1 and t3..t6 are not live at
+ * a function's entry. Floating-point registers can be arguments; they survive because all code
+ * called from here has no floating point.
  *
  * The frame is struct ftrace_regs, with the stub's frame record in it, for unwinders without tables
- * (C14b). The tracer gets (C2, C18): a0 = ip = rec->ip, a1 = parent_ip = the traced function's return
- * address, a2 = op = what the site's literal points to (C22a), a3 = fregs.
+ * (C14b). The tracer gets (C2, C18): a0 = ip = rec->ip, a1 = parent_ip = the traced function's
+ * return address, a2 = op = what the site's literal points to (C22a), a3 = fregs.
  *
  * Out: a0..a7, t2, s0 and ra out of fregs, and on at its epc (C19), or at a trampoline.
  */
@@ -53,7 +53,7 @@ SYM_FUNC_START(ftrace_caller)
 	sd	a6, FREGS_A0 + 48(sp)
 	sd	a7, FREGS_A0 + 56(sp)
 	sd	t2, FREGS_T2(sp)
-	addi	t2, sp, FREGS_SIZE		/* sp at the site, and the end of the record there */
+	addi	t2, sp, FREGS_SIZE		/* sp at the site, the end of the record there */
 	sd	t2, FREGS_SP(sp)
 	sd	zero, FREGS_DIRECT_TRAMP(sp)
 	sd	t2, FREGS_RECORD(sp)
@@ -93,9 +93,9 @@ SYM_FUNC_START(ftrace_caller)
 	jr	t0
 
 /*
- * To the trampoline in t3, as if the site had called it (C23): after the tracers, with the way back to
- * the site in t0 and the traced function's return address in ra, which change places; or at once, with
- * all registers as they are.
+ * To the trampoline in t3, as if the site had called it (C23): after the tracers, with the way back
+ * to the site in t0 and the traced function's return address in ra, which change places; or at
+ * once, with all registers as they are.
  */
 ftrace_caller_direct_late:
 	mv	t1, ra

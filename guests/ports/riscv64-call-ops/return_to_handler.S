@@ -5,7 +5,10 @@
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
-/* The frame, from sp up: struct ftrace_regs, for the results and the frame pointer (C24), fa0 and fa1. */
+/*
+ * The frame, from sp up: struct ftrace_regs, for the results and the frame pointer (C24), fa0 and
+ * fa1.
+ */
 #define FRAME_FA0	FREGS_SIZE
 #define FRAME_FA1	(FREGS_SIZE + 8)
 #define FRAME_SIZE	(FREGS_SIZE + 16)

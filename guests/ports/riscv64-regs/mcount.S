@@ -3,9 +3,9 @@
  * The riscv64 stubs of the tracers, with one slot: ftrace_caller saves what a function may be given
  * in registers, and ftrace_regs_caller all registers. The form of call site is in asm/ftrace.h.
  *
- * psABI: a0..a7 are arguments, t2 the static chain of nested functions, ra the return address, s0 the
- * frame pointer: the two words below it are a function's frame record, its caller's s0 and its return
- * address, which lies behind. sp is always a multiple of 16.
+ * psABI: a0..a7 are arguments, t2 the static chain of nested functions, ra the return address, s0
+ * the frame pointer: the two words below it are a function's frame record, its caller's s0 and its
+ * return address, which lies behind. sp is always a multiple of 16.
  */
 #include <asm/csr.h>
 #include <asm/ftrace.h>
@@ -24,8 +24,8 @@
 #define S_A(n)		S_X(10 + (n))
 
 /*
- * Unwind information. A stub has two return addresses: its own in ra, and the traced function's in t0,
- * which will be in ra when the stub returns. So its own is in a column of its own.
+ * Unwind information. A stub has two return addresses: its own in ra, and the traced function's in
+ * t0, which will be in ra when the stub returns. So its own is in a column of its own.
  */
 #define COLUMN_PC	DWARF_PC
 
@@ -70,7 +70,7 @@
 	sd	a6, S_A(6)(sp)
 	sd	a7, S_A(7)(sp)
 	sd	ra, S_PC(sp)
-	addi	t3, sp, FREGS_SIZE		/* sp at the site, behind the traced function's record */
+	addi	t3, sp, FREGS_SIZE		/* sp at the site, behind the function's record */
 	sd	t3, S_SP(sp)
 	sd	t3, FREGS_RECORD(sp)
 	sd	ra, FREGS_RECORD + 8(sp)
@@ -127,8 +127,8 @@ SYM_FUNC_END(ftrace_caller)
  * ftrace_common - the slot, and the way back, of both stubs
  *
  * In: the frame and the registers of save_arguments. The tracer gets (C2, C18): a0 = ip = rec->ip,
- * a1 = parent_ip = the traced function's return address, a2 = op = what function_trace_op points to,
- * a3 = fregs. Out: a0..a7, t2, s0 and ra out of fregs, and on at its pc (C19).
+ * a1 = parent_ip = the traced function's return address, a2 = op = what function_trace_op points
+ * to, a3 = fregs. Out: a0..a7, t2, s0 and ra out of fregs, and on at its pc (C19).
  */
 SYM_FUNC_START(ftrace_common)
 	.cfi_startproc

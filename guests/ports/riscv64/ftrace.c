@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rewriting call sites and the tracers' slots while the kernel runs. Every change is one aligned
- * store of one instruction between nop and jal. Among compressed instructions, where one may lie across
- * a multiple of four bytes, it is three stores of two bytes: first a jump over its other half, then that
- * half, then its own; and between them every other CPU takes an interrupt, which ends what it has
- * fetched. The words of a site are checked before the first is written: a refused site stays as it was.
+ * Patching of call sites and of the tracers' slots while the kernel runs. Every change is one
+ * aligned store of one instruction, between nop and jal. With compressed instructions one may cross
+ * a multiple of four bytes. Then the change is three stores of two bytes: to the first half a jump
+ * over the second half, then the second half, then the first half. Between them every other CPU
+ * takes an interrupt, which discards the instructions it has fetched. The words of a site are
+ * checked before the first is written: a refused site is unchanged.
  */
 #include <asm/cacheflush.h>
 #include <asm/ftrace.h>
@@ -30,7 +31,7 @@
 #define INSN_JAL_MASK		0x00000fffu
 #define JAL_RANGE		0x00100000l	/* 1 MiB back, and forward one word less */
 
-/* The j or jal (opcode) to target for address pc; -EINVAL for no instruction's address, -ERANGE. */
+/* The j or jal (opcode) from pc to target; -EINVAL if unaligned, -ERANGE if out of reach. */
 static int encode_jal(u32 opcode, unsigned long pc, unsigned long target, u32 *insn)
 {
 	long offset = (long)(target - pc);
@@ -62,10 +63,10 @@ static void write_insn_by_halves(u16 *half, u32 word)
 }
 #endif
 
-/* C9: after the store and before anyone runs it. */
+/* C9: flush the word that was written, after the store and before it is executed. */
 static void write_insn(u32 *insn, u32 word)
 {
-	/* gcc would store to a function's address, which it takes for even and no more, by halves. */
+	/* gcc assumes 2-byte alignment of a function, and would store two halfwords. */
 	__asm__("" : "+r"(insn));
 #ifdef __riscv_compressed
 	if ((unsigned long)insn & RISCV_INSN_ALIGN) {
@@ -96,7 +97,7 @@ static int modify_insn(u32 *insn, u32 old, u32 new)
 	return 0;
 }
 
-/* The word of a site that changes, or NULL when this is no site that ftrace_init_nop() prepared. */
+/* The word of a site that changes; NULL if ftrace_init_nop() has not prepared this as a site. */
 static u32 *call_insn(const struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
@@ -111,7 +112,7 @@ static u32 *call_insn(const struct dyn_ftrace *rec)
 	return insn;
 }
 
-/* C9p: where jal does not reach, which is from a module, it goes to the module's trampoline. */
+/* C9p: the jal at pc to addr, or to the module's trampoline for addr, if addr is out of reach. */
 static int encode_call(const struct module *mod, unsigned long pc, unsigned long addr, u32 *insn)
 {
 	int error = encode_jal(INSN_JAL_RA, pc, addr, insn);
@@ -135,7 +136,7 @@ int ftrace_dyn_arch_init(void)
 }
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-/* The compiler left nops; the first half of them becomes the half of the call that stays. */
+/* The compiler emits eight bytes of nops; the first half becomes `mv t0, ra`, which stays. */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
 	u32 *insn = (u32 *)rec->ip;
@@ -149,7 +150,7 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 }
 #endif
 
-/* Switch a site off that calls addr. */
+/* Switch off a site that calls addr. */
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
 {
 	u32 *insn = call_insn(rec);
@@ -164,7 +165,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long ad
 	return modify_insn(insn, old, INSN_NOP);
 }
 
-/* Let a site that is switched off call addr. */
+/* Let a site that is off call addr. */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
 	u32 *insn = call_insn(rec);
@@ -179,7 +180,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 	return modify_insn(insn, INSN_NOP, new);
 }
 
-/* C10: what ftrace_caller calls. ftrace_stub stands for nothing, which takes no call. */
+/* C10: the tracer that ftrace_caller calls; a nop for ftrace_stub. */
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
 	u32 *insn = (u32 *)ftrace_call;
@@ -199,7 +200,7 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* C11: nop for off, `j ftrace_graph_caller` for on. Switching on what is on is an error. */
+/* C11: nop for off, `j ftrace_graph_caller` for on. A slot that is on cannot be switched on. */
 static int modify_graph_call(bool enable)
 {
 	u32 *insn = (u32 *)ftrace_graph_call;

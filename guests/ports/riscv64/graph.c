@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Taking the return address of a function that the graph tracer wants to see return. */
+/* The replacement of return addresses, for the graph tracer. */
 #include <asm/ftrace.h>
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
@@ -8,9 +8,9 @@
 
 /**
  * prepare_ftrace_return() - make a function return to return_to_handler (C4)
- * @parent: where its return address is
+ * @parent: address of its return address
  * @self_addr: its call site, rec->ip
- * @frame_pointer: s0 as it will be when it has returned (C6)
+ * @frame_pointer: s0 after its return (C6)
  */
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 			   unsigned long frame_pointer);
@@ -21,7 +21,7 @@ void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 	unsigned long *retp = parent;
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
-	/* C12: no word has it yet; sp stands for it, where the stub's frame ends behind that word. */
+	/* C12: it is in no frame yet. sp stands for it: the stub's frame ends behind @parent. */
 	retp = parent + 1;
 #endif
 	if (!function_graph_enter(*parent, self_addr, frame_pointer, retp))

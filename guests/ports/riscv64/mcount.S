@@ -43,7 +43,7 @@
 #endif
 	.endm
 
-	/* With the frame that save_state makes. */
+	/* With the frame of save_state. */
 	.macro	unwind_frame
 	.cfi_def_cfa_offset FRAME_SIZE
 	.cfi_offset s0, FRAME_FP - FRAME_SIZE
@@ -56,10 +56,10 @@
 	.endm
 
 /*
- * Saves what the ABI asks for (C1), and makes frame records for unwinders without tables (C14). A
- * call of _mcount is a call like any other to the compiler, which has put a0..a7 away. Of a patchable
- * entry it knows nothing: a0..a7, t2 and ra are live. Floating-point registers survive because what
- * is called from here has no floating point.
+ * Saves the registers that the ABI requires (C1), and makes frame records for unwinders without
+ * tables (C14). The compiler treats a call of _mcount like any other, and has saved a0..a7. At a
+ * patchable entry there is no call for the compiler: a0..a7, t2 and ra are live. Floating-point
+ * registers survive because the functions called from here do not use them.
  *
  * In, form mcount: ra = rec->ip + 4, s0 = the traced function's frame. Patchable entry: ra =
  * rec->ip + 8, t0 = the traced function's return address.
@@ -86,7 +86,7 @@
 #endif
 	.endm
 
-/* Undoes save_state and goes on in the traced function. */
+/* Reverses save_state and returns to the traced function. */
 	.macro	restore_state_and_return
 	ld	s0, FRAME_FP(sp)
 	.cfi_same_value s0
@@ -111,7 +111,7 @@
 #endif
 	.endm
 
-/* The tracer's a0 = ip = rec->ip and a1 = parent_ip (C2). In: as save_state leaves it. */
+/* The tracer's a0 = ip = rec->ip and a1 = parent_ip (C2). In: the state after save_state. */
 	.macro	trace_arguments
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 	mv	a1, t0
@@ -123,8 +123,8 @@
 	.endm
 
 /*
- * a0 = where the traced function's return address is, a1 = ip, a2 = the frame pointer that it
- * returns with: its caller's (C4, C6). In: the frame that save_state made.
+ * a0 = the address of the traced function's return address, a1 = ip, a2 = its caller's frame
+ * pointer (C4, C6). In: the frame of save_state.
  */
 	.macro	graph_arguments
 	ld	a1, FRAME_PC(sp)
@@ -141,12 +141,12 @@
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
-/* _mcount() - what the sites of form mcount call before ftrace_init() has made them nops (C8) */
+/* _mcount() - called by sites of form mcount until ftrace_init() makes them nops (C8) */
 SYM_FUNC_START(_mcount)
 	ret
 SYM_FUNC_END(_mcount)
 
-/* ftrace_caller() - what a site calls that is switched on. Both slots are one word (C10, C11). */
+/* ftrace_caller() - called by a site that is on. Both slots are one word (C10, C11). */
 SYM_FUNC_START(ftrace_caller)
 	.cfi_startproc
 	unwind_entry
@@ -184,7 +184,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #else /* !CONFIG_DYNAMIC_FTRACE */
 
-	/* Go to \target with t1 = the pointer \name, unless that is \stub. Uses t2. */
+	/* Branch to \target with t1 = the pointer \name, unless that is \stub. Uses t2. */
 	.macro	branch_unless_stub name, stub, target
 	ld	t1, \name
 	la	t2, \stub
@@ -192,9 +192,9 @@ SYM_FUNC_END(ftrace_graph_caller)
 	.endm
 
 /*
- * _mcount() - the static tracer: every site calls it, always
+ * _mcount() - static: every site always calls it
  *
- * With nothing to do no branch is taken (C3) and nothing is saved.
+ * Without a tracer no branch is taken (C3) and nothing is saved.
  */
 SYM_FUNC_START(_mcount)
 	.cfi_startproc
@@ -226,7 +226,7 @@ SYM_FUNC_START(ftrace_trace_caller)
 	.cfi_restore ra
 	addi	sp, sp, FRAME_SIZE
 	.cfi_def_cfa_offset 0
-	j	.Lmcount_graph			/* both tracers at once is allowed */
+	j	.Lmcount_graph			/* both tracers may be on */
 #else
 	restore_state_and_return
 #endif
@@ -247,7 +247,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* ftrace_stub() - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub() - the tracer that does nothing; its address means "no tracer". */
 SYM_FUNC_START(ftrace_stub)
 	ret
 SYM_FUNC_END(ftrace_stub)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rewriting call sites and the tracers' slots while the kernel runs. A site is one instruction of five
- * bytes at any address: no store changes it at once where it crosses a cache line, and a CPU may have
- * fetched a part of it. So its first byte becomes a breakpoint, then the other four are written, then
- * the first one, and between these steps every other CPU takes an interrupt, which ends what it has
- * fetched. A CPU that comes to the breakpoint goes on behind it, as if it had met the nop.
+ * Patching of call sites and of the tracers' slots while the kernel runs. A site is one instruction
+ * of five bytes at any address: if it crosses a cache line, no store changes it as a whole, and a
+ * CPU may have fetched a part of it. So its first byte becomes a breakpoint, then the other four
+ * are written, then the first one. Between these steps every other CPU takes an interrupt, which
+ * discards the instructions it has fetched. A CPU that executes the breakpoint continues behind the
+ * site, as after the nop.
  */
 #include <asm/ftrace.h>
 #include <asm/ptrace.h>
@@ -28,13 +29,13 @@ struct insn {
 
 static const struct insn nop = { { 0x0f, 0x1f, 0x44, 0x00, 0x00 } };
 
-/* The site that is being changed, or 0. */
+/* The site that is being patched, or 0. */
 static unsigned long patched;
 
-/* What ftrace_call_meanwhile calls: what ftrace_call is being changed to. */
+/* The tracer that ftrace_call_meanwhile calls: the new one of ftrace_call. */
 ftrace_func_t ftrace_next_tracer = (ftrace_func_t)ftrace_stub;
 
-/* The call or jmp (opcode) to target for address pc; -ERANGE. */
+/* The call or jmp (opcode) from pc to target; -ERANGE for one out of reach. */
 static int encode(u8 opcode, unsigned long pc, unsigned long target, struct insn *insn)
 {
 	long distance = (long)(target - pc) - MCOUNT_INSN_SIZE;
@@ -72,7 +73,7 @@ static void write_insn(unsigned long pc, const struct insn *insn)
 		text[i] = insn->byte[i];
 	kick_all_cpus_sync();
 	text[0] = insn->byte[0];
-	/* Behind it no CPU is in ftrace_int3_handler() any more for this site. */
+	/* After this no CPU is in ftrace_int3_handler() for this site. */
 	kick_all_cpus_sync();
 	WRITE_ONCE(patched, 0);
 }
@@ -90,7 +91,7 @@ int ftrace_int3_handler(struct pt_regs *regs)
 	}
 	if (*(const volatile u8 *)pc == BREAKPOINT)
 		return 0;
-	/* The change was over before this CPU had come here: the site says what to do. */
+	/* The site was complete before this CPU came here: execute it again. */
 	regs->pc = pc;
 	return 1;
 }
@@ -108,7 +109,7 @@ int ftrace_dyn_arch_init(void)
 	return 0;
 }
 
-/* Switch a site off that calls addr. */
+/* Switch off a site that calls addr. */
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
 {
 	struct insn old;
@@ -117,7 +118,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long ad
 	return error ? error : modify(rec->ip, &old, &nop);
 }
 
-/* Let a site that is switched off call addr. */
+/* Let a site that is off call addr. */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
 	struct insn new;
@@ -126,7 +127,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 	return error ? error : modify(rec->ip, &nop, &new);
 }
 
-/* C10: what ftrace_caller calls. ftrace_stub stands for nothing, which takes no call. */
+/* C10: the tracer that ftrace_caller calls; a nop for ftrace_stub. */
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
 	unsigned long pc = (unsigned long)ftrace_call;
@@ -146,7 +147,7 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* C11: nop for off, `jmp ftrace_graph_caller` for on. Switching on what is on is an error. */
+/* C11: nop for off, `jmp ftrace_graph_caller` for on. A slot that is on cannot be switched on. */
 static int modify_graph_call(bool enable)
 {
 	unsigned long pc = (unsigned long)ftrace_graph_call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Taking the return address of a function that the graph tracer wants to see return. */
+/* The replacement of return addresses, for the graph tracer. */
 #include <asm/ftrace.h>
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
@@ -8,9 +8,9 @@
 
 /**
  * prepare_ftrace_return() - make a function return to return_to_handler (C4)
- * @parent: where its return address is; the same word identifies it (C12)
+ * @parent: address of its return address, which also identifies it (C12)
  * @self_addr: its call site, rec->ip
- * @frame_pointer: the same place (C6)
+ * @frame_pointer: the same address (C6)
  */
 void prepare_ftrace_return(unsigned long *parent, unsigned long self_addr,
 			   unsigned long frame_pointer);

@@ -2,9 +2,10 @@
 /*
  * The x86-64 stubs of the function tracers (see asm/ftrace.h for the call site).
  *
- * At a site the traced function has not begun: rdi, rsi, rdx, rcx, r8 and r9 are arguments, al counts
- * vector registers, rbp is the caller's, and the word at rsp is the return address, which the site's
- * call moves to 8(%rsp). In a stub rsp is a multiple of 16. No function has a static chain (port.toml).
+ * A site is the first instruction of a function: rdi, rsi, rdx, rcx, r8 and r9 are arguments, al is
+ * the number of vector registers, rbp is the caller's, and the word at rsp is the return address,
+ * which is at 8(%rsp) after the site's call. In a stub rsp is a multiple of 16. No function has a
+ * static chain (port.toml).
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
@@ -26,8 +27,9 @@
 	.text
 
 /*
- * Saves what the ABI asks for (C1), and makes frame records (C14). The compiler knows nothing of the
- * call, so all arguments are live. Vector registers survive because what is called from here has none.
+ * Saves the registers that the ABI requires (C1), and makes frame records (C14). There is no call
+ * for the compiler here: all arguments are live. Vector registers survive because the functions
+ * called from here do not use them.
  */
 	.macro	save_state
 	subq	$FRAME_SIZE, %rsp
@@ -50,7 +52,7 @@
 	leaq	FRAME_RECORD(%rsp), %rbp
 	.endm
 
-/* Undoes save_state. */
+/* Reverses save_state. */
 	.macro	restore_state
 	movq	FRAME_SAVED(%rsp), %rax
 	movq	FRAME_SAVED + 8(%rsp), %rcx
@@ -71,14 +73,15 @@
 	.cfi_rel_offset rbp, FRAME_RBP
 	.endm
 
-/* The tracer's rdi = ip = rec->ip and rsi = parent_ip (C2). In: as save_state leaves it. */
+/* The tracer's rdi = ip = rec->ip and rsi = parent_ip (C2). In: the state after save_state. */
 	.macro	trace_arguments
 	subq	$MCOUNT_INSN_SIZE, %rdi
 	.endm
 
 /*
- * rdi = where the traced function's return address is, rsi = ip, rdx = the place again, which is the
- * frame pointer: no other call that has not returned has it (C4, C6). In: the frame of save_state.
+ * rdi = the address of the traced function's return address, rsi = ip, rdx = rdi as the frame
+ * pointer: it is unique among all calls that have not returned (C4, C6). In: the frame of
+ * save_state.
  */
 	.macro	graph_arguments
 	leaq	FRAME_PARENT_PC(%rsp), %rdi
@@ -89,12 +92,12 @@
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 
-/* __fentry__() - what the sites call before ftrace_init() has made them nops (C8) */
+/* __fentry__() - called by all sites until ftrace_init() makes them nops (C8) */
 SYM_FUNC_START(__fentry__)
 	ret
 SYM_FUNC_END(__fentry__)
 
-/* ftrace_caller() - what a site calls that is switched on. Slots have five bytes (C10, C11). */
+/* ftrace_caller() - called by a site that is on. Both slots have five bytes (C10, C11). */
 SYM_FUNC_START(ftrace_caller)
 	.cfi_startproc
 	save_state
@@ -135,16 +138,16 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #else /* !CONFIG_DYNAMIC_FTRACE */
 
-	/* Go to \target unless the pointer \name is \stub. Addresses are below 2 GiB. */
+	/* Branch to \target unless the pointer \name is \stub. Addresses are below 2 GiB. */
 	.macro	branch_unless_stub name, stub, target
 	cmpq	$\stub, \name
 	jne	\target
 	.endm
 
 /*
- * __fentry__() - the static tracer: every site calls it, always
+ * __fentry__() - static: every site always calls it
  *
- * With nothing to do no branch is taken (C3) and nothing is saved.
+ * Without a tracer no branch is taken (C3) and nothing is saved.
  */
 SYM_FUNC_START(__fentry__)
 	.cfi_startproc
@@ -171,7 +174,7 @@ SYM_FUNC_START(ftrace_trace_caller)
 	call	*ftrace_trace_function
 	restore_state
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	jmp	.Lfentry_graph			/* both tracers at once is allowed */
+	jmp	.Lfentry_graph			/* both tracers may be on */
 #else
 	ret
 #endif
@@ -193,7 +196,7 @@ SYM_FUNC_END(ftrace_graph_caller)
 
 #endif /* !CONFIG_DYNAMIC_FTRACE */
 
-/* ftrace_stub() - the tracer that does nothing; its address stands for "no tracer". */
+/* ftrace_stub() - the tracer that does nothing; its address means "no tracer". */
 SYM_FUNC_START(ftrace_stub)
 	ret
 SYM_FUNC_END(ftrace_stub)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a function returns to whose return address the graph tracer has taken. */
+/* Hijacked functions return here. */
 #include <linux/linkage.h>
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 
-/* The frame, from rsp up: rax and rdx, xmm0 and xmm1, and room for the true return address. */
+/* The frame, from rsp up: rax and rdx, xmm0 and xmm1, and room for the original return address. */
 #define FRAME_RAX	0
 #define FRAME_RDX	8
 #define FRAME_XMM0	16
@@ -16,9 +16,9 @@
 	.text
 
 /*
- * An unwinder looks a return address up by the byte before it, where the call should be. So the
- * unwind information begins before the function; it says that the way ends here, until the true
- * return address comes back from the thread's ret_stack.
+ * An unwinder looks up a return address by the byte before it, in the call instruction. So the
+ * unwind information begins before the function. It marks the outermost frame, until the original
+ * return address has been read from the thread's ret_stack.
  */
 	.type	return_to_handler_landing, @function
 return_to_handler_landing:
@@ -29,11 +29,11 @@ return_to_handler_landing:
 	.size	return_to_handler_landing, . - return_to_handler_landing
 
 /*
- * return_to_handler() - report the return, then return to where the function was called from (C5)
+ * return_to_handler() - report the return, then return to the caller (C5)
  *
- * In: rax, rdx, xmm0 and xmm1 = the function's result as the psABI passes it, which all survive (long
- * double stays in the x87, which nothing here uses); rsp a multiple of 16 and the saved registers as
- * its caller left them. The frame pointer is where the return address was (C6).
+ * In: rax, rdx, xmm0 and xmm1 = the function's result by the psABI, which all survive (a long
+ * double stays in the x87, which is not used here); rsp = a multiple of 16, and the saved registers
+ * = the caller's. The frame pointer is the address of the word that held the return address (C6).
  */
 SYM_FUNC_START(return_to_handler)
 	subq	$FRAME_SIZE, %rsp

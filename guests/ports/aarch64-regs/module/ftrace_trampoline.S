@@ -3,8 +3,8 @@
  * Linked into every module. bl does not reach the stubs from there, so the module's call sites call
  * these trampolines, one for each stub (C9p, C21e).
  *
- * x16 may be changed by every call, and with BTI `br x16` may branch to a landing pad for calls. All
- * other registers are preserved.
+ * x16 may be changed by every call, and with BTI `br x16` may branch to a landing pad for calls.
+ * All other registers are preserved.
  */
 #include <linux/linkage.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module. Its bl does not reach the stubs, so its call sites go through here, one
- * trampoline for each target (C9p). In the module, __gnu_mcount_nc is the name of the trampoline.
- * No register changes.
+ * Linked into every module. bl does not reach the stubs from there, so its call sites call these
+ * trampolines, one for each target (C9p). In the module, __gnu_mcount_nc is the name of the
+ * trampoline. All registers are preserved.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>

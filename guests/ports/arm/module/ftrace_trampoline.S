@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module. Its bl does not reach the stubs, so its call sites go through here, one
- * trampoline for each target (C9p). In the module, __gnu_mcount_nc is the name of the trampoline.
- * No register changes.
+ * Linked into every module. bl does not reach the stubs from there, so its call sites call these
+ * trampolines, one for each target (C9p). In the module, __gnu_mcount_nc is the name of the
+ * trampoline. All registers are preserved.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
 
 	.syntax unified
 
-	/* \target is the kernel's; the linker fills in its address, which pc is ahead to. */
+	/* \target is in the kernel; the linker fills in its address. pc reads 8 bytes ahead. */
 	.macro	trampoline name, target
 	.balign	4
 SYM_FUNC_START(\name)

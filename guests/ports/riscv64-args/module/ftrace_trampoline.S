@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module. Its jal does not reach the stub, so its call sites go through here (C9p).
- * t1 is for that: ra and t0, in which the site left its addresses, and all arguments stay.
+ * Linked into every module. jal does not reach the stub from there, so the module's call sites call
+ * this trampoline (C9p). t1 is changed: ra and t0, in which the site left its addresses, and all
+ * arguments are preserved.
  */
 #include <linux/linkage.h>
 
@@ -12,5 +13,5 @@ SYM_FUNC_START(ftrace_trampoline)
 	ld	t1, 16(t1)
 	jr	t1
 	nop
-	.quad	vmlinux.ftrace_caller		/* the kernel's; the linker fills in its address */
+	.quad	vmlinux.ftrace_caller		/* in the kernel; the linker fills in its address */
 SYM_FUNC_END(ftrace_trampoline)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into every module. jal does not reach the stubs from there, so the module's call sites call
- * these trampolines, one for each stub (C9p, C21e). t1 is changed: ra and t0, in which the site left
- * its addresses, and all arguments are preserved.
+ * Linked into every module. jal does not reach the stubs from there, so the module's call sites
+ * call these trampolines, one for each stub (C9p, C21e). t1 is changed: ra and t0, in which the
+ * site left its addresses, and all arguments are preserved.
  */
 #include <linux/linkage.h>
 

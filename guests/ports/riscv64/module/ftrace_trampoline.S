@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of every module. Its jal does not reach the stubs, so its call sites go through here, one
- * trampoline for each target (C9p). In the module, _mcount is the name of the trampoline. t1 is for
- * that: ra and t0, in which the site left its addresses, stay.
+ * Linked into every module. jal does not reach the stubs from there, so its call sites call these
+ * trampolines, one for each target (C9p). In the module, _mcount is the name of the trampoline. t1
+ * is changed: ra and t0, in which the site left its addresses, are preserved.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
 
-	/* \target is the kernel's; the linker fills in its address. */
+	/* \target is in the kernel; the linker fills in its address. */
 	.macro	trampoline name, target
 	.balign	8
 SYM_FUNC_START(\name)

@@ -53,7 +53,8 @@ struct dyn_arch_ftrace {
 
 /**
  * struct ftrace_regs - the registers at the call site
- * @regs:	x0..x7, the arguments and later the results, and x8, the address of a structure result
+ * @regs:	x0..x7, the arguments and later the results, and x8, the address of a structure
+ *		result
  * @fp:		x29, of the caller
  * @lr:		where the traced function returns to: x30 before the site
  * @sp:		the stack pointer at the site; a change of it has no effect

@@ -4,17 +4,17 @@
 
 /*
  * The port's part of ftrace's interface. Built with -fpatchable-function-entry=4,2, every function
- * has two nops in front of it and begins with two more, before its prologue and behind a landing pad if
- * there is one:
+ * has two nops in front of it and begins with two more, before its prologue and behind a landing
+ * pad if there is one:
  *
  *			.quad	ops			the literal, from ftrace_init_nop() on
  *	function:	bti	c			if there is one
  *			mov	x9, x30			from ftrace_init_nop() on
  *	rec->ip:	bl	ftrace_caller		a nop while the site is off
  *
- * So rec->ip is the instruction that changes, and not the first one of the site. The literal is aligned,
- * so that it changes in one store, and it is found from rec->ip and from x30 whether there is a landing
- * pad or not. Functions whose nops are not aligned have no call site.
+ * So rec->ip is the instruction that changes, and not the first one of the site. The literal is
+ * aligned, so that it changes in one store, and it is found from rec->ip and from x30 whether there
+ * is a landing pad or not. Functions whose nops are not aligned have no call site.
  *
  * A module is beyond the reach of bl. Its sites call a trampoline in the module
  * (module/ftrace_trampoline.S).
@@ -38,7 +38,9 @@
 /* The landing pad for indirect calls; a nop on CPUs without BTI. */
 #define INSN_BTI_C		0xd503245f
 
-/* The literal of a site, from x30 and from rec->ip, which are behind the site and one word before. */
+/*
+ * The literal of a site, from x30 and from rec->ip, which are behind the site and one word before.
+ */
 #define LITERAL_SIZE		8
 #define LITERAL_ALIGN		(LITERAL_SIZE - 1)
 #define LITERAL_OFFSET		16		/* from x30, rounded down */
@@ -68,7 +70,8 @@ struct dyn_arch_ftrace {
 
 /**
  * struct ftrace_regs - the registers at the call site
- * @regs:	x0..x7, the arguments and later the results, and x8, the address of a structure result
+ * @regs:	x0..x7, the arguments and later the results, and x8, the address of a structure
+ *		result
  * @direct_tramp: where the stub goes in place of @pc, as if the site had called that; 0: nowhere
  * @fp:		x29, of the caller
  * @lr:		where the traced function returns to: x30 before the site
@@ -148,8 +151,8 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec);
 #define ftrace_init_nop ftrace_init_nop
 
 /*
- * From an entry of the table of call sites, the nops in front of a function, to rec->ip (C8, C22d): 0
- * if there is no room for a literal.
+ * From an entry of the table of call sites, the nops in front of a function, to rec->ip (C8, C22d):
+ * 0 if there is no room for a literal.
  */
 static inline unsigned long ftrace_call_adjust(unsigned long addr)
 {

@@ -47,14 +47,14 @@ struct dyn_arch_ftrace {
 
 /**
  * struct ftrace_regs - the registers at the call site
- * @regs:	from ftrace_caller x0..x8, x29, x30, sp and pc are valid; pstate is 0, which it never is in
- *		the kernel. From ftrace_regs_caller all are, but x9 and pstate: x9 holds the return address
- *		by then, and of pstate there is the mode only.
+ * @regs:	from ftrace_caller x0..x8, x29, x30, sp and pc are valid; pstate is 0, which it
+ *		never is in the kernel. From ftrace_regs_caller all are, but x9 and pstate: x9 holds
+ *		the return address by then, and of pstate there is the mode only.
  *
- * x30 is where the traced function returns to and pc where the stub returns to, behind the site. What
- * a tracer changes of x0..x8, x29, x30 and pc is in the registers when the stub returns. The others
- * are preserved by all functions, or may be changed by any. x29 and x30 are a frame record, the one
- * that the traced function has not made yet.
+ * x30 is where the traced function returns to and pc where the stub returns to, behind the site.
+ * What a tracer changes of x0..x8, x29, x30 and pc is in the registers when the stub returns. The
+ * others are preserved by all functions, or may be changed by any. x29 and x30 are a frame record,
+ * the one that the traced function has not made yet.
  */
 struct ftrace_regs {
 	struct pt_regs regs;

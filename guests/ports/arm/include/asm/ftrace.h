@@ -4,17 +4,17 @@
 
 /*
  * The arm port's part of ftrace's interface. gcc's -pg calls __gnu_mcount_nc behind the prologue,
- * with lr pushed in front of the call, which is the call site:
+ * and pushes lr before the call, which is the call site:
  *
  *			push	{lr}
  *		rec->ip:	bl	__gnu_mcount_nc
  *
- * Whoever is called takes the pushed word away and puts it into lr, and may change ip. So a site
- * that is off does the same: pop {lr}.
+ * The called function pops the pushed word into lr, and may change ip. So a site that is off does
+ * the same: pop {lr}.
  *
- * With gcc's -mapcs-frame the function has a frame before, of fp, sp, lr and pc, and fp points to the
- * last of the four. With clang the frame is fp and lr, and fp points to the first. It returns by the lr
- * in there.
+ * With gcc's -mapcs-frame the prologue stores fp, sp, lr and pc, and fp points to the last of the
+ * four. With clang it stores fp and lr, and fp points to the first. The function returns to the lr
+ * stored there.
  *
  * A module is beyond the reach of bl. Its sites call trampolines in the module
  * (module/ftrace_trampoline.S).

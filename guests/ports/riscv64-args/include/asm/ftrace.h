@@ -6,14 +6,15 @@
  *	rec->ip:	mv	t0, ra			from ftrace_init_nop() on
  *			jal	ftrace_caller		a nop while the site is off
  *
- * A module lies beyond the reach of jal. Its sites call a trampoline that it brings along.
+ * A module is beyond the reach of jal. Its sites call a trampoline in the module
+ * (module/ftrace_trampoline.S).
  */
 #ifndef _ASM_FTRACE_H
 #define _ASM_FTRACE_H
 
 #define RISCV_INSN_SIZE		4
 
-/* The site's size, for rec->ip is its first word; ip = ra - MCOUNT_INSN_SIZE (C2). */
+/* The size of a site, as rec->ip is its first word; ip = ra - MCOUNT_INSN_SIZE (C2). */
 #define MCOUNT_INSN_SIZE	(2 * RISCV_INSN_SIZE)
 
 /* Tracers get an ops and the registers at the site (C18). */
@@ -116,7 +117,7 @@ static inline void ftrace_override_function_with_return(struct ftrace_regs *freg
 	fregs->epc = fregs->ra;
 }
 
-/* As built, a site is two nops and no call of _mcount, which this port does not have. */
+/* As built, a site is two nops and not a call of _mcount, which this port does not have. */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec);
 #define ftrace_init_nop ftrace_init_nop
 

@@ -7,8 +7,8 @@
  *	rec->ip:	mv	t0, ra			from ftrace_init_nop() on
  *			jal	ftrace_caller		a nop while the site is off
  *
- * The literal is aligned, so that it changes in one store. Functions whose nops are not aligned have no
- * call site.
+ * The literal is aligned, so that it changes in one store. Functions whose nops are not aligned
+ * have no call site.
  *
  * A module is beyond the reach of jal. Its sites call a trampoline in the module
  * (module/ftrace_trampoline.S), which leaves ra to the stub: the literal is found by it.
@@ -18,7 +18,7 @@
 
 #define RISCV_INSN_SIZE		4
 
-/* The site's size, for rec->ip is its first word; ip = ra - MCOUNT_INSN_SIZE (C2). */
+/* The size of a site, as rec->ip is its first word; ip = ra - MCOUNT_INSN_SIZE (C2). */
 #define MCOUNT_INSN_SIZE	(2 * RISCV_INSN_SIZE)
 
 /* The literal, in front of rec->ip, and from ra, which is behind the site. */
@@ -142,8 +142,8 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec);
 #define ftrace_init_nop ftrace_init_nop
 
 /*
- * From an entry of the table of call sites, the nops in front of a function, to rec->ip (C8, C22d): 0
- * if there is no room for a literal.
+ * From an entry of the table of call sites, the nops in front of a function, to rec->ip (C8, C22d):
+ * 0 if there is no room for a literal.
  */
 static inline unsigned long ftrace_call_adjust(unsigned long addr)
 {

@@ -27,7 +27,9 @@
 #define HAVE_FUNCTION_GRAPH_RET_ADDR_PTR
 #endif
 
-/* The members of struct ftrace_regs behind its struct pt_regs, for mcount.S (ftrace.c checks them). */
+/*
+ * The members of struct ftrace_regs behind its struct pt_regs, for mcount.S (ftrace.c checks them).
+ */
 #define FREGS_RECORD		S_FRAME_SIZE
 #define FREGS_CALLER		(S_FRAME_SIZE + 16)
 #define FREGS_SIZE		(S_FRAME_SIZE + 32)
@@ -43,15 +45,15 @@ struct dyn_arch_ftrace {
 
 /**
  * struct ftrace_regs - the registers at the call site, and the frame records of a stub
- * @regs:	from ftrace_caller a0..a7, t2, s0, ra, sp and pc are valid; status is 0, which is user mode
- *		and never the mode at a site. From ftrace_regs_caller all registers are, but t0 holds the
- *		return address by then, and of status there is the mode only.
+ * @regs:	from ftrace_caller a0..a7, t2, s0, ra, sp and pc are valid; status is 0, which is
+ *		user mode and never the mode at a site. From ftrace_regs_caller all registers are,
+ *		but t0 holds the return address by then, and of status there is the mode only.
  * @record:	the stub's frame record
  * @caller:	that of the traced function, which has not made it yet
  *
- * @regs has in ra where the traced function returns to and in pc where the stub returns to, behind the
- * site. What a tracer changes of a0..a7, t2, s0, ra and pc is in the registers when the stub returns.
- * The others are preserved by all functions, or may be changed by any.
+ * @regs has in ra where the traced function returns to and in pc where the stub returns to, behind
+ * the site. What a tracer changes of a0..a7, t2, s0, ra and pc is in the registers when the stub
+ * returns. The others are preserved by all functions, or may be changed by any.
  */
 struct ftrace_regs {
 	struct pt_regs regs;

@@ -9,9 +9,12 @@
  *		rec->ip:	mv	t0, ra
  *				jal	ftrace_caller
  *
- * The linker makes jal out of the compiler's auipc and jalr (relaxation), for the kernel is small.
- * With compressed instructions a site may begin at any even address, and a patchable entry is built as
- * four nops of two bytes (=4). A module lies beyond the reach of jal. Its sites call trampolines that it brings along.
+ * The compiler's auipc and jalr become jal by the linker's relaxation, as the kernel is small. With
+ * compressed instructions a site may begin at any even address, and a patchable entry is built as
+ * four nops of two bytes (=4).
+ *
+ * A module is beyond the reach of jal. Its sites call trampolines in the module
+ * (module/ftrace_trampoline.S).
  */
 #ifndef _ASM_FTRACE_H
 #define _ASM_FTRACE_H
@@ -23,7 +26,7 @@
 #define RISCV_INSN_ALIGN	4
 #endif
 
-/* From rec->ip to the return address of the call: what the stub takes off ra to get ip (C2). */
+/* From rec->ip to the return address of the call: ip = ra - MCOUNT_INSN_SIZE (C2). */
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 #define MCOUNT_INSN_SIZE	(2 * RISCV_INSN_SIZE)
 #else
@@ -42,14 +45,14 @@ extern void ftrace_graph_call(void);
 #define MCOUNT_ADDR		((unsigned long)_mcount)
 
 struct dyn_arch_ftrace {
-	/* rec->ip and the build's form say everything. */
+	/* Empty: rec->ip and the form of the build are enough. */
 };
 
 #ifdef CC_USING_PATCHABLE_FUNCTION_ENTRY
 struct module;
 struct dyn_ftrace;
 
-/* As built, a patchable entry is two nops and no call of _mcount. */
+/* As built, a patchable entry is two nops and not a call of _mcount. */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec);
 #define ftrace_init_nop ftrace_init_nop
 #endif

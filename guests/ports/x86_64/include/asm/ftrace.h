@@ -9,7 +9,7 @@
 #ifndef _ASM_FTRACE_H
 #define _ASM_FTRACE_H
 
-/* From rec->ip to the return address of the call: what the stub takes off it to get ip (C2). */
+/* The size of a site: ip = the return address of the call - MCOUNT_INSN_SIZE (C2). */
 #define MCOUNT_INSN_SIZE	5
 
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
@@ -25,7 +25,7 @@ extern void ftrace_call_meanwhile(void);
 #define MCOUNT_ADDR		((unsigned long)__fentry__)
 
 struct dyn_arch_ftrace {
-	/* rec->ip says everything. */
+	/* Empty: rec->ip is enough. */
 };
 
 static inline unsigned long ftrace_call_adjust(unsigned long addr)
