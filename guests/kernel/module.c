@@ -43,7 +43,8 @@ static bool is_sane(const struct module *module)
 	return module->name && module->text_start < module->text_end &&
 	       module->text_end <= module->end && module->end <= module->limit &&
 	       !(module->text_start & 3) &&
-	       !(((unsigned long)module->mcount_start | (unsigned long)module->mcount_stop) & word) &&
+	       !(((unsigned long)module->mcount_start | (unsigned long)module->mcount_stop) &
+		 word) &&
 	       module->mcount_start <= module->mcount_stop;
 }
 

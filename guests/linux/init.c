@@ -161,7 +161,8 @@ __attribute__((used)) void init_main(char **stack)
 	mount("sysfs", "/sys");
 	mount("tracefs", "/sys/kernel/tracing");
 	for (; *environment; environment++)
-		if ((*environment)[0] == 'd' && (*environment)[1] == 'o' && (*environment)[2] == '=')
+		if ((*environment)[0] == 'd' && (*environment)[1] == 'o' &&
+		    (*environment)[2] == '=')
 			steps = *environment + 3;
 	say("init: ready\n");
 	for (; *steps; steps = next) {

@@ -22,7 +22,8 @@
  *	      mod_kernel_string   callbacks_run, which calls strlen and strtol (kernel)
  *	      mod_large_frame     callbacks_run, with a frame of more than 32 KiB
  *
- * With NO_NESTED_FUNCTIONS mod_apply calls mod_leaf instead of add.N, and with FRAME_WARN no frame of so many bytes.
+ * With NO_NESTED_FUNCTIONS mod_apply calls mod_leaf instead of add.N, and with FRAME_WARN no frame
+ * is larger than that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ traced long mod_apply(long (*function)(long value), long value)
 
 traced long mod_closure(long term)
 {
-	/* clang has no functions within functions. */
+	/* clang has no nested functions. */
 #if defined(__clang__) || defined(NO_NESTED_FUNCTIONS)
 	long result = mod_apply(mod_leaf, 99 + term);
 #else

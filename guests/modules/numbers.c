@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A module whose functions take and give all that a call site must not lose: floating point, wide
- * integers, structures, more arguments than there are registers, a variable number of them.
+ * A module whose functions have all kinds of arguments and results that a call site must preserve:
+ * floating point, wide integers, structures, more arguments than there are registers, a variable
+ * number of them.
  *
- * run_modules() calls numbers_run(), which calls each once and returns how many were right. Those
- * that NO_FLOATING_POINT leaves out count as right.
+ * run_modules() calls numbers_run(), which calls each function once and returns the number of right
+ * results. Functions that NO_FLOATING_POINT leaves out count as right.
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #else
 #define FLOATING_POINT 1
 
-/* What a long double has bits in: one of 80 bits is stored with bytes of any value behind it. */
+/* The bytes of a long double that have a value: one of 80 bits is stored with padding behind it. */
 #define LONG_DOUBLE_SIZE (__LDBL_MANT_DIG__ == 64 ? 10 : sizeof(long double))
 
 struct pair {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * NMIs at every instruction of a few traced calls: each round asks for one a nanosecond later than
- * the round before, and under -icount an instruction is a nanosecond. The traced calls must not
+ * NMIs at every instruction of a few traced calls: each round arms one a nanosecond later than the
+ * round before, and under -icount an instruction takes a nanosecond. The traced calls must not
  * be affected; the trace shows the effect on the tracer.
  */
 #include <linux/compiler.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a tracer's stack of return addresses could get wrong: deeper than it is, left by longjmp()
- * and by tail calls, under frames of every size, with arguments and results that do not fit into
- * registers. Everything happens at depths on both sides of 50, which is where Linux's stack ends.
- * Each check knows its answer. workload() returns the number of the first one that failed, counted
- * from 1 in the order of the table at the end; 0 if all is well. Nothing is kept in static
- * variables: any number of threads may do this at the same time.
+ * Tests of a tracer's stack of return addresses: calls deeper than the stack, longjmp() and tail
+ * calls, frames of every size, and arguments and results that do not fit into registers. All of
+ * them run at depths below and above 50, the size of Linux's stack.
+ *
+ * Each check has a known result. workload() returns the number of the first one that failed,
+ * counted from 1 in the order of the table at the end, or 0. There are no static variables: any
+ * number of threads may run this at the same time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ traced bool check_depth(void)
 	return true;
 }
 
-/* Along the limit, up and down: most calls return to a caller that was left alone. */
+/* Up and down around the limit: most calls return to a caller that was not hijacked. */
 traced int comb(int depth)
 {
 	int sum = 0;
@@ -79,7 +80,7 @@ traced bool check_comb(void)
 
 /* --- longjmp() past any number of frames ---------------------------------------------------- */
 
-/* Hides from the compiler that nothing comes back. */
+/* Hides from the compiler that it does not return. */
 traced int jump(jmp_buf environment, int value)
 {
 	longjmp(environment, value);
@@ -107,7 +108,7 @@ traced int catch_from(int depth)
 	return leaf(caught);
 }
 
-/* What one jump leaves behind would fill the stack after a few more. */
+/* If a jump left entries on the stack, a few more jumps would fill it. */
 traced bool check_longjmp(void)
 {
 	for (unsigned int i = 0; i < 3 * DEPTHS; i++)
@@ -149,7 +150,7 @@ traced bool check_relay(void)
 	return true;
 }
 
-/* The jump begins where the tracer has given up and ends where it has not, and the other way. */
+/* The jump begins above the limit and ends below it, and the reverse. */
 traced int catch_below(int depth, int fall_by)
 {
 	int below = depth ? catch_below(depth - 1, fall_by) : catch_from(fall_by);
@@ -196,7 +197,7 @@ traced int tail_below(int depth, int (*function)(int))
 	return below + 1;
 }
 
-/* Without optimization every hop takes a frame: not too many of them. */
+/* Without optimization every hop takes a frame, so there are not many. */
 traced bool check_tail_calls(void)
 {
 	if (ping(200, 0) != 301 || pong(7, 0) != 12)
@@ -283,7 +284,7 @@ traced bool check_alloca(void)
 	       use_alloca(1, 33000) == 33001 + 2 * 63 && use_alloca(0, 70001) == 70002 + 63;
 }
 
-/* No instruction has room for these offsets from the stack pointer. */
+/* These offsets from the stack pointer do not fit into an instruction. */
 #define FRAME(bytes)								\
 	traced int frame_##bytes(int value, int depth)				\
 	{									\

@@ -6,11 +6,11 @@
  * Each check makes calls with known results. workload() returns the number of the first
  * check that failed, counted from 1 in the order of the table at the end; 0 if all is well.
  *
- * Nothing here is left to gcc's run-time library: a long double and a complex number are moved, not
- * calculated with, for not every guest has the functions for that.
+ * It needs no functions of gcc's run-time library, which not every guest has: long doubles and
+ * complex numbers are moved, without arithmetic.
  *
- * What the kernel rules out for which a port is written is left out (docs/kernel-words.rst):
- * NO_NESTED_FUNCTIONS, NO_FLOATING_POINT, and frames of more than FRAME_WARN bytes.
+ * NO_NESTED_FUNCTIONS, NO_FLOATING_POINT and FRAME_WARN (the largest frame in bytes) leave out what
+ * the port's kernel does not have (docs/kernel-words.rst).
  */
 #include <float.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@
 	}
 #define RETURNS(name, type, ...) RETURNS_BYTES(name, type, sizeof(type), __VA_ARGS__)
 
-/* The whole register counts: a caller may rely on the sign or zero extension that the ABI asks for. */
+/* The whole register is compared: a caller may rely on the ABI's sign or zero extension. */
 #define RETURNS_INTEGER(name, type, value)					\
 	static type name##_value = value;					\
 	traced type return_##name(void)						\
@@ -71,7 +71,7 @@ RETURNS(pointer, void *, &s8_value)
 #ifndef NO_FLOATING_POINT
 RETURNS(float, float, 1.5f)
 RETURNS(double, double, -2.00000000000025)
-/* x87's has ten bytes, whatever sizeof says. */
+/* The x87's has ten bytes; sizeof includes padding. */
 RETURNS_BYTES(long_double, long double, LDBL_MANT_DIG == 64 ? 10 : sizeof(long double),
 	      3.000000000000000000000000125L)
 RETURNS(float_complex, float _Complex, __builtin_complex(1.25f, -6.5f))
@@ -81,7 +81,7 @@ RETURNS(double_complex, double _Complex, __builtin_complex(-0.1, 1e100))
 RETURNS(int128, __int128, (__int128)0x1122334455667788 << 64 | 0x99aabbccddeeff00)
 #endif
 
-/* Of these sizes an ABI returns some in registers, and some through a pointer that it is given. */
+/* An ABI returns some of these sizes in registers, and some through a pointer argument. */
 #define RETURNS_CHARS(size, ...)						\
 	struct chars_##size {							\
 		char chars[size];						\
@@ -145,8 +145,8 @@ struct double_4 {
 #endif
 
 /*
- * The ABIs of 32-bit machines here know no vectors; gcc returns them in registers of its own choice,
- * which are those of floating point.
+ * The ABIs of the 32-bit machines here do not define vectors; gcc returns them in floating-point
+ * registers.
  */
 #if __SIZEOF_POINTER__ == 8 && !defined(NO_FLOATING_POINT)
 #define WITH_VECTORS
@@ -217,7 +217,7 @@ RETURNS(vector_2, struct vector_2, { { 1, -2, 3, -4 }, { 5, -6, 7, -8 } })
 #define UP_TO_11 UP_TO_10, 11
 #define UP_TO_12 UP_TO_11, 12
 
-/* The sum of the squares up to count, and that only if every argument arrived in its place. */
+/* The sum of the squares up to count, if every argument is right. */
 #define TAKES(count, type)							\
 	traced type take_##count##_##type(PARAMETERS_##count(type))		\
 	{									\
@@ -324,7 +324,7 @@ traced int recurse(int depth)
 	return below + depth;
 }
 
-/* Deeper than a tracer has to follow: what it cannot follow it has to leave alone. */
+/* Deeper than a tracer's stack: it must not hijack calls that it cannot save. */
 traced bool check_deep_recursion(void)
 {
 	return recurse(80) == 80 * 81 / 2;
@@ -340,7 +340,7 @@ traced int tail_first(int value)
 	return tail_last(value + 1);
 }
 
-/* With arguments on the stack, which the tail call has to put where its own ones are. */
+/* With arguments on the stack: the tail call has to write them over its caller's. */
 traced long tail_many(PARAMETERS_12(long))
 {
 	return take_12_long(l, k, j, i, h, g, f, e, d, c, b, a);
@@ -368,7 +368,7 @@ traced bool check_alloca(void)
 	return use_alloca(16) == 136 && use_alloca(100) == 5050;
 }
 
-/* More than the immediate operand of an instruction reaches, on every architecture, if they may be. */
+/* Larger than an immediate operand, on every architecture, if FRAME_WARN allows that. */
 #ifdef FRAME_WARN
 #define LARGE_FRAME (FRAME_WARN / 2)
 #define HUGE_FRAME (FRAME_WARN / 2)
@@ -424,7 +424,7 @@ traced bool check_aligned_local(void)
 	return use_aligned_local(41) == 42;
 }
 
-/* Sixteen values of each kind are alive across the calls: in saved registers, as far as they go. */
+/* Sixteen values of each kind are live across the calls, in saved registers if there are enough. */
 traced int use_saved_registers(int start)
 {
 	int a = leaf(start), b = leaf(a), c = leaf(b), d = leaf(c), e = leaf(d), f = leaf(e),
@@ -487,7 +487,7 @@ traced bool check_stack_protector(void)
 	return use_stack_protector(6) == 7;
 }
 
-#ifdef __clang__	/* It has no functions within functions. */
+#ifdef __clang__	/* It has no nested functions. */
 #define NO_NESTED_FUNCTIONS
 #endif
 
@@ -538,7 +538,7 @@ traced int jump_within(int value)
 	return turns;
 }
 
-/* No frame that a tracer could know of is left behind: longjmp() goes to where it was called. */
+/* longjmp() stays in its own function, so it does not skip a traced frame. */
 traced bool check_longjmp(void)
 {
 	return jump_within(5) == 4;
@@ -548,8 +548,8 @@ traced bool check_longjmp(void)
 #define in_order __attribute__((noipa, section(".text.in_order")))
 
 /*
- * A function behind one that does not return. A port that reads code backwards from a call site comes
- * to its end, and behind that to a frame that is not the function's. It is never called.
+ * A function behind one that does not return. A port that reads code backwards from a call site
+ * must stop at its beginning: the frame before that is the other function's. It is never called.
  */
 #define BEHIND(what, end)							\
 	in_order __attribute__((no_instrument_function)) void ends_in_##what(void) \
@@ -575,7 +575,7 @@ traced bool check_behind(void)
 	return behind_trap(behind_loop(behind_call(1))) == 4;
 }
 
-/* A tracer of returns may have put its own address there; nothing else may. */
+/* Only a tracer of returns may have changed the address, to this one. */
 extern char return_to_handler[] __attribute__((weak));
 
 traced uintptr_t return_address(void)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The form of the guests' sources: one name for each header guard, as in Linux."""
+"""The form of the guests' sources, as in Linux: names of header guards, and lengths of lines."""
 
 import re
 from pathlib import Path
@@ -37,3 +37,14 @@ def test_a_header_guard_is_named_after_the_header(header):
     guard = guard_of(header)
     assert directives[:2] == [f"#ifndef {guard}", f"#define {guard}"]
     assert directives[-1] == "#endif"
+
+
+@pytest.mark.parametrize("pattern", ["*.c", "*.h", "*.S"])
+def test_lines_have_at_most_100_columns(pattern):
+    found = [
+        f"{path.relative_to(GUESTS)}:{number}"
+        for path in GUESTS.rglob(pattern)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line.expandtabs(8)) > 100
+    ]
+    assert not found

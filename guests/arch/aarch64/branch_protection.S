@@ -18,7 +18,10 @@
 	cbz	x2, \target
 	.endm
 
-	/* Write the next pseudo-random number to each of two registers. x3 = state, x4 = an odd number. */
+	/*
+	 * Write the next pseudo-random number to each of two registers. x3 = state, x4 = an odd
+	 * number.
+	 */
 	.macro	set_key low, high
 	.irp	register, \low, \high
 	add	x3, x3, x4

@@ -15,8 +15,9 @@
 	.cfi_sections .eh_frame
 
 	/*
-	 * Out: sp = x0 = struct pt_regs, x29 = its frame record, from EL0 sp_el0 = the thread. Changes
-	 * x20..x23. TPIDR_EL1 has the address where the CPU keeps the thread that is in user mode.
+	 * Out: sp = x0 = struct pt_regs, x29 = its frame record, from EL0 sp_el0 = the thread.
+	 * Changes x20..x23. TPIDR_EL1 has the address where the CPU keeps the thread that is in
+	 * user mode.
 	 *
 	 * The unwind information gives the interrupted pc a column of its own beside x30, so that a
 	 * backtrace is right in functions that have not saved x30, too.

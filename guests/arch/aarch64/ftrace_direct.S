@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trampolines for tests of direct calls. One is entered as if the call site had called it: x30 = behind
- * the site, x9 = the traced function's return address, x0..x8 and x29 = the function's, sp as there.
+ * Trampolines for tests of direct calls. One is entered as if the call site had called it: x30 =
+ * behind the site, x9 = the traced function's return address, x0..x8 and x29 = the function's, sp
+ * as there.
  */
 #include <linux/linkage.h>
 

@@ -2,8 +2,8 @@
 /*
  * Stack unwinding, the AArch64 part: code without tables, such as a port's stubs. It is unwound by
  * the frame record at x29. One step is correct when a stub calls the tracer, if the stub has made a
- * frame record as in AAPCS64. A second one is taken from a traced function that has no frame yet, for
- * which such stubs make a record: above theirs, at the end of their frame.
+ * frame record as in AAPCS64. A second one is taken from a traced function that has no frame yet,
+ * for which such stubs make a record: above theirs, at the end of their frame.
  */
 #include <linux/unwind.h>
 

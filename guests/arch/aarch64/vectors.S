@@ -49,8 +49,8 @@ SYM_FUNC_START(vectors)
 SYM_FUNC_END(vectors)
 
 	/*
-	 * x0 = struct pt_regs to fill, w1 = number of the vector. x1 is saved, x0 is in tpidrro_el0.
-	 * The unwind information is as in entry.S.
+	 * x0 = struct pt_regs to fill, w1 = number of the vector. x1 is saved, x0 is in
+	 * tpidrro_el0. The unwind information is as in entry.S.
 	 */
 SYM_FUNC_START(report_exception)
 	.cfi_startproc
@@ -86,15 +86,16 @@ SYM_FUNC_START(report_exception)
 
 	mov	sp, x0
 	.cfi_def_cfa sp, S_FRAME_SIZE
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+		22, 23, 24, 25, 26, 27, 28, 29, 30
 	.cfi_offset x\n, S_X(\n) - S_FRAME_SIZE
 	.endr
 	.cfi_offset DWARF_PC, S_PC - S_FRAME_SIZE
 	.cfi_offset sp, S_SP - S_FRAME_SIZE
 	mrs	x2, esr_el1
 	mrs	x3, far_el1
-	bl	unhandled_exception	/* (regs, vector, esr, far); does not return, but gdb */
-	b	.			/* looks up the unwind information of this address */
+	bl	unhandled_exception	/* (regs, vector, esr, far); does not return */
+	b	.			/* gdb unwinds from this address */
 	.cfi_endproc
 SYM_FUNC_END(report_exception)
 

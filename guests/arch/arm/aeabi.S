@@ -11,7 +11,7 @@
 	.cfi_sections .eh_frame
 	.text
 
-	/* r0, r1 = dividend, r2, r3 = divisor; \function also takes where the remainder goes. */
+	/* r0, r1 = dividend, r2, r3 = divisor; \function also takes the remainder's address. */
 	.macro	divide name, function
 SYM_FUNC_START(\name)
 	.cfi_startproc

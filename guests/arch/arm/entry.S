@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exceptions. What is recoverable, which is interrupts, NMIs (FIQ) and whatever user mode does, is
+ * Exceptions. Interrupts, NMIs (FIQ) and all exceptions from user mode are recoverable, and are
  * handled in supervisor mode: srs stores the return state on the stack of that mode, below sp from
  * the kernel and at the top of the thread's stack from user mode, and the other registers follow
- * in a struct pt_regs. Interrupt modes have no stack. A fault of the kernel is reported from a stack
- * of its own, in the mode of the exception, and the kernel stops. Floating-point registers are not
- * saved: handlers do not use them, and __switch_to() saves them.
+ * in a struct pt_regs. Interrupt modes have no stack. A fault of the kernel is reported from a
+ * stack of its own, in the mode of the exception, and the kernel stops. Floating-point registers
+ * are not saved: handlers do not use them, and __switch_to() saves them.
  *
  * While user mode runs, sp of supervisor mode is the end of the thread's stack. The interrupted sp
- * may be any multiple of 4, so handlers run with fp = struct pt_regs and sp aligned below it. It is fp
- * because C functions that do not return keep no other register for a backtrace.
+ * may be any multiple of 4, so handlers run with fp = struct pt_regs and sp aligned below it. It is
+ * fp because C functions that do not return keep no other register for a backtrace.
  *
  * An interrupt masks interrupts and leaves NMIs alone; nothing here is live in a register that an
  * NMI would change.
@@ -24,7 +24,9 @@
 
 	.cfi_sections .eh_frame
 
-	/* In: pc and CPSR to return to at sp. Out: sp = struct pt_regs, r0 = the interrupted CPSR. */
+	/*
+	 * In: pc and CPSR to return to at sp. Out: sp = struct pt_regs, r0 = the interrupted CPSR.
+	 */
 	.macro	save_registers
 	sub	sp, sp, #S_PC
 	stmia	sp, {r0-r12}
@@ -38,7 +40,9 @@
 	save_registers
 	.endm
 
-	/* The rest of struct pt_regs, when \from is kernel or user. Out: r0 = fp = struct pt_regs. */
+	/*
+	 * The rest of struct pt_regs, when \from is kernel or user. Out: r0 = fp = struct pt_regs.
+	 */
 	.macro	handler_frame from
 	mov	fp, sp
 	mvn	r1, #0				/* NO_SYSCALL */
@@ -61,7 +65,9 @@
 	mov	r0, fp
 	.endm
 
-	/* pc has a column beside lr, so a backtrace is right in functions that have not saved lr. */
+	/*
+	 * pc has a column beside lr, so a backtrace is right in functions that have not saved lr.
+	 */
 	.macro	unwind_frame base
 	.cfi_def_cfa \base, S_FRAME_SIZE
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
@@ -77,7 +83,7 @@
 	.cfi_return_column DWARF_PC
 	.endm
 
-	/* Back to the kernel. In: fp = struct pt_regs. */
+	/* Return to the kernel. In: fp = struct pt_regs. */
 	.macro	return_to_kernel
 	cpsid	i
 	mov	sp, fp
@@ -87,7 +93,7 @@
 	rfeia	sp!
 	.endm
 
-	/* Back to user mode. In: fp = struct pt_regs, at the top of the thread's stack. */
+	/* Return to user mode. In: fp = struct pt_regs, at the top of the thread's stack. */
 	.macro	exit_to_user
 	mov	sp, fp
 	add	r0, sp, #S_SP
@@ -100,7 +106,10 @@
 	rfeia	sp!
 	.endm
 
-/* What lr of Undefined mode is ahead of the instruction, of the kernel and of user mode: DDI 0406, B1.8.3. */
+/*
+ * The distance of lr of Undefined mode from the instruction, in the kernel and in user mode:
+ * DDI 0406, B1.8.3.
+ */
 #ifdef __thumb__
 #define UNDEFINED_AHEAD	2
 #else
@@ -220,7 +229,7 @@ SYM_FUNC_END(\name)
 	fault	prefetch_abort, PSR_MODE_ABT, VECTOR_PREFETCH_ABORT, 4
 	fault	data_abort, PSR_MODE_ABT, VECTOR_DATA_ABORT, 8
 
-/* user_fault - something that a program must not do; sp = struct pt_regs, r5 = vector */
+/* user_fault - an exception from user mode; sp = struct pt_regs, r5 = vector */
 SYM_FUNC_START(user_fault)
 	unwind_begin
 	unwind_frame sp
@@ -235,7 +244,7 @@ SYM_FUNC_START(user_fault)
 	.cfi_endproc
 SYM_FUNC_END(user_fault)
 
-/* return_to_user - the way out of system calls and interrupts; fp = struct pt_regs */
+/* return_to_user - the exit of system calls and interrupts; fp = struct pt_regs */
 SYM_FUNC_START(return_to_user)
 	.cfi_startproc
 	.cfi_undefined lr

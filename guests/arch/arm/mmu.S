@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address map, built by the assembler: everything at its physical address, in sections of 1 MiB.
+ * The address map, built by the assembler: everything at its physical address, in 1-MiB sections.
  *
  *	0x00000000..0x07ffffff	a null pointer faults; user.c maps user programs here
  *	0x08000000..0x3fdfffff	devices

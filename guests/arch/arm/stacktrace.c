@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stack unwinding, the Arm part. With gcc, code without tables, as a port's stubs may be, ends the walk.
- * clang writes tables of the EABI alone, which this does not read; there fp points to a frame record.
+ * Stack unwinding, the Arm part. With gcc, code without tables, like some ports' stubs, ends the
+ * walk. clang writes tables of the EABI alone, which this does not read; there fp points to a frame
+ * record.
  */
 #include <linux/unwind.h>
 #include <linux/unwind_tables.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What unwind_frame() of T32 reads in the tables (asm/stacktrace.h). */
+/* Reading the tables for unwind_frame() in T32 (asm/stacktrace.h). */
 #include <linux/module.h>
 #include <linux/unwind_tables.h>
 
@@ -15,10 +15,11 @@ u32 kept_locations[KEPT_LOCATIONS];
 /* How far below the caller's stack pointer a register is, in words; 0: it is not stored. */
 static unsigned long words_below(const struct unwind_row *row, int column)
 {
-	return row->rule[column].how == AT_OFFSET ? -row->rule[column].value / (long)sizeof(long) : 0;
+	return row->rule[column].how == AT_OFFSET ?
+	       -row->rule[column].value / (long)sizeof(long) : 0;
 }
 
-/* One word, of which no CPU sees half. */
+/* One word, so that no CPU reads half of an entry. */
 static void keep_location(unsigned long pc, u32 location)
 {
 	if (!(location >> LOCATION_BITS))
@@ -41,7 +42,8 @@ u32 unwind_location(unsigned long pc)
 		r7 -= lr;
 	if (lr > LOCATION_REGISTER || r7 > LOCATION_REGISTER)
 		return LOCATION_NONE;
-	location = row->cfa_offset / sizeof(long) << LOCATION_CFA_SHIFT | lr << LOCATION_LR_SHIFT | r7;
+	location = row->cfa_offset / sizeof(long) << LOCATION_CFA_SHIFT |
+		   lr << LOCATION_LR_SHIFT | r7;
 	if (row->cfa_register == DWARF_R7)
 		location |= LOCATION_BY_R7;
 	keep_location(pc, location);

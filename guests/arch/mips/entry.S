@@ -90,7 +90,8 @@ SYM_FUNC_START(arch_enter_user)
 	ehb
 	LONG_L	$sp, THREAD_STACK_END($gp)
 	LONG_ADDIU $sp, $sp, -FRAME_SIZE
-	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 27, 28, 30, 31
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+		22, 23, 24, 26, 27, 28, 30, 31
 	LONG_S	$0, FRAME(PT_R(\n))($sp)
 	.endr
 	LONG_S	$0, FRAME(PT_LO)($sp)

@@ -58,7 +58,8 @@ int arch_cpu_up(unsigned int cpu, struct thread_info *idle, void *stack_end)
 	__atomic_store_n(&secondary.thread, idle, __ATOMIC_RELEASE);
 
 	writel(cpu, GCR_BASE + GCR_CL_OTHER);
-	writel(KSEG1ADDR((u32)(unsigned long)secondary_reset & 0x1fffffff), GCR_BASE + GCR_CO_RESET_BASE);
+	writel(KSEG1ADDR((u32)(unsigned long)secondary_reset & 0x1fffffff),
+	       GCR_BASE + GCR_CO_RESET_BASE);
 	writel(1u << cpu, CPC_BASE + CPC_VP_RUN);
 
 	while (__atomic_load_n(&secondary.thread, __ATOMIC_ACQUIRE))

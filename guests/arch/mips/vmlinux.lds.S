@@ -17,8 +17,8 @@ ENTRY(kernel_entry)
 SECTIONS
 {
 	/*
-	 * kseg0: unmapped and cached. The boot stack takes the first megabyte, for below kseg0 there
-	 * is nothing: a stack that overflows is an exception and not a corrupted kernel.
+	 * kseg0: unmapped and cached. The boot stack takes the first megabyte, for below kseg0
+	 * there is nothing: a stack that overflows is an exception and not a corrupted kernel.
 	 */
 #ifdef CONFIG_64BIT
 	. = 0xffffffff80000000;
@@ -42,7 +42,8 @@ SECTIONS
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES
-	ASSERT(__modules_start - __boot_stack_start <= 0x7000000, "no room in the port's prologue_map")
+	ASSERT(__modules_start - __boot_stack_start <= 0x7000000,
+	       "no room in the port's prologue_map")
 
 	/* For a run-time linker, not used. */
 	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }

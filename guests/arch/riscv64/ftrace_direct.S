@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trampolines for tests of direct calls. One is entered as if the call site had called it: ra = behind
- * the site, t0 = the traced function's return address, a0..a7, t2 and s0 = the function's, sp as there.
+ * Trampolines for tests of direct calls. One is entered as if the call site had called it: ra =
+ * behind the site, t0 = the traced function's return address, a0..a7, t2 and s0 = the function's,
+ * sp as there.
  */
 #include <linux/linkage.h>
 

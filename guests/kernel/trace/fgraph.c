@@ -287,7 +287,9 @@ unsigned long ftrace_graph_ret_addr(const struct thread_info *thread, int *index
 		return ret;
 	ret = (unsigned long)return_to_handler;
 #ifdef CONFIG_FUNCTION_GRAPH_RET_ADDR_PTR
-	/* Oldest first: the newest entry may not be filled in yet, and tail calls share an address. */
+	/*
+	 * Oldest first: the newest entry may not be filled in yet, and tail calls share an address.
+	 */
 	for (i = 0; i <= thread->curr_ret_stack; i++) {
 		entry = &thread->ret_stack[i];
 		if (entry->retp == retp && entry->ret != ret)

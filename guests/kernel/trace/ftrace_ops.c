@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The list of tracers of ports with one slot. The debugger changes it like the functions here, while
- * the kernel is stopped; a CPU may be in the stub or in ftrace_ops_list_func() at any instruction.
+ * The list of tracers of ports with one slot. The debugger changes it like the functions here,
+ * while the kernel is stopped; a CPU may be in the stub or in ftrace_ops_list_func() at any
+ * instruction.
  */
 #include <linux/errno.h>
 #include <linux/ftrace.h>
@@ -33,7 +34,7 @@ static bool ftrace_ops_test(const struct ftrace_ops *ops, unsigned long ip)
 	       ftrace_find(ops->functions, ops->nr_functions, ops->nr_functions, ip);
 }
 
-/* An ops that is removed meanwhile keeps its place in the list for those who look at it. */
+/* An ops that is removed meanwhile keeps its @next, for CPUs that read it. */
 void ftrace_ops_list_func(FTRACE_PARAMETERS)
 {
 	for (op = READ_ONCE(ftrace_ops_list); op != &ftrace_list_end; op = READ_ONCE(op->next))
@@ -101,9 +102,10 @@ static int update_ftrace_function(void)
 #else
 
 /*
- * The slot for the list as it is. From one tracer to another it goes through ftrace_ops_list_func(),
- * to which function_trace_op is of no matter. A CPU that has read that before must not come to the
- * slot afterwards: Linux waits for it, here the callers see to it.
+ * Set the slot for the current list. From one tracer to another the slot calls
+ * ftrace_ops_list_func() in between, which does not use function_trace_op. A CPU that has read that
+ * before must not execute the slot afterwards: Linux waits for such CPUs, here the callers ensure
+ * it.
  */
 static int update_ftrace_function(void)
 {

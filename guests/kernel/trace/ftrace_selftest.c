@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tracers that note what the port's stub hands over, and change it as the debugger says.
+ * Tracers that save the arguments of the port's stub, and change them for a debugger.
  */
 #include <linux/ftrace_selftest.h>
 
@@ -64,7 +64,7 @@ void ftrace_selftest_func(FTRACE_PARAMETERS)
 	struct ftrace_selftest *test = ftrace_selftests;
 	unsigned int i;
 
-	/* The first one if op is none of them: that is found in what it notes. */
+	/* The first one if op is none of them: the saved op shows that. */
 	for (i = 0; i < FTRACE_SELFTESTS; i++)
 		if (op == &ftrace_selftests[i].ops)
 			test = op->private;

@@ -74,7 +74,7 @@ static bool free_page(struct ring_buffer_per_cpu *cpu)
 	return !is_full(cpu);
 }
 
-/* Whatever the pause was. */
+/* For a pause of any length. */
 static __always_inline void read_clock(const struct ring_buffer_per_cpu *cpu,
 				       struct ring_buffer_time *time)
 {

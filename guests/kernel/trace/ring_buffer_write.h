@@ -227,7 +227,9 @@ void ring_buffer_restart(struct ring_buffer_per_cpu *cpu);
 /** ring_buffer_keep - copy the newest events of one CPU, as far as they fit */
 void ring_buffer_keep(struct ring_buffer *copy, int cpu);
 
-/** ring_buffer_refused - count an event that came while this CPU was writing one, unless it is off */
+/**
+ * ring_buffer_refused - count an event that came while this CPU was writing one, unless it is off
+ */
 void ring_buffer_refused(struct ring_buffer_per_cpu *cpu);
 
 static __always_inline void ring_buffer_commit_size(struct ring_buffer_per_cpu *cpu, u32 size,

@@ -12,7 +12,7 @@
 /* Written by a debugger while the kernel is stopped, hence volatile. */
 #define event_control	(*(const volatile struct trace_event_control *)&trace_event_control)
 
-/* Between an int and a long, where events have what a compiler would put there. */
+/* The padding between an int and a long in events, as a compiler would insert it. */
 #if __SIZEOF_LONG__ == 8
 #define TRACE_LONG_PADDING	u32 padding;
 #else

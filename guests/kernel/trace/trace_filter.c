@@ -131,7 +131,7 @@ static u64 load(const u8 *field, u32 size)
 static bool number_matches(const struct trace_predicate *predicate, u64 left, u32 size)
 {
 	u64 right = predicate->value;
-	/* Moved to the top, so that the sign is where it is in every size. */
+	/* Shifted to the top, so that bit 63 is the sign for every size. */
 	u32 shift = 64 - 8 * size;
 	bool less = predicate->kind == FILTER_SIGNED ?
 			    (s64)(left << shift) < (s64)(right << shift) :
@@ -183,8 +183,8 @@ bool trace_filter_matches(const struct trace_entry *event, u32 length)
 	for (i = next; i < filter->count; i = next) {
 		const struct trace_predicate *predicate = &control.predicates[filter->first + i];
 
-		next = predicate_matches(predicate, (const u8 *)event, length) ? predicate->on_true :
-								     predicate->on_false;
+		next = predicate_matches(predicate, (const u8 *)event, length) ?
+		       predicate->on_true : predicate->on_false;
 		if (next <= i)
 			return false;
 	}

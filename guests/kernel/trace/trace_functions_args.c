@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The function tracer with the option func-args: the arguments behind each event's addresses, as many
- * as registers may hold; how many the function has is not known here.
+ * The function tracer with the option func-args: the arguments behind each event's addresses, as
+ * many as registers may hold; how many the function has is not known here.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>

@@ -103,7 +103,8 @@ void irqsoff_tracer_call(FTRACE_PARAMETERS)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	if (sections[current->cpu].open && !current->ftrace_ignore && arch_irqs_disabled_flags(flags))
+	if (sections[current->cpu].open && !current->ftrace_ignore &&
+	    arch_irqs_disabled_flags(flags))
 		section_event(ip, parent_ip);
 	raw_local_irq_restore(flags);
 }

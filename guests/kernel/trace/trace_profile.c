@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The function profiler. Each CPU has its own table, so there are no locks: with interrupts disabled
- * only an NMI comes in between. It may add slots and count calls, which is atomic; the time of its
- * functions is not added to one that is just being added.
+ * The function profiler. Each CPU has its own table, so there are no locks: with interrupts
+ * disabled only an NMI comes in between. It may add slots and count calls, which is atomic; the
+ * time of its functions is not added to one that is just being added.
  */
 #include <linux/ftrace_triggers.h>
 #include <linux/function_profile.h>

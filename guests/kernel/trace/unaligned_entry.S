@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A function with the nops of -fpatchable-function-entry=4,2, as a compiler leaves one that it does not
- * align. Its literal would not be one aligned word: a port has to leave it out (C22d). Nothing calls it.
+ * A function with the nops of -fpatchable-function-entry=4,2 that is not aligned, as some compilers
+ * emit. Its literal would not be an aligned word: a port must not make it a site (C22d). It is
+ * never called.
  */
 #include <linux/linkage.h>
 

@@ -89,7 +89,7 @@ static bool follow_row(struct unwind_frame *frame, const struct unwind_table *ta
 	return table->signal || frame->pc != HANDLER;
 }
 
-/* At the entry of a function, with a return address in a register that the last step does not know. */
+/* At the entry of a function, with the return address in a register unknown to the last step. */
 static bool return_address_lost(const struct unwind_frame *frame, const struct unwind_table *table)
 {
 	int ra = unwind_register(table->return_column);
@@ -103,7 +103,7 @@ bool unwind_by_table(struct unwind_frame *frame)
 
 	if (!find_frame_row(&table, frame) || return_address_lost(frame, &table))
 		return false;
-	/* Nothing else helps without a table. */
+	/* Without a table the caller is unknown. */
 	if (!follow_row(frame, &table))
 		frame->pc = 0;
 	return true;

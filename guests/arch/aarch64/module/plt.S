@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into every module of a port that is written for Linux's PLTs: entries for the stubs, which bl
- * does not reach from there. Linux makes them when it loads a module, here the linker does. x16 may be
- * changed by every call; all other registers are preserved.
+ * Linked into every module of a port that is written for Linux's PLTs: entries for the stubs, which
+ * bl does not reach from there. Linux makes them when it loads a module, here the linker does. x16
+ * may be changed by every call; all other registers are preserved.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into every module of a port that is written for Linux's PLTs, which Linux makes when it loads a
- * module: entries for what its bl does not reach. No register changes.
+ * Linked into every module of a port that is written for Linux's PLTs, which Linux makes when it
+ * loads a module: entries for what its bl does not reach. No register changes.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>
@@ -11,7 +11,10 @@
 
 	.syntax unified
 
-	/* \target is the kernel's. pc is ahead: of the load by one instruction in T32, in A32 by two. */
+	/*
+	 * \target is the kernel's. pc is ahead: of the load by one instruction in T32, in A32 by
+	 * two.
+	 */
 	.macro	plt_entry name, target
 	.balign	4
 SYM_FUNC_START(\name)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into every module of a port that is written for Linux's PLTs, which Linux makes when it loads a
- * module: the entry for _mcount, which jal does not reach from there. t1 changes, as by any call.
+ * Linked into every module of a port that is written for Linux's PLTs, which Linux makes when it
+ * loads a module: the entry for _mcount, which jal does not reach from there. t1 changes, as by any
+ * call.
  */
 #include <asm/ftrace.h>
 #include <linux/linkage.h>

@@ -29,12 +29,15 @@ typedef void (*ftrace_func_t)(FTRACE_PARAMETERS);
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 /*
- * The site is on. Written by who switches it; read with DYNAMIC_FTRACE_WITH_CALL_OPS, when another ops
- * is due.
+ * The site is on. Written by the code that switches it; read with DYNAMIC_FTRACE_WITH_CALL_OPS, to
+ * change the ops of sites.
  */
 #define FTRACE_FL_ENABLED	(1ul << 0)
 
-/* One tracer alone is for the site: ftrace_find_unique_ops() is not NULL. For ports; see ftrace_ops.h. */
+/*
+ * The site has exactly one tracer: ftrace_find_unique_ops() is not NULL. For ports; see
+ * ftrace_ops.h.
+ */
 #define FTRACE_FL_CALL_OPS_EN	(1ul << 1)
 
 /**
@@ -246,8 +249,8 @@ int function_graph_enter(unsigned long ret, unsigned long func, unsigned long fr
 /**
  * ftrace_return_to_handler - called by return_to_handler
  * @frame_pointer:	the argument of function_graph_enter()
- * @fregs:		with CONFIG_FUNCTION_GRAPH_FREGS in its stead: of it ftrace_regs_get_frame_pointer()
- *			and ftrace_regs_get_return_value() are used
+ * @fregs:		with CONFIG_FUNCTION_GRAPH_FREGS in its stead: of it
+ *			ftrace_regs_get_frame_pointer() and ftrace_regs_get_return_value() are used
  *
  * Return: the original return address.
  */

@@ -3,10 +3,11 @@
 #define _LINUX_FTRACE_OPS_H
 
 /*
- * Tracers of ports with one slot (DYNAMIC_FTRACE_WITH_ARGS, DYNAMIC_FTRACE_WITH_REGS). Each is a struct ftrace_ops. The stub
- * calls the function in its slot with the address of the call site, the return address of the traced
- * function, the ops that function_trace_op points to, and the registers at the site. With one ops the
- * slot calls its function, with several of them ftrace_ops_list_func().
+ * Tracers of ports with one slot (DYNAMIC_FTRACE_WITH_ARGS, DYNAMIC_FTRACE_WITH_REGS). Each is a
+ * struct ftrace_ops. The stub calls the function in its slot with the address of the call site, the
+ * return address of the traced function, the ops that function_trace_op points to, and the
+ * registers at the site. With one ops the slot calls its function, with several of them
+ * ftrace_ops_list_func().
  *
  * Included by linux/ftrace.h. With DYNAMIC_FTRACE_WITH_ARGS the port's asm/ftrace.h defines struct
  * ftrace_regs and, inline:
@@ -23,8 +24,8 @@
  *
  * and with DYNAMIC_FTRACE_WITH_REGS too
  *
- *	arch_ftrace_get_regs(fregs)			struct pt_regs, as at a breakpoint on the site;
- *							NULL if the site does not call ftrace_regs_caller
+ *	arch_ftrace_get_regs(fregs)		struct pt_regs, as at a breakpoint on the site;
+ *						NULL at sites that do not call ftrace_regs_caller
  */
 
 #ifndef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
@@ -61,7 +62,7 @@ void function_args_trace_call(FTRACE_PARAMETERS);
  * @nr_functions:	entries in @functions; 0: all functions with a site that is on
  * @functions:		sorted: the addresses of the call sites that it is for
  * @private:		for @func
- * @direct_call:	a trampoline, to which the stub goes in place of the function's beginning; 0: none
+ * @direct_call:	a trampoline to which the stub jumps in place of the function; 0: none
  */
 struct ftrace_ops {
 	ftrace_func_t func;
@@ -79,7 +80,7 @@ struct ftrace_ops {
 extern struct ftrace_ops *ftrace_ops_list;
 extern struct ftrace_ops ftrace_list_end;
 
-/* What the port's stub hands over as op; read it before the call in the slot. */
+/* The op that the port's stub passes; read it before the call in the slot. */
 extern struct ftrace_ops *function_trace_op;
 
 /* The tracers that the debugger switches: a tracer of functions, and the graph tracer. */
@@ -91,22 +92,23 @@ void ftrace_ops_list_func(FTRACE_PARAMETERS);
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
 /*
- * Each site has a literal in front of its function, with the ops that its stub hands over and whose
- * function it calls. There is no slot, and function_trace_op is of no matter.
+ * Each site has a literal in front of its function, with the ops that its stub passes and whose
+ * function it calls. There is no slot, and function_trace_op is not used.
  */
 
-/* What the port writes into the literal of a site that is off, or that no one tracer is for. */
+/* For the port: the literal of a site that is off, or that has not exactly one tracer. */
 extern struct ftrace_ops ftrace_nop_ops;
 extern struct ftrace_ops ftrace_list_ops;
 
-/** ftrace_find_unique_ops - the only tracer that is on and for this site; NULL for none or several */
+/** ftrace_find_unique_ops - the only active tracer of this site; NULL for none or several */
 struct ftrace_ops *ftrace_find_unique_ops(struct dyn_ftrace *rec);
 
 /**
- * ftrace_run_update_code - have the port write the ops of every site that is on anew
+ * ftrace_run_update_code - let the port write the ops of every site that is on again
  *
- * For sites with FTRACE_FL_ENABLED, after a change of ftrace_ops_list; FTRACE_FL_CALL_OPS_EN is right
- * in all records then. Return: 0, or the first error of the port's ftrace_modify_call(), at which it stops.
+ * For sites with FTRACE_FL_ENABLED, after a change of ftrace_ops_list. It updates
+ * FTRACE_FL_CALL_OPS_EN in all records. Return: 0, or the first error of the port's
+ * ftrace_modify_call(), at which it stops.
  */
 int ftrace_run_update_code(void);
 
@@ -116,13 +118,14 @@ void ftrace_update_flags(struct dyn_ftrace *rec);
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 /*
- * The stub goes to a trampoline as if the site had called that: at once if its ops is the site's own
- * (early), or after the list function has called all tracers of the site (late). There the function of
- * the ops tells the stub by arch_ftrace_set_direct_caller(fregs, address), of the port's asm/ftrace.h.
+ * The stub jumps to a trampoline as if the site had called it: at once if its ops is the site's own
+ * (early), or after the list function has called all tracers of the site (late). In the late case
+ * the function of the ops has called arch_ftrace_set_direct_caller(fregs, address) of the port's
+ * asm/ftrace.h.
  */
 
 /**
- * register_ftrace_direct - have the functions of an ops go through a trampoline
+ * register_ftrace_direct - let the call sites of an ops call a trampoline
  * @ops:	an ops that is off; its func is set
  * @address:	the trampoline
  *
@@ -131,15 +134,15 @@ void ftrace_update_flags(struct dyn_ftrace *rec);
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
 
 /**
- * modify_ftrace_direct - have them go through another one
+ * modify_ftrace_direct - change the trampoline of an ops
  * @ops:	an ops that is on, with a trampoline
  * @address:	the new one
  *
- * A CPU in the stub goes to the old one or to the new one. Return: 0, -EINVAL.
+ * A CPU in the stub jumps to the old one or to the new one. Return: 0, -EINVAL.
  */
 int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
 
-/** unregister_ftrace_direct - the end of that; returns 0, -ENOENT, -EINVAL for another address */
+/** unregister_ftrace_direct - remove it; returns 0, -ENOENT, -EINVAL for another address */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long address);
 #endif
 

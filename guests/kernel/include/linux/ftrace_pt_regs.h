@@ -3,9 +3,9 @@
 #define _LINUX_FTRACE_PT_REGS_H
 
 /*
- * For ports with DYNAMIC_FTRACE_WITH_REGS and not DYNAMIC_FTRACE_WITH_ARGS, which define nothing of
- * this: struct ftrace_regs is a struct pt_regs. From a site that calls ftrace_caller no more of it has
- * to be valid than that stub needs. Included by linux/ftrace_ops.h.
+ * For ports with DYNAMIC_FTRACE_WITH_REGS and without DYNAMIC_FTRACE_WITH_ARGS, which do not define
+ * these themselves: struct ftrace_regs is a struct pt_regs. At a site that calls ftrace_caller only
+ * the members that this stub needs have to be valid. Included by linux/ftrace_ops.h.
  */
 #include <asm/ptrace.h>
 

@@ -9,7 +9,7 @@
 #define FTRACE_SELFTESTS		3
 #define FTRACE_SELFTEST_ARGUMENTS	16
 
-/* What a tracer under test does at the next call. */
+/* The action of a tracer under test at its next call. */
 enum ftrace_selftest_action {
 	SELFTEST_LOOK,
 	SELFTEST_SET_INSTRUCTION_POINTER,	/* to the value */
@@ -62,7 +62,7 @@ extern struct ftrace_selftest ftrace_selftests[FTRACE_SELFTESTS];
 /* The same for register_ftrace_direct(); of it only the ops and the function are used. */
 extern struct ftrace_selftest ftrace_direct_selftest;
 
-/* Trampolines of the architecture: they count, and return to the function as the port's stub would. */
+/* Trampolines of the architecture: they count calls, and return as the port's stub does. */
 void ftrace_direct_tramp(void);
 void ftrace_other_direct_tramp(void);
 extern unsigned long ftrace_direct_calls;

@@ -113,7 +113,8 @@ static __always_inline bool within_module(unsigned long address, const struct mo
 #ifdef MODULE
 #define module_init(function)	int init_module(void) __attribute__((weak, alias(#function)))
 #define module_exit(function)	void cleanup_module(void) __attribute__((weak, alias(#function)))
-#define module_run(function)	long run_module(long argument) __attribute__((weak, alias(#function)))
+#define module_run(function)	\
+	long run_module(long argument) __attribute__((weak, alias(#function)))
 #endif
 
 #endif

@@ -21,7 +21,7 @@ typedef long (*sys_call_ptr_t)(unsigned long, unsigned long, unsigned long,
 /* Every entry is a function: sys_ni_syscall() where there is no system call. */
 extern const sys_call_ptr_t sys_call_table[NR_syscalls - __NR_Linux];
 
-/* The slow path, where traced_syscall(): a look at the flags is all that it costs the others. */
+/* The slow path, if traced_syscall(); other system calls only test the flags. */
 #ifdef CONFIG_SYSCALL_TRACEPOINTS
 #define traced_syscall()	unlikely(READ_ONCE(current->flags) & _TIF_SYSCALL_WORK)
 #else
@@ -30,13 +30,15 @@ extern const sys_call_ptr_t sys_call_table[NR_syscalls - __NR_Linux];
 void syscall_trace_enter(struct pt_regs *regs);
 void syscall_trace_leave(struct pt_regs *regs);
 
-/** do_syscall - with interrupts open: call what @regs ask for, and give them the result */
+/**
+ * do_syscall - call the function of a system call, with interrupts enabled; @regs get the result
+ */
 void do_syscall(struct pt_regs *regs);
 
-/** prepare_return_to_user - let others run whose turn it is; interrupts are masked when it returns */
+/** prepare_return_to_user - reschedule if needed; interrupts are masked when it returns */
 void prepare_return_to_user(void);
 
-/** user_exception - the current thread's program has done what it must not: it ends */
+/** user_exception - end the current thread's program after an exception */
 void user_exception(struct pt_regs *regs, const char *what) __noreturn;
 
 #endif

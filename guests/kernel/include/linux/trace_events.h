@@ -90,7 +90,9 @@ struct trace_marker_control {
 
 extern struct trace_marker_control trace_marker_control;
 
-/** tracing_mark_write - write a print event for a debugger, which calls it; -EBADF: tracing is off */
+/**
+ * tracing_mark_write - write a print event for a debugger, which calls it; -EBADF: tracing is off
+ */
 int tracing_mark_write(void);
 
 /** trace_printk - write a print event; returns the length of the text before truncation */

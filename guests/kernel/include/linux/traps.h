@@ -11,13 +11,13 @@
 
 struct pt_regs;
 
-/** oops_enter - say what has happened and where; the second time that is all, and panic */
+/** oops_enter - print the exception and its pc; called again, that is, in a report: panic */
 void oops_enter(const char *reason, const struct pt_regs *regs);
 
 /** console_register - a name and a value in hexadecimal; @last of its line or not */
 void console_register(const char *name, unsigned long value, bool last);
 
-/** die - the stack, the code, and panic */
+/** die - print the stack and the code, and panic */
 void die(const char *reason, const struct pt_regs *regs) __noreturn;
 
 #endif

@@ -61,7 +61,8 @@
 #define SCTLR_ENIB		(1 << 30)
 #define SCTLR_ENIA		(1 << 31)
 #define SCTLR_BT1		(1 << 36)	/* paciasp accepts calls, not jumps */
-#define SCTLR_RES1		((1 << 11) | (1 << 20) | (1 << 22) | (1 << 23) | (1 << 28) | (1 << 29))
+#define SCTLR_RES1		((1 << 11) | (1 << 20) | (1 << 22) | (1 << 23) | (1 << 28) | \
+				 (1 << 29))
 
 /* ID registers: the lowest bit of four-bit fields */
 #define ID_AA64PFR1_BT		0		/* BTI */

@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 /*
- * Text is writable. Of T32, in which an instruction of four bytes need not begin at a multiple of four,
- * the half that comes first is stored first.
+ * Text is writable. Of T32, in which an instruction of four bytes need not begin at a multiple of
+ * four, the half that comes first is stored first.
  */
 static inline void __patch_text(void *address, u32 instruction)
 {

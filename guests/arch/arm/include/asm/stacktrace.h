@@ -36,9 +36,9 @@ struct stackframe {
 #define LOCATION_NONE		~0u
 
 /*
- * Locations of which we were asked before, as to read a table takes a thousand instructions and more.
- * A word has LOCATION_BITS of the location and, above, the bits of the address that its place does not
- * say. No code is at address 0.
+ * A cache of locations, as reading a table takes a thousand instructions or more. A word has
+ * LOCATION_BITS of the location and, above, the bits of the address that are not in its index. No
+ * code is at address 0.
  */
 #define KEPT_LOCATIONS		4096
 #define LOCATION_BITS		13
@@ -50,7 +50,10 @@ static __always_inline u32 *kept_location(unsigned long pc)
 	return &kept_locations[pc / 2 % KEPT_LOCATIONS];
 }
 
-/** unwind_location - what the tables say of an address, and keep it; or LOCATION_NONE */
+/**
+ * unwind_location - read the location for an address from the tables, and cache it; or
+ * LOCATION_NONE
+ */
 u32 unwind_location(unsigned long pc);
 
 /**

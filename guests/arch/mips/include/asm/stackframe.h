@@ -19,14 +19,15 @@
 #define FRAME(offset)	(FRAME_REGS + (offset))
 
 	.macro	for_each_general operation
-	.irp	n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 30, 31
+	.irp	n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, \
+		24, 25, 30, 31
 	\operation $\n, FRAME(PT_R(\n))($sp)
 	.endr
 	.endm
 
 /*
  * Begins the unwind information of a function that has saved the registers, for stack traces and
- * gdb: whoever is called from there was called by what the struct pt_regs says.
+ * gdb: the caller of a function called from there is the interrupted code in struct pt_regs.
  */
 	.macro	unwind_pt_regs
 	.cfi_startproc simple
@@ -34,7 +35,8 @@
 	.cfi_return_column DWARF_PC
 	.cfi_def_cfa $29, FRAME_SIZE
 	.cfi_offset DWARF_PC, PT_EPC - PT_SIZE
-	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 28, 29, 30, 31
+	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, \
+		23, 24, 25, 28, 29, 30, 31
 	.cfi_offset \n, PT_R(\n) - PT_SIZE
 	.endr
 	.endm

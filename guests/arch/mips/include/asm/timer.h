@@ -65,8 +65,8 @@ static __always_inline u64 sched_clock(void)
  * @count:	the counter now
  * @ns:		nanoseconds between the two
  *
- * Whoever keeps @then must be told when it is so old that the counter could have come round:
- * timer.c does that for the ring buffer.
+ * A caller must not use a @then so old that the counter could have wrapped around: timer.c ensures
+ * that for the ring buffer.
  *
  * Return: false if it takes sched_clock().
  */
@@ -74,7 +74,7 @@ static __always_inline bool sched_clock_since(u32 then, u32 *count, u32 *ns)
 {
 	*count = read_counter();
 	*ns = counter_ns(*count - then);
-	/* 50 or 84 ms, which fit an event's 27 bits: a power of two takes no register to compare. */
+	/* 50 or 84 ms, which fit an event's 27 bits; comparing a power of two needs no register. */
 	return !((*count - then) >> 23);
 }
 #define sched_clock_since sched_clock_since

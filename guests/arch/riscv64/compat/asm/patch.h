@@ -10,8 +10,8 @@
 static int riscv_patch_in_stop_machine __attribute__((unused));
 
 /*
- * Text is writable. As in Linux, each instruction is a store of its own, or two where it does not begin at
- * a multiple of four.
+ * Text is writable. As in Linux, each instruction is a store of its own, or two where it does not
+ * begin at a multiple of four.
  */
 static inline int patch_text_nosync(void *address, const void *instructions, size_t size)
 {

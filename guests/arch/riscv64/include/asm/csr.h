@@ -56,7 +56,7 @@
 #define PTE_G			0x20
 #define PTE_A			0x40
 #define PTE_D			0x80
-#define PTE_ADDRESS_SHIFT	2		/* right, from an address to its place in an entry */
+#define PTE_ADDRESS_SHIFT	2		/* right, from an address to its bits in an entry */
 
 /* CLINT: one word for each hart raises its machine software interrupt */
 #define CLINT_MSIP		0x02000000
