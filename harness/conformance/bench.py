@@ -75,7 +75,7 @@ class Bench:
         self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
-        self._registers: RegisterFile | None = None
+        self.registers: RegisterFile  # Of the guest, from its boot on.
         self._check = ""
         self._layer = Layer.WORKLOAD
         self._died = self._booting = False
@@ -249,7 +249,7 @@ class Bench:
             spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
         self._running = self.power_on(spec, self.variant.kernel, plugins=plugins)
         self._guest = self._running.__enter__()
-        self._registers = None
+        self.registers = RegisterFile(self._guest.debugger, self.isa)
         return self._guest
 
     def _as_booted(self, memory: str) -> None:
@@ -269,13 +269,6 @@ class Bench:
         running, self._running, self._guest = self._running, None, None
         if running is not None:
             running.__exit__(None, None, None)
-
-    @property
-    def registers(self) -> RegisterFile:
-        """The registers of the guest."""
-        if self._registers is None:
-            self._registers = RegisterFile(self.guest.debugger, self.isa)
-        return self._registers
 
     def run_to(self, *places: str | int) -> int:
         """Run the guest up to one of these functions or addresses; returns which.
