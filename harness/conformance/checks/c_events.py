@@ -28,7 +28,7 @@ from harness.conformance.verdict import Layer
 from harness.debugger import return_address
 from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
-from harness.isa import CallSite
+from harness.isa import CallSite, Isa
 from harness.oracle import Call, Oracle
 from harness.oracle.compare import EventComparison, Expectation, Settings, compare, expect
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent, FunctionEvent, TraceEvent
@@ -156,18 +156,12 @@ def every_call_makes_one_event(bench: Bench) -> None:
         )
         pairs = list(zip(calls, events, strict=False))
         sites = {site.ip for site in bench.image.sites}
-        wrong = [(c, e) for c, e in pairs if e.ip != c.site]
-        bench.require(
-            "C2a", not wrong, "ip is not the site that was run", events=told(bench, wrong)
-        )
-        plain = bench.isa.pointed_to
-        wrong = [(c, e) for c, e in pairs if plain(e.parent_ip) != c.parent]
-        for clause in ("C2b", *(["C2d"] if bench.applies("C2d") else [])):
-            bench.require(
-                clause, not wrong, "parent_ip is not the caller", events=told(bench, wrong)
-            )
-        wrong = [(c, e) for c, e in pairs if e.parent_ip in sites]
-        bench.require("C2c", not wrong, "ip and parent_ip are exchanged", events=told(bench, wrong))
+        judge_pairs(bench, ["C2a"], pairs, has_ip, "ip is not the site that was run")
+        clauses = ["C2b", *(["C2d"] if bench.applies("C2d") else [])]
+        has_parent = partial(has_caller, bench.isa)
+        judge_pairs(bench, clauses, pairs, has_parent, "parent_ip is not the caller")
+        in_order = partial(is_in_order, sites)
+        judge_pairs(bench, ["C2c"], pairs, in_order, "ip and parent_ip are exchanged")
         bench.require("C1i", bool(events), "there are no events")
         if bench.variant.name == STATIC_STOP:
             bench.require("C16b", compared.same, "the events are not those of the calls")
@@ -341,13 +335,38 @@ def answers(bench: Bench, clauses: Iterable[str], when: str) -> None:
         bench.require(clause, status == 0, f"{wrong_answer(bench.image, status)} {when}")
 
 
-def told(bench: Bench, pairs: Sequence[tuple[Call, FunctionEvent]]) -> list[str]:
+def judge_pairs(
+    bench: Bench,
+    clauses: Sequence[str],
+    pairs: Iterable[tuple[Call, FunctionEvent]],
+    right: Callable[[Call, FunctionEvent], bool],
+    message: str,
+) -> None:
+    """The clauses fail if a call of the record and its event are not ``right``."""
+    wrong = [(call, event) for call, event in pairs if not right(call, event)]
     place = bench.image.symbolize
-    return [
+    events = [
         f"expected {place(call.site)} from {place(call.parent)}, "
         f"found {place(event.ip)} from {place(event.parent_ip)}"
-        for call, event in pairs[:SHOWN]
+        for call, event in wrong[:SHOWN]
     ]
+    for clause in clauses:
+        bench.require(clause, not wrong, message, events=events)
+
+
+def has_ip(call: Call, event: FunctionEvent) -> bool:
+    """Whether ip is the site."""
+    return event.ip == call.site
+
+
+def has_caller(isa: Isa, call: Call, event: FunctionEvent) -> bool:
+    """Whether parent_ip is the caller."""
+    return isa.pointed_to(event.parent_ip) == call.parent
+
+
+def is_in_order(sites: set[int], _call: Call, event: FunctionEvent) -> bool:
+    """Whether parent_ip is no site."""
+    return event.parent_ip not in sites
 
 
 @check("C3d", variants=(STATIC,), forms=MCOUNT_FORMS, layer=Layer.CALL)

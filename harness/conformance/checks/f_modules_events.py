@@ -3,9 +3,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.c_events import Watched, told, watch
+from harness.conformance.checks.c_events import (
+    Watched,
+    has_caller,
+    has_ip,
+    judge_pairs,
+    watch,
+)
 from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.live_modules import load_module
@@ -65,22 +72,17 @@ def events_of_modules(bench: Bench) -> None:
         count = f"{len(events)} events of {len(calls)} calls in modules"
         for clause in ("C7f", reached, *both(bench, "M2a")):
             bench.require(clause, len(calls) == len(events) > 0, count)
-        wrong = [(call, event) for call, event in pairs if event.ip != call.site]
         # A form of modules alone has a clause of its own.
         own_form = {site.ip for site in sites} if bench.applies("M2c") else set()
-        others = [pair for pair in wrong if pair[0].site not in own_form]
-        bench.require("C2a", not others, "ip is not the site", events=told(bench, others))
-        for clause in both(bench, "M2c"):
-            of_form = [pair for pair in wrong if pair[0].site in own_form]
-            message = "the ip of a module's function is not its site"
-            bench.require(clause, not of_form, message, events=told(bench, of_form))
+        others = [pair for pair in pairs if pair[0].site not in own_form]
+        judge_pairs(bench, ["C2a"], others, has_ip, "ip is not the site")
+        of_form = [pair for pair in pairs if pair[0].site in own_form]
+        message = "the ip of a module's function is not its site"
+        judge_pairs(bench, both(bench, "M2c"), of_form, has_ip, message)
         # RUN was called by the debugger, which is not in QEMU's record.
-        wrong = [
-            (call, event)
-            for call, event in pairs
-            if bench.isa.pointed_to(event.parent_ip) != call.parent and call.function != RUN
-        ]
-        bench.require("C2b", not wrong, "parent_ip is not the caller", events=told(bench, wrong))
+        called = [pair for pair in pairs if pair[0].function != RUN]
+        has_parent = partial(has_caller, bench.isa)
+        judge_pairs(bench, ["C2b"], called, has_parent, "parent_ip is not the caller")
 
 
 @check(
