@@ -30,6 +30,7 @@ from harness.trace.views import (
     stat_text,
 )
 from harness.trace.writer import (
+    HEADER_EVENT,
     CpuStatistics,
     TraceDescription,
     header_page_text,
@@ -40,6 +41,7 @@ __all__ = [
     "FUNCGRAPH_ENTRY",
     "FUNCGRAPH_EXIT",
     "FUNCTION",
+    "HEADER_EVENT",
     "LATENCY",
     "CpuStatistics",
     "Difference",

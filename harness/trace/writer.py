@@ -26,7 +26,7 @@ _HOST_PAGE = 4096
 _COMM_LIMIT = 64
 _CLOCKS = ("local", "global", "counter", "uptime", "perf", "mono", "mono_raw", "boot")
 
-_HEADER_EVENT = """\
+HEADER_EVENT = """\
 # compressed entry header
 \ttype_len    :    5 bits
 \ttime_delta  :   27 bits
@@ -37,7 +37,7 @@ _HEADER_EVENT = """\
 \ttime_stamp : type == 31
 \tdata max type_len  == 28
 """
-
+"""The layout of an event's header, the same for every guest (docs/ring-buffer.rst)."""
 
 RECORD_DISABLED = "record disabled"
 """A line of CPUSTAT that only the harness writes."""
@@ -135,7 +135,7 @@ def _metadata(description: TraceDescription, cpus: int) -> bytes:
         bytes([form.byteorder == "big", form.long_size]),
         u32(form.page_size),
         b"header_page\0" + long_block(header_page_text(form)),
-        b"header_event\0" + long_block(_HEADER_EVENT),
+        b"header_event\0" + long_block(HEADER_EVENT),
         u32(len(ftrace)),
         *(long_block(event.text) for event in ftrace),
         u32(len(systems)),

@@ -6,19 +6,8 @@ from functools import partial
 
 from harness.errors import UsageError
 from harness.guest import Guest
-from harness.trace import EventFormat, header_page_text
+from harness.trace import HEADER_EVENT, EventFormat, header_page_text
 from harness.tracefs.files import UNLIMITED, Directory, File, Node, is_own, switch, word
-
-HEADER_EVENT = """# compressed entry header
-\ttype_len    :    5 bits
-\ttime_delta  :   27 bits
-\tarray       :   32 bits
-
-\tpadding     : type == 29
-\ttime_extend : type == 30
-\ttime_stamp : type == 31
-\tdata max type_len  == 28"""
-"""events/header_event: the same for every guest (docs/ring-buffer.rst)."""
 
 SYSTEM_FILTER = """### all events of the system ###
 # What is written here becomes the filter of each event that has the fields."""
@@ -48,7 +37,7 @@ def _systems(guest: Guest) -> dict[str, Node]:
             lambda guest: header_page_text(guest.collector.format).splitlines(),
         ),
         "header_event": File(
-            "The layout of an event's header.", lambda guest: HEADER_EVENT.split("\n")
+            "The layout of an event's header.", lambda guest: HEADER_EVENT.splitlines()
         ),
     }
     known = frozenset(guest.tracer.available_events)
