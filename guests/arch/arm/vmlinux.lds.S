@@ -6,6 +6,8 @@
  * The device tree is not read, so the boot stack takes its place: what lies below is not mapped,
  * and a stack that overflows faults instead of growing into the kernel.
  */
+#define ARCH_EH_FRAME EXCLUDE_FILE(*.user.o) .eh_frame
+
 #include <linux/module.lds.h>
 #include <linux/vmlinux.lds.h>
 
@@ -24,14 +26,7 @@ SECTIONS
 	. = LINK_ADDRESS;
 	KERNEL_TEXT
 	KERNEL_RODATA
-	.eh_frame_hdr : {
-		__eh_frame_hdr = .;
-		*(.eh_frame_hdr)
-	}
-	.eh_frame : ALIGN(8) {
-		KEEP(*(EXCLUDE_FILE(*.user.o) .eh_frame))
-		__eh_frame_end = .;
-	}
+	KERNEL_EH_FRAME
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES

@@ -31,14 +31,7 @@ SECTIONS
 
 	KERNEL_TEXT
 	KERNEL_RODATA
-	.eh_frame_hdr : {
-		__eh_frame_hdr = .;
-		*(.eh_frame_hdr)
-	}
-	.eh_frame : ALIGN(8) {
-		KEEP(*(.eh_frame))
-		__eh_frame_end = .;
-	}
+	KERNEL_EH_FRAME
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES

@@ -55,7 +55,23 @@
 		__stop_mcount_loc = .;				\
 	}
 
-/* What an arch wants in .bss that C cannot size. */
+/* For an arch whose programs for user mode have tables too. */
+#ifndef ARCH_EH_FRAME
+#define ARCH_EH_FRAME .eh_frame
+#endif
+
+/* The tables for stack traces: linux/unwind.h. */
+#define KERNEL_EH_FRAME						\
+	.eh_frame_hdr : {					\
+		__eh_frame_hdr = .;				\
+		*(.eh_frame_hdr)				\
+	}							\
+	.eh_frame : ALIGN(8) {					\
+		KEEP(*(ARCH_EH_FRAME))				\
+		__eh_frame_end = .;				\
+	}
+
+/* For an arch: memory in .bss whose size C does not know. */
 #ifndef ARCH_BSS
 #define ARCH_BSS
 #endif
