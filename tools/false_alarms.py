@@ -1,26 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Judge the reference ports again and again, and tell whatever is not as the first time.
+"""Judge the reference ports several times, and report all differences from the first time.
 
     .venv/bin/python tools/false_alarms.py --runs 20 [CONFIG...]
 
 Every config is judged `--runs` times by `harness conform`; without names these are all configs.  A
-reference port breaks nothing: each failure is a false alarm.  A verdict, and the checks that it
-rests on, must be the same each time.  A line for each failure or difference says the config, the
+reference port breaks nothing: each failure is a false alarm.  A verdict, and the checks of it,
+must be the same each time.  A line for each failure or difference says the config, the
 number of the run and the clause.  The exit status is 1 if there is any.
 """
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from harness.config import list_configs
-
-HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
+from harness_command import harness, only_report
 
 Clauses = dict[str, dict[str, Any]]
 
@@ -29,20 +26,13 @@ def judged(config: str) -> Clauses:
     """The clauses of one run, by their ids."""
     with tempfile.TemporaryDirectory() as directory:
         report = Path(directory, "report.json")
-        done = subprocess.run(
-            [*HARNESS, "conform", "-c", config, "--json", str(report)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-        )
-        if done.returncode not in (0, 1):
-            sys.exit(f"harness conform -c {config}: exit status {done.returncode}")
-        (one,) = json.loads(report.read_text())["reports"]
-    return {clause["clause"]: clause for clause in one["clauses"]}
+        harness("conform", "-c", config, "--json", report, quiet=True)
+        clauses = only_report(report)["clauses"]
+    return {clause["clause"]: clause for clause in clauses}
 
 
 def alarms(clauses: Clauses, first: Clauses) -> list[str]:
-    """What is wrong with a run: failures, and differences from the first one."""
+    """The failures of a run, and its differences from the first one."""
     told = [
         f"{name}: {failure['check']} ({failure['build']}): {failure['message']}"
         for name, clause in clauses.items()
@@ -59,7 +49,7 @@ def alarms(clauses: Clauses, first: Clauses) -> list[str]:
 
 
 def main() -> None:
-    """Run as often as asked for."""
+    """Run the requested number of times."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("configs", nargs="*", metavar="CONFIG")

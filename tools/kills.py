@@ -31,9 +31,9 @@ from pathlib import Path
 from harness.errors import HarnessError
 from harness.files import trace_file
 from harness.process import with_pdeathsig
+from harness_command import HARNESS
 
 PR_SET_CHILD_SUBREAPER = 36
-HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
 CELL = "mips-malta/dynamic/gcc-O2-auto/calls"
 SCRIPT = "info registers\nstepi 2000\nbacktrace\n"
 

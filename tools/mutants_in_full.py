@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Judge written mutants with the whole suite, and see what their findings say.
+"""Judge written mutants with the whole suite, and compare the findings with the faults.
 
     .venv/bin/python tools/mutants_in_full.py -c mips-malta -o DIRECTORY [GLOB...]
 
@@ -12,10 +12,8 @@ status is 1 if a mutant has no finding, or the first one is for another clause.
 """
 
 import argparse
-import json
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,8 +24,7 @@ from typing import Any
 
 from harness.config import MachineConfig, Port, load_config, load_port
 from harness.mutation.mutants import Mutant, load
-
-HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
+from harness_command import HarnessFailed, harness, only_report
 
 NAMES = re.compile(
     r"^SYM_(?:FUNC_START|INNER_LABEL)\((\w+)|^\s*\.macro\s+(\w+)|^[a-z][\w \t*]*?(\w+)\("
@@ -40,13 +37,9 @@ LIMIT = 600.0
 """Seconds for the judgement of one mutant."""
 
 
-class NotJudged(Exception):
-    """A mutant that the suite cannot judge: its port does not build."""
-
-
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What the findings of one mutant say."""
+    """The findings of one mutant, compared with its fault."""
 
     mutant: Mutant
     findings: list[dict[str, Any]]
@@ -69,21 +62,13 @@ def judge(mutant: Mutant, config: MachineConfig, port: Port, report: Path) -> di
             shutil.copytree(port.directory, changed)
             for name, text in mutant.edits(port).items():
                 (changed / name).write_text(text)
-            arguments = ["conform", "-c", config.name, "--port", changed, "--json", report]
-            done = subprocess.run(
-                [*HARNESS, *map(str, arguments)],
-                stdout=subprocess.DEVNULL,
-                check=False,
-                timeout=LIMIT,
-            )
-        if done.returncode not in (0, 1):
-            raise NotJudged(f"exit status {done.returncode}")
-    found: dict[str, Any] = json.loads(report.read_text())["reports"][0]
-    return found
+            on_port = ("conform", "-c", config.name, "--port", changed)
+            harness(*on_port, "--json", report, timeout=LIMIT)
+    return only_report(report)
 
 
 def edited_lines(old: list[str], new: list[str]) -> list[int]:
-    """The numbers of the lines in ``new`` that are not in ``old``, or that follow what is gone."""
+    """The numbers of the lines in ``new`` that are not in ``old``, or that follow removed lines."""
     lines: set[int] = set()
     for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -182,7 +167,8 @@ def main() -> None:
         report = options.directory / f"{config.name}-{mutant.id}.json"
         try:
             findings = judge(mutant, config, port, report)["findings"]
-        except NotJudged as error:
+        except HarnessFailed as error:
+            # Its port does not build.
             unjudged.append(mutant.id)
             print(f"{mutant.id:44} {error}", flush=True)
             continue

@@ -12,24 +12,16 @@ directory, and are not made again.  The exit status is 1 if a bug was not found.
 """
 
 import argparse
-import json
 import shutil
-import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
+from harness_command import harness, only_report
+
 FIXES = Path(__file__).with_suffix(".toml")
-
-
-def harness(*arguments: str | Path) -> None:
-    """Run a command; failed clauses are no error, everything else is."""
-    done = subprocess.run([*HARNESS, *map(str, arguments)], stdout=subprocess.DEVNULL, check=False)
-    if done.returncode not in (0, 1):
-        sys.exit(f"harness {' '.join(map(str, arguments))}: exit status {done.returncode}")
 
 
 def port_of(tree: Path, arch: str, directory: Path) -> Path:
@@ -66,8 +58,7 @@ def judge(fix: dict[str, Any], config: str, port: Path, directory: Path) -> dict
         file.write_text(text.replace(fix["old"], fix["new"]))
         expected = known_failures(port, config, directory)
         harness("conform", "-c", config, "--port", changed, "--expect", expected, "--json", report)
-    found: dict[str, Any] = json.loads(report.read_text())["reports"][0]
-    return found
+    return only_report(report)
 
 
 def main() -> None:
