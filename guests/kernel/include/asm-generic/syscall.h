@@ -3,9 +3,9 @@
 #define _ASM_GENERIC_SYSCALL_H
 
 /*
- * Included by the asm/syscall.h of an arch whose result is in the register of the first argument. It
- * defines SYSCALL_REGISTER(regs, n), the register of argument n, and SYSCALL_ORIG_ARGUMENT(regs),
- * the saved argument 0.
+ * Included by the asm/syscall.h of an arch whose result is in the register of the first argument.
+ * It defines SYSCALL_REGISTER(regs, n), the register of argument n, and
+ * SYSCALL_ORIG_ARGUMENT(regs), the saved argument 0.
  */
 #include <asm/ptrace.h>
 
