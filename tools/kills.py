@@ -30,7 +30,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError
 from harness.files import trace_file
-from harness.process import with_pdeathsig
+from harness.process import processes_with, with_pdeathsig
 from harness_command import HARNESS
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -73,7 +73,7 @@ class Kills:
             (base / name).mkdir()
         (base / "script").write_text(SCRIPT)
         # The mark of what we start: one of the few variables that make is given.
-        self.mark = f"TMPDIR={base / 'tmp'}".encode()
+        self.mark = f"TMPDIR={base / 'tmp'}"
         self.environment = {
             **os.environ,
             "TMPDIR": str(base / "tmp"),
@@ -115,14 +115,8 @@ class Kills:
             )
 
     def alive(self) -> list[int]:
-        """What runs of all that we have started."""
-        found = []
-        for entry in os.scandir("/proc"):
-            if entry.name.isdigit():
-                with suppress(OSError):
-                    if self.mark in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                        found.append(int(entry.name))
-        return found
+        """The running processes of all commands started here."""
+        return processes_with(self.mark)
 
     def run(self, name: str) -> None:
         """Run a command to its end, and remember how long that takes and what it starts."""

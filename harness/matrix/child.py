@@ -3,16 +3,15 @@
 
 import contextlib
 import os
-import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HostError
-from harness.process import find_program, with_pdeathsig
+from harness.process import find_program, kill_tree, process_tree, with_pdeathsig
 from harness.units import MIB
 
 RESERVED = 4096 * MIB
@@ -20,9 +19,6 @@ RESERVED = 4096 * MIB
 
 FILE_LIMIT = 2048 * MIB
 """Maximum size in bytes of a cell's files."""
-
-TIMEOUT = 10.0
-"""Seconds that killed processes may take to end."""
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -74,7 +70,7 @@ class CellProcess:
 
     def look(self) -> str:
         """The limit that it exceeds: ``timeout``, ``memory``, or none."""
-        self.peak = max(self.peak, sum(_resident(pid) for pid in family(self.pid)))
+        self.peak = max(self.peak, sum(_resident(pid) for pid in process_tree(self.pid)))
         if self.seconds > self.limits.time:
             return "timeout"
         return "memory" if self.peak > self.limits.memory else ""
@@ -84,7 +80,7 @@ class CellProcess:
         if self.process_fd < 0:
             return
         if self._popen.poll() is None:
-            _kill_family(self.pid)
+            kill_tree(self.pid)
         with contextlib.suppress(ProcessLookupError):
             # The process group exists as long as one process is in it.
             os.killpg(self.pid, signal.SIGKILL)
@@ -93,52 +89,9 @@ class CellProcess:
         self.process_fd = -1
 
 
-def family(root: int) -> list[int]:
-    """A process and its descendants, parents first."""
-    children: dict[int, list[int]] = {}
-    for pid, parent in _processes():
-        children.setdefault(parent, []).append(pid)
-    found = [root]
-    for pid in found:
-        found += children.get(pid, ())
-    return found
-
-
-def _processes() -> Iterator[tuple[int, int]]:
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                stat = Path(entry.path, "stat").read_text(errors="replace")
-                # The program's name is in parentheses, and may contain some.
-                yield int(entry.name), int(stat.rpartition(")")[2].split()[1])
-
-
 def _resident(pid: int) -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
         # Shared memory, such as libraries, would be counted for each process.
         _, resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[:3]
         return (int(resident) - int(shared)) * PAGE
     return 0
-
-
-def _kill_family(root: int) -> None:
-    """Kill from the root downwards, so that no parent starts a killed process again.
-
-    Each is first opened as a pidfd and then checked again, as process ids may be reused.
-    """
-    held: list[int] = []
-    try:
-        for pid in family(root):
-            with contextlib.suppress(OSError):
-                held.append(os.pidfd_open(pid))
-                if pid not in family(root):
-                    os.close(held.pop())
-        for descriptor in held:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        end = time.monotonic() + TIMEOUT
-        for descriptor in held:
-            select.select([descriptor], [], [], max(0.0, end - time.monotonic()))
-    finally:
-        for descriptor in held:
-            os.close(descriptor)

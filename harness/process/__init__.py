@@ -4,6 +4,7 @@
 from harness.process.child import Child
 from harness.process.pdeathsig import find_program, with_pdeathsig
 from harness.process.run import NotRun, TimedOut, run, stream
+from harness.process.tree import kill_tree, process_tree, processes, processes_with
 from harness.process.workers import workers
 
 __all__ = [
@@ -11,6 +12,10 @@ __all__ = [
     "NotRun",
     "TimedOut",
     "find_program",
+    "kill_tree",
+    "process_tree",
+    "processes",
+    "processes_with",
     "run",
     "stream",
     "with_pdeathsig",

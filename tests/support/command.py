@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from harness.process import processes
+
 HARNESS = str(Path(sys.executable).with_name("harness"))
 
 
@@ -42,16 +44,5 @@ def pytest_arguments(directory, *options):
 
 
 def children(pid, name):
-    """The processes called ``name`` that ``pid`` started, directly or not."""
-    found = []
-    for process in Path("/proc").iterdir():
-        if not process.name.isdigit():
-            continue
-        try:
-            stat = (process / "stat").read_text()
-        except OSError:
-            continue
-        comm, _, rest = stat.partition("(")[2].rpartition(")")
-        if int(rest.split()[1]) == pid and comm.startswith(name):
-            found.append(int(process.name))
-    return found
+    """The child processes of ``pid`` whose names begin with ``name``."""
+    return [one.pid for one in processes() if one.parent == pid and one.name.startswith(name)]

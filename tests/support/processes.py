@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Processes that a command has left behind, told by what their environment says."""
+"""Processes that a command has left behind, found by a variable in their environment."""
 
-import os
 import time
-from contextlib import suppress
-from pathlib import Path
+
+from harness.process import processes_with
 
 MARK = "HARNESS_TEST_MARK"
 
 
 def marked(value):
     """The processes whose environment has that mark, zombies not among them."""
-    wanted = f"{MARK}={value}".encode()
-    found = []
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with suppress(OSError):
-                if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return found
+    return processes_with(f"{MARK}={value}")
 
 
 def all_gone(value, seconds=20.0):

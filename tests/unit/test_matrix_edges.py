@@ -10,10 +10,9 @@ import sys
 
 import pytest
 
-from harness.matrix.child import family
 from harness.matrix.history import History
 from harness.matrix.rundir import results
-from harness.process import find_program
+from harness.process import find_program, process_tree
 from matrix_drafts import AXES
 
 DECLARED = f'configs = ["mips-malta"]\nmodes = ["dynamic"]\n{AXES}'
@@ -73,7 +72,7 @@ def test_a_killed_run_goes_on_where_it_was(place):
         for line in process.stdout:
             if line.startswith(f"[1/{WORKS}] pass"):
                 break
-        started = [os.pidfd_open(pid) for pid in family(process.pid)[1:]]
+        started = [os.pidfd_open(pid) for pid in process_tree(process.pid)[1:]]
         process.send_signal(signal.SIGKILL)
     for descriptor in started:
         # Cells do not outlive the run: their descriptors become readable.

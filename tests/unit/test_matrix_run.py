@@ -18,7 +18,7 @@ import pytest
 from harness.errors import FormatError, GuestError, HostError, UsageError
 from harness.matrix import __main__ as one_cell
 from harness.matrix import child, rundir, runner
-from harness.matrix.child import CellLimits, CellProcess, family
+from harness.matrix.child import CellLimits, CellProcess
 from harness.matrix.history import History
 from harness.matrix.result import (
     FINDINGS,
@@ -29,6 +29,7 @@ from harness.matrix.result import (
     write_json,
 )
 from harness.matrix.runner import Plan, run_cells
+from harness.process import process_tree
 from harness.units import MIB
 from matrix_drafts import cells
 
@@ -106,7 +107,7 @@ def test_a_hung_cell_ends_at_its_limit_with_all_it_started_and_holds_nobody_up(d
     def tell(progress):
         if progress.result is None and progress.cell.work == "hung_family":
             while len(pids) < 2:
-                pids.update(pid for pid in family(os.getpid())[1:] if comm(pid) == "sleep")
+                pids.update(pid for pid in process_tree(os.getpid())[1:] if comm(pid) == "sleep")
         told.append(progress)
 
     run_cells(
@@ -174,7 +175,7 @@ def test_an_interrupted_run_leaves_results_of_what_was_over_and_no_process(direc
 
     def tell(progress):
         if progress.result:
-            pids.extend(family(os.getpid())[1:])
+            pids.extend(process_tree(os.getpid())[1:])
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
