@@ -198,10 +198,7 @@ class Bench:
         return self._guest
 
     def fresh(self, memory: str = "") -> Guest:
-        """The guest, stopped before its workload, as if just booted.
-
-        With ``memory`` the machine has that much.
-        """
+        """The guest, stopped before its workload, as if just booted; with ``memory``, if given."""
         self._forget_modules()
         self._as_booted(memory)
         if memory:
@@ -219,6 +216,14 @@ class Bench:
         if self.rewinds:
             guest.snapshot(START)
         return guest
+
+    def reaches_workload(self) -> bool:
+        """Whether the guest gets as far as its workload, with no tracer on."""
+        try:
+            self.fresh()
+        except NeverBoots:
+            return False
+        return True
 
     def start(self, memory: str = "", plugins: Sequence[str] = (), changes: Changes = ()) -> Guest:
         """A new guest, stopped before its workload; `NeverBoots` if it does not get there.

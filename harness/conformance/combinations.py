@@ -11,10 +11,11 @@ from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.engine import BuildFindings
 from harness.conformance.findings import COMBINATIONS
+from harness.conformance.hang import NeverBoots
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
-from harness.conformance.verdict import Failure
+from harness.conformance.verdict import BOOT, Failure
 from harness.errors import GdbError, GuestError, UsageError
 from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
@@ -59,7 +60,10 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
         except (UsageError, GuestError, GdbError) as error:
             used = frozenset(("function", "graph"))
             evidence = {"guest": error.evidence}
-            found = [Failure(NAME, variant, error.message, evidence, died=True, used=used)]
+            about = BOOT if isinstance(error, NeverBoots) else ""
+            found = [
+                Failure(NAME, variant, error.message, evidence, died=True, used=used, about=about)
+            ]
         failures += [replace(one, message=f"{build}: {one.message}") for one in found]
     return BuildFindings("builds", judged, {CLAUSE: failures} if failures else {})
 
