@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The generic timer: the clock, and the tick, for which each CPU has its virtual timer. */
+#include <asm/arch_timer.h>
 #include <asm/timer.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -14,14 +15,6 @@ struct timer_scale timer_scale;
 /* Counts from one tick to the next; 0: stopped. */
 static u64 tick_period[NR_CPUS];
 
-static u64 timer_frequency(void)
-{
-	u64 frequency;
-
-	__asm__("mrs %0, cntfrq_el0" : "=r"(frequency));
-	return frequency;
-}
-
 void arch_timer_init(void)
 {
 	u64 frequency = timer_frequency();
@@ -32,28 +25,18 @@ void arch_timer_init(void)
 	timer_scale.epoch = timer_read_count();
 }
 
-static void set_deadline(u64 count)
-{
-	__asm__ volatile("msr cntv_cval_el0, %0" : : "r"(count));
-}
-
-static void set_control(u64 control)
-{
-	__asm__ volatile("msr cntv_ctl_el0, %0\n\tisb" : : "r"(control));
-}
-
 void arch_timer_start(u32 hz)
 {
 	u64 period = timer_frequency() / hz;
 
 	tick_period[current->cpu] = period ? period : 1;
-	set_deadline(timer_read_count() + period);
-	set_control(TIMER_ENABLE);
+	virtual_timer_set_deadline(timer_read_count() + period);
+	virtual_timer_set_control(TIMER_ENABLE);
 }
 
 void arch_timer_stop(void)
 {
-	set_control(0);
+	virtual_timer_set_control(0);
 	tick_period[current->cpu] = 0;
 }
 
@@ -69,6 +52,6 @@ void timer_interrupt(void)
 	deadline += period;
 	if (deadline <= now)		/* late by more than a tick: those are lost */
 		deadline = now + period;
-	set_deadline(deadline);
+	virtual_timer_set_deadline(deadline);
 	tick_interrupt();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The generic timer: the clock, and the tick, for which each CPU has its virtual timer. */
+#include <asm/arch_timer.h>
 #include <asm/timer.h>
 #include <linux/arch.h>
 #include <linux/bug.h>
@@ -12,17 +13,9 @@
 
 struct timer_scale timer_scale;
 
-/* Counts from one tick to the next, 0: stopped; and when the next one is. */
+/* The counts between two ticks, 0: stopped; and the count of the next tick. */
 static u32 tick_period[NR_CPUS];
 static u64 tick_deadline[NR_CPUS];
-
-static u32 timer_frequency(void)
-{
-	u32 frequency;
-
-	__asm__("mrc p15, 0, %0, c14, c0, 0" : "=r"(frequency));
-	return frequency;
-}
 
 void arch_timer_init(void)
 {
@@ -34,17 +27,10 @@ void arch_timer_init(void)
 	timer_scale.epoch = timer_read_count();
 }
 
-/* CNTV_CVAL */
 static void set_deadline(u64 count)
 {
 	tick_deadline[current->cpu] = count;
-	__asm__ volatile("mcrr p15, 3, %Q0, %R0, c14" : : "r"(count));
-}
-
-/* CNTV_CTL */
-static void set_control(u32 control)
-{
-	__asm__ volatile("mcr p15, 0, %0, c14, c3, 1\n\tisb" : : "r"(control));
+	virtual_timer_set_deadline(count);
 }
 
 void arch_timer_start(u32 hz)
@@ -53,12 +39,12 @@ void arch_timer_start(u32 hz)
 
 	tick_period[current->cpu] = period ? period : 1;
 	set_deadline(timer_read_count() + period);
-	set_control(TIMER_ENABLE);
+	virtual_timer_set_control(TIMER_ENABLE);
 }
 
 void arch_timer_stop(void)
 {
-	set_control(0);
+	virtual_timer_set_control(0);
 	tick_period[current->cpu] = 0;
 }
 
