@@ -26,7 +26,7 @@
 #define STORE_AT	0xafa1	/* sw at,n(sp) */
 #endif
 
-/* In the delay slot of a call site, undone by _mcount (o32). */
+/* o32, for every port: gcc has this in the delay slot of a call site, and _mcount adds the 8 again. */
 #define SITE_ADD_SP	0x27bdfff8u	/* addiu sp,sp,-8 */
 
 #define NOWHERE		(~0ul)
@@ -130,7 +130,7 @@ static bool unwind_by_code(struct unwind_frame *frame)
 	if (!read_stub(frame, NULL, &stub))
 		return false;
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	/* Its return address is not on the stack. */
+	/* Linux's name, as every port has: its return address is not on the stack. */
 	if (stub.begin == (const u32 *)(unsigned long)return_to_handler)
 		return false;
 #endif

@@ -114,6 +114,9 @@
  * instructions between its first word and the jalr, so the first word is searched backwards,
  * beginning with the shortest long call: `lui v1`, or the branch that switches it off. The words in
  * between are neither. $v1 = the upper half of a word, xor the value it is compared with.
+ *
+ * A macro and not a function: a function would need its return address in another register than
+ * $ra, and so one more instruction at the jal of every kernel site. A dynamic stub expands it once.
  */
 	.macro	find_site
 	bnez	$v1, 2f
