@@ -12,16 +12,8 @@ import pytest
 from harness.config import list_configs, load_config
 from harness.isa import Form
 
-EVERYWHERE = {
-    "test_function_tracer.py",
-    "test_function_graph.py",
-    "test_port_calls.py",
-    "test_function_events.py",
-}
-"""What says that a config works at all, and what a port does there: each config has its share."""
-
 SHARE = 5
-"""A config has every fifth of these tests, and the next config the next ones."""
+"""A config has every fifth of the tests with `every_config`, the next config the next ones."""
 
 ARCHITECTURES = 2
 """So many have their share of a test file, and others of the next one."""
@@ -29,18 +21,15 @@ ARCHITECTURES = 2
 LISTED = 3
 """So many configs are not a choice from all of them: the test names each for a reason."""
 
-BUILDS = {"test_every_choice_of_features"}
-"""Of which each case is run on one config, for it builds a guest of its own, and conform builds
-them all."""
-
-# Where several CPUs run, the oracle counts whole blocks (`Oracle.instructions`): only one CPU's
-# count is exact to the instruction when something ends a block early.
-ONE_CPU = {
-    "test_counting_guest_time_changes_nothing",
-    "test_single_steps_change_nothing",
-}
-"""What machines with several CPUs are left out of."""
-
+MARKERS = [
+    "every_config: each machine config runs a share of these tests",
+    "builds: each case is run on one config, for it builds a guest of its own",
+    # Where several CPUs run, the oracle counts whole blocks (`Oracle.instructions`): only one CPU's
+    # count is exact to the instruction when something ends a block early.
+    "one_cpu: not run on machines with several CPUs, unless with --all-configs",
+    "unsliced: run on all configs that the test names",
+]
+"""What chooses other configs for a test than one of each of some architectures."""
 
 KSHARK_SOURCE = Path(__file__).parent / "interop" / "kshark_dump.c"
 KSHARK_HEADERS = Path("/usr/include/kernelshark")
@@ -53,6 +42,11 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full", action="store_true", help="every build and instruction, not some of each kind"
     )
+
+
+def pytest_configure(config):
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -69,26 +63,25 @@ def pytest_collection_modifyitems(config, items):
         tests[item.path, item.originalname if hasattr(item, "originalname") else ""].append(item)
     left_out = set()
     turns = Counter({name: at for at, name in enumerate(known)})
-    for (path, test), same in tests.items():
-        if path.name.startswith("test_arch_") or "unit" in path.parts:
+    for (path, _), same in tests.items():
+        first = same[0]
+        if first.get_closest_marker("unsliced"):
             continue
         machines = {item: machine_of(item, known) for item in same}
         if len(set(machines.values())) <= LISTED:
             continue
-        if test in BUILDS:
+        if first.get_closest_marker("builds"):
             left_out |= set(same) - set(one_config_for_each_case(machines))
             continue
-        if path.name in EVERYWHERE:
+        if first.get_closest_marker("every_config"):
             for item, name in machines.items():
                 turns[name] += 1
                 if name and turns[name] % SHARE:
                     left_out.add(item)
             continue
-        candidates = [
-            known[name]
-            for name in chosen & set(machines.values())
-            if not ({path.name, test} & ONE_CPU and known[name].qemu.smp > 1)
-        ]
+        candidates = [known[name] for name in chosen & set(machines.values())]
+        if first.get_closest_marker("one_cpu"):
+            candidates = [one for one in candidates if one.qemu.smp == 1]
         wanted = some_of(path.name, candidates)
         if wanted:
             left_out |= {item for item, name in machines.items() if name and name not in wanted}

@@ -8,6 +8,8 @@ import pytest
 
 from harness import boot
 
+pytestmark = pytest.mark.unsliced
+
 CONFIGS = ["aarch64-virt", "aarch64-virt-bti-pac-patchable"]
 
 FEATURES = [

@@ -3,9 +3,13 @@
 
 import re
 
+import pytest
+
 from harness import boot
 from harness.kbuild import GuestSpec, build_guest
 from support.command import harness
+
+pytestmark = pytest.mark.unsliced
 
 CONFIGS = ["aarch64-virt-bti-pac", "aarch64-virt-bti-pac-patchable"]
 

@@ -7,6 +7,8 @@ import pytest
 
 from harness import boot
 
+pytestmark = pytest.mark.unsliced
+
 WORKLOAD = str(Path(__file__).with_name("workloads") / "walks.c")
 
 # Each config, and each way to build that makes other frames; gcc has no -pg without frame pointers.

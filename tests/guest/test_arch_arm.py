@@ -11,6 +11,8 @@ from harness.errors import GuestDied
 from harness.isa import SiteState
 from support.command import harness
 
+pytestmark = pytest.mark.unsliced
+
 FAULTS = """
 #include <linux/types.h>
 

@@ -9,6 +9,8 @@ import pytest
 from harness import boot
 from harness.config import list_configs
 
+pytestmark = pytest.mark.unsliced
+
 WORKLOADS = Path(__file__).with_name("workloads")
 
 MIPS = [name for name in list_configs() if name.startswith("mips")]

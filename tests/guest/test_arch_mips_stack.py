@@ -7,6 +7,8 @@ import pytest
 
 from harness import boot
 
+pytestmark = pytest.mark.unsliced
+
 WORKLOAD = str(Path(__file__).with_name("workloads") / "walks.c")
 
 # What a struct pt_regs begins with, in words: $0 to $31, lo, hi, epc.

@@ -11,9 +11,10 @@ from harness.errors import GuestDied
 CONFIG = "x86_64-q35"
 NEEDED = ("qemu-system-x86_64", "x86_64-linux-gnu-gcc")
 
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, NEEDED)), reason=f"needs {' and '.join(NEEDED)}"
-)
+pytestmark = [
+    pytest.mark.unsliced,
+    pytest.mark.skipif(not all(map(shutil.which, NEEDED)), reason=f"needs {' and '.join(NEEDED)}"),
+]
 
 
 @pytest.mark.parametrize("tracer", ["function", "function_graph"])

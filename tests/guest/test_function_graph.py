@@ -10,7 +10,7 @@ from harness.config import load_config, load_port
 from harness.errors import GuestDied, UsageError
 from support.interrupts import outside
 
-pytestmark = pytest.mark.guest(workload="calls")
+pytestmark = [pytest.mark.guest(workload="calls"), pytest.mark.every_config]
 
 FEATURES = ["FUNCTION_TRACER", "FTRACE_MCOUNT_RECORD", "DYNAMIC_FTRACE"]
 OPTIONS = ["FUNCTION_GRAPH_FP_TEST", "FUNCTION_GRAPH_RET_ADDR_PTR"]
@@ -145,6 +145,7 @@ def test_a_guest_without_it_says_so(config):
         assert ("function", "leaf") in traced(guest)
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize(
     "more",
     [[], ["FUNCTION_GRAPH_FP_TEST"], ["FUNCTION_GRAPH_RET_ADDR_PTR"], OPTIONS],

@@ -13,7 +13,7 @@ from harness.isa import SiteState
 from harness.kbuild import GuestSpec, build_guest
 from support.interrupts import outside
 
-pytestmark = pytest.mark.guest(workload="calls")
+pytestmark = [pytest.mark.guest(workload="calls"), pytest.mark.every_config]
 
 
 def traced(guest):

@@ -8,7 +8,7 @@ from harness.config import list_configs, load_config
 from harness.isa import SiteState
 from harness.tracer import has_call_ops, has_one_slot
 
-pytestmark = pytest.mark.guest(workload="calls")
+pytestmark = [pytest.mark.guest(workload="calls"), pytest.mark.every_config]
 
 EINVAL = -22
 

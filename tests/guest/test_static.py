@@ -180,6 +180,7 @@ def test_function_trace_stop(machine, tracer):
         assert seen == ["do_nested", "do_middle"]
 
 
+@pytest.mark.builds
 @pytest.mark.parametrize("features", CHOICES, ids=lambda words: "+".join(words) or "function")
 def test_every_choice_of_features(machine, features):
     with boot(machine, "returns", features=["FUNCTION_TRACER", *features]) as guest:

@@ -9,6 +9,8 @@ import fnmatch
 
 import pytest
 
+pytestmark = pytest.mark.every_config
+
 PROGRAMS = ["calls", "flow", "interpreter", "lz", "sha256", "sort"]
 
 

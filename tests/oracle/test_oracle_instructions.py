@@ -6,6 +6,8 @@ Without ticks: their handler does not always execute the same.
 
 from itertools import pairwise
 
+import pytest
+
 STEPS = 600
 
 
@@ -37,6 +39,7 @@ def test_total_is_the_sum_of_the_parts(watch):
         assert watched.oracle.records()[-1].instructions < watched.oracle.instructions
 
 
+@pytest.mark.one_cpu
 def test_counting_guest_time_changes_nothing(watch):
     """-icount ends translation blocks at other places."""
     runs = []
@@ -48,6 +51,7 @@ def test_counting_guest_time_changes_nothing(watch):
     assert runs[0] == runs[1] == runs[2]
 
 
+@pytest.mark.one_cpu
 def test_single_steps_change_nothing(watch):
     """A step may end between a branch and its delay slot; no call or count may get lost."""
     with watch("calls", tick=0) as watched:
