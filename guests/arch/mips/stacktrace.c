@@ -26,7 +26,7 @@
 #define STORE_AT	0xafa1	/* sw at,n(sp) */
 #endif
 
-/* o32, for every port: gcc has this in the delay slot of a call site, and _mcount adds the 8 again. */
+/* o32: gcc puts it into the delay slot of a call site; _mcount of every port adds the 8 again. */
 #define SITE_ADD_SP	0x27bdfff8u	/* addiu sp,sp,-8 */
 
 #define NOWHERE		(~0ul)
