@@ -11,6 +11,7 @@ import docutils.utils
 import pytest
 
 from harness.cli.command import harness
+from harness.config import list_configs
 from harness.doctor.versions import TESTED
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +63,17 @@ def test_the_manual_describes_every_command_and_option():
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():
                 assert option in manual, f"harness {title} {option}"
+
+
+@pytest.mark.parametrize(
+    ("document", "section"),
+    [("README.rst", "\nMachines\n========\n"), ("docs/configs.rst", "\nMachine configs\n")],
+)
+def test_the_table_of_configs_lists_all(document, section):
+    """The first table of the section: its first column has names without blanks."""
+    table = (ROOT / document).read_text().split(section, 1)[1].split("\n==", 3)
+    rows = next(part for part in table if "mips-malta" in part).splitlines()[1:]
+    assert sorted(row.split()[0] for row in rows) == sorted(list_configs())
 
 
 def test_what_is_supported_is_what_was_tried():
