@@ -241,9 +241,8 @@ class LinuxConfig(LinuxFile):
 
 
 class KernelFile(Model):
-    """The table ``[kernel]`` of ``port.toml``: what the port's own kernel rules out.
-
-    Without the table nothing is ruled out.  docs/kernel-words.rst describes each word.
+    """The table ``[kernel]`` of ``port.toml``: properties of the port's own kernel that exclude
+    clauses.  Without the table no clause is excluded.  docs/kernel-words.rst describes each word.
     """
 
     nested_functions: bool = Field(

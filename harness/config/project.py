@@ -35,10 +35,10 @@ class ProjectFile(BaseModel):
 
 
 def project_default(key: Key) -> str | None:
-    """What the nearest file says, paths made absolute; None without one.
+    """The values of the nearest file, with absolute paths; None without a file.
 
     Raises:
-        UsageError: the file is not as it must be.
+        UsageError: the file is invalid.
     """
     found = _nearest(Path.cwd())
     if found is None:

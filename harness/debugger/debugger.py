@@ -48,7 +48,7 @@ class Debugger:
         self.resumptions = 0
         """Counts continues and steps."""
         self.journal: Journal | None = None
-        """Is told of each write.  With one, registers are not set and functions not called."""
+        """Called for each write.  If set, registers cannot be set and functions not called."""
         self.interrupted = True
         """Whether timers may interrupt the target at any time: see `resume`."""
         try:
@@ -268,8 +268,8 @@ class Debugger:
     ) -> int:
         """Call a function of the target on the stopped CPU; returns its ``int``, or other number.
 
-        Registers are restored afterwards; other CPUs run meanwhile.  GdbError if the target stops
-        inside the function; it stays there.
+        Registers are restored afterwards; other CPUs run during the call.  GdbError if the target
+        stops inside the function; it stays there.
         """
         need_unlogged(self.journal, "call a function of the guest")
         self.select_thread(self._need_stopped("call a function").thread)
@@ -393,5 +393,5 @@ class Debugger:
 
 
 def return_address(debugger: Debugger, abi: Abi) -> int:
-    """The return address, masked; the selected thread stands at a function's entry."""
+    """The return address, masked; the selected thread is at a function's entry."""
     return abi.return_address(debugger.read_register, debugger.read_memory)

@@ -14,12 +14,12 @@ _INTEGER = re.compile(r"0x[0-9a-fA-F]+")
 # columns differently from gdb 13, and ends each line with a blank.
 _GROUP_LINE = re.compile(r"^ *([A-Za-z_]\w*) +(\d+) .* ([\w,]+) *$", re.MULTILINE)
 
-# Hundreds of system registers of QEMU, of which each would need its own packet.
+# QEMU has hundreds of system registers, and each would need its own packet.
 _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
 
 
 PC = "pc"
-"""gdb's name of every target's program counter, which may have one of its own besides."""
+"""gdb's name of the program counter on every target, besides the target's own name."""
 
 
 class Registers:

@@ -226,11 +226,11 @@ class MiSession:
         return token
 
     def post(self, command: str) -> None:
-        """Send a command with the next one, whose answer nobody waits for."""
+        """Send a command together with the next one; its answer is not waited for."""
         self._expected.discard(self._enqueue(command))
 
     def _enqueue(self, command: str) -> int:
-        """Send a command with what is sent next; return its token."""
+        """Send a command together with the next one; returns its token."""
         if "\n" in command or "\r" in command:
             raise ValueError("an MI command is one line")
         if self.ended:

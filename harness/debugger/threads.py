@@ -27,7 +27,7 @@ _STEPPED = re.compile(r'received: "[TS]05')
 _STOPPED_BY_GDB = re.compile(r'received: "[TS]02')
 _UNANSWERED = "error while fetching packet"
 
-# gdb does not see what a packet of the maintainer's has changed.
+# gdb does not notice changes by `maintenance packet`.
 _AS_BEFORE = (f"set remotetimeout {REMOTE_TIMEOUT}", "maintenance flush register-cache")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the debugger changes in a guest, for runs that are repeated with the same changes."""
+"""The debugger's writes to a guest, for runs that are repeated with the same writes."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -28,7 +28,7 @@ Journal = Callable[[Write], None]
 
 
 def need_unlogged(journal: Journal | None, what: str) -> None:
-    """UsageError for what a journal has no words for."""
+    """UsageError for changes that a journal cannot hold."""
     if journal is not None:
         raise UsageError(
             f"a run that can be replayed has no place for this: to {what}",

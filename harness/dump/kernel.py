@@ -64,7 +64,7 @@ class DumpedKernel:
 
 
 def _image_offset(image: LinuxImage, core: ElfCore) -> int:
-    """What is to be subtracted from addresses of the image to get physical ones."""
+    """The difference between addresses of the image and physical addresses."""
     places = list(_places(image, core))
     if not places:
         raise WrongGuest(

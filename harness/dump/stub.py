@@ -86,7 +86,7 @@ class DumpStub:
         if kind == "m":
             return self._memory(packet)
         if kind in "DZz":
-            # A breakpoint is never reached; refused, gdb would not come to the next stop.
+            # A breakpoint is never reached; if refused, gdb would not go to the next stop.
             return "OK"
         return self._query(packet)
 

@@ -253,7 +253,7 @@ class _Stream(io.BytesIO):
 
 def _open(data: bytes) -> tuple[Any, dict[str, int]]:
     """The file as opened by pyelftools, and its numbers of machines by name."""
-    # Imported late, so that a host without it is told so in a sentence.
+    # Imported late, so that a host without it gets a plain error message.
     try:
         from elftools.elf.elffile import ELFFile
         from elftools.elf.enums import ENUM_E_MACHINE

@@ -61,7 +61,7 @@ class Image:
         )
         self._sizes = {name: symbol.size for name, symbol in own.items()}
         if "ftrace_call" in self.symbols:
-            # What has no contents there is told as such where it is needed.
+            # Missing contents are an error only where they are needed.
             with suppress(GuestError):
                 slot = Image.read(self, self.symbols["ftrace_call"], 2 * self.isa.longest)
                 self.isa.sites.learn(slot)
@@ -90,10 +90,7 @@ class Image:
 
     @property
     def memory(self) -> range:
-        """The addresses laid out by the linker, ``_text`` to ``_end``.
-
-        All data structures of a guest lie there.
-        """
+        """The addresses from ``_text`` to ``_end``, with all static data structures of a guest."""
         return range(self.address_of("_text"), self.address_of("_end"))
 
     def function_at(self, address: int) -> Function | None:

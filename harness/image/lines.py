@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which line of which source file an instruction came from, as the debug information says."""
+"""The source file and line of an instruction, from the debug information."""
 
 import io
 import posixpath
@@ -19,8 +19,8 @@ class SourceLine:
 class SourceLines:
     """The line tables of a linked file (DWARF 2 to 5, section 6.2), by address.
 
-    Nothing is known of a file without debug information.  A unit's table is read when it is asked
-    for.  What is damaged comes out as whatever pyelftools raises over it, then too.
+    A file without debug information has no lines.  A unit's table is read on first use.  For a
+    damaged file pyelftools may then raise any exception.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -34,7 +34,7 @@ class SourceLines:
         self._tables: dict[int | None, _Table] = {}
 
     def at(self, address: int) -> SourceLine | None:
-        """The line of the instruction that lies at or holds ``address``."""
+        """The line of the instruction at ``address``, which may be inside it."""
         if self._dwarf is None:
             return None
         unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None

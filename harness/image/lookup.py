@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from harness.image.dwarf import STRING_INDEX, DebugInfo, Entry, Unit
 
 FIRST_ENTRY = 512
-"""Bytes of a unit in which its own name stands."""
+"""Bytes from the start of a unit that contain its name."""
 
 
 def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | None:
@@ -29,7 +29,7 @@ def find_entry(debug: DebugInfo, name: str, tags: frozenset[str]) -> Entry | Non
 
 
 def entries_of(debug: DebugInfo, files: Collection[str]) -> Iterator[Entry]:
-    """What the units of some source files define, at their top level.
+    """The top-level definitions in the units of some source files.
 
     The files are given by the ends of their paths.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The variables of a guest: where they lie, and the source files that define them."""
+"""The variables of a guest: their addresses, and the source files that define them."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

@@ -112,7 +112,7 @@ class Structures:
         return found
 
     def typedef(self, name: str) -> Type:
-        """The type that ``name`` stands for; errors as of `struct`."""
+        """The type of a typedef; errors as of `struct`."""
         return self._find(name, frozenset({"DW_TAG_typedef"}), "typedef")
 
     def variables_in(self, wanted: Callable[[str], bool]) -> set[int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A port directory from a Linux tree: unchanged files, and a port.toml of what the tree says.
+"""A port directory from a Linux tree: unchanged files, and a port.toml derived from the tree.
 
 Version numbers are not used.  Features are those that the architecture's Kconfig selects; a word of
 ``[kernel]`` is written with the line of the tree that it is derived from.
@@ -177,7 +177,7 @@ def _features(linux: LinuxTree, known: LinuxFiles, form: Form) -> dict[str, Sour
 
 
 def _forms(linux: LinuxTree, known: LinuxFiles, form: Form) -> Iterator[str]:
-    """The forms of call sites, with what the tree's compiler flags say."""
+    """The forms of call sites, from the tree's compiler flags."""
     patchable = _patchable(linux, known)
     forms = [form]
     if form is Form.PATCHABLE_ENTRY:

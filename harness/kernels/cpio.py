@@ -42,7 +42,7 @@ def character_device(name: str, major: int, minor: int) -> CpioEntry:
 
 
 def archive(entries: Iterable[CpioEntry]) -> bytes:
-    """The archive; directories come before what is in them, in the order given."""
+    """The archive, in the given order; directories must come before their entries."""
     members = [*entries, CpioEntry(TRAILER, 0)]
     return b"".join(_member(number, entry) for number, entry in enumerate(members, 1))
 

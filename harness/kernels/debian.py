@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Debian's own kernels, with the DWARF that is in a package of its own."""
+"""Debian's kernels, with the DWARF from a separate package."""
 
 from collections.abc import Sequence
 from pathlib import Path

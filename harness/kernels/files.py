@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel consists of in the cache, and the machine config of it."""
+"""The files of a kernel in the cache, and its machine config."""
 
 import json
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ WRITTEN = "Written by harness linux"
 
 @dataclass(frozen=True, slots=True)
 class KernelFiles:
-    """Where they lie."""
+    """Their directory."""
 
     vmlinux: Path
     """With DWARF."""

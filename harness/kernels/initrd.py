@@ -33,7 +33,7 @@ def toolchain_answers(toolchain: Toolchain) -> list[str]:
 
 
 def make_initrd(toolchain: Toolchain, output: Path, modules: Sequence[Path] = ()) -> Path:
-    """Compile the first process and write the archive; ``modules`` lie in its root.
+    """Compile the first process and write the archive, with ``modules`` in its root.
 
     The program is left beside it.  HostError when the compiler refuses.
     """

@@ -33,7 +33,7 @@ class Source:
     """Sources of Linux that can be had."""
 
     origin: str
-    """What they are, for people."""
+    """A description for people."""
     key: Callable[[], str]
     """A digest of the content that they have now."""
     tree: Callable[[Path, Progress], Path]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A machine started by someone else: only its debug stub can be used."""
+"""A machine that the harness did not start: only its debug stub can be used."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A pipe as a guest's console.
 
-A Unix socket is full after some 300 writes of one byte, as of a UART.  While QEMU
-logs or repeats a run, a UART that waits for its console stands still, and its log has a gap.  A
-pipe holds 64 KiB however they are written.
+A Unix socket is full after some 300 writes of one byte, as of a UART.  While QEMU logs or repeats a
+run, a UART that waits for its console stops, and its log has a gap.  A pipe holds 64 KiB in writes
+of any size.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Connection(Protocol):
-    """What a console needs of a socket."""
+    """The methods of a socket that a console needs."""
 
     def fileno(self) -> int:
         """-1 if it is closed."""

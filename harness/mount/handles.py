@@ -14,7 +14,7 @@ class Busy(HostError):
 
 
 def errno_of(error: HarnessError) -> int:
-    """The number that a program gets instead of a sentence, as the kernel's for the same case."""
+    """The errno of an error, as of the kernel in the same case."""
     if isinstance(error, NoFile):
         return errno.ENOENT
     if isinstance(error, Busy):

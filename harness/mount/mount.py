@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A mounted tracefs: the thread that talks to the host's kernel, and what it asks of the guest's.
+"""A mounted tracefs: the thread that serves the host's kernel, and its requests to the guest.
 
-Only one thread works with a guest.  The file system's thread hands over what is to be done, rings,
+Only one thread works with a guest.  The file system's thread queues a request, wakes the guest's thread,
 and waits for the answer; the guest's thread answers when the guest is stopped.
 """
 
@@ -24,7 +24,7 @@ LINGER = 0.005
 """Seconds to wait for the next request before the guest continues: stopping it takes longer."""
 
 TIMEOUT = 30.0
-"""Seconds until a program that nobody answers gets EBUSY."""
+"""Seconds until a program without an answer gets EBUSY."""
 
 AT_MOST = 0.25
 """Seconds of service after which the guest continues."""
@@ -101,7 +101,7 @@ class Mount:
 
     @property
     def ended(self) -> bool:
-        """Whether somebody has unmounted it."""
+        """Whether it has been unmounted from outside."""
         return self._over.is_set()
 
     def serve(self, files: Tracefs) -> bool:

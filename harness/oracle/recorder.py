@@ -154,7 +154,7 @@ class Oracle:
         self._control.nr_sites = len(every)
 
     def set_vectors(self, start: int) -> None:
-        """The guest's exception vectors begin at ``start``, which it has decided itself.
+        """The guest's exception vectors begin at ``start``, which the guest has chosen.
 
         Write their memory afterwards, if only what it has: QEMU has translated it before.
         """

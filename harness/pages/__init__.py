@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the pages of all reports have in common: their look, their escaping, their directory.
+"""The common parts of all report pages: style, escaping and directory.
 
 Pages need no server, no network and no script.
 """

@@ -61,7 +61,7 @@ def pages_directory(directory: Path) -> Iterator[Write]:
 
 
 def _make(directory: Path) -> list[Path]:
-    """Make the directory; what was made for it, the innermost first."""
+    """Make the directory; returns the directories that were made, the innermost first."""
     try:
         if directory.exists() and not directory.is_dir():
             raise UsageError(f"{directory} is not a directory", "Choose another place.")

@@ -20,8 +20,8 @@ LONGEST = 64 * KIB
 def environment(*rooms: str) -> Environment:
     """The templates of rooms, such as ``harness.matrix``, and of this one.
 
-    Every text that is put into a template is a stranger's: it comes out without control
-    characters, limited in length, and escaped.
+    Every text that is put into a template is untrusted: control characters are removed, the
+    length is limited, and it is escaped.
     """
     loaders = [PackageLoader(room) for room in (*rooms, "harness.pages")]
     made = Environment(

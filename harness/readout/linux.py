@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reads the ring buffers of a Linux kernel into spool files.
 
-Nothing in the guest changes: what was read is remembered here, and the kernel goes on overwriting
-its oldest events.  Where nothing may be lost, the guest must be stopped often enough: see `room`.
+Nothing in the guest changes: the position of reading is kept here, and the kernel continues to
+overwrite its oldest events.  If no event may be lost, the guest must be stopped often enough: see
+`room`.
 """
 
 import time
@@ -40,7 +41,7 @@ Resize = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was read of one CPU: the last sub-buffer, and what the kernel had consumed."""
+    """The read position in one CPU's buffer: the last sub-buffer, and the kernel's own reads."""
 
     last: SubBuffer | None
     consumed: tuple[int, int, int]
@@ -160,7 +161,7 @@ class LinuxCollector(EventBuffer):
         self.disabled |= {cpu.cpu} if cpu.disabled else set()
         seen = self._seen.get(cpu.cpu)
         if seen is None:
-            # The events before were not followed: begin with what the buffer holds.
+            # Earlier events were not read: begin with the contents of the buffer.
             seen = Seen(None, cpu.consumed, cpu.entries - cpu.held, cpu.overrun, 0)
         unread, known = self._find_unread(cpu, seen)
         if unread is None:
@@ -215,7 +216,7 @@ class LinuxCollector(EventBuffer):
         return True
 
     def _find_unread(self, cpu: CpuRing, seen: Seen) -> tuple[Unread | None, bool]:
-        """What is to be read; None if the buffer was emptied, and whether nothing was lost."""
+        """The sub-buffers to read, None if the buffer was emptied; whether no event was lost."""
         expected = self._reset.pop(cpu.cpu, None) == seen.entries
         if cpu.entries < seen.entries:
             return None, expected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was read from the per-CPU ring buffers of a guest, in spool files, and its counters."""
+"""The events read from a guest's per-CPU ring buffers, in spool files, and its counters."""
 
 import io
 from abc import ABC, abstractmethod

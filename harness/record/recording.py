@@ -56,7 +56,7 @@ class Request:
 class Recording:
     """The result: events in the file, lost events, events written by the guest, why it ended.
 
-    ``disabled``: the guest's buffer was found disabled; events refused meanwhile are not counted.
+    ``disabled``: the guest's buffer was found disabled; events refused during that are not counted.
     """
 
     path: Path

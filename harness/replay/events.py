@@ -215,5 +215,5 @@ class RecordedEvents:
 
 
 def _plain(function: str) -> str:
-    """A function's name without its module's, which stands behind it."""
+    """A function's name without the module's name after it."""
     return function.partition(" [")[0]

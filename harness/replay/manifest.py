@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a replay needs, in a directory beside the trace.dat: ``TRACE.replay``.
+"""The files of a replay, in a directory beside the trace.dat: ``TRACE.replay``.
 
 ``inputs`` is QEMU's log, ``vmlinux`` the guest's image, ``module-*.ko`` its modules,
 ``manifest.json`` the rest.
@@ -40,7 +40,7 @@ class LoggedWrite(BaseModel):
 
     @property
     def write(self) -> MemoryWrite:
-        """What was written."""
+        """The data."""
         return MemoryWrite(self.address, bytes.fromhex(self.data), self.physical)
 
 
@@ -82,7 +82,7 @@ class Manifest(BaseModel):
 
 
 def replay_directory(trace: Path) -> Path:
-    """Where what belongs to a trace lies."""
+    """The directory with the replay of a trace."""
     return trace.with_name(f"{trace.name}.replay")
 
 

@@ -26,7 +26,7 @@ from harness.replay.manifest import (
 )
 
 BEYOND = 0.05
-"""Seconds to run on behind the recording: a replay that comes to the end of its log ends QEMU."""
+"""Seconds to run after the recording: at the end of its log a replay ends QEMU."""
 
 
 class Recorder:
@@ -68,7 +68,7 @@ class Recorder:
     def save(self) -> bool:
         """Complete the directory: the trace.dat is written, QEMU and its log are closed.
 
-        False, and nothing is kept, of a guest that did not get so far.
+        False, and no files, unless the recording has begun and ended.
         """
         if self._guest is None or not self._end:
             self.discard()

@@ -175,7 +175,7 @@ class Replay:
         return self._armed_at != self._debugger.resumptions
 
     def arrived(self) -> bool:
-        """Write what was written here; whether anything was."""
+        """Repeat the writes at this place; returns whether there are any."""
         here = self.icount
         if here not in self._writes:
             return False
@@ -183,7 +183,7 @@ class Replay:
         return True
 
     def _forward(self, place: int) -> None:
-        """Run to a place further on, past all breakpoints; write what was written on the way."""
+        """Run to a later place, past all breakpoints; repeat the writes up to it."""
         here = self.icount
         for stop in sorted({place, *(one for one in self._writes if one < place)}):
             if stop > here:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the debugger changed in a recorded guest, done again."""
+"""Repeats the debugger's writes to a recorded guest."""
 
 from collections.abc import Iterable
 from itertools import groupby

@@ -18,7 +18,7 @@ MAX_ITEMS = 4_000_000
 """Maximum number of calls and events in a timeline: a browser has some 100 bytes for each."""
 
 WHOLE, UNFINISHED, NO_ENTRY = range(3)
-"""What of a call is in the trace: all, no exit, no entry."""
+"""The events of a call in the trace: both, no exit, no entry."""
 
 _IDLE = "<idle>"
 

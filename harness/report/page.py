@@ -48,7 +48,7 @@ def report_html(reader: TraceDatReader, *, keep: Predicate | None = None) -> Ite
         hidden=max(0, len(sums.functions) - FUNCTIONS),
         left_out=columns.left_out,
         unit="ns" if reader.clock_in_nanoseconds else "ticks",
-        # Nothing in it can end the element that it lies in.
+        # It contains nothing that can end its element.
         described=Markup(json.dumps(described).replace("<", "\\u003c")),
         packed=Markup(packed),
         script=Markup(script),
@@ -57,7 +57,7 @@ def report_html(reader: TraceDatReader, *, keep: Predicate | None = None) -> Ite
 
 
 def _pack(trace: TraceColumns) -> tuple[str, dict[str, object]]:
-    """All columns as base64 of a zlib stream, and what they are.
+    """All columns as base64 of a zlib stream, and their descriptions.
 
     Numbers are little-endian.  A column is described by its type and length; its bytes follow those
     of the column before, each at a multiple of 8.

@@ -157,7 +157,7 @@ class RingHeader:
 
     @staticmethod
     def field_offset(name: str) -> int:
-        """Where ``flags``, ``clock_hz`` or ``record_disabled`` lies, from the symbol."""
+        """The offset of ``flags``, ``clock_hz`` or ``record_disabled`` from the symbol."""
         return _OFFSETS[name]
 
 

@@ -38,7 +38,7 @@ REMAINS = (
 
 
 class Closed(Exception):
-    """Nobody wants more of the output of a command."""
+    """The reader of a command's output has closed it."""
 
 
 class Session:
@@ -70,7 +70,7 @@ class Session:
         self.output: Callable[[str], None] = click.echo
         """Takes each line of output; not the session's remarks."""
         self.closed = False
-        """Whether nobody wants more of the output."""
+        """Whether the reader of the output has closed it."""
         self.mount = SessionMount(lambda: self.tracefs, lambda: bool(self.gone), self.interrupt)
         self.guest = self._stack.enter_context(start())
         self._begin()
@@ -125,7 +125,7 @@ class Session:
                 raise self._lost(error) from error
 
     def _arrived(self) -> None:
-        """Tell of a stop where the recording's debugger wrote, after repeating the write."""
+        """Report a stop at a write of the recording's debugger, after the write was repeated."""
         guest = self.guest
         if not isinstance(guest, ReplayedGuest) or self.gone or guest.debugger.stop is None:
             return

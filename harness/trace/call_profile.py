@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace has called: the totals, the call paths, and the order of each thread's calls."""
+"""The calls of a trace: the totals, the call paths, and the order of each thread's calls."""
 
 from array import array
 from collections import Counter
@@ -84,7 +84,7 @@ def call_profile(
 def _profiled(
     made: CallProfile, reader: TraceDatReader, numbers: PathNumbers, keep: Predicate | None
 ) -> Iterator[TraceEvent]:
-    """The events; their calls are put into ``made`` meanwhile."""
+    """The events; their calls are added to ``made``."""
     finder = CallSteps(reader.symbols)
     remembered = 0
     for event in reader.events():

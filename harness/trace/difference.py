@@ -34,7 +34,7 @@ class FunctionChange:
 
     @property
     def own(self) -> int:
-        """Nanoseconds of its own in B more than in A."""
+        """The increase of self time from A to B in nanoseconds."""
         return (self.b.own or 0) - (self.a.own or 0)
 
 
@@ -198,7 +198,7 @@ def _functions(a: CallProfile, b: CallProfile) -> list[FunctionChange]:
 
 
 def _paths(a: CallProfile, b: CallProfile) -> list[PathChange]:
-    """Shorter paths first: what a new call makes in its turn comes behind it."""
+    """Shorter paths first, so that calls made by a new call come after it."""
     return [
         PathChange(path, a.paths[path], b.paths[path])
         for path in sorted(a.paths.keys() | b.paths.keys())

@@ -52,7 +52,7 @@ def format_binary(text: str, data: bytes, form: PageFormat, symbols: Symbols) ->
 def _converted(
     one: re.Match[str], text: str, arguments: "_Arguments", symbols: Symbols
 ) -> tuple[str, int]:
-    """What is printed of a conversion, and where the text continues."""
+    """The output of a conversion, and the index at which the text continues."""
     kind, end = one["kind"], one.end()
     if kind == "%":
         return "%", end

@@ -15,7 +15,7 @@ _FORMAT = re.compile(r'(0x[0-9a-f]{1,16}) : "(.*)"', re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(.)")
 _CHARACTERS = {"n": "\n", "t": "\t"}
 
-# Mapping symbols, by which assemblers tell code from data.
+# Mapping symbols, with which assemblers mark code and data.
 _MAPPING = re.compile(r"\$[adtx](\.|$)")
 # A leading dollar sign in our own tables.
 _DOLLAR = "\\x24"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of a kernel's tracefs that guests do not have, and what to use instead.
+"""Files of a kernel's tracefs that guests do not have, and their replacements.
 
 Their names are those of Linux 6.12.
 """
@@ -16,7 +16,7 @@ INSTEAD = {
     "trace_marker_raw": "Write a text: trace_marker",
     "uprobe_events": "Set a breakpoint: b FUNCTION",
 }
-"""What to use instead of a file, by its path."""
+"""The replacement of a file, by its path."""
 
 SOME_HAVE = {
     "function_profile_enabled": "Trace with function_graph, then: stat",
@@ -43,7 +43,7 @@ KNOWN = frozenset(INSTEAD) | OTHERS
 
 
 def advice_for(path: str) -> str:
-    """What to use instead of a file that the guest lacks; empty if nothing is known."""
+    """The replacement of a file that the guest lacks; empty if there is none."""
     for known, instead in {**INSTEAD, **SOME_HAVE}.items():
         if path == known or path.startswith(f"{known}/"):
             return instead

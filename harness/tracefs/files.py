@@ -15,11 +15,11 @@ Read = Callable[[Guest], Iterable[str]]
 """The lines of a file, without line ends."""
 
 Write = Callable[[Guest, str, bool], None]
-"""Takes what was written, and whether it is added (``>>``) to what the file says."""
+"""Takes the written text, and whether it is appended (``>>``)."""
 
 
 class Stream(Protocol):
-    """What a file says while the guest runs, each part once."""
+    """The contents of a file while the guest runs, each part once."""
 
     def take(self, everything: bool) -> bytes:
         """What was drained from the guest since the last call.
@@ -62,7 +62,7 @@ class File:
 
 @dataclass(frozen=True)
 class Directory:
-    """A directory; what it holds, and whether it is ``there``, depends on the guest."""
+    """A directory; its entries, and whether it is ``there``, depend on the guest."""
 
     entries: Callable[[Guest], Mapping[str, "Node"]]
     there: Callable[[Guest], bool] = lambda guest: True

@@ -89,7 +89,7 @@ class Tracefs:
         return [f"{name}/" if isinstance(entries[name], Directory) else name for name in entries]
 
     def entries(self, path: str) -> Mapping[str, Node]:
-        """What a directory holds; nothing if it is none."""
+        """The entries of a directory; none for a file."""
         found = self.find(path)
         return found.entries(self.guest) if isinstance(found, Directory) else {}
 

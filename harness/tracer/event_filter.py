@@ -32,7 +32,7 @@ MAX_NESTING = 64
 
 
 class FilterKind(IntEnum):
-    """What is compared."""
+    """The compared value."""
 
     UNSIGNED = 1
     SIGNED = 2

@@ -12,7 +12,7 @@ from harness.tracer.event_filter import FieldMissing, compile_filter
 from harness.units import one_line
 
 NONE = "none"
-"""What the file of an event without a filter says."""
+"""The contents of the filter file of an event without a filter."""
 
 CLEARS = "0"
 """What removes a filter."""

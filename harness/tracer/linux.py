@@ -84,7 +84,7 @@ class LinuxTracer(Tracer):
         every = frozenset(self._image.sites)
         self._enabled &= every
         if self.by_memory:
-            # The kernel itself traces the functions of a module that is loaded meanwhile.
+            # The kernel itself traces the functions of a module that is loaded after that.
             self._enabled |= frozenset(self._flagged()) & (every - before)
 
     def set_filter(self, *globs: str, append: bool = False) -> None:
@@ -214,7 +214,7 @@ class LinuxTracer(Tracer):
         return not (self.by_memory and self._untold)
 
     def _put_filter(self, setup: Setup) -> None:
-        """Tell the kernel which call sites are traced, if it can be called where it stands."""
+        """Pass the traced call sites to the kernel, if it can be called where it is stopped."""
         wanted = self._wanted(setup)
         if setup.chosen is None and (not setup.notrace or self._calls.ready):
             self._filter.put(None, [site.address for site in setup.notrace])
@@ -375,7 +375,7 @@ class LinuxTracer(Tracer):
         self._collector.clear()
 
     def remember_names(self) -> dict[int, str]:
-        """As of `Tracer`; what a damaged kernel cannot tell is left out."""
+        """As of `Tracer`, without values that cannot be read from a damaged kernel."""
         with suppress(GuestError):
             self._cmdlines |= task_names(self._kernel)
         return self._cmdlines

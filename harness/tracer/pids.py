@@ -62,7 +62,7 @@ class PidControl:
             self.mark_events()
 
     def mark_events(self) -> None:
-        """Tell each thread whether its events are recorded, and whether some have filters."""
+        """Set in each thread whether its events are recorded, and whether some have filters."""
         wanted, unwanted = self.pids(PidList.EVENT), self.pids(PidList.EVENT_NOTRACE)
         self._threads.set_event_ignore(
             lambda pid: _is_ignored(pid, wanted, unwanted), self._filters.read("nr_filters") > 0

@@ -123,7 +123,7 @@ def has_graph_tracer(symbols: Container[str]) -> bool:
 
 
 def profiler_hooks(symbols: Container[str]) -> Hooks | None:
-    """What the function profiler of a guest with these symbols needs; None if it has none."""
+    """The setup of the function profiler of a guest with these symbols; None without a profiler."""
     if PROFILES not in symbols:
         return None
     return Hooks(graph="profile") if has_graph_tracer(symbols) else Hooks(PROFILE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the guest's slots and pointers hold for a kind of tracing.
+"""The contents of the guest's slots and pointers for a kind of tracing.
 
 A port has a slot for the function tracer and one for the graph tracer, or, with
 DYNAMIC_FTRACE_WITH_ARGS, a single one.  There each tracer is a ``struct ftrace_ops`` of the guest
@@ -41,7 +41,7 @@ def has_call_ops(symbols: Container[str]) -> bool:
 
 
 def literal_of(image: Image, hooks: Hooks | None) -> bytes:
-    """What is in the literal of a site that is on; of one that is off for None."""
+    """The literal of a site that is on; of a site that is off for None."""
     if hooks is None or not (hooks.function or hooks.graph):
         name = NOP_OPS
     elif hooks.function and hooks.graph:

@@ -22,7 +22,7 @@ IDLE = "<idle>"
 
 
 class PieceKind(Enum):
-    """What a piece is."""
+    """The kind of a piece."""
 
     GROUP = auto()
     """The name of a group of tracks."""
