@@ -90,7 +90,7 @@ class Image:
 
     @property
     def memory(self) -> range:
-        """The addresses from ``_text`` to ``_end``, with all static data structures of a guest."""
+        """The addresses from ``_text`` to ``_end``, with all static data of a guest."""
         return range(self.address_of("_text"), self.address_of("_end"))
 
     def function_at(self, address: int) -> Function | None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A mounted tracefs: the thread that serves the host's kernel, and its requests to the guest.
 
-Only one thread works with a guest.  The file system's thread queues a request, wakes the guest's thread,
-and waits for the answer; the guest's thread answers when the guest is stopped.
+Only one thread works with a guest.  The file system's thread queues a request, wakes the guest's
+thread, and waits for the answer, which comes when the guest is stopped.
 """
 
 import select
