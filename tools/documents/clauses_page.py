@@ -16,9 +16,9 @@ HEAD = """\
 Clauses
 =======
 
-What a port of ftrace has to do, one requirement an entry. Texts of others are the specification;
-what is said of them here is said in words of our own. An id is the subject's, C1 to C21 and M1 to
-M5, with a letter for each requirement. Ids stay: verdicts and mutants name them.
+What a port of ftrace has to do, one requirement an entry. The specification is the documents that
+the chapters are named after; this page paraphrases them. An id is the subject's, {subjects},
+with a letter for each requirement. Ids stay: verdicts and mutants name them.
 
 ``harness list clauses`` lists them all. With ``-c CONFIG`` it lists those that apply to a machine
 config, and says of each whether ``harness conform`` judges it there:
@@ -89,7 +89,7 @@ PROPERTIES = {
 
 def _lines(catalogue: Catalogue) -> Iterator[str]:
     properties = "\n".join(f"    - ``{name}``: {text}" for name, text in PROPERTIES.items())
-    yield HEAD.format(properties=properties) + "\n".join(
+    yield HEAD.format(subjects=_subjects(catalogue), properties=properties) + "\n".join(
         f"    - ``{judge}``: {text}" for judge, text in JUDGES.items()
     )
     for document in catalogue.document:
@@ -99,6 +99,16 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
             for clause in catalogue.clause:
                 if (clause.source, clause.section) == (document.key, section):
                     yield from ("", *_entry(clause))
+
+
+def _subjects(catalogue: Catalogue) -> str:
+    """The first and the last subject of each letter."""
+    numbers: dict[str, list[int]] = {}
+    for clause in catalogue.clause:
+        numbers.setdefault(clause.stem[0], []).append(int(clause.stem[1:]))
+    return " and ".join(
+        f"{letter}{min(of)} to {letter}{max(of)}" for letter, of in sorted(numbers.items())
+    )
 
 
 def _entry(clause: Clause) -> Iterator[str]:
