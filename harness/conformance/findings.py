@@ -63,7 +63,7 @@ class _Group:
 
     @property
     def clauses(self) -> set[str]:
-        """What was broken."""
+        """The clauses of its failures."""
         return {clause for clause, _ in self.told}
 
     @property
@@ -79,7 +79,7 @@ class _Group:
 
     @property
     def subjects(self) -> set[str]:
-        """What is patched: call sites, or the slots of tracers."""
+        """The subjects of patching: call sites, or the slots of tracers."""
         return {_subject(failure) for _, failure in self.told if failure.layer is Layer.PATCHING}
 
     @property
@@ -169,12 +169,12 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
 
 
 def _subject(failure: Failure) -> str:
-    """What is patched: the call sites, or the slots of tracers."""
+    """The subject of patching: the call sites, or the slots of tracers."""
     return "slots" if failure.patching.startswith(OF_SLOTS) else "call sites"
 
 
 def aspect_of(clause: str, failure: Failure) -> str:
-    """The aspect: the words written, what is refused, the stores, or the interrupt mask."""
+    """The aspect: the written words, the refused requests, the stores, or the interrupt mask."""
     if clause in OF_STORES:
         return clause
     if failure.about in (*REFUSALS, MASK, OTHERS_DATA):

@@ -90,10 +90,10 @@ class TracedCall:
 
 
 def step_through(bench: Bench, call: TracedCall, *, home: bool, ended: bool = False) -> None:
-    """Step through the site at which a new call stands, and which the check has switched.
+    """Step through the site of a new call, which the check has switched.
 
-    ``home``: continue until the function has returned to its caller; ``ended``: by then the graph
-    tracer is off.
+    ``home``: continue until the function has returned to its caller; ``ended``: the graph tracer
+    is off before that.
     """
     lay_out(bench, call)
     _cross(bench, call)
@@ -106,7 +106,7 @@ def step_through(bench: Bench, call: TracedCall, *, home: bool, ended: bool = Fa
 
 
 def come_to(bench: Bench, site: CallSite) -> TracedCall:
-    """Run the guest to a call site, where a new call stands.
+    """Run the guest to a call site; returns the new call.
 
     `NotReached` if it dies or hangs before.
     """

@@ -279,7 +279,7 @@ def _around(bench: Bench, site: CallSite) -> range:
 def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[str]]:
     """Find which words a call changes, then run it in single steps, without an interrupt.
 
-    Its function, the log, and what has changed in data that is not the port's.
+    Returns its function, the log, and the changes in data that is not the port's.
     """
     call, isa, watched = operation.prepare(), bench.isa, operation.watched
     image, asked = bench.image, range(0)
