@@ -125,7 +125,7 @@ SYM_FUNC_START(el1_fiq)
 	kernel_exit 1
 SYM_FUNC_END(el1_fiq)
 
-/* el0_sync - a system call, or something that a program must not do */
+/* el0_sync - a system call or an exception from user mode */
 SYM_FUNC_START(el0_sync)
 	kernel_entry 0
 	mrs	x1, esr_el1
@@ -150,7 +150,7 @@ SYM_FUNC_START(el0_fiq)
 	kernel_exit 0
 SYM_FUNC_END(el0_fiq)
 
-/* return_to_user - the way out of el0_irq and el0_sync; sp = struct pt_regs */
+/* return_to_user - the exit of el0_irq and el0_sync; sp = struct pt_regs */
 SYM_FUNC_START(return_to_user)
 	.cfi_startproc
 	.cfi_undefined x30

@@ -100,8 +100,8 @@ SYM_FUNC_START(report_exception)
 SYM_FUNC_END(report_exception)
 
 	/*
-	 * One stack for each CPU. Behind its end, where TPIDR_EL1 points, the CPU keeps the thread
-	 * that it has let go to user mode.
+	 * One stack for each CPU. Behind its end, where TPIDR_EL1 points, is the thread that the
+	 * CPU runs in user mode.
 	 */
 	.bss
 	.balign	16

@@ -123,8 +123,8 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 }
 
 /*
- * C21: let a site that calls old_addr call addr. One store: a CPU that comes to the site meanwhile
- * calls one of them, and never runs past it.
+ * C21: let a site that calls old_addr call addr. One store: a CPU that executes the site meanwhile
+ * calls one of them, and never neither.
  */
 int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned long addr)
 {

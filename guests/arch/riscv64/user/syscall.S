@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a user program that is not C. */
+/* The assembly part of user programs. */
 #include <linux/linkage.h>
 
 	.text

@@ -11,7 +11,7 @@ static inline int core_kernel_text(unsigned long address)
 	return address >= (unsigned long)_stext && address < (unsigned long)_etext;
 }
 
-/* The code of the start is not kept apart. */
+/* There is no separate section for initialisation code. */
 static inline int is_kernel_inittext(unsigned long address)
 {
 	return 0;

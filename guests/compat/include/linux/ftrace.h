@@ -51,7 +51,7 @@ static inline void ftrace_graph_stop(void)
 
 void ftrace_regs_call(void);
 
-/* Nobody asks for these here: the debugger switches, site by site. */
+/* Never called: the debugger switches each site. */
 void arch_ftrace_update_code(int command);
 
 static inline void ftrace_modify_all_code(int command)

@@ -2,7 +2,7 @@
 #ifndef _COMPAT_LINUX_INIT_H
 #define _COMPAT_LINUX_INIT_H
 
-/* Nothing is freed after the start, and no data is kept apart. */
+/* No memory is freed after initialisation, and there are no separate sections. */
 #define __init
 #define __ref
 #define __INIT		.text

@@ -6,7 +6,7 @@
 
 #include <linux/init.h>
 
-/* The code of the start stays where it is: see linux/init.h. */
+/* Initialisation code is not freed: see linux/init.h. */
 #define SYSTEM_FREEING_INITMEM	1
 #define system_state		SYSTEM_FREEING_INITMEM
 

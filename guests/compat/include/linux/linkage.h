@@ -4,7 +4,7 @@
 
 #include_next <linux/linkage.h>
 
-/* Linux says of each label who may see it; here everybody may. */
+/* Linux has global and local labels; here all are global. */
 #undef SYM_INNER_LABEL
 #define SYM_INNER_LABEL(name, ...)	\
 	.globl name;			\

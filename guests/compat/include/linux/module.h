@@ -9,7 +9,7 @@
 #include <linux/preempt.h>
 #include <linux/ratelimit.h>
 
-/* Code for the start is not kept apart from other code. */
+/* There is no separate section for initialisation code. */
 enum mod_mem_type {
 	MOD_TEXT,
 	MOD_INIT_TEXT,

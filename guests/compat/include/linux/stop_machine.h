@@ -2,7 +2,7 @@
 #ifndef _COMPAT_LINUX_STOP_MACHINE_H
 #define _COMPAT_LINUX_STOP_MACHINE_H
 
-/* Nobody asks for it here: the debugger stops the machine. */
+/* Never called: the debugger stops the machine. */
 static inline int stop_machine(int (*function)(void *data), void *data, const void *cpus)
 {
 	return function(data);

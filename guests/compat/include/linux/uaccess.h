@@ -5,7 +5,7 @@
 #include <linux/init.h>
 #include <linux/string.h>
 
-/* What a port reads is there: its records are of call sites. */
+/* A port reads only call sites, which are always mapped. */
 static inline long copy_from_kernel_nofault(void *to, const void *from, size_t size)
 {
 	memcpy(to, from, size);

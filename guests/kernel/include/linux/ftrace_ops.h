@@ -12,7 +12,7 @@
  * Included by linux/ftrace.h. With DYNAMIC_FTRACE_WITH_ARGS the port's asm/ftrace.h defines struct
  * ftrace_regs and, inline:
  *
- *	ftrace_regs_get_instruction_pointer(fregs)	where the function goes on after the site
+ *	ftrace_regs_get_instruction_pointer(fregs)	where the function continues after the site
  *	ftrace_regs_set_instruction_pointer(fregs, ip)
  *	ftrace_regs_get_argument(fregs, n)		the arguments in registers, from 0 on
  *	ftrace_regs_get_return_address(fregs)		where the function will return to

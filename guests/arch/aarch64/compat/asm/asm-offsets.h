@@ -2,7 +2,7 @@
 #ifndef _COMPAT_ASM_ASM_OFFSETS_H
 #define _COMPAT_ASM_ASM_OFFSETS_H
 
-/* Linux's names of the places in a struct pt_regs, by ours. */
+/* Linux's names of the offsets in struct pt_regs. */
 #include <asm/ptrace.h>
 #include <linux/init.h>
 

@@ -6,9 +6,7 @@
 #include <linux/cfi_types.h>
 #include <linux/linkage.h>
 
-/*
- * Linux's functions in assembly begin with a landing pad; what it calls code has its own, or none.
- */
+/* Linux's functions in assembly begin with a landing pad; SYM_CODE has its own, or none. */
 #undef SYM_CODE_START
 #define SYM_CODE_START(name)	\
 	.globl name;		\
@@ -32,10 +30,7 @@
 	.endif
 	.endm
 
-	/*
-	 * The address of a symbol, and what lies there; \temporary where the register cannot hold
-	 * it.
-	 */
+	/* The address of a symbol, and the word there; \temporary if the register has 32 bits. */
 	.macro	adr_l target, symbol
 	adrp	\target, \symbol
 	add	\target, \target, :lo12:\symbol

@@ -25,7 +25,7 @@
 
 #define SZ_128M			0x08000000l
 
-/* What stands where a branch should be that reaches too far: brk, which faults. */
+/* In place of a branch that is out of reach: brk, which faults. */
 #define AARCH64_BREAK_FAULT	0xd4202000u
 
 enum aarch64_insn_branch_type {

@@ -31,7 +31,7 @@
 	movt	\target, #:upper16:\value
 	.endm
 
-	/* What lies at a symbol. */
+	/* The word at a symbol. */
 	.macro	ldr_va target, symbol
 	mov_l	\target, \symbol
 	ldr	\target, [\target]

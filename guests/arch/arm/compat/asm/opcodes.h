@@ -2,7 +2,7 @@
 #ifndef _COMPAT_ASM_OPCODES_H
 #define _COMPAT_ASM_OPCODES_H
 
-/* Instructions are stored as they are written: the guests are little endian. */
+/* No bytes are swapped: the guests are little endian. */
 #define __opcode_to_mem_arm(instruction)	(instruction)
 
 /* Of T32: the half that comes first is stored first. */

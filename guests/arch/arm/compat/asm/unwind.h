@@ -13,9 +13,8 @@
 #else
 
 /*
- * The directives of the EABI's tables, which say of a whole function what those of DWARF say of
- * each instruction: our unwinder reads the latter. Known are those of a stub behind the site's
- * push.
+ * The directives of the EABI's tables, which describe a whole function. Our unwinder reads DWARF's
+ * tables, which describe each instruction; these are for a stub behind the site's push.
  */
 #define UNWIND(directive...)	eabi##directive
 

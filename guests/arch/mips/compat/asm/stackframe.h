@@ -2,7 +2,7 @@
 #ifndef _COMPAT_ASM_STACKFRAME_H
 #define _COMPAT_ASM_STACKFRAME_H
 
-/* MIPS: where registers lie in a frame for all of them; on o32 above what a callee may write. */
+/* MIPS: offsets in a frame for all registers; on o32 above the callee's home area. */
 #include <asm/asm.h>
 
 #ifdef CONFIG_64BIT

@@ -2,7 +2,7 @@
 #ifndef _COMPAT_ASM_UASM_H
 #define _COMPAT_ASM_UASM_H
 
-/* MIPS: a few instructions, put together at run time. */
+/* MIPS: encoding of a few instructions. */
 #include <linux/types.h>
 
 /* Whether lui and addiu can load it. */
