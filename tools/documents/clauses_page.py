@@ -17,8 +17,9 @@ Clauses
 =======
 
 What a port of ftrace has to do, one requirement an entry. The specification is the documents that
-the chapters are named after; this page paraphrases them. An id is the subject's, {subjects},
-with a letter for each requirement. Ids stay: verdicts and mutants name them.
+the chapters are named after; this page paraphrases them. An id is the subject's,
+{subjects}, with a letter for each requirement. Ids stay: verdicts and mutants name
+them.
 
 ``harness list clauses`` lists them all. With ``-c CONFIG`` it lists those that apply to a machine
 config, and says of each whether ``harness conform`` judges it there:
