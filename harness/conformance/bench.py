@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The guest of a check, of one build of a port, and the results of the check."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.conformance.actions import EFFECTS, Actions, Called, Written
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
-from harness.conformance.live_text import LiveCode, LiveSites
+from harness.conformance.live_text import Changes, LiveCode, LiveSites
 from harness.conformance.places import place_of
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import BOOT, CALLED, MASK, Failure, Layer, Place
@@ -26,7 +26,6 @@ CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START, PANIC = "workload", "panic"
 
-Changes = Iterable[tuple[int, bytes]]
 
 EVERYWHERE: Mapping[str, Sequence[str]] = {}
 """The same clauses fail, whatever function the guest died in."""
@@ -83,10 +82,8 @@ class Bench:
         self.actions = Actions()
         self.patched: list[tuple[str, int, Actions]] = []
         """Failures of patching functions: clause, number, and the actions that led to them."""
-        self.used: set[str] = set()
-        """The tracers that the check has switched on since the guest was fresh."""
-        self.by_port = True
-        """Whether tracers are switched with the port's own functions and not by the debugger."""
+        self.used: set[str] = set()  # Tracers that were on since the guest was fresh.
+        self.by_port = True  # The port's functions switch tracers, and not the debugger.
         self.slots = {"function": False, "graph": False}  # What is on.
         self.locate: Callable[[], Place | None] | None = None
         """Finds the port's last instruction before the guest died, by repeating the actions."""
@@ -241,6 +238,8 @@ class Bench:
             self.never_boots = NeverBoots(error.message, error.advice, error.evidence)
             raise self.never_boots from error
         self._booting = False
+        if not self.by_port:
+            self.sites.put_right(self.code, changes)
         return guest
 
     def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:

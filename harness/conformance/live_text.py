@@ -10,6 +10,9 @@ from harness.image import Function, RunningImage
 from harness.isa import CallSite, Form, Isa, SiteState
 from harness.tracer import LIST_OPS, NOP_OPS
 
+Changes = Collection[tuple[int, bytes]]
+"""What a guest has written before its first instruction: addresses and bytes."""
+
 
 class UnderTest(Protocol):
     """A guest under test, such as `harness.conformance.bench.Bench`."""
@@ -131,6 +134,24 @@ class LiveSites:
                 ops = self._image.address_of(LIST_OPS if on else NOP_OPS)
                 size, order = self._isa.word_size, self._image.byteorder
                 self._bench.write_memory(site.literal, ops.to_bytes(size, order))
+
+    def put_right(self, code: LiveCode, changes: Changes) -> None:
+        """Write the text as a correct port leaves it at boot: sites off, all else as built.
+
+        Stubs and ``changes`` stay as they are.  Without dynamic sites this does nothing.
+        """
+        image = self._image
+        if "ftrace_caller" not in image.symbols:
+            return
+        own = self.addresses_of(image.sites)
+        own |= {at + n for at, data in changes for n in range(len(data))}
+        if stub := code.stub:
+            own |= set(range(stub.address, stub.address + stub.size))
+        built = image.read(image.text.start, len(image.text))
+        for address in code.changed(built, code.text()):
+            if address not in own:
+                self._bench.write_memory(address, image.read(address, self._isa.unit))
+        self.write(image.sites, on=False)
 
     def literals_of(self, sites: Iterable[CallSite]) -> set[int]:
         """The addresses of all bytes of the ops that sites have of their own."""

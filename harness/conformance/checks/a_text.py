@@ -290,8 +290,10 @@ def sites_that_are_not_what_they_must_be(bench: Bench) -> None:
         low, high = isa.sites.reach(isa.sites.call_address(site))
         # A full call range away: the offset in the instruction would be the same.
         for more in (64, high - low + isa.unit):
-            other = (*make_nop[:3], (caller + more) & isa.mask)
-            refused(bench, "C9e", site, other, f"the site calls another function, not {more:#x} on")
+            target = (caller + more) & isa.mask
+            about = REFUSAL if isa.sites.reaches(isa.sites.call_address(site), target) else REACH
+            what = f"the site calls another function, not {more:#x} on"
+            refused(bench, "C9e", site, (*make_nop[:3], target), what, about)
     for code, call, state in ((off, make_call, "off"), (on, make_nop, "on")):
         for place in compared(bench, site, code):
             for spoiled, what in spoilt(isa, code, place):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 
-from harness.conformance.bench import Bench, Changes
+from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.b_hijacked import graph_stub
 from harness.conformance.checks.registry import (
@@ -21,6 +21,7 @@ from harness.conformance.checks.registry import (
     STATIC_STOP,
     check,
 )
+from harness.conformance.live_text import Changes
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE

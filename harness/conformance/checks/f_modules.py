@@ -12,7 +12,7 @@ from harness.conformance.live_modules import load_module
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import HALF_DONE, Layer
 from harness.image import THIS_MODULE, ModuleImage
 from harness.isa import CallSite, Form
 from harness.oracle import find_sites
@@ -309,6 +309,8 @@ def _refused_or_done(
         "C9e",
         status <= 0 and now == b"".join(words),
         f"{name} returned {status} and did not do that: {what} at a module's site",
+        None,
+        HALF_DONE if status < 0 else "",
         expected=bench.code.listing(site.address, b"".join(words)),
         found=bench.code.listing(site.address, now),
     )

@@ -49,7 +49,7 @@ def stack_traces_of_hijacked_functions(bench: Bench) -> None:
 def _trace(watched: Watched, tracer: str) -> None:
     bench = watched.bench
     bench.used.add("function")
-    if has_call_ops(bench.image.symbols):
+    if has_call_ops(bench.image.symbols) or not bench.by_port:
         watched.switch.tracer(True, tracer)
     elif watched.switch.dynamic:
         address = bench.image.address_of(tracer)
