@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness.debugger import Debugger
-from harness.errors import GdbError
+from harness.errors import HostError
 from harness.isa import Isa
 
 _HEX = re.compile(r"0x([0-9a-fA-F]+)")
@@ -34,7 +34,11 @@ class RegisterFile:
         self._names = {number: name for name, number in self._numbers.items()}
         missing = set(wanted) - set(numbers)
         if missing:
-            raise GdbError(f"gdb does not know the registers {', '.join(sorted(missing))}")
+            # No GdbError, which a check survives: every check would report it again.
+            raise HostError(
+                f"gdb does not know the registers {', '.join(sorted(missing))} of {isa.name}",
+                "An `Abi` names registers as gdb does, and only those that QEMU's stub has.",
+            )
 
     def read(self, *wanted: str) -> dict[str, int]:
         """Registers by name; all if none is named."""
