@@ -241,7 +241,7 @@ def stretches(
 def main() -> None:
     """Print a table, up to four lines a config."""
     columns = "".join(f"{name:>10}  99% most" for name in Costs._fields[1:])
-    print(f"{'config':32}{'build':9}{'code':8}{'site':>4}{columns}")
+    print(f"{'config':35}{'build':9}{'code':8}{'site':>4}{columns}")
     every = [name for name in list_configs() if load_config(name).qemu.smp == 1]
     for config in sys.argv[1:] or every:
         for static in (False, True):
@@ -251,7 +251,7 @@ def main() -> None:
                 costs = Bench(config, static=static, module=module).measure()
                 names = ("static" if static else "dynamic", "module" if module else "kernel")
                 figures = "".join(map(str, costs[1:]))
-                print(f"{config:32}{names[0]:9}{names[1]:8}{costs.site:4}{figures}", flush=True)
+                print(f"{config:35}{names[0]:9}{names[1]:8}{costs.site:4}{figures}", flush=True)
 
 
 if __name__ == "__main__":
