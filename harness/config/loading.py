@@ -65,9 +65,10 @@ def load_any_config(name_or_path: str | Path) -> MachineConfig | LinuxConfig:
         raise UsageError(f"{shown}: there is {both} a table [linux].", CONFIG_ADVICE)
     model: type[LinuxFile] | type[ConfigFile] = LinuxFile if "linux" in data else ConfigFile
     checked = validated(model, data, file)
-    ways = cpu_of(checked.architecture).injections
-    if checked.qemu.inject not in (None, *ways):
-        found, allowed = (", ".join(map(json.dumps, one)) for one in ([checked.qemu.inject], ways))
+    way = checked.qemu.inject
+    # Without one, the architecture may be incomplete: it is added in steps, the config first.
+    if way is not None and way not in (ways := cpu_of(checked.architecture).injections):
+        found, allowed = (", ".join(map(json.dumps, one)) for one in ([way], ways))
         shown = escape(f"{file}: qemu.inject: found {found}; allowed: {allowed}", 1000)
         raise UsageError(shown, CONFIG_ADVICE)
     fields: dict[str, Any] = dict(checked)

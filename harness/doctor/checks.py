@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks: programs, each config's machine and compiler, Python packages, the cache."""
+"""The checks: programs, what each config needs, Python packages, the cache."""
 
 import sys
 import tempfile
@@ -15,8 +15,9 @@ from harness.config import MachineConfig, list_configs, load_config, resources
 from harness.doctor.programs import check_program
 from harness.doctor.result import Diagnosis
 from harness.doctor.versions import TESTED
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.files import ScratchDirectory
+from harness.isa import cpu_of
 from harness.units import escape
 
 # (name, command that prints its version, Debian package)
@@ -43,8 +44,8 @@ _NO_PLUGINS = "invalid option name: plugin"
 def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Diagnosis]:
     """Run all checks in parallel, by default for every config in ``qemu-configs/``.
 
-    A config is checked by starting its machine, halted and without a guest, and by compiling a line
-    with its flags.  Nothing is raised for missing programs.
+    A config is checked by starting its machine, halted and without a guest, by compiling a line
+    with its flags; its architecture must be complete.  Nothing is raised for what is missing.
     """
     waiting: list[Callable[[], Diagnosis]] = [check_python, check_python_packages, check_cache]
     waiting += [*(partial(check_tool, *tool) for tool in TOOLS), check_trace_cmd]
@@ -53,6 +54,7 @@ def check_all(configs: Sequence[MachineConfig] | None = None) -> list[Diagnosis]
         configs, broken = _shipped_configs()
     for config in configs:
         waiting += [partial(check_machine, config), partial(check_compiler, config)]
+        waiting.append(partial(check_architecture, config))
     with ThreadPoolExecutor() as pool:
         return [*pool.map(lambda check: check(), waiting), *broken]
 
@@ -103,6 +105,16 @@ def check_compiler(config: MachineConfig) -> Diagnosis:
     return check_program(
         name, [gcc, "--version"], build.package, note=partial(_version_note, "gcc")
     )
+
+
+def check_architecture(config: MachineConfig) -> Diagnosis:
+    """Whether the harness has all that it needs of the config's architecture."""
+    name = f"{config.name}: architecture"
+    try:
+        cpu_of(config.architecture)
+    except UsageError as error:
+        return Diagnosis(name, False, error.message)
+    return Diagnosis(name, True, config.architecture)
 
 
 def check_python() -> Diagnosis:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An architecture that is being written: what it lacks is said, and the others work."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -42,10 +43,13 @@ class New(Isa):
 
 
 @pytest.fixture
-def listed(tmp_path):
-    """Writes a package for an architecture and a config; what ``harness list configs`` does."""
+def done_by(tmp_path):
+    """Writes a package for an architecture and a config; what a command does then.
 
-    def run(text):
+    ``without`` is a line that the config does not have.
+    """
+
+    def run(text, *arguments, without=""):
         copy = tmp_path / "harness"
         source = Path(harness.__file__).parent
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns("data", "__pycache__"))
@@ -57,10 +61,10 @@ def listed(tmp_path):
         configs = copy / "data" / "qemu-configs"
         old = (configs / "mips-malta.toml").read_text()
         new = old.replace('architecture = "mips"', 'architecture = "new"')
-        (configs / "new-virt.toml").write_text(new)
+        (configs / "new-virt.toml").write_text(new.replace(without, ""))
         command = "from harness.cli import main; main()"
         return subprocess.run(
-            [sys.executable, "-P", "-c", command, "list", "configs"],
+            [sys.executable, "-P", "-c", command, *arguments],
             env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
             capture_output=True,
             text=True,
@@ -80,11 +84,27 @@ def listed(tmp_path):
         (ARCHITECTURE.replace('    name = "new"\n', ""), "New.name"),
     ],
 )
-def test_what_is_missing_is_said_and_the_others_are_listed(text, said, listed):
-    done = listed(text)
+def test_what_is_missing_is_said_and_the_others_are_listed(text, said, done_by):
+    done = done_by(text, "list", "configs")
     assert done.returncode == 2, done.stderr
     assert "harness.isa.new" in done.stderr
     assert said in done.stderr
     assert "docs/adding-an-architecture.rst" in done.stderr
     rows = [line.split()[0] for line in done.stdout.splitlines()[1:]]
     assert rows == list_configs()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "harness.isa.new has 0 subclasses of Isa"),
+        (ARCHITECTURE, "harness.isa.new is incomplete; it has no New._capstone"),
+    ],
+)
+def test_the_doctor_looks_at_the_tools_all_the_same(text, said, done_by):
+    done = done_by(text, "doctor", "-c", "new-virt", without='inject = "software-interrupt"\n')
+    lines = [line for line in done.stdout.splitlines() if "new-virt: " in line]
+    names = [re.search("new-virt: (\\w+)", line)[1] for line in lines]
+    assert names == ["machine", "compiler", "architecture"], done.stderr
+    assert lines[2].startswith("MISSING")
+    assert said in lines[2]
