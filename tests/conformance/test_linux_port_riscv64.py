@@ -16,6 +16,8 @@ from harness.isa import Form
 from harness.kbuild.linux_port import import_port
 
 TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
+OF_MCOUNT = {"C2a", "C3b", "C4e", "C5a"}
+OF_PATCHABLE = {"C1j", "C5a", "C5g", "C9e", "C14b", "C21a", "C21b"}
 
 
 @pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
@@ -23,12 +25,11 @@ TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split("
 @pytest.mark.parametrize(
     ("config", "form", "defects"),
     [
-        ("riscv64-virt", Form.MCOUNT, {"C2a", "C3b", "C4e", "C5a"}),
-        (
-            "riscv64-virt-patchable",
-            Form.PATCHABLE_ENTRY,
-            {"C1j", "C5a", "C5g", "C9e", "C14b", "C21a", "C21b"},
-        ),
+        ("riscv64-virt", Form.MCOUNT, OF_MCOUNT),
+        ("riscv64-virt-smp", Form.MCOUNT, OF_MCOUNT),
+        ("riscv64-virt-compressed", Form.MCOUNT, OF_MCOUNT),
+        ("riscv64-virt-patchable", Form.PATCHABLE_ENTRY, OF_PATCHABLE),
+        ("riscv64-virt-compressed-patchable", Form.PATCHABLE_ENTRY, OF_PATCHABLE),
     ],
 )
 def test_what_is_left_of_linux_is_its_defects(tree, config, form, defects, tmp_path):

@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ports with DYNAMIC_FTRACE_WITH_REGS and not DYNAMIC_FTRACE_WITH_ARGS, as Linux's arm64 up to 6.1.
+"""Ports with DYNAMIC_FTRACE_WITH_REGS and not DYNAMIC_FTRACE_WITH_ARGS, as arm64 up to 6.1."""
 
-FTRACE_LINUX_TREES names trees of Linux 6.1, with colons between them.
-"""
-
-import os
-import re
 import shutil
-from pathlib import Path
-
-import pytest
 
 from harness.config import load_port
 from harness.conformance.report import lines
@@ -19,8 +11,6 @@ from harness.conformance.verdict import Verdict
 
 CONFIG = "aarch64-virt-patchable"
 ARGS = "DYNAMIC_FTRACE_WITH_ARGS"
-GUIDE = Path(__file__).parents[2] / "docs" / "modern-forms.rst"
-TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 
 
 def test_the_kernel_has_struct_ftrace_regs_and_plts(tmp_path):
@@ -50,21 +40,3 @@ def test_the_kernel_has_struct_ftrace_regs_and_plts(tmp_path):
         assert verdicts[clause] is Verdict.PASS, clause
     for clause in ("C18b", "C18c", "C18d", "C19a", "C19b", "C19c", "C21f"):
         assert verdicts[clause] is Verdict.NOT_CLAIMED, clause
-
-
-@pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
-def test_linuxs_own_files_are_judged_unedited(tree, tmp_path):
-    """With the port.toml of docs/modern-forms.rst, which says what fails."""
-    (tmp_path / "include/asm").mkdir(parents=True)
-    for source, name in (
-        ("kernel/ftrace.c", "ftrace.c"),
-        ("kernel/entry-ftrace.S", "mcount.S"),
-        ("include/asm/ftrace.h", "include/asm/ftrace.h"),
-    ):
-        shutil.copy(tree / "arch/arm64" / source, tmp_path / name)
-    (shown,) = re.findall(r'\n    name = "linux.*?\n\nOn ', GUIDE.read_text(), re.DOTALL)
-    (tmp_path / "port.toml").write_text(shown.removesuffix("On ").replace("\n    ", "\n"))
-    (report,) = conform([suite_spec(CONFIG, load_port(tmp_path))])
-    failed = {one.clause for one in report.results if one.verdict is Verdict.FAIL}
-    assert failed | {"C21d"} == {"C9e", "C14b", "C21d"}
