@@ -24,8 +24,8 @@ TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split("
     [
         ("arm-virt", {"C4a"}),
         ("arm-virt-smp", {"C4a"}),
-        ("arm-virt-thumb", {"C4a", "C14b"}),
-        ("arm-virt-thumb-smp", {"C4a", "C14b"}),
+        ("arm-virt-thumb", {"C4a", "C9j", "C14b"}),
+        ("arm-virt-thumb-smp", {"C4a", "C9j", "C14b"}),
     ],
 )
 def test_what_is_left_of_linux_is_its_defects(tree, config, defects, tmp_path):

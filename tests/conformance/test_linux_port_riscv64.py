@@ -29,7 +29,7 @@ OF_PATCHABLE = {"C1j", "C5a", "C5g", "C9e", "C14b", "C21a", "C21b"}
         ("riscv64-virt-smp", Form.MCOUNT, OF_MCOUNT),
         ("riscv64-virt-compressed", Form.MCOUNT, OF_MCOUNT),
         ("riscv64-virt-patchable", Form.PATCHABLE_ENTRY, OF_PATCHABLE),
-        ("riscv64-virt-compressed-patchable", Form.PATCHABLE_ENTRY, OF_PATCHABLE),
+        ("riscv64-virt-compressed-patchable", Form.PATCHABLE_ENTRY, {*OF_PATCHABLE, "C9j"}),
     ],
 )
 def test_what_is_left_of_linux_is_its_defects(tree, config, form, defects, tmp_path):
