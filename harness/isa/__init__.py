@@ -134,6 +134,8 @@ def for_elf(
             if marked and isa.marked:
                 others.append(isa.marked)
             return (others or [isa])[0](bits, byteorder)
+    incomplete = [one.message for one in _classes().values() if isinstance(one, UsageError)]
+    supported = f"Supported: {', '.join(architectures())}."
     raise FormatError(
-        f"ELF machine {e_machine} is not supported", f"Supported: {', '.join(architectures())}."
+        f"ELF machine {e_machine} is not supported", " ".join([supported, *incomplete])
     )

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness import isa as instruction_sets
 from harness.conformance.comparison import expected_behind
-from harness.errors import FormatError
+from harness.errors import FormatError, UsageError
 from harness.isa import CallSite, Form, architectures, for_elf, mcount_of
 from tests.unit.isa_kinds import every_isa
 
@@ -103,3 +104,11 @@ def test_stack_pointer_behind_a_site(monkeypatch: pytest.MonkeyPatch, pops: int)
     monkeypatch.setattr(abi, "at_site", lambda form: at_site)
     before = {"sp": 0x1000, "a0": 1}
     assert expected_behind(abi, Form.MCOUNT, before) == {"sp": 0x1000 + pops, "a0": 1}
+
+
+def test_an_unknown_machine_may_be_that_of_an_incomplete_architecture(monkeypatch):
+    lacks = "harness.isa.new is incomplete; it has no New.name"
+    monkeypatch.setattr(instruction_sets, "_classes", lambda: {"new": UsageError(lacks)})
+    with pytest.raises(FormatError) as caught:
+        instruction_sets.for_elf(258, 64, "little")
+    assert caught.value.advice == f"Supported: . {lacks}"
