@@ -17,6 +17,7 @@ from harness.kbuild.linux_port import import_port
 TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 
 
+@pytest.mark.unsliced
 @pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
 @pytest.mark.parametrize(

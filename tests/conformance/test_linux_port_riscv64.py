@@ -20,6 +20,7 @@ OF_MCOUNT = {"C2a", "C3b", "C4e", "C5a"}
 OF_PATCHABLE = {"C1j", "C5a", "C5g", "C9e", "C14b", "C21a", "C21b"}
 
 
+@pytest.mark.unsliced
 @pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
 @pytest.mark.parametrize(
