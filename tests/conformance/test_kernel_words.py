@@ -4,9 +4,6 @@
 FTRACE_LINUX_TREES names trees of Linux 6.1 and 6.12, with colons between them.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
 from harness.config import KernelFile, load_config, load_port
@@ -15,10 +12,8 @@ from harness.conformance.run import conform
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict
 from harness.isa import Form
-from harness.kbuild.linux_port import import_port
 from harness.kbuild.linux_tree import LinuxTree
-
-TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
+from tests.support.linux_trees import failed_clauses, on_trees
 
 KERNEL = KernelFile(
     nested_functions=False,
@@ -49,22 +44,22 @@ def test_a_port_that_does_more_than_its_kernel_asks_for_passes(config):
 
 
 LEFT = [
+    ("6.1", "mips", None, "mips-malta", {"C2a", "C4d", "C4f", "C4i", "C9e"}),
     ("6.1", "mips", None, "mips-malta-ra", {"C2a", "C4d", "C9e"}),
     ("6.1", "mips", None, "mips64el-malta-ra", {"C2a", "C4d", "C9e"}),
     ("6.1", "arm64", None, "aarch64-virt", {"C4b"}),
     ("6.1", "arm64", Form.PATCHABLE_ENTRY, "aarch64-virt-regs", {"C9e"}),
+    ("6.1", "arm64", Form.PATCHABLE_ENTRY, "aarch64-virt-bti-pac-patchable", {"C9e"}),
     ("6.12", "arm64", None, "aarch64-virt-call-ops", {"C9e", "C22e"}),
 ]
 """Version, architecture, form and config, and the clauses that fail."""
 
 
-@pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux")
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
+@pytest.mark.unsliced
+@on_trees
 @pytest.mark.parametrize(("version", "arch", "form", "config", "defects"), LEFT)
 def test_what_is_left_of_linux_is_its_defects(tree, version, arch, form, config, defects, tmp_path):
     """Each is explained in docs/conform.rst."""
     if LinuxTree(tree).version != version:
         pytest.skip(f"the tree is not Linux {version}")
-    import_port(tree, arch, tmp_path / "port", form)
-    (report,) = conform([suite_spec(config, load_port(tmp_path / "port"))])
-    assert {one.clause for one in report.failed} == defects
+    assert failed_clauses(tree, arch, form, config, tmp_path / "port") == defects

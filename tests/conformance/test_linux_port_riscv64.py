@@ -4,25 +4,17 @@
 FTRACE_LINUX_TREES names trees of Linux 6.1, with colons between them.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
-from harness.config import load_port
-from harness.conformance.run import conform
-from harness.conformance.variants import suite_spec
 from harness.isa import Form
-from harness.kbuild.linux_port import import_port
+from tests.support.linux_trees import failed_clauses, on_trees
 
-TREES = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 OF_MCOUNT = {"C2a", "C3b", "C4e", "C5a"}
 OF_PATCHABLE = {"C1j", "C5a", "C5g", "C9e", "C14b", "C21a", "C21b"}
 
 
 @pytest.mark.unsliced
-@pytest.mark.skipif(not TREES, reason="FTRACE_LINUX_TREES names no trees of Linux 6.1")
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
+@on_trees
 @pytest.mark.parametrize(
     ("config", "form", "defects"),
     [
@@ -34,6 +26,4 @@ OF_PATCHABLE = {"C1j", "C5a", "C5g", "C9e", "C14b", "C21a", "C21b"}
     ],
 )
 def test_what_is_left_of_linux_is_its_defects(tree, config, form, defects, tmp_path):
-    import_port(tree, "riscv", tmp_path / "port", form)
-    (report,) = conform([suite_spec(config, load_port(tmp_path / "port"))])
-    assert {one.clause for one in report.failed} == defects
+    assert failed_clauses(tree, "riscv", form, config, tmp_path / "port") == defects

@@ -4,7 +4,6 @@
 FTRACE_LINUX_TREES names real trees, with colons between them.
 """
 
-import os
 import re
 from pathlib import Path
 
@@ -18,11 +17,10 @@ from harness.errors import UsageError
 from harness.isa import Form, linux_files_of
 from harness.kbuild.linux_port import FORMS, import_port
 from harness.kbuild.linux_tree import LARGEST
+from support.linux_trees import on_trees
 from support.source_trees import write_tree
 
 ARCHES = {"mips": linux_files_of("mips"), "arm64": linux_files_of("aarch64")}
-
-REAL = [Path(tree) for tree in os.environ.get("FTRACE_LINUX_TREES", "").split(":") if tree]
 
 KCONFIG = """\
 config {entry}
@@ -322,8 +320,7 @@ def test_the_command_says_what_comes_next(tree: Path, tmp_path: Path) -> None:
     assert f"harness conform --port {port}" in result.output
 
 
-@pytest.mark.skipif(not REAL, reason="FTRACE_LINUX_TREES names no Linux trees")
-@pytest.mark.parametrize("tree", REAL, ids=lambda tree: tree.name)
+@on_trees
 @pytest.mark.parametrize("arch", list(ARCHES))
 @pytest.mark.parametrize("form", FORMS)
 def test_a_real_tree(tree: Path, arch: str, form: Form, tmp_path: Path) -> None:
