@@ -42,11 +42,10 @@ class ArmAsmSyntax(AsmSyntax):
                 return Effect(read, frozenset({"sp"}), stores=("sp", f"-1*{size}", size))
             return Effect(frozenset({"sp"}), frozenset({*registers, "sp"}), loads=("sp", "0", size))
         literal = re.fullmatch(r"(\w+), (=?)([\w.]+)", operands)
-        if literal and mnemonic == "ldr" and literal[2]:
-            # Of the assembler's literals, which nothing writes.
-            return Effect(writes=frozenset({literal[1]}))
         if literal and mnemonic == "ldr":
-            return Effect(writes=frozenset({literal[1]}), loads=(literal[3], "0", 4))
+            # Nothing writes the assembler's own literals.
+            loads = None if literal[2] else (literal[3], "0", 4)
+            return Effect(writes=frozenset({literal[1]}), loads=loads)
         if mnemonic in ("add", "sub", "rsb", "bic", "mov") and registers:
             return Effect(frozenset(registers[1:]), frozenset(registers[:1]))
         if mnemonic == "cmp":
