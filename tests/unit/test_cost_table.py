@@ -19,16 +19,8 @@ def table() -> dict[tuple[str, str, str], tuple[float, float]]:
     """Instructions of an event and of a pair, by config, build and code."""
     found = {}
     for line in TABLE.read_text().splitlines()[1:]:
-        (
-            config,
-            build,
-            code,
-            _site,
-            event,
-            *_,
-        ) = line.split()
-        pair = line.split()[10]
-        found[config, build, code] = float(event), float(pair)
+        config, build, code, *costs = line.split()
+        found[config, build, code] = float(costs[1]), float(costs[7])
     return found
 
 
