@@ -13,9 +13,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from harness.matrix.child import CellLimits, CellProcess, family
+from harness.matrix.child import CellLimits, CellProcess
 from harness.matrix.history import History
 from harness.matrix.rundir import read_run, results
+from harness.process.tree import process_tree
 from harness.units import MIB
 from matrix_drafts import AXES
 
@@ -158,9 +159,9 @@ class Site:
 def site(tmp_path, request):
     """A master; the parameter is the number of workers of a cell, two by default."""
     with ExitStack() as stack:
-        before = set(family(os.getpid()))
+        before = set(process_tree(os.getpid()))
         yield Site(tmp_path, stack, getattr(request, "param", 2))
-    assert set(family(os.getpid())) <= before
+    assert set(process_tree(os.getpid())) <= before
 
 
 def judged(site):
