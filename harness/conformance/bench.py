@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.conformance.actions import EFFECTS, Actions, Called, Written
-from harness.conformance.catalogue import load_catalogue
+from harness.conformance.catalogue import BuildKind, load_catalogue
+from harness.conformance.clock import take_snapshot
 from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
 from harness.conformance.live_text import Changes, LiveCode, LiveSites
 from harness.conformance.places import place_of
@@ -25,7 +26,6 @@ SLICE = 0.25
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START, PANIC = "workload", "panic"
-
 
 EVERYWHERE: Mapping[str, Sequence[str]] = {}
 """The same clauses fail, whatever function the guest died in."""
@@ -65,6 +65,7 @@ class Bench:
         self.variant = variant
         self.kernel = variant.spec.port.kernel
         self._enough = enough
+        self._judges_machine = enough is None and variant.name == BuildKind.DYNAMIC
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
         self.form: Form = self.config.build.form
@@ -211,7 +212,7 @@ class Bench:
                 return self._guest
         guest = self.start()
         if self.rewinds:
-            guest.snapshot(START)
+            take_snapshot(guest, START, with_clock=self._judges_machine)
         return guest
 
     def reaches_workload(self) -> bool:
