@@ -5,6 +5,7 @@ Each field's description is the text after "allowed:" in an error, so it says wh
 docs/configs.rst says what the field is for.
 """
 
+import platform
 import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -147,7 +148,9 @@ class BuildConfig(Model):
     cross_compile: Annotated[
         str, StringConstraints(pattern=f"^({PROGRAM.pattern})?$", max_length=200)
     ] = Field(description='what stands before "gcc", such as "mips-linux-gnu-"; may be empty')
-    package: Package = Field(default="", description="the Debian package that has the compiler")
+    package: Package = Field(
+        default="", description="the Debian package that has the compiler on other hosts"
+    )
     compiler: CompilerName = Field(default="gcc", description=COMPILERS)
     cflags: tuple[Flag, ...] = Field(default=(), description='strings, such as ["-mabi=32"]')
     form: ConfigForm = Field(description=one_of(ConfigForm))
@@ -159,11 +162,17 @@ class BuildConfig(Model):
         return f"{prefix}{self.compiler}"
 
     @property
+    def tools_package(self) -> str:
+        """The Debian package of gcc and its binutils: a host has those for itself from ``gcc``."""
+        own = f"{platform.machine()}-linux-gnu-"
+        return "gcc" if self.cross_compile == own else self.package
+
+    @property
     def compiler_package(self) -> str:
-        """Its Debian package; a version such as gcc-13-mips-linux-gnu has its own."""
+        """The compiler's Debian package; a version such as gcc-13-mips-linux-gnu has its own."""
         if self.compiler.startswith("clang"):
             return self.compiler
-        return self.package.replace("gcc", self.compiler, 1)
+        return self.tools_package.replace("gcc", self.compiler, 1)
 
 
 class LinuxTable(Model):

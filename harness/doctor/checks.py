@@ -99,11 +99,11 @@ def check_compiler(config: MachineConfig) -> Diagnosis:
     with ScratchDirectory() as directory:
         output = str(directory.path / "proof.o")
         command = [gcc, *build.cflags, "-ffreestanding", "-c", "-x", "c", "-o", output, "-"]
-        proof = check_program(name, command, build.package, given="int proof(void);\n")
+        proof = check_program(name, command, build.tools_package, given="int proof(void);\n")
     if not proof.ok:
         return proof
     return check_program(
-        name, [gcc, "--version"], build.package, note=partial(_version_note, "gcc")
+        name, [gcc, "--version"], build.tools_package, note=partial(_version_note, "gcc")
     )
 
 

@@ -15,7 +15,7 @@ def toolchain_identity(config: MachineConfig) -> list[str]:
     """The versions of compiler, assembler and linker; HostError if one is missing."""
     build = config.build
     return tools_identity(
-        build.cross_compile, build.package, build.compiler_program, build.compiler_package
+        build.cross_compile, build.tools_package, build.compiler_program, build.compiler_package
     )
 
 

@@ -89,7 +89,15 @@ def test_bindep_has_the_packages_of_every_config() -> None:
     packages = {line.split()[0] for line in lines if line and not line.startswith("#")}
     for name in config.list_configs():
         loaded = config.load_config(name)
-        assert {loaded.qemu.package, loaded.build.package} <= packages
+        assert {loaded.qemu.package, loaded.build.tools_package} <= packages
+
+
+def test_a_host_has_its_own_compiler_from_gcc(monkeypatch: pytest.MonkeyPatch) -> None:
+    build = config.load_config("aarch64-virt").build
+    assert build.tools_package == build.package
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert build.tools_package == "gcc"
+    assert build.model_copy(update={"compiler": "gcc-13"}).compiler_package == "gcc-13"
 
 
 def test_an_unknown_config_suggests_the_near_name() -> None:
