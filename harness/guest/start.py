@@ -175,6 +175,7 @@ def debugged(
 ) -> Iterator[tuple[RunningImage, Debugger]]:
     """The image and the debugger of a machine of the harness, in front of its first instruction."""
     image = RunningImage(kernel.read_bytes(), str(kernel))
+    check_symbols(image, config)
     with Debugger() as debugger:
         # QEMU blocks on a full console that is not read.
         debugger.session.add_reader(machine.console.fileno(), machine.console.drain)
@@ -192,6 +193,23 @@ def debugged(
         # Until a tick is set.
         debugger.interrupted = False
         yield image, debugger
+
+
+def check_symbols(image: Image, config: MachineConfig) -> None:
+    """Look up the symbols that the architecture's `Cpu` names.
+
+    Raises:
+        UsageError: the architecture's guests have none of this name.
+    """
+    cpu = image.isa.cpu
+    for attribute in ("vectors_symbol", "fatal_entry"):
+        name = getattr(cpu, attribute)
+        if name not in image.symbols:
+            raise UsageError(
+                f"the guest of {config.name} has no symbol {name}, "
+                f"which is {type(cpu).__name__}.{attribute}",
+                f"Name the one in guests/arch/{config.architecture}.",
+            )
 
 
 def check_memory(debugger: Debugger, image: Image, config: MachineConfig) -> None:

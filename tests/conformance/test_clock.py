@@ -17,7 +17,7 @@ def test_a_clock_that_is_not_restored(config, monkeypatch):
         cpu = type(guest.image.isa.cpu)
         monkeypatch.setattr(cpu, "unsaved_clock", None)
         monkeypatch.setattr(cpu, "unsaved_timer", "")
-        with pytest.raises(HostError, match="the clock of .* does not survive a snapshot") as seen:
+        with pytest.raises(HostError, match=r"the clock of .* does not survive a snapshot") as seen:
             take_snapshot(guest, "start", with_clock=True)
     assert "unsaved_clock" in seen.value.advice
 

@@ -13,8 +13,9 @@ import pytest
 from harness import boot
 from harness.config import load_config
 from harness.debugger import Debugger
-from harness.errors import GuestDied, HostError
+from harness.errors import GuestDied, HostError, UsageError
 from harness.image import Image
+from harness.isa import cpu_of
 from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 from harness.machine.console import WINDOW
@@ -114,6 +115,17 @@ def test_qemu_that_is_not_installed_names_the_package():
     assert "qemu-system-arm" in caught.value.advice
 
 
+@pytest.mark.parametrize("attribute", ["vectors_symbol", "fatal_entry"])
+def test_a_symbol_that_only_the_host_knows_is_named(attribute, monkeypatch):
+    cpu = cpu_of(load_config(ONE_PER_ARCHITECTURE[0]).architecture)
+    monkeypatch.setattr(cpu, attribute, "nowhere")
+    with (
+        pytest.raises(UsageError, match=f"no symbol nowhere, which is MipsCpu.{attribute}"),
+        boot(ONE_PER_ARCHITECTURE[0], "calls"),
+    ):
+        pass
+
+
 def test_killed_qemu_is_noticed():
     config = load_config("mips-malta")
     with Machine(config, build_guest(GuestSpec.of(config))) as machine:
@@ -129,6 +141,7 @@ def test_killed_qemu_is_noticed():
 def test_nothing_outlives_a_killed_harness(tmp_path):
     script = """\
 import time
+from harness.isa import cpu_of
 from harness.kbuild import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
