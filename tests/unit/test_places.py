@@ -57,7 +57,7 @@ NAMED = {
         *("harness/conformance/catalogue.py", "harness/conformance/clauses.toml"),
         *("harness/conformance/kernel_words.py", "harness/config/models.py"),
         # Compilers' flags by globs of configs; fixes of its port undone.
-        *("harness/matrix/matrix.toml", "tools/on-debian", "tools/undone_fixes.toml"),
+        *("harness/matrix/matrix.toml", "tools/undone_fixes.toml"),
     },
     # The title of a document on a device; what clang leaves out there.
     "arm": {"guests/drivers/gic.c", "harness/matrix/matrix.toml"},
