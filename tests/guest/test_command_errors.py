@@ -155,6 +155,16 @@ def test_a_config_of_ones_own_records(tmp_path):
     assert (tmp_path / "trace.dat").exists()
 
 
+@pytest.mark.parametrize("kind", ["workload", "module"])
+def test_a_section_that_no_linker_script_names(config, kind, workload):
+    function = {"workload": "workload", "module": "init_module"}[kind]
+    mine = 'int mine __attribute__((section(".mine"))) = 1;\n'
+    source = workload(f"{mine}int {function}(void) {{ return 0; }}\n")
+    done = harness("build", config, f"--{kind}", source)
+    assert done.returncode == 2
+    assert "unplaced orphan section `.mine' from" in done.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_during_the_build_ends_it_at_once_and_leaves_nothing(tmp_path, workload, number):
     directory = tmp_path / "here"

@@ -6,5 +6,7 @@ OUTPUT_ARCH(aarch64)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
+	ELF_DETAILS
+
+	/DISCARD/ : { DISCARDED }
 }

@@ -28,6 +28,7 @@ SECTIONS
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES
+	ELF_DETAILS
 
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
+	/DISCARD/ : { DISCARDED }
 }

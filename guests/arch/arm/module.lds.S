@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* Calls between the modes of old CPUs, and what mends their errata: empty. */
+#define ARCH_STUBS_TEXT *(.glue_7) *(.glue_7t) *(.vfp11_veneer) *(.v4_bx)
+
 #include <linux/module.lds.h>
 
 OUTPUT_ARCH(arm)
@@ -6,5 +9,8 @@ OUTPUT_ARCH(arm)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) *(.ARM.exidx*) *(.ARM.extab*) }
+	ELF_DETAILS
+	ELF_SECTION(.ARM.attributes)
+
+	/DISCARD/ : { DISCARDED *(.ARM.exidx*) *(.ARM.extab*) }
 }

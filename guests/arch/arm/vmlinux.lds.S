@@ -6,6 +6,8 @@
  * The device tree is not read, so the boot stack takes its place: what lies below is not mapped,
  * and a stack that overflows faults instead of growing into the kernel.
  */
+/* Calls between the modes of old CPUs, and what mends their errata: empty. */
+#define ARCH_STUBS_TEXT *(.glue_7) *(.glue_7t) *(.vfp11_veneer) *(.v4_bx)
 #define ARCH_EH_FRAME EXCLUDE_FILE(*.user.o) .eh_frame
 
 #include <linux/module.lds.h>
@@ -30,9 +32,8 @@ SECTIONS
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES
+	ELF_DETAILS
+	ELF_SECTION(.ARM.attributes)
 
-	/DISCARD/ : {
-		*(.comment) *(.interp) *(.dynamic) *(.ARM.exidx*) *(.ARM.extab*)
-		*.user.o(.eh_frame)
-	}
+	/DISCARD/ : { DISCARDED *(.ARM.exidx*) *(.ARM.extab*) *.user.o(.eh_frame) }
 }

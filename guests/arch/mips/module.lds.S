@@ -9,5 +9,8 @@ OUTPUT_ARCH(mips)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }
+	ELF_DETAILS
+	ELF_SECTION(.gnu.attributes)
+
+	/DISCARD/ : { DISCARDED *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) *(.mdebug.*) }
 }

@@ -37,7 +37,8 @@ SECTIONS
 	KERNEL_MODULES
 	ASSERT(__modules_start - __boot_stack_start <= 0x7000000,
 	       "no room in the port's prologue_map")
+	ELF_DETAILS
+	ELF_SECTION(.gnu.attributes)
 
-	/* For a run-time linker, not used. */
-	/DISCARD/ : { *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) }
+	/DISCARD/ : { DISCARDED *(.reginfo) *(.MIPS.*) *(.pdr) *(.options) *(.mdebug.*) }
 }

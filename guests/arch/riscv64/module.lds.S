@@ -6,5 +6,8 @@ OUTPUT_ARCH(riscv)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
+	ELF_DETAILS
+	ELF_SECTION(.riscv.attributes)
+
+	/DISCARD/ : { DISCARDED }
 }

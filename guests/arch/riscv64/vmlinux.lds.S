@@ -28,6 +28,8 @@ SECTIONS
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES
+	ELF_DETAILS
+	ELF_SECTION(.riscv.attributes)
 
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) }
+	/DISCARD/ : { DISCARDED }
 }

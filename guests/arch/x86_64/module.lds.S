@@ -6,5 +6,7 @@ OUTPUT_ARCH(i386:x86-64)
 SECTIONS
 {
 	MODULE_SECTIONS
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) *(.note.gnu.property) }
+	ELF_DETAILS
+
+	/DISCARD/ : { DISCARDED *(.note.gnu.property) }
 }

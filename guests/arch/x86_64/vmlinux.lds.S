@@ -25,6 +25,7 @@ SECTIONS
 	KERNEL_DATA
 	KERNEL_RESERVED
 	KERNEL_MODULES
+	ELF_DETAILS
 
-	/DISCARD/ : { *(.comment) *(.interp) *(.dynamic) *(.note.gnu.property) }
+	/DISCARD/ : { DISCARDED *(.note.gnu.property) }
 }

@@ -10,6 +10,8 @@
  * The file contains .bss too, so the loader only copies segments. The table of call sites comes
  * last, for the reason given in vmlinux.lds.h.
  */
+#include <linux/elf.lds.h>
+
 #include <asm/module.h>
 
 #define MODULE_SIZE		0x100000
@@ -32,6 +34,7 @@
 		ARCH_MODULE_TEXT				\
 		*(.text .text.* .init.text)			\
 		*(.text.ftrace_trampoline)			\
+		ARCH_STUBS_TEXT					\
 		_etext = .;					\
 	}							\
 	.note.gnu.build-id : { KEEP(*(.note.gnu.build-id)) }	\
@@ -46,6 +49,7 @@
 	}							\
 	.data : ALIGN(16) {					\
 		*(.data .data.* .sdata .sdata.*)		\
+		GOT						\
 		KEEP(*(.this_module))				\
 		*(.sbss .sbss.* .bss .bss.* COMMON)		\
 	}							\

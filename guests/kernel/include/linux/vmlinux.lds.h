@@ -8,6 +8,7 @@
  * Text comes first, so that the sections behind it, above all the table of call sites, can grow
  * between the two links without moving any instruction.
  */
+#include <linux/elf.lds.h>
 #include <linux/ring_buffer.h>
 
 #include <asm/user.h>
@@ -33,7 +34,8 @@
 		*(.entry.text)					\
 		__entry_text_end = .;				\
 		IRQENTRY_TEXT					\
-		EXCLUDE_FILE(*.user.o) *(.text .text.* .init.text)	\
+		EXCLUDE_FILE(*.user.o) *(.text .text.* .init.text .fixup) \
+		ARCH_STUBS_TEXT					\
 		. = ALIGN(4096);				\
 		*(.breakpoint.text)				\
 		_etext = .;					\
@@ -53,7 +55,8 @@
 		KEEP(*(.mcount_loc))				\
 		KEEP(*(__patchable_function_entries))		\
 		__stop_mcount_loc = .;				\
-	}
+	}							\
+	__ex_table : { KEEP(*(__ex_table)) }
 
 /* For an arch whose programs for user mode have tables too. */
 #ifndef ARCH_EH_FRAME
@@ -79,6 +82,7 @@
 #define KERNEL_DATA						\
 	.data : ALIGN(16) {					\
 		EXCLUDE_FILE(*.user.o) *(.data .data.* .sdata .sdata.*)	\
+		GOT						\
 		. = ALIGN(8);					\
 		__start_syscalls_metadata = .;			\
 		KEEP(*(.syscalls_metadata))			\
