@@ -5,8 +5,9 @@ import json
 
 from harness.kbuild.sources import find_workload
 from support.command import harness
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "aarch64-virt"]
+CONFIGS = ["mips-malta", "aarch64-virt", *others()]
 
 
 def record(config, file, workload="calls"):

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt"]
+CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt", *others()]
 
 WORKLOAD = str(Path(__file__).with_name("workloads") / "switches.c")
 

@@ -8,8 +8,9 @@ import pytest
 from harness import boot
 from support.command import harness
 from support.terminal import Terminal
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-patchable"]
+CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-patchable", *others()]
 
 BUSY = """
 static volatile int sink;

@@ -3,8 +3,9 @@
 
 from harness import boot
 from harness.guest import Outcome, control
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "aarch64-virt"]
+CONFIGS = ["mips-malta", "aarch64-virt", *others()]
 
 
 def test_an_interrupt_right_in_front_of_the_place_is_an_arrival(config, monkeypatch):

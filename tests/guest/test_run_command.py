@@ -12,8 +12,9 @@ from pathlib import Path
 
 from support.command import children, harness, start
 from support.terminal import Terminal
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "aarch64-virt"]
+CONFIGS = ["mips-malta", "aarch64-virt", *others()]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "harness.rst"
 
 READING = (

@@ -8,8 +8,9 @@ from harness.guest import attach
 from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 from support.terminal import Terminal
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "aarch64-virt-smp"]
+CONFIGS = ["mips-malta", "aarch64-virt-smp", *others()]
 
 READY = "or help."
 

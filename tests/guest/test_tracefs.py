@@ -10,8 +10,9 @@ from harness.errors import UsageError
 from harness.shell import Session
 from harness.shell.line import execute
 from support.terminal import Terminal
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
+CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable", *others()]
 
 
 @pytest.fixture(scope="module", params=CONFIGS)
