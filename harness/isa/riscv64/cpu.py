@@ -100,7 +100,7 @@ class RiscV64Cpu(Cpu):
     )
     unsaved_timer = "timer_interrupt"
     unsaved_clock = _MTIME
-    fatal_entry = "unhandled_exception"
+    fatal_entry = "report_exception"
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = (0,)
 
