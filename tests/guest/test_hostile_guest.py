@@ -10,8 +10,9 @@ from harness import boot
 from harness.config import resources
 from harness.errors import GuestError
 from support.command import harness
+from tests.support.configs import others
 
-CONFIGS = ("mips-malta", "mips64-malta", "aarch64-virt-smp")
+CONFIGS = ("mips-malta", "mips64-malta", "aarch64-virt-smp", *others())
 LIMIT = 1 << 30
 """Bytes that the harness may write to a file while a guest wants more written."""
 
