@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """QEMU's memory, under the oracle's callbacks."""
 
+from tests.support.configs import others
+
 
 def pytest_generate_tests(metafunc):
-    metafunc.parametrize("config", ["aarch64-virt-smp", "mips-malta-smp"])
+    metafunc.parametrize("config", ["aarch64-virt-smp", "mips-malta-smp", *others()])
 
 
 def test_no_callback_is_left_of_a_block_that_was_thrown_away(watch, monkeypatch):

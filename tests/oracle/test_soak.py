@@ -10,6 +10,7 @@ import pytest
 
 from harness.record.limit import total_events
 from harness.units import KIB
+from tests.support.configs import others
 
 SLICE = 5.0
 """Seconds between two looks at the number of instructions."""
@@ -19,7 +20,9 @@ BUFFER = 64 * KIB
 
 
 def pytest_generate_tests(metafunc):
-    metafunc.parametrize("config", ["aarch64-virt-smp", "mips-malta-smp", "mips64-malta"])
+    metafunc.parametrize(
+        "config", ["aarch64-virt-smp", "mips-malta-smp", "mips64-malta", *others()]
+    )
 
 
 @pytest.mark.parametrize("overwrite", [False, True], ids=["drained", "overwritten"])
