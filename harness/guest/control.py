@@ -127,6 +127,15 @@ class RunControl:
             if isa.cpu.has_delay_slot(before):
                 self._debugger.step_instruction()
 
+    def leave_block(self) -> None:
+        """Execute the rest of a block of conditional instructions if the stopped CPU is in one.
+
+        The block's conditions would hold for the first instructions of a function that is called.
+        """
+        isa = self._image.isa
+        while isa.cpu.in_block(self._debugger.read_register(isa.abi.status_registers[0])):
+            self._debugger.step_instruction()
+
     def interrupt(self) -> Stop:
         """Stop the guest; HostError if QEMU does not."""
         end = time.monotonic() + INTERRUPT

@@ -169,13 +169,14 @@ class Guest:
         """Call a function of the stopped guest; returns its ``int``.
 
         The function may be traced.  Events that do not fit into a full ring buffer are lost.  A CPU
-        in a delay slot executes that first.
+        in a delay slot, or in a block of conditional instructions, executes that first.
 
         Raises:
             GuestDied: the guest panicked in it.
             GdbError: it reached a breakpoint, where the guest stays.
         """
         self.control.leave_delay_slot()
+        self.control.leave_block()
         self._tracing.drain()
         watermark = self.control.watermark
         # A full buffer cannot be drained during a call.

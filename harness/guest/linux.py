@@ -102,6 +102,7 @@ class LinuxGuest(Guest):
     def call_kernel(self, function: str, *arguments: int, returns: str = "int") -> int:
         """As `call`, for a function that returns a number of another type."""
         self.control.leave_delay_slot()
+        self.control.leave_block()
         self._tracing.drain()
         for place in self._watched:
             self.control.unwatch(place)

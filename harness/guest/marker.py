@@ -95,12 +95,15 @@ class TraceMarker:
     def _is_ready(self) -> bool:
         """Whether the stopped CPU has a thread, and is in no delay slot and no exception's entry.
 
-        QEMU's state of a taken branch is not visible to a debugger.
+        QEMU's state of a taken branch is not visible to a debugger.  Nor is it in a block of
+        conditional instructions, whose conditions would hold for the first ones of the call.
         """
         debugger, isa = self._debugger, self._isa
         pc = debugger.read_register(isa.abi.pc_register) & isa.mask
         cpu = (debugger.selected_thread or 1) - 1
         if self._cpus.enters(pc) or cpu not in self._cpus.current():
+            return False
+        if isa.cpu.in_block(debugger.read_register(isa.abi.status_registers[0])):
             return False
         size = isa.cpu.delay_slot
         return not size or not isa.cpu.has_delay_slot(

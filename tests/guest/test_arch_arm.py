@@ -66,6 +66,32 @@ static long run(long x)
 module_run(run);
 """
 
+BLOCK = """
+static volatile int zero;
+
+__attribute__((noipa)) int chosen(int x)
+{
+	int result;
+
+	__asm__ volatile(
+		"cmp	%1, #0\\n	ite	ne\\n	movne	%0, #1\\n	moveq	%0, #2"
+		: "=r"(result)
+		: "r"(x)
+		: "cc");
+	return result;
+}
+
+__attribute__((noipa)) int sum(int x)
+{
+	return chosen(x) + chosen(x);
+}
+
+int workload(void)
+{
+	return sum(zero) - 4;
+}
+"""
+
 
 def test_a_lost_result_is_where_it_is_loaded(tmp_path):
     copy = tmp_path / "port"
@@ -130,3 +156,31 @@ def test_a_module_built_anew_has_other_frames_at_the_same_addresses(tmp_path):
             guest.tracer.current = "nop"
             guest.unload_module("frame")
     assert len(sites) == 1
+
+
+@pytest.fixture
+def in_block(tmp_path):
+    """A guest that is stopped in a block of instructions with conditions that do not hold."""
+    source = tmp_path / "block.c"
+    source.write_text(BLOCK)
+    with boot("arm-virt-thumb", workload=source) as guest:
+        guest.run(until="chosen")
+        for _ in range(20):
+            if guest.image.isa.cpu.in_block(guest.debugger.read_register("cpsr")):
+                break
+            guest.debugger.step_instruction()
+        assert guest.image.isa.cpu.in_block(guest.debugger.read_register("cpsr"))
+        yield guest
+
+
+def test_a_function_that_is_called_in_a_block_is_executed_in_full(in_block):
+    assert [in_block.call("sum", number) for number in (0, 7)] == [4, 2]
+    in_block.run(until="workload_done")
+    assert in_block.workload_status == 0
+
+
+def test_a_marker_that_is_written_in_a_block_is_complete(in_block):
+    in_block.write_marker("in a block")
+    assert [event.text for event in in_block.tracer.events()] == ["in a block"]
+    in_block.run(until="workload_done")
+    assert in_block.workload_status == 0
