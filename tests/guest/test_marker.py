@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.guest import TracingOff
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "mips64-malta-smp", "aarch64-virt-smp"]
+CONFIGS = ["mips-malta", "mips64-malta-smp", "aarch64-virt-smp", *others()]
 
 WORKLOAD = str(Path(__file__).with_name("workloads") / "tracing.c")
 

@@ -12,12 +12,13 @@ import pytest
 
 from support.command import harness, start
 from support.terminal import Terminal
+from tests.support.configs import others
 
 pytest.importorskip("pyfuse3", reason="harness mount needs pyfuse3")
 
 SCRIPTS = Path(__file__).parent / "tracefs"
 NOT_SUPPORTED = 4
-CONFIGS = ["mips-malta", "aarch64-virt-smp"]
+CONFIGS = ["mips-malta", "aarch64-virt-smp", *others()]
 
 pytestmark = pytest.mark.skipif(
     not os.access("/dev/fuse", os.R_OK | os.W_OK), reason="this host has no /dev/fuse to use"
