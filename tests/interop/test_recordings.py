@@ -12,6 +12,7 @@ from harness import boot
 from harness.config import list_configs
 from support.command import harness
 from support.trace_cmd import PLACE_AND_TIME
+from tests.support.configs import others
 
 OURS = re.compile(r"\[(\d+)\] \S+ +([\d.]+): (\S+) <-(\S+)$", re.MULTILINE)
 THEIRS = re.compile(PLACE_AND_TIME + r"function: +(\S+) <-- (\S+)$", re.MULTILINE)
@@ -61,7 +62,7 @@ def test_trace_cmd_reads_every_event_without_a_warning(tmp_path, config):
     assert "UNKNOWN" not in theirs.stdout
 
 
-@pytest.mark.parametrize("config", ["mips-malta", "aarch64-virt"])
+@pytest.mark.parametrize("config", ["mips-malta", "aarch64-virt", *others()])
 def test_trace_cmd_reads_an_irqsoff_trace_without_a_warning(tmp_path, config):
     file = tmp_path / "trace.dat"
     workload = EVENTS / "irqsoff.c"
@@ -74,7 +75,7 @@ def test_trace_cmd_reads_an_irqsoff_trace_without_a_warning(tmp_path, config):
     assert "=> started at: long_section" in harness("report", file).stdout
 
 
-@pytest.mark.parametrize("config", ["mips-malta", "mips64el-malta", "aarch64-virt-smp"])
+@pytest.mark.parametrize("config", ["mips-malta", "mips64el-malta", "aarch64-virt-smp", *others()])
 @pytest.mark.parametrize("plugins", [[], ["-N"]], ids=["plugins", "formats"])
 def test_trace_cmd_shows_the_text_of_a_marker(tmp_path, config, plugins):
     file = tmp_path / "trace.dat"
