@@ -9,9 +9,9 @@ from pathlib import Path
 from harness.conformance.actions import EFFECTS, Actions, Called, Written
 from harness.conformance.catalogue import BuildKind, load_catalogue
 from harness.conformance.clock import take_snapshot
-from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused
+from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused, subject_of_end
 from harness.conformance.live_text import Changes, LiveCode, LiveSites
-from harness.conformance.places import place_of
+from harness.conformance.places import place_of, subject_of
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import BOOT, CALLED, MASK, Failure, Layer, Place
 from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
@@ -132,7 +132,7 @@ class Bench:
                 message,
                 shown,
                 layer=self._layer,
-                place=self._located(place),
+                place=self._located(place) or subject_of(self.image, clause),
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,
@@ -155,18 +155,18 @@ class Bench:
         """The check could not continue: all clauses of `fail_if_guest_dies` fail."""
         self.mark_unfinished()
         seen = error.evidence or self.where()
-        advice = [error.advice] if error.advice else []
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
-        found, about = (None, BOOT) if boot else (self._located(self.locate), "")
+        found, about = (
+            (None, BOOT) if boot else (self._located(self.locate), subject_of_end(error, seen))
+        )
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
             found = self._located(None)
         self._died = True
         clauses = self._asked if boot else self.clauses_if_dead
-        if found and not boot:
-            clauses = self.inside.get(found.function, clauses)
+        clauses = self.inside.get(found.function, clauses) if found else clauses
         for clause in clauses:
-            evidence = {"advice": advice, "guest": seen}
+            evidence = {"advice": [error.advice] if error.advice else [], "guest": seen}
             self.require(clause, False, error.message, lambda: found, about, **evidence)
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:

@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 from harness.conformance.verdict import (
     BOOT,
     CALLED,
+    FRAME_POINTER,
     HALF_DONE,
+    HINTS,
     MASK,
     OTHERS_DATA,
     REACH,
     REFUSAL,
+    UNLOADED,
     WROTE,
     Failure,
     Finding,
     Layer,
+    Place,
 )
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
@@ -34,6 +38,8 @@ WHOLE, FETCHED = "C9j", "C9k"
 """Clauses about single stores: each word is written at once, and fetches see it afterwards."""
 OF_STORES = (WHOLE, FETCHED)
 REFUSALS = (REFUSAL, HALF_DONE, REACH)
+OF_FRAME_POINTERS = ("C6a", "C6b")
+"""Clauses about what the kernel panics of where it tests frame pointers."""
 
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
@@ -45,9 +51,9 @@ UNDER_NMIS = "an-nmi-while-a-site-is-patched"
 COMBINATIONS = "every-combination-of-features"
 AT_BOOT = ("the-first-call-at-boot", "switching-off-at-boot")
 """Checks of a guest that does not reach its workload."""
-OF_BOOT = ("C9a", "C3c")
-"""The clause that a guest breaks by dying at boot if nothing more is known: its sites cannot be
-switched off or, in a static build, an untraced call fails."""
+OF_BOOT = ("C8h", "C9a", "C3c")
+"""The clause that a guest breaks by dying at boot: the port is not ready or, if nothing more is
+known, its sites cannot be switched off or, in a static build, an untraced call fails."""
 
 Told = tuple[str, Failure]
 """A failure and its clause."""
@@ -95,13 +101,19 @@ class _Group:
 
 def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
     clause, failure = one
-    vague = failure.about == BOOT and clause not in OF_BOOT
+    best = {BOOT: OF_BOOT, FRAME_POINTER: OF_FRAME_POINTERS}.get(failure.about, (clause,))
+    vague = clause not in best
     # Wrong words are better evidence than an error that they caused, and sites are written
     # before slots.
     patching = failure.layer is Layer.PATCHING
     not_observed = patching and "found" not in failure.evidence
     slots = patching and _subject(failure) == "slots"
-    return vague, failure.layer, failure.died, not_observed, slots, failure.place is None
+    return vague, failure.layer, failure.died, not_observed, slots, _cause_at(failure) is None
+
+
+def _cause_at(failure: Failure) -> Place | None:
+    """The failure's place, if failures with this place have one cause."""
+    return None if failure.place is None or failure.place.how in HINTS else failure.place
 
 
 def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:
@@ -148,10 +160,13 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     if failure.cause is not None:
         yield from _keys(*failure.cause)
         return
-    place = failure.place
+    place = _cause_at(failure)
     if failure.layer is Layer.PATCHING and failure.about != BOOT:
-        yield _subject(failure), aspect_of(clause, failure)
+        if failure.about == UNLOADED:
+            yield UNLOADED
         aspect = aspect_of(clause, failure)
+        # Targets are encoded for sites as for slots.
+        yield "" if aspect == REACH else _subject(failure), aspect
         # A wrong store is wrong in every check.
         if place is not None and (place.how not in (CALLED, WROTE) or aspect in OF_STORES):
             yield place.file, place.line, aspect
@@ -192,6 +207,9 @@ def _follows(group: _Group, root: _Group) -> bool:
     if group.at_boot:
         return any(failure.check in AT_BOOT for _, failure in root.told)
     if group.layer is Layer.PATCHING:
+        died_in = {failure.patching for _, failure in root.told if failure.died}
+        if all(failure.died and failure.patching in died_in for _, failure in group.told):
+            return True
         # Wrong words may be refused or accepted when they are to be replaced.
         return (
             root.aspects == {"words"}
@@ -209,16 +227,16 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
     # No other checks run on the combinations of features.
     alone = all(failure.check == COMBINATIONS for _, failure in group.told)
-    died = all(failure.died and failure.place is None for _, failure in group.told)
+    died = all(failure.died and _cause_at(failure) is None for _, failure in group.told)
     if group.layer is not Layer.WORKLOAD and not (group.layer is Layer.CALL and died):
         return False
     if root.layer not in (Layer.CALL, Layer.WORKLOAD) and not alone:
         return False
     if root.clauses <= OF_UNWINDERS and not group.clauses <= OF_UNWINDERS:
         return False
-    return all(
-        any(_same_way(failure, other) for _, other in root.told) for _, failure in group.told
-    )
+    same = (any(_same_way(failure, other) for _, other in root.told) for _, failure in group.told)
+    # A group has one cause: a part of it shows that, if nothing speaks for another one.
+    return any(same) if died or group.leading[0] == root.leading[0] else all(same)
 
 
 def _same_way(failure: Failure, earlier: Failure) -> bool:
@@ -233,12 +251,9 @@ def _kinds(failure: Failure) -> frozenset[str]:
 
 def _finding(group: _Group, order: Sequence[str]) -> Finding:
     clause, failure = group.leading
-    places = (
-        other.place
-        for _, other in group.told
-        if other.place is not None and other.layer is failure.layer
-    )
-    place = failure.place or next(places, None)
+    others = (other for _, other in group.told if other.layer is failure.layer)
+    places = (at for at in map(_cause_at, (failure, *others)) if at is not None)
+    place = next(places, failure.place)
     every = [*group.told, *group.followed]
     blocks = {other for other, _ in every} - {clause}
     return Finding(clause, failure.message, place, every, sorted(blocks, key=order.index))

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.errors import GuestDied, GuestError
+from harness.conformance.verdict import FRAME_POINTER, UNLOADED
+from harness.errors import GuestDied, GuestError, HarnessError
 
 RUNNING = 0.5
 """Seconds of CPU time that QEMU may use: 25 times that of the longest run of a check."""
@@ -34,6 +35,21 @@ class NeverBoots(GuestDied):
 
 class PortRefused(GuestError):
     """A patching function of the port returned an error for a valid request."""
+
+
+class NotLoaded(GuestError):
+    """The guest refused a module."""
+
+
+BAD_FRAME_POINTER = "Bad frame pointer: "
+"""Of the kernel's panic, with FUNCTION_GRAPH_FP_TEST."""
+
+
+def subject_of_end(error: HarnessError, seen: str) -> str:
+    """What the failures are about of a check that an error has ended; ``seen`` is its evidence."""
+    if isinstance(error, NotLoaded):
+        return UNLOADED
+    return FRAME_POINTER if BAD_FRAME_POINTER in seen else ""
 
 
 class HangDetector:

@@ -2,6 +2,7 @@
 """Modules of a guest under test."""
 
 from harness.conformance.bench import Bench
+from harness.conformance.hang import NotLoaded
 from harness.errors import GuestError
 from harness.image import THIS_MODULE, ModuleImage
 from harness.kbuild import module_beside
@@ -27,7 +28,7 @@ def load_module(bench: Bench, name: str, *, init: bool = True) -> ModuleImage:
     for function in ("load_module", "do_init_module")[: 1 + init]:
         status = bench.call(bench.image.address_of(function), module.this_module)
         if status:
-            raise GuestError(f"{function}() of the module {name} returned {status}")
+            raise NotLoaded(f"{function}() of the module {name} returned {status}")
         if not bench.by_port:
             bench.sites.write(module.sites, on=False)
     return module

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The places of a port's instructions in its sources."""
 
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import ABOUT, Place
 from harness.image import RunningImage
 
 PORT_FILES = ("port/", "guests/ports/")
 """The prefix of the names of a port's files in debug information; see guests/Makefile."""
+
+
+DYN_ARCH_INIT = "ftrace_dyn_arch_init"
+HIJACKS = ("ftrace_graph_func", "prepare_ftrace_return")
+SUBJECTS = {
+    **dict.fromkeys(("C4d", "C4e", "C4f", "C4g", "C4h", "C4i", "C4j", "C6a", "C12a"), HIJACKS),
+    "C8h": (DYN_ARCH_INIT,),
+}
+"""The function of the port that a clause is about: the first of these that the image has."""
 
 
 def port_file(name: str) -> str | None:
@@ -32,3 +41,9 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
     # Compilers name the parts of a split function after it: encode.part.0.
     where = function.name.partition(".")[0] if function else ""
     return Place(where, name, line.line, address, text, how)
+
+
+def subject_of(image: RunningImage, clause: str) -> Place | None:
+    """The function that the clause is about, for a failure that shows no place."""
+    addresses = [image.symbols[name] for name in SUBJECTS.get(clause, ()) if name in image.symbols]
+    return place_of(image, addresses[0], ABOUT) if addresses else None

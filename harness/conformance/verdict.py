@@ -74,6 +74,11 @@ WROTE = "wrote the code last"
 the store that all of them use.
 """
 
+ABOUT = "is what the clause is about"
+INTERRUPTED = "was interrupted last"
+HINTS = (ABOUT, INTERRUPTED)
+"""Relations of places that show where to look, and not that two failures have one cause."""
+
 BOOT = "boot"
 """Subject of failures: the guest does not reach its workload."""
 REFUSAL = "refusal"
@@ -84,6 +89,10 @@ REACH = "a target out of reach"
 """Subject of failures: a patching function accepts a target that it cannot encode."""
 OTHERS_DATA = "data that is not the port's"
 """Subject of failures: the port writes data of the kernel."""
+UNLOADED = "a module that is not loaded"
+"""Subject of failures: the guest refuses a module, whose sites the port could not switch off."""
+FRAME_POINTER = "the frame pointer"
+"""Subject of failures: the kernel cannot match a return with its call by the frame pointer."""
 MASK = "the interrupt mask"
 """Subject of failures: interrupts are masked or enabled otherwise than before."""
 

@@ -7,10 +7,13 @@ from harness.conformance.catalogue import load_catalogue
 from harness.conformance.findings import find, shape
 from harness.conformance.summary import summary_lines
 from harness.conformance.verdict import (
+    ABOUT,
     BOOT,
+    FRAME_POINTER,
     HALF_DONE,
     REACH,
     REFUSAL,
+    UNLOADED,
     WROTE,
     ClauseResult,
     Failure,
@@ -214,3 +217,55 @@ def test_what_is_refused_after_a_store_is_another_fault_than_what_is_accepted():
     assert found(("C22e", half), ("C9e", taken)) == [("C22e", []), ("C9e", [])]
     words = replace(taken, message="no nop", about="")
     assert found(("C9a", words), ("C22e", half)) == [("C9a", ["C22e"])]
+
+
+def test_a_hint_joins_no_findings():
+    """The entry of the function that a clause is about says nothing of the cause."""
+    hint = replace(LOAD, function="prepare_ftrace_return", how=ABOUT)
+    one = failure("a-call", "a hijacked call of leaf: func is wrong", Layer.CALL, place=hint)
+    other = failure("a-call", "a hijacked call of leaf: retp is wrong", Layer.CALL, place=hint)
+    assert found(("C4e", one), ("C12a", other)) == [("C4e", []), ("C12a", [])]
+    assert find([("C4e", one)], ORDER)[0].place == hint
+    known = replace(one, check="another", place=LOAD)
+    assert find([("C4e", one), ("C4e", known)], ORDER)[0].place == LOAD
+
+
+def test_a_module_that_is_not_loaded_is_one_finding():
+    message = "load_module() of the module callbacks returned -34"
+    sites = failure("module-sites-are-off", message, Layer.PATCHING, died=True, about=UNLOADED)
+    events = failure("events-of-modules", message, Layer.WORKLOAD, died=True, about=UNLOADED)
+    assert found(("C7f", sites), ("C4g", events)) == [("C7f", ["C4g"])]
+
+
+def test_sites_that_cannot_be_written_are_those_of_modules_too():
+    words = failure("switching-every-site", "f: the site is no nop", Layer.PATCHING)
+    message = "load_module() of the module callbacks returned -34"
+    sites = failure("module-sites-are-off", message, Layer.PATCHING, died=True, about=UNLOADED)
+    events = failure("events-of-modules", message, Layer.WORKLOAD, died=True, about=UNLOADED)
+    assert found(("C9a", words), ("C7f", sites), ("C4g", events)) == [("C9a", ["C4g", "C7f"])]
+
+
+def test_a_panic_about_frame_pointers_is_for_their_clause():
+    """It is seen before another clause can be judged."""
+    panic = failure("home", "the guest panicked", Layer.CALL, died=True, about=FRAME_POINTER)
+    later = replace(panic, check="events", layer=Layer.WORKLOAD)
+    assert found(("C4d", panic), ("C4d", later), ("C6b", later)) == [("C6b", ["C4d"])]
+    message = "a hijacked call of leaf: the frame pointer on the way out is another one"
+    compared = failure("home", message, Layer.CALL, "static", place=OTHER, about=FRAME_POINTER)
+    assert found(("C4d", panic), ("C6b", compared)) == [("C6b", ["C4d"])]
+
+
+def test_a_patching_function_that_does_not_end_is_one_finding():
+    message = "the guest did not come to workload_done"
+    hang = failure("sites", message, Layer.PATCHING, died=True, patching=MAKE_CALL)
+    stores = replace(hang, check="stores-and-maintenance")
+    assert found(("C9b", hang), ("C9k", stores)) == [("C9b", ["C9k"])]
+    other = replace(stores, patching=UPDATE)
+    assert found(("C9b", hang), ("C9k", other)) == [("C9b", []), ("C9k", [])]
+
+
+def test_a_death_that_follows_in_one_build_follows_in_all():
+    panic = failure("events", "the guest panicked", Layer.WORKLOAD, died=True, used=BOTH)
+    static = replace(panic, variant="static")
+    assert found(("C1a", LOST), ("C1j", panic), ("C1j", static)) == [("C1a", ["C1j"])]
+    assert found(("C1a", LOST), ("C1j", static)) == [("C1a", []), ("C1j", [])]

@@ -2,14 +2,16 @@
 """Symbols, the table of call sites, and the text as built and after boot."""
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import accumulate
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
+from harness.conformance.places import subject_of
 from harness.conformance.switch import NO_TRACER
-from harness.conformance.verdict import OTHERS_DATA, Layer
+from harness.conformance.verdict import BOOT, OTHERS_DATA, Layer
 from harness.debugger import return_address
 from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
@@ -131,10 +133,12 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     others = OthersData(bench)
     bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
-    bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}")
+    at = partial(subject_of, bench.image, "C8h")
+    # The kernel panics then, before it has a workload.
+    bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}", at, BOOT)
     written = others.changed()
     message = "ftrace_dyn_arch_init has written data that is not the port's"
-    bench.require("C8h", not written, message, None, OTHERS_DATA, data=written)
+    bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
     bench.close()
 
 

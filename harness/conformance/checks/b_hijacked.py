@@ -28,7 +28,7 @@ from harness.conformance.traced_call import (
     TracedCall,
     prepare_of,
 )
-from harness.conformance.verdict import Layer, Place
+from harness.conformance.verdict import FRAME_POINTER, Layer, Place
 from harness.errors import GuestDied
 from harness.isa import CallSite, Form
 from harness.tracer import has_one_slot, has_ops
@@ -174,7 +174,7 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: b
     _judge_saved(retrace, call, what)
     if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
         message = f"{what}: there is no frame pointer"
-        bench.require("C6a", pointer != 0, message, of_pointer, **told)
+        bench.require("C6a", pointer != 0, message, of_pointer, FRAME_POINTER, **told)
     if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
         # At a patchable entry the function has not stored it yet.
         at_place = call.place == isa.cpu.plain_address(call.caller)
@@ -313,6 +313,7 @@ def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
         went_in == came_out,
         f"{what}: the frame pointer on the way out is another one",
         partial(retrace.origin, arguments[0], HANDLER, home=True),
+        FRAME_POINTER,
         expected=f"{went_in:#x}",
         found=f"{came_out:#x}",
     )

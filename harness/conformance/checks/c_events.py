@@ -22,10 +22,11 @@ from harness.conformance.checks.registry import (
     check,
 )
 from harness.conformance.live_text import Changes
+from harness.conformance.places import place_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import PREPARE
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import Layer, Place
 from harness.debugger import return_address
 from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
@@ -326,7 +327,13 @@ def patching_makes_no_events(bench: Bench) -> None:
     # Another CPU that the port waits for takes an interrupt, whose handler is traced.
     events = [event for event in bench.guest.tracer.events() if event.cpu == bench.cpu]
     lines = [str(event) for event in events[:SHOWN]]
-    bench.require("C9m", not events, "the code that patches made events", events=lines)
+
+    def caller() -> Place | None:
+        calls = (event for event in events if isinstance(event, FunctionEvent))
+        places = (place_of(bench.image, call.parent_ip, "calls what is traced") for call in calls)
+        return next(filter(None, places), None)
+
+    bench.require("C9m", not events, "the code that patches made events", caller, events=lines)
 
 
 def answers(bench: Bench, clauses: Iterable[str], when: str) -> None:

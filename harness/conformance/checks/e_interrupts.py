@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Interrupts at each instruction of the stubs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import expected_behind, registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
+from harness.conformance.places import place_of
 from harness.conformance.retrace import KERNEL, UNWIND
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
@@ -19,7 +21,7 @@ from harness.conformance.traced_call import (
     Registers,
     free_registers,
 )
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import INTERRUPTED, Layer, Place
 from harness.debugger import return_address
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
@@ -30,6 +32,9 @@ SITE, LEAF = "check_nested_calls", "leaf"
 
 HANDLER_WORK, NMI_WORK = "injected_work", "nmi_work"
 """Traced functions that the handlers of injected interrupts and NMIs call."""
+
+TRACERS = ("the tracer", "the graph tracer")
+"""How messages name the tracer that is on: that of functions, that of calls."""
 
 MOST_STEPS = 400
 """The most instructions of the stubs at one site."""
@@ -125,22 +130,12 @@ def _same(
 def an_interrupt_at_each_instruction(bench: Bench) -> None:
     """A real interrupt with a traced handler, at entry with each tracer and at the return."""
     for graph in (False, True)[: 1 + has_graph_tracer(bench.image.symbols)]:
-        bench.fresh()
-        switch, site = Switch(bench), bench.sites.of(LEAF)
-        if graph:
-            switch.graph(True)
-        else:
-            switch.tracer(True)
-        switch.sites(True)
-        bench.run_to(site.function_address)
-        caller = return_address(bench.guest.debugger, bench.isa.abi)
-        if site.address != site.function_address:
-            bench.run_to(site.address)
-        tracer = "the graph tracer" if graph else "the tracer"
-        with bench.fail_if_guest_dies("C1j"):
-            met = _interrupt_each(bench, bench.sites.resumes(site), tracer)
-            if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
-                met += _interrupt_each(bench, caller, tracer)
+        tracer = TRACERS[graph]
+        met: list[int] = []
+        last = partial(_port_place, bench, met, INTERRUPTED)
+        with bench.fail_if_guest_dies("C1j", locate=last):
+            for _ in _interrupts(bench, graph, met):
+                pass
             recorded = _calls_of(bench, bench.sites.of(HANDLER_WORK).ip)
             bench.run_to(CALL_RETURNS)
         status = bench.guest.workload_status
@@ -162,7 +157,24 @@ def an_interrupt_at_each_instruction(bench: Bench) -> None:
             "C1j",
             recorded == len(met),
             f"{recorded} of {len(met)} handlers under {tracer} were recorded",
+            partial(_not_recorded, bench, graph),
         )
+
+
+def _not_recorded(bench: Bench, graph: bool) -> Place | None:
+    """Repeat the interrupts, up to the first one whose handler is not recorded."""
+    met: list[int] = []
+    site = bench.sites.of(HANDLER_WORK).ip
+    for _ in _interrupts(bench, graph, met):
+        if _calls_of(bench, site) < len(met):
+            return _port_place(bench, met, "was interrupted by a handler that is not recorded")
+    return None
+
+
+def _port_place(bench: Bench, met: Sequence[int], how: str) -> Place | None:
+    """The last of these addresses that is in the port."""
+    places = (place_of(bench.image, address, how) for address in reversed(met))
+    return next(filter(None, places), None)
 
 
 def _calls_of(bench: Bench, site: int) -> int:
@@ -175,12 +187,33 @@ def _calls_of(bench: Bench, site: int) -> int:
     )
 
 
-def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
-    """Continue to ``goal`` in single steps, with an interrupt after each; their addresses."""
+def _interrupts(bench: Bench, graph: bool, met: list[int]) -> Iterator[None]:
+    """Raise an interrupt after each instruction on the way of one call, in and back.
+
+    Their addresses are added to ``met``.  Each is handled when the next one is asked for.
+    """
+    bench.fresh()
+    tracer = TRACERS[graph]
+    switch, site = Switch(bench), bench.sites.of(LEAF)
+    if graph:
+        switch.graph(True)
+    else:
+        switch.tracer(True)
+    switch.sites(True)
+    bench.run_to(site.function_address)
+    caller = return_address(bench.guest.debugger, bench.isa.abi)
+    if site.address != site.function_address:
+        bench.run_to(site.address)
+    yield from _interrupt_each(bench, bench.sites.resumes(site), tracer, met)
+    if graph and bench.run_to(bench.image.address_of(LANDING), caller) != caller:
+        yield from _interrupt_each(bench, caller, tracer, met)
+
+
+def _interrupt_each(bench: Bench, goal: int, tracer: str, met: list[int]) -> Iterator[None]:
+    """Continue to ``goal`` in single steps, with an interrupt after each."""
     isa, debugger, functions = bench.isa, bench.guest.debugger, _functions(bench, KERNEL)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     mask = isa.cpu.interrupt_mask(_status(bench))
-    met: list[int] = []
     for _ in range(MOST_STEPS):
         delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
         if here in functions:
@@ -188,13 +221,14 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str) -> list[int]:
         else:
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
-            return met
+            return
         status = _status(bench)
         held = delayed or isa.cpu.in_block(status)
         # Where the port masks them an interrupt would come later.
         if here not in functions and not held and isa.cpu.interrupt_mask(status) == mask:
-            _interrupt(bench, here, tracer)
             met.append(here)
+            _interrupt(bench, here, tracer)
+            yield
     raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
 
 
