@@ -8,11 +8,14 @@ PORT_FILES = ("port/", "guests/ports/")
 """The prefix of the names of a port's files in debug information; see guests/Makefile."""
 
 
-DYN_ARCH_INIT = "ftrace_dyn_arch_init"
+MCOUNT = "mcount"
+"""What the architecture's compiler calls (`Sites.mcount`)."""
 HIJACKS = ("ftrace_graph_func", "prepare_ftrace_return")
 SUBJECTS = {
     **dict.fromkeys(("C4d", "C4e", "C4f", "C4g", "C4h", "C4i", "C4j", "C6a", "C12a"), HIJACKS),
-    "C8h": (DYN_ARCH_INIT,),
+    **dict.fromkeys(("C2a", "C2b", "C2c", "M2c"), ("ftrace_caller", MCOUNT)),
+    "C7f": ("ftrace_make_nop",),
+    "C8h": ("ftrace_dyn_arch_init",),
 }
 """The function of the port that a clause is about: the first of these that the image has."""
 
@@ -45,5 +48,8 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
 
 def subject_of(image: RunningImage, clause: str) -> Place | None:
     """The function that the clause is about, for a failure that shows no place."""
-    addresses = [image.symbols[name] for name in SUBJECTS.get(clause, ()) if name in image.symbols]
-    return place_of(image, addresses[0], ABOUT) if addresses else None
+    for name in SUBJECTS.get(clause, ()):
+        symbol = image.isa.sites.mcount if name == MCOUNT else name
+        if symbol in image.symbols:
+            return place_of(image, image.symbols[symbol], ABOUT)
+    return None
