@@ -145,6 +145,23 @@ def show(found: Score) -> None:
         print(f"    {finding['clause']:6} {finding['message'][:100]!a}", flush=True)
 
 
+def table(scores: list[Score]) -> Iterator[str]:
+    """The table of docs/mutants.rst: a line for each mutant, in reStructuredText."""
+    rows = [("mutant", "first finding", "place", "further findings")]
+    for found in scores:
+        first, *others = found.findings or [{}]
+        place = f"{first.get('function') or first.get('file') or ''}"
+        mark = "" if found.in_function else " (1)"
+        clause = f"{first.get('clause', 'none')}{'' if found.right else ' (2)'}"
+        rows.append(
+            (found.mutant.id, clause, place + mark, " ".join(other["clause"] for other in others))
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = "  ".join("=" * width for width in widths)
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    yield from (rule, lines[0], rule, *lines[1:], rule)
+
+
 def main() -> None:
     """Judge the chosen mutants, and print the table."""
     parser = argparse.ArgumentParser(
@@ -152,6 +169,7 @@ def main() -> None:
     )
     parser.add_argument("-c", dest="config", required=True)
     parser.add_argument("-o", dest="directory", type=Path, required=True)
+    parser.add_argument("--table", action="store_true", help="end with a table for a document")
     parser.add_argument("globs", nargs="*", default=["*"])
     options = parser.parse_intermixed_args()
     options.directory.mkdir(parents=True, exist_ok=True)
@@ -185,6 +203,8 @@ def main() -> None:
         ),
     ):
         print(f"  {number} {sentence}")
+    if options.table:
+        print(*table(scores), sep="\n")
     sys.exit(bool(unjudged) or not all(found.right for found in scores))
 
 
