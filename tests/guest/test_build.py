@@ -15,6 +15,7 @@ from harness.errors import UsageError
 from harness.image import Image
 from harness.kbuild import GuestSpec, plan_build
 from support.command import harness
+from tests.support.configs import others
 
 
 @pytest.fixture
@@ -43,14 +44,14 @@ def test_a_config_builds_once(name: str, empty_cache: Path) -> None:
 
 
 @pytest.mark.parametrize("workload", list_workloads())
-@pytest.mark.parametrize("name", ["mips64el-malta", "aarch64-virt"])
+@pytest.mark.parametrize("name", ["mips64el-malta", "aarch64-virt", *others()])
 def test_every_workload_builds_without_a_warning(name: str, workload: str) -> None:
     lines: list[str] = []
     plan_build(GuestSpec.of(name, workload)).run(lines.append)
     assert not [line for line in lines if "warning" in line]
 
 
-@pytest.mark.parametrize("name", ["mips-malta", "aarch64-virt-patchable"])
+@pytest.mark.parametrize("name", ["mips-malta", "aarch64-virt-patchable", *others()])
 def test_the_line_works_by_hand_on_a_read_only_tree(
     name: str, empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
