@@ -68,8 +68,10 @@ def _survivors(session: Session, before: dict[str, int]) -> None:
     isa, now = guest.image.isa, guest.debugger.registers()
     digits = guest.image.bits // 4
     form = guest.image.sites[0].form
+    nested = guest.spec is None or guest.spec.port.kernel.nested_functions
+    without = "" if nested else isa.abi.static_chain
     for name in dict.fromkeys((*isa.abi.at_site(form).live, *isa.abi.saved, *isa.abi.fixed)):
-        if name not in before:
+        if name not in before or name == without:
             continue
         then, value = before[name], now[name]
         line = f"{name:>6}  {then & isa.mask:0{digits}x}  {value & isa.mask:0{digits}x}"

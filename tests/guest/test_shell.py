@@ -17,9 +17,10 @@ from harness.kbuild import GuestSpec, build_guest
 from harness.machine import Machine
 from support.command import children, harness, pytest_arguments
 from support.terminal import Terminal
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-bti-pac-patchable"]
-"""One of each word size, byte order and architecture; the prompt is the same on all."""
+CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-bti-pac-patchable", *others()]
+"""Of each word size, byte order and architecture; the prompt is the same on all."""
 
 READY = "or help."
 
