@@ -13,8 +13,9 @@ from harness.errors import GdbError, HarnessError, UsageError
 from harness.shell import Session
 from harness.shell.line import execute
 from harness.shell.verb import VERBS
+from tests.support.configs import others
 
-CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
+CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable", *others()]
 
 ABSURD = ("''", "nosuch", "-1", "'\x1b[2J'", "9" * 40, "x" * 5000, "\N{SNOWMAN}", "'a b'", "--")
 
@@ -95,7 +96,7 @@ REFUSED = {
     "trace_pipe": ("x", "> x"),
     "trace_marker": ("",),
     "touched_functions": ("x", "> x"),
-    "tracing_cpumask": (*ABSURD, "g", "0x1", "1,,1", "8", "1 1", ">"),
+    "tracing_cpumask": (*ABSURD, "g", "0x1", "1,,1", "100", "1 1", ">"),
     "tracing_max_latency": (*ABSURD, "1.5", "1 2", ">"),
     "tracing_on": (*ABSURD, "2", "yes", "0 1", ">"),
     "tracing_thresh": (*ABSURD, "1.5", "1 2", ">"),
