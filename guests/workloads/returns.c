@@ -487,7 +487,7 @@ traced bool check_stack_protector(void)
 	return use_stack_protector(6) == 7;
 }
 
-#ifdef __clang__	/* It has no nested functions. */
+#if defined(__clang__) && !defined(NO_NESTED_FUNCTIONS)	/* It has none. */
 #define NO_NESTED_FUNCTIONS
 #endif
 

@@ -3,9 +3,8 @@
 #include <linux/module.h>
 #include <linux/unwind_tables.h>
 
-#include <asm/stacktrace.h>
-
 #ifdef __thumb__
+#include <asm/stacktrace.h>
 
 #define DWARF_R7	7
 #define DWARF_SP	13
