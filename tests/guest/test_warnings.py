@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.config import list_modules, load_config
+from harness.isa import architectures
 from harness.kbuild import GuestSpec, plan_build
+from tests.support.configs import others
 
 ROOT = Path(__file__).parents[2]
 FILES = [*ROOT.glob("guests/workloads/*.c"), *ROOT.glob("tests/*/workloads/*.c")]
@@ -22,20 +24,19 @@ MODULE = re.compile(r"^module_(init|exit|run)\(", re.MULTILINE)
 WRONG_ON_PURPOSE = re.compile(r"^test_build_|return undeclared")
 WITH_HEADER = re.compile(r'^#include "', re.MULTILINE)
 
-CONFIGS = ["mips-malta", "aarch64-virt-smp", "mips64el-malta"]
+CONFIGS = ["mips-malta", "aarch64-virt-smp", "mips64el-malta", *others()]
 
 
 def compilers(name: str) -> Iterator[str]:
-    """Every gcc with the config's prefix and every clang that is on the path, each once."""
-    pattern = re.escape(load_config(name).build.cross_compile) + r"gcc(-\d+)?"
-    if not name.startswith("mips64"):
-        pattern += r"|clang(-\d+)?"  # of n64 it builds no guests
+    """Every gcc for the config, then every clang that is on the path, each once: as gcc-12."""
+    prefix = load_config(name).build.cross_compile
+    pattern = re.escape(prefix) + r"gcc(-\d+)?|clang(-\d+)?"
     found: dict[Path, str] = {}
     for directory in map(Path, os.get_exec_path()):
         for path in sorted(directory.iterdir()) if directory.is_dir() else ():
             if re.fullmatch(pattern, path.name):
-                found.setdefault(path.resolve(), path.name)
-    yield from found.values()
+                found.setdefault(path.resolve(), path.name.removeprefix(prefix))
+    yield from sorted(found.values(), reverse=True)
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -49,11 +50,14 @@ def texts() -> Iterator[tuple[str, str]]:
             yield f"{path.stem}_{number}.c", textwrap.dedent(block)
 
 
-def write_texts(kind: re.Pattern[str], directory: Path) -> list[Path]:
-    """The workloads or the modules among the texts, as files."""
+def write_texts(kind: re.Pattern[str], architecture: str, directory: Path) -> list[Path]:
+    """The workloads or the modules among the texts, as files; none in another's assembly."""
+    foreign = re.compile("|".join(f"_{one}_" for one in architectures() if one != architecture))
     files = []
     for name, text in texts():
         if WITH_HEADER.search(text) or WRONG_ON_PURPOSE.search(f"{name} {text}"):
+            continue
+        if "__asm__" in text and foreign.search(name):
             continue
         if kind.search(text):
             files.append(directory / name)
@@ -68,27 +72,41 @@ def run(command: Sequence[str], directory: Path) -> str:
     return done.stdout
 
 
+def refusal(command: Sequence[str], directory: Path) -> str:
+    """What the Makefile of the guests says against clang; empty if it has nothing against it."""
+    done = subprocess.run(
+        [*command, "-n"], cwd=directory, capture_output=True, text=True, check=False
+    )
+    said = re.search(r"\*\*\* (.*\bclang\b.*)\.  Stop\.", done.stderr)
+    return said[1] if said else ""
+
+
+@pytest.mark.builds
 @pytest.mark.parametrize(
     ("name", "compiler"), [(name, compiler) for name in CONFIGS for compiler in compilers(name)]
 )
-def test_nothing_warns(name: str, compiler: str, tmp_path: Path, thorough: bool) -> None:
+def test_nothing_warns(name: str, compiler: str, tmp_path: Path) -> None:
     config = load_config(name)
-    clang = compiler.startswith("clang")
-    if name != CONFIGS[clang] and not thorough:
-        pytest.skip("one gcc and one clang are enough (--all-configs runs it)")
-    # Of MIPS clang builds no modules.
-    modules = [] if clang and name.startswith("mips") else list_modules()
-    make = [*plan_build(GuestSpec.of(config, modules=modules)).command(tmp_path / "out")]
-    if clang:
+
+    def make_with(modules: Sequence[str]) -> list[str]:
+        make = [*plan_build(GuestSpec.of(config, modules=modules)).command(tmp_path / "out")]
+        if not compiler.startswith("clang"):
+            return [*make, f"CC={config.build.cross_compile}{compiler}"]
         target = config.build.cross_compile.removesuffix("-")
-        make += ["COMPILER=clang", f"CC={compiler} --target={target}"]
-    else:
-        make.append(f"CC={compiler}")
+        return [*make, "COMPILER=clang", f"CC={compiler} --target={target}"]
+
+    modules = list_modules()
+    if compiler.startswith("clang"):
+        if refused := refusal(make_with([]), tmp_path):
+            pytest.skip(refused)
+        if refusal(make_with(modules), tmp_path):
+            modules = []
+    make = make_with(modules)
     objects = [f"{tmp_path}/out/modules/{module}.o" for module in modules]
     run([*make, f"{tmp_path}/out/vmlinux", *objects], tmp_path)
 
-    workloads = [*FILES, *write_texts(WORKLOAD, tmp_path)]
-    own_modules = write_texts(MODULE, tmp_path)
+    workloads = [*FILES, *write_texts(WORKLOAD, config.architecture, tmp_path)]
+    own_modules = write_texts(MODULE, config.architecture, tmp_path)
     assert len(workloads) > 40
     assert len(own_modules) > 4
     targets = [("workload/calls.o", workloads)]
