@@ -234,7 +234,8 @@ def _follows(group: _Group, root: _Group) -> bool:
         return False
     if root.clauses <= OF_UNWINDERS and not group.clauses <= OF_UNWINDERS:
         return False
-    same = (any(_same_way(failure, other) for _, other in root.told) for _, failure in group.told)
+    known = [failure for _, failure in (*root.told, *root.followed)]
+    same = (any(_same_way(failure, other) for other in known) for _, failure in group.told)
     # A group has one cause: a part of it shows that, if nothing speaks for another one.
     return any(same) if died or group.leading[0] == root.leading[0] else all(same)
 

@@ -12,8 +12,9 @@ MCOUNT = "mcount"
 """What the architecture's compiler calls (`Sites.mcount`)."""
 HIJACKS = ("ftrace_graph_func", "prepare_ftrace_return")
 SUBJECTS = {
-    **dict.fromkeys(("C4d", "C4e", "C4f", "C4g", "C4h", "C4i", "C4j", "C6a", "C12a"), HIJACKS),
-    **dict.fromkeys(("C2a", "C2b", "C2c", "M2c"), ("ftrace_caller", MCOUNT)),
+    **dict.fromkeys(("C1j", "C2a", "C2b", "C2c", "M2c"), ("ftrace_caller", MCOUNT)),
+    **dict.fromkeys(("C4d", "C4e", "C4f", "C4g", "C4h", "C4i", "C4j"), HIJACKS),
+    **dict.fromkeys(("C6a", "C6b", "C12a"), HIJACKS),
     "C7f": ("ftrace_make_nop",),
     "C8h": ("ftrace_dyn_arch_init",),
 }

@@ -269,3 +269,13 @@ def test_a_death_that_follows_in_one_build_follows_in_all():
     static = replace(panic, variant="static")
     assert found(("C1a", LOST), ("C1j", panic), ("C1j", static)) == [("C1a", ["C1j"])]
     assert found(("C1a", LOST), ("C1j", static)) == [("C1a", []), ("C1j", [])]
+
+
+def test_what_follows_shows_the_way_in_another_build():
+    """A build of another kind, of which one failure has this cause, has it for others too."""
+    hang = failure("open-calls", "the guest did not come home", Layer.WORKLOAD, used=BOTH)
+    static = replace(EVENTS, variant="static")
+    other = replace(static, check="prologues", message="the events are wrong in another way")
+    told = [("C4d", hang), ("C4d", EVENTS), ("C4d", static), ("C4i", other)]
+    assert found(*told) == [("C4d", ["C4i"])]
+    assert found(("C4d", hang), ("C4i", other)) == [("C4d", []), ("C4i", [])]
