@@ -41,6 +41,13 @@ REFUSALS = (REFUSAL, HALF_DONE, REACH)
 OF_FRAME_POINTERS = ("C6a", "C6b")
 """Clauses about what the kernel panics of where it tests frame pointers."""
 
+SHORT_WAY = "C3d"
+"""The clause about what is executed without a tracer."""
+ONE_FACT = (SHORT_WAY, "C16a")
+"""Clauses that say that something does not happen: whatever shows that it does has one cause."""
+UNTRACED = frozenset({"C3c", "C4b"})
+"""Clauses about what a call without a tracer changes."""
+
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
 
@@ -175,6 +182,8 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         yield place.function, place.file, place.line
     if failure.about:
         yield failure.about
+    if clause in ONE_FACT:
+        yield clause
     if not failure.died:
         # The same message about another call is the same failure, also from another check.
         check = "" if failure.layer is Layer.CALL else failure.check
@@ -225,6 +234,8 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
         if idle and any(failure.check == AFTER_BOOT for _, failure in root.told):
             return True
+    if group.leading[0] == SHORT_WAY and root.clauses & UNTRACED:
+        return True
     # No other checks run on the combinations of features.
     alone = all(failure.check == COMBINATIONS for _, failure in group.told)
     died = all(failure.died and _cause_at(failure) is None for _, failure in group.told)

@@ -16,6 +16,8 @@ SUBJECTS = {
     **dict.fromkeys(("C4d", "C4e", "C4f", "C4g", "C4h", "C4i", "C4j"), HIJACKS),
     **dict.fromkeys(("C6a", "C6b", "C12a"), HIJACKS),
     "C7f": ("ftrace_make_nop",),
+    "C13f": ("arch_syscall_addr",),
+    "C13g": ("arch_syscall_match_sym_name", "arch_syscall_addr"),
     "C8h": ("ftrace_dyn_arch_init",),
 }
 """The function of the port that a clause is about: the first of these that the image has."""

@@ -279,3 +279,19 @@ def test_what_follows_shows_the_way_in_another_build():
     told = [("C4d", hang), ("C4d", EVENTS), ("C4d", static), ("C4i", other)]
     assert found(*told) == [("C4d", ["C4i"])]
     assert found(("C4d", hang), ("C4i", other)) == [("C4d", []), ("C4i", [])]
+
+
+def test_whatever_shows_that_a_stopped_tracer_is_called_is_one_finding():
+    one = failure("idle", "a call of leaf came to the tracer", Layer.CALL, place=LOAD)
+    other = failure("idle", "a call of leaf: ra is another one", Layer.CALL, place=OTHER)
+    events = failure("stops", "473 events with function_trace_stop 0x1", Layer.WORKLOAD)
+    assert found(*(("C16a", told) for told in (one, other, events))) == [("C16a", [])]
+
+
+def test_the_way_without_a_tracer_is_long_if_it_leads_to_one():
+    graph = failure("idle", "a call of leaf came to the graph tracer", Layer.CALL, place=LOAD)
+    stored = failure("way", "something is stored", Layer.CALL)
+    steps = failure("way", "125 instructions from the call to its return", Layer.CALL)
+    told = [("C3d", stored), ("C3d", steps)]
+    assert found(("C4b", graph), *told) == [("C4b", ["C3d"])]
+    assert found(*told) == [("C3d", [])]

@@ -50,6 +50,11 @@ def graph_stub(bench: Bench) -> str:
     return "C4c" if has_ops(symbols) else "C11b"
 
 
+def way_in(bench: Bench) -> str:
+    """The clause that requires the call of the graph tracer."""
+    return graph_stub(bench) if bench.variant.name == DYNAMIC else "C4a"
+
+
 def _hijacked(
     bench: Bench,
     name: str,
@@ -108,7 +113,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 if count:
                     judge_tracer(retrace, call, what)
             judge_records(bench, call, prepare_of(bench.image), what)
-            if _judge_graph_entry(retrace, call, what, dynamic):
+            if _judge_graph_entry(retrace, call, what):
                 compare(retrace, call, what, ALL_C4C, hijacked=True)
 
 
@@ -146,13 +151,12 @@ def _judge_first(retrace: Retrace, error: NotReached) -> None:
         bench.mark_unfinished()
 
 
-def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str, dynamic: bool) -> bool:
+def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
     """The arguments that prepare_ftrace_return passes on."""
     bench = retrace.bench
     isa, site = bench.isa, call.site
     prepare, count = prepare_of(bench.image), len(call.called.get(GRAPH_ENTER, ()))
-    stub = graph_stub(bench) if dynamic else "C4a"
-    reached = "C4d" if prepare in call.called else stub
+    reached = "C4d" if prepare in call.called else way_in(bench)
     message = f"{what} came {count} times to {GRAPH_ENTER}"
     if not bench.require(reached, count == 1, message, partial(_ends, retrace, call)):
         return False
@@ -358,7 +362,7 @@ def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
         _compare_return(retrace, call, what, ALL_C5G)
 
 
-@check("C4f", variants=BOTH, features=GRAPH, layer=Layer.CALL)
+@check(*("C4f", "C4a", "C4c", "C11b", "C20a"), variants=BOTH, features=GRAPH, layer=Layer.CALL)
 def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
     """The entry handler returns 0: the function returns as if it were not traced."""
     for name in (LEAF, OTHER):
@@ -376,5 +380,6 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
         )
         asked = GRAPH_ENTER in call.called
         message = f"{what} did not come to {GRAPH_ENTER}"
-        bench.require("C4f", asked, message, partial(_ends, retrace, call))
+        reached = "C4f" if prepare_of(bench.image) in call.called else way_in(bench)
+        bench.require(reached, asked, message, partial(_ends, retrace, call))
         compare(retrace, call, what, dict.fromkeys(ALL_C4C, "C4f"))

@@ -32,6 +32,10 @@ MAPPED = (-12, -22, -9)
 OTHER_WORK = 0x200
 """A thread flag that the guest's kernel does not use: another reason for the slow path."""
 
+ENTRIES, EXITS = "entries of system calls", "exits of system calls"
+FUNCTIONS, NAMES = "functions of system calls", "names of system calls"
+"""Subjects of failures."""
+
 
 @dataclass(frozen=True, slots=True)
 class SyscallMetadata:
@@ -115,14 +119,11 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     names, base = {place: name for name, place in numbers.items()}, bench.isa.abi.first_syscall
     found = [names.get(number - base, "") for number in ids[FIRST:]]
     expected = [*CALLS, *([""] * UNKNOWN), "exit"]
-    bench.require(
-        "C13d",
-        found == expected,
-        "the entries are not the system calls that the program makes",
-        expected=expected,
-        found=found,
-        events=shown,
-    )
+    told = {"expected": expected, "found": found, "events": shown}
+    message = "the entries are not the system calls that the program makes"
+    entered = bench.require("C13d", found == expected, message, None, ENTRIES, **told)
+    # What is not recorded has no arguments and no exit.
+    about = "" if entered else ENTRIES
     mask = bench.isa.mask
     given = [event.fields["args"] for event in enters if _is(event, names, base, "mmap")]
     wanted = [
@@ -134,24 +135,25 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
         "C13d",
         given == wanted,
         "the arguments of mmap are others",
+        None,
+        about,
         expected=[str(one) for one in wanted],
         found=[str(one) for one in given],
     )
     kinds = [event.name for event in events]
     right = kinds == ["sys_enter", "sys_exit"] * len(leaves) + ["sys_enter"]
-    bench.require("C13e", right, "entry and exit do not take turns", events=shown)
+    message, about = "entry and exit do not take turns", about or EXITS
+    if bench.require("C13e", right, message, None, about, events=shown):
+        about = ""
     pairs = zip(enters, leaves, strict=False)
     wrong = [str(leave) for enter, leave in pairs if _number(enter) != _number(leave)]
-    bench.require("C13e", not wrong, "an exit is of another system call", events=wrong[:6])
+    message = "an exit is of another system call"
+    bench.require("C13e", not wrong, message, None, about, events=wrong[:6])
     for name, results in (("write", WRITTEN), ("mmap", MAPPED)):
         got = tuple(event.fields["ret"] for event in leaves if _is(event, names, base, name))
-        bench.require(
-            "C13e",
-            got == results,
-            f"the results of {name} are others",
-            expected=str(results),
-            found=str(got),
-        )
+        message = f"the results of {name} are others"
+        same = got == results
+        bench.require("C13e", same, message, None, about, expected=str(results), found=str(got))
 
 
 def _number(event: TraceEvent) -> int:
@@ -242,17 +244,22 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
             address = bench.call_for_word(
                 bench.image.address_of("arch_syscall_addr"), base + call.index
             )
-        bench.require(
+        right = bench.require(
             "C13f",
             address == call.function,
             f"arch_syscall_addr({base + call.index}) is not {call.symbol}",
+            None,
+            FUNCTIONS,
             expected=f"{call.function:#x}",
             found=f"{address:#x} {bench.image.symbolize(address)}",
         )
+        # The kernel looks for a name among the symbols of these addresses.
         bench.require(
             "C13g",
             call.number == base + call.index,
             f"{call.symbol} was not found to be {call.name}: number {call.number}",
+            None,
+            NAMES if right else FUNCTIONS,
         )
     if bench.kernel.syscall_numbers == "any":
         _other_numbers(bench, calls)
@@ -277,4 +284,6 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
             "C13g",
             bool(answer & 0xFF) == belong,
             f"arch_syscall_match_sym_name({symbol}, {name}) is {answer & 0xFF}",
+            None,
+            NAMES,
         )
