@@ -30,6 +30,8 @@ _CALL = re.compile(
     r"( that is traced too| with (the site \w+|no tracer|function_trace_stop))?):? "
 )
 """How messages about one call begin."""
+_COMBINATION = re.compile(r"^\w+ without [A-Z_, ]+: ")
+"""How messages about a combination of features begin."""
 
 OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftrace_modify_graph")
 """Prefixes of the names of the port's functions that patch the slots of tracers."""
@@ -207,8 +209,8 @@ def aspect_of(clause: str, failure: Failure) -> str:
 
 
 def shape(message: str) -> str:
-    """A message without the call or the site at its beginning, and without numbers."""
-    return _NUMBER.sub("#", _SITE.sub("", _CALL.sub("", message)))
+    """A message without the build, the call or the site at its beginning, and without numbers."""
+    return _NUMBER.sub("#", _SITE.sub("", _CALL.sub("", _COMBINATION.sub("", message))))
 
 
 def _follows(group: _Group, root: _Group) -> bool:

@@ -123,6 +123,7 @@ def test_the_shape_of_a_message_has_no_names_and_numbers():
     assert shape("leaf: 3 of 0x80 changed") == "# of # changed"
     assert shape("a call of leaf with the site off came to x") == "came to x"
     assert shape("the first call of the workload: args changed: a1") == "args changed: a1"
+    assert shape("static without FEATURE, OTHER: a call of leaf came to x") == "came to x"
 
 
 def test_the_summary_fits_on_a_screen():

@@ -33,6 +33,7 @@ OTHER_WORK = 0x200
 """A thread flag that the guest's kernel does not use: another reason for the slow path."""
 
 ENTRIES, EXITS = "entries of system calls", "exits of system calls"
+RESULTS, NO_NUMBERS = "results of system calls", "numbers of no system calls"
 FUNCTIONS, NAMES = "functions of system calls", "names of system calls"
 """Subjects of failures."""
 
@@ -142,9 +143,9 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     )
     kinds = [event.name for event in events]
     right = kinds == ["sys_enter", "sys_exit"] * len(leaves) + ["sys_enter"]
-    message, about = "entry and exit do not take turns", about or EXITS
-    if bench.require("C13e", right, message, None, about, events=shown):
-        about = ""
+    message = "entry and exit do not take turns"
+    if not bench.require("C13e", right, message, None, about or EXITS, events=shown):
+        about = about or EXITS
     pairs = zip(enters, leaves, strict=False)
     wrong = [str(leave) for enter, leave in pairs if _number(enter) != _number(leave)]
     message = "an exit is of another system call"
@@ -153,7 +154,8 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
         got = tuple(event.fields["ret"] for event in leaves if _is(event, names, base, name))
         message = f"the results of {name} are others"
         same = got == results
-        bench.require("C13e", same, message, None, about, expected=str(results), found=str(got))
+        of = about or RESULTS
+        bench.require("C13e", same, message, None, of, expected=str(results), found=str(got))
 
 
 def _number(event: TraceEvent) -> int:
@@ -228,6 +230,8 @@ def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
             "C13f",
             address not in functions,
             f"arch_syscall_addr({number}) is the function of a system call",
+            None,
+            NO_NUMBERS,
             found=bench.image.symbolize(address),
         )
     for at, held in beside.items():
