@@ -71,7 +71,7 @@ def _proof(found: Sequence[Statement], at: int, operation: str, syntax: AsmSynta
         # After what is written there.
         delayed = syntax.jumps_delay
     if operation == "double":
-        if found[at].text == "nop":
+        if _is_nop(found[at]):
             return IDEMPOTENT
         # After an unconditional branch without a delay slot, or after its delay slot.
         last = before.text if before is not None and delayed else found[at].text
@@ -93,7 +93,12 @@ def _proof(found: Sequence[Statement], at: int, operation: str, syntax: AsmSynta
 
 def _is_slot(found: Sequence[Statement], at: int) -> bool:
     """Whether it is a nop with a label, where a port writes a call or a jump."""
-    return found[at].text == "nop" and at > 0 and found[at - 1].is_label
+    return _is_nop(found[at]) and at > 0 and found[at - 1].is_label
+
+
+def _is_nop(one: Statement) -> bool:
+    """Whether it is a nop, of any width."""
+    return one.text.partition(".")[0] == "nop"
 
 
 def _idempotent(effect: Effect) -> bool:
@@ -144,7 +149,7 @@ def _mutated(
     one, rest = found[at], list(found[at + 1 :])
     mnemonic, _, operands = one.text.partition(" ")
     if operation == "drop":
-        return rest if mnemonic == "nop" else [Statement("nop", one.function), *rest]
+        return rest if _is_nop(one) else [Statement("nop", one.function), *rest]
     if operation == "double":
         return [one, one, *rest]
     if operation == "swap":

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from harness.errors import RangeError
 from harness.isa import CallSite, FlowKind, Form, SiteState, for_elf
+from harness.mutation.assembly import statements
+from harness.mutation.operators import IDEMPOTENT, faults
 
 MACHINE = 40
 ISA = for_elf(MACHINE, 32, "little", marked=True)
@@ -245,3 +247,12 @@ def test_the_assemblers_syntax() -> None:
     assert effect is not None
     assert (effect.writes, effect.loads) == ({"r1"}, ("r4", "24", 4))
     assert syntax.effect("bl f") is None
+
+
+def test_a_wide_nop_with_a_label_is_a_slot() -> None:
+    """A port writes a call there: nothing shows that another order would do the same."""
+    found = statements("slot:\n\tnop.w\n\tmov sp, fp\n")
+    made = {fault.name: fault for fault in faults(found, ISA.asm_syntax)}
+    assert made["slot/0/swap"].equivalent == ""
+    assert made["slot/0/double"].equivalent == IDEMPOTENT
+    assert "nop" not in made["slot/0/drop"].source
