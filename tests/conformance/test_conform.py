@@ -20,11 +20,12 @@ from harness.mutation.kill_table import kill_table
 from page_checks import check_pages
 from support.command import harness
 from support.rewriting import rewritten
+from tests.support.configs import others
 
 CONFIGS = ["mips-malta", "aarch64-virt-bti-pac-patchable"]
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", [*CONFIGS, *others()])
 def test_the_reference_port_passes_every_clause(config):
     [report] = conform([suite_spec(config)])
     assert not report.failed, "\n".join(lines(report, ["harness", "conform"]))
