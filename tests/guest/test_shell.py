@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,7 @@ CONFIGS = ["mips-malta", "mips64el-malta", "aarch64-virt-bti-pac-patchable", *ot
 """Of each word size, byte order and architecture; the prompt is the same on all."""
 
 READY = "or help."
+FOREVER = str(Path(__file__).parents[1] / "oracle/workloads/forever.c")
 
 PANICS = """
 #include <linux/bug.h>
@@ -111,9 +113,11 @@ def test_gdb_says_all_that_it_says_elsewhere(terminal, tmp_path):
 
 
 def test_the_state_names_the_cpu_that_gdb_looks_at(tmp_path):
-    with Terminal("shell", "-c", "aarch64-virt-smp", state_home=tmp_path) as terminal:
+    # A workload that ends may do so before the terminal has shown that it runs.
+    started = ("shell", "-c", "aarch64-virt-smp", "--workload", FOREVER)
+    with Terminal(*started, state_home=tmp_path) as terminal:
         terminal.wait(READY)
-        terminal.do("run do_loop", "stopped at do_loop, CPU 0 ")
+        terminal.do("run nested", "stopped at nested, CPU 0 ")
         terminal.do("thread 3", "CPU 0, CPU 2 is selected in gdb")
         terminal.do("where", "CPU 3 at")
         terminal.do("p $_thread", "= 3")
