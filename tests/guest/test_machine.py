@@ -142,7 +142,6 @@ def test_killed_qemu_is_noticed():
 def test_nothing_outlives_a_killed_harness(tmp_path):
     script = """\
 import time
-from harness.isa import cpu_of
 from harness.kbuild import GuestSpec, build_guest
 from harness.config import load_config
 from harness.debugger import Debugger
