@@ -156,9 +156,8 @@ class Bench:
         self.mark_unfinished()
         seen = error.evidence or self.where()
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
-        found, about = (
-            (None, BOOT) if boot else (self._located(self.locate), subject_of_end(error, seen))
-        )
+        found = None if boot else self._located(self.locate)
+        about = BOOT if boot else subject_of_end(error, seen)
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
             found = self._located(None)

@@ -10,7 +10,6 @@ from harness.conformance.verdict import (
     CALLED,
     FRAME_POINTER,
     HALF_DONE,
-    HINTS,
     MASK,
     OTHERS_DATA,
     REACH,
@@ -122,7 +121,7 @@ def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
 
 def _cause_at(failure: Failure) -> Place | None:
     """The failure's place, if failures with this place have one cause."""
-    return None if failure.place is None or failure.place.how in HINTS else failure.place
+    return None if failure.place is None or failure.place.is_hint else failure.place
 
 
 def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:

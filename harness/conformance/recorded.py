@@ -11,7 +11,7 @@ from harness.conformance.checks import all_checks
 from harness.conformance.engine import run_on
 from harness.conformance.findings import shape
 from harness.conformance.variants import build_variant, variant_of
-from harness.conformance.verdict import HINTS, Failure, Finding
+from harness.conformance.verdict import Failure, Finding
 from harness.errors import GuestError, HarnessError, HostError, UsageError
 from harness.files import ScratchDirectory, atomic_file
 from harness.guest import FAULT_LINES, Guest, find_fault, run_kernel
@@ -158,8 +158,7 @@ def replayed(
 def _go_to(guest: ReplayedGuest, finding: Finding) -> str:
     """Go to the last time that the place of a finding was executed, or to what died of it."""
     place = finding.first.place
-    hint = place is not None and place.how in HINTS
-    if place is not None and not hint:
+    if place is not None and not place.is_hint:
         if _back_to(guest, place.address):
             return f"{place.function}, `{place.instruction}` {place.how}"
         return f"{place.function} was not at `{place.instruction}`: this is where it was seen"

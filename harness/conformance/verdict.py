@@ -46,6 +46,11 @@ class Place:
     instruction: str
     how: str
 
+    @property
+    def is_hint(self) -> bool:
+        """Whether it shows where to look, and not that two failures have one cause."""
+        return self.how in (ABOUT, INTERRUPTED)
+
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
@@ -76,8 +81,7 @@ the store that all of them use.
 
 ABOUT = "is what the clause is about"
 INTERRUPTED = "was interrupted last"
-HINTS = (ABOUT, INTERRUPTED)
-"""Relations of places that show where to look, and not that two failures have one cause."""
+"""Relations of places that are hints."""
 
 BOOT = "boot"
 """Subject of failures: the guest does not reach its workload."""
