@@ -44,13 +44,19 @@ OF_FRAME_POINTERS = ("C6a", "C6b")
 
 SHORT_WAY = "C3d"
 """The clause about what is executed without a tracer."""
-ONE_FACT = (SHORT_WAY, "C16a")
+ONE_FACT = (SHORT_WAY, "C4b", "C16a")
 """Clauses that say that something does not happen: whatever shows that it does has one cause."""
+CONDITIONS = ({"C3b", "C16a"}, {"C4d", "C4f"}, {"C13c", "C13d"})
+"""Clauses about something that happens under a condition, and does not without it.  If both are
+broken, the condition is tested wrongly."""
 UNTRACED = frozenset({"C3c", "C4b"})
 """Clauses about what a call without a tracer changes."""
 
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
+
+MODULES = "modules"
+"""The build with modules in which sites are patched."""
 
 IN_STEPS = "stores-and-maintenance"
 AFTER_BOOT = "text-after-boot"
@@ -95,6 +101,22 @@ class _Group:
     def subjects(self) -> set[str]:
         """The subjects of patching: call sites, or the slots of tracers."""
         return {_subject(failure) for _, failure in self.told if failure.layer is Layer.PATCHING}
+
+    @property
+    def writes_wrong_calls(self) -> bool:
+        """Whether call sites get wrong words, or calls of what they cannot reach."""
+        return "call sites" in self.subjects and bool(self.aspects & {"words", REACH})
+
+    @property
+    def builds(self) -> set[str]:
+        """The builds that fail."""
+        return {failure.variant for _, failure in self.told}
+
+    @property
+    def dies_with_modules(self) -> bool:
+        """Whether all that was seen is that guests with modules do not load them, or die later."""
+        lost = (failure.died or failure.about == UNLOADED for _, failure in self.told)
+        return self.builds == {MODULES} and all(lost)
 
     @property
     def at_boot(self) -> bool:
@@ -216,6 +238,11 @@ def _follows(group: _Group, root: _Group) -> bool:
     """Whether the failures of a group follow from those of the root."""
     if group.at_boot:
         return any(failure.check in AT_BOOT for _, failure in root.told)
+    if group.dies_with_modules and root.writes_wrong_calls:
+        # Sites of modules are written by the same functions, and the debugger cannot replace them.
+        return True
+    if {group.leading[0], root.leading[0]} in CONDITIONS and group.builds <= root.builds:
+        return True
     if group.layer is Layer.PATCHING:
         died_in = {failure.patching for _, failure in root.told if failure.died}
         if all(failure.died and failure.patching in died_in for _, failure in group.told):

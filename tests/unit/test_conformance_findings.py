@@ -296,3 +296,32 @@ def test_the_way_without_a_tracer_is_long_if_it_leads_to_one():
     told = [("C3d", stored), ("C3d", steps)]
     assert found(("C4b", graph), *told) == [("C4b", ["C3d"])]
     assert found(*told) == [("C3d", [])]
+
+
+def test_whatever_reaches_the_graph_tracer_that_is_off_is_one_finding():
+    one = failure("idle", "a call of leaf came to function_graph_enter", Layer.CALL, place=LOAD)
+    other = failure("traced", "a traced call of leaf came to it", Layer.CALL, place=OTHER)
+    assert found(("C4b", one), ("C4b", other)) == [("C4b", [])]
+
+
+def test_a_condition_that_is_tested_the_wrong_way_round_is_one_finding():
+    """With the flag the tracer is called, and without it, it is not."""
+    stopped = failure("idle", "a call came to the tracer", Layer.CALL, "static-stop", place=LOAD)
+    never = replace(stopped, message="a traced call came 0 times to the tracer", place=OTHER)
+    assert found(("C16a", stopped), ("C3b", never)) == [("C16a", ["C3b"])]
+    everywhere = replace(never, variant="static")
+    told = [("C16a", stopped), ("C3b", never), ("C3b", everywhere)]
+    assert found(*told) == [("C16a", []), ("C3b", [])]
+
+
+def test_a_guest_with_modules_dies_of_calls_that_are_written_wrong():
+    far = failure("far", "0x8 is out", Layer.PATCHING, patching=MAKE_CALL, about=REACH)
+    panic = failure("graph-of-modules", "the guest panicked", 5, "modules", died=True)
+    panic = replace(panic, layer=Layer.WORKLOAD)
+    refused = replace(panic, layer=Layer.PATCHING, message="returned -22", about=UNLOADED)
+    assert found(("C9g", far), ("C7f", panic)) == [("C9g", ["C7f"])]
+    assert found(("C9g", far), ("C7f", refused)) == [("C9g", ["C7f"])]
+    slot = replace(far, patching=UPDATE)
+    assert found(("C10d", slot), ("C7f", panic)) == [("C10d", []), ("C7f", [])]
+    wrong = replace(panic, died=False, message="no events")
+    assert found(("C9g", far), ("C7f", wrong)) == [("C9g", []), ("C7f", [])]

@@ -2,6 +2,7 @@
 """The port's writes to its slots when tracers are switched: all text before and after, decoded."""
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.a_sites import judge_gate
 from harness.conformance.checks.a_text import out_of_reach, spoilt
 from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.kernel_words import excused
@@ -27,10 +28,13 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     idle = bench.code.text()
     bench.require(
         "C10b",
-        set(bench.code.changed(built, idle)) <= _slots_of_tracers(bench),
+        set(bench.code.changed(built, idle)) <= slots_of_tracers(bench),
         "to be told that there is no tracer changes more than the slot",
         text=lambda: bench.code.difference(built, idle),
     )
+    if asks_of_the_gate(bench):
+        # Boot may have left another word there.
+        judge_gate(bench, idle, built=False)
     for name in (TRACER, OTHER_TRACER, TRACER):
         target = image.address_of(name)
         with bench.fail_if_guest_dies("C10a"):
@@ -46,7 +50,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             expected=f"a call of {target:#x}",
             found=bench.code.listing(slot, held),
         )
-        allowed = _slots_of_tracers(bench) | _allowed(bench, slot)
+        allowed = slots_of_tracers(bench)
         outside = [
             address
             for address in changed
@@ -177,7 +181,7 @@ def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes], text:
     if text is texts.get((False, True)):
         bench.require(
             "C11c",
-            set(bench.code.changed(idle, text)) <= _allowed(bench, slot),
+            set(bench.code.changed(idle, text)) <= with_gate(bench, slot),
             "other words than the slot have changed",
             text=lambda: bench.code.difference(idle, text),
         )
@@ -188,14 +192,14 @@ def _patched(bench: Bench, place: int) -> range:
     return range(place, place + bench.isa.sites.slot_size)
 
 
-def _slots_of_tracers(bench: Bench) -> set[int]:
-    """Where a port may write to change the tracer: the slot, and that of the second stub."""
+def slots_of_tracers(bench: Bench) -> set[int]:
+    """Where a port may write to change the tracer: its slots, and the gate if there is one."""
     symbols = bench.image.symbols
     places = [symbols[name] for name in ("ftrace_call", "ftrace_regs_call") if name in symbols]
-    return {at for place in places for at in _patched(bench, place)}
+    return {at for place in places for at in with_gate(bench, place)}
 
 
-def _allowed(bench: Bench, slot: int) -> set[int]:
-    """Where a port may write to switch a tracer on or off."""
+def with_gate(bench: Bench, slot: int) -> set[int]:
+    """Where a port may write to switch a tracer on or off: a slot and the gate."""
     gate = [bench.image.address_of("ftrace_caller")] if bench.isa.sites.has_gate else []
     return {at for place in (slot, *gate) for at in _patched(bench, place)}

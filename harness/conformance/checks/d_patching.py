@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Patching in single steps: the stores to text, and the cache maintenance after them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.checks.a_text_slots import slots_of_tracers, with_gate
 from harness.conformance.checks.f_modules import load, sites_of
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.hang import Hang
@@ -86,7 +87,8 @@ class _Operation:
     ``prepare`` boots or restores the guest, does what must come before, and returns the call;
     ``watched`` are the addresses that it may write, and ``place`` is the site or slot;
     ``literals`` are those of the site's own ops if the image has no such site; ``constant`` must
-    not change at any time.
+    not change at any time.  Only ``own`` words are judged, if there are any: that others change is
+    seen in whole texts.
     """
 
     name: str
@@ -95,6 +97,7 @@ class _Operation:
     place: int
     literals: range = range(0)
     constant: range = range(0)
+    own: Collection[int] = ()
 
 
 def _judge(bench: Bench, operation: _Operation) -> None:
@@ -109,7 +112,7 @@ def _judge(bench: Bench, operation: _Operation) -> None:
     literal = operation.literals or bench.sites.literals_of(bench.image.sites)
     _judge_literal(bench, what, log, sorted(set(log.values) & set(literal)))
     for address, values in log.values.items():
-        if address in literal:
+        if address in literal or (operation.own and address not in operation.own):
             continue
         if address in operation.constant:
             message = f"{what}: the site was something else in between"
@@ -182,7 +185,8 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
     # As near as possible to the end of a cache line, where a wrong line shows.
     site = max(bench.image.sites, key=lambda site: site.address % LINE)
     make_call, make_nop = site_calls(bench, bench.port.record_of(site))
-    operation = partial(_kernel_operation, bench, site.address)
+    own = _around(bench, site)
+    operation = partial(_kernel_operation, bench, site.address, own)
     yield operation("switching a site on", make_call)
     yield operation("switching a site off", make_nop, make_call)
     if "ftrace_regs_caller" in bench.image.symbols:
@@ -197,7 +201,7 @@ def _kernel_sites(bench: Bench) -> Iterator[_Operation]:
         same = bench.image.address_of("ftrace_modify_call"), record, caller, caller
         register = bench.image.address_of("register_ftrace_function"), Selftest(bench).ops
         changed = operation("another ops", same, make_call, register)
-        yield replace(changed, constant=_around(bench, site))
+        yield replace(changed, constant=own)
 
 
 def _slots(bench: Bench) -> Iterator[_Operation]:
@@ -208,12 +212,14 @@ def _slots(bench: Bench) -> Iterator[_Operation]:
     tracer, other, none = (
         (update, image.address_of(name)) for name in (TRACER, "panic", NO_TRACER)
     )
-    operation = partial(_kernel_operation, bench, image.address_of("ftrace_call"))
+    slot = image.address_of("ftrace_call")
+    operation = partial(_kernel_operation, bench, slot, slots_of_tracers(bench))
     yield operation("a tracer", tracer)
     yield operation("another tracer", tracer, other)
     yield operation("no tracer", none, tracer)
     if "ftrace_graph_call" in image.symbols:
-        operation = partial(_kernel_operation, bench, image.symbols["ftrace_graph_call"])
+        slot = image.symbols["ftrace_graph_call"]
+        operation = partial(_kernel_operation, bench, slot, with_gate(bench, slot))
         enable = (image.address_of("ftrace_enable_ftrace_graph_caller"),)
         disable = (image.address_of("ftrace_disable_ftrace_graph_caller"),)
         yield operation("", enable)
@@ -221,7 +227,7 @@ def _slots(bench: Bench) -> Iterator[_Operation]:
 
 
 def _kernel_operation(
-    bench: Bench, place: int, name: str, call: Call, *earlier: Call
+    bench: Bench, place: int, own: Collection[int], name: str, call: Call, *earlier: Call
 ) -> _Operation:
     def prepare() -> Call:
         bench.fresh()
@@ -229,7 +235,7 @@ def _kernel_operation(
             bench.call(*one)
         return call
 
-    return _Operation(name, prepare, bench.image.text, place)
+    return _Operation(name, prepare, bench.image.text, place, own=own)
 
 
 def _at_an_edge(bench: Bench) -> Iterator[_Operation]:
