@@ -255,12 +255,14 @@ def switch_elsewhere(bench: Bench, site: CallSite, off: bytes, clauses: Sequence
         right = on == site.as_built[: len(off)]
     else:
         right = [target for _, target in bench.code.calls(site.address, on)] == [caller]
+    # Wrong words are better evidence than a refusal; see findings.py.
+    shown = {"words" if status and on == off else "found": bench.code.listing(site.address, on)}
     for clause in clauses:
         bench.require(
             clause,
             status == 0 and right,
             f"the site at {site.address:#x} was not switched on: error {status}",
-            found=bench.code.listing(site.address, on),
+            **shown,
         )
         bench.require(
             clause,
