@@ -10,12 +10,18 @@ PORT_FILES = ("port/", "guests/ports/")
 
 MCOUNT = "mcount"
 """What the architecture's compiler calls (`Sites.mcount`)."""
+ENTERED, LEFT = "syscall_trace_enter", "syscall_trace_leave"
 HIJACKS = ("ftrace_graph_func", "prepare_ftrace_return")
 SUBJECTS = {
-    **dict.fromkeys(("C1j", "C2a", "C2b", "C2c", "M2c"), ("ftrace_caller", MCOUNT)),
+    **dict.fromkeys(("C1j", "C2a", "C2b", "C2c", "C14b", "M2c"), ("ftrace_caller", MCOUNT)),
+    **dict.fromkeys(("C3a", "C3b", "C3d", "C16a", "C16b"), (MCOUNT,)),
+    # A call that is switched off, or one of a static build.
+    "C3c": ("ftrace_make_nop", MCOUNT),
     **dict.fromkeys(("C4d", "C4e", "C4f", "C4g", "C4h", "C4i", "C4j"), HIJACKS),
     **dict.fromkeys(("C6a", "C6b", "C12a"), HIJACKS),
     "C7f": ("ftrace_make_nop",),
+    "C13d": (ENTERED,),
+    "C13e": (LEFT,),
     "C13f": ("arch_syscall_addr",),
     "C13g": ("arch_syscall_match_sym_name", "arch_syscall_addr"),
     "C8h": ("ftrace_dyn_arch_init",),
@@ -51,7 +57,12 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
 
 def subject_of(image: RunningImage, clause: str) -> Place | None:
     """The function that the clause is about, for a failure that shows no place."""
-    for name in SUBJECTS.get(clause, ()):
+    return function_of(image, *SUBJECTS.get(clause, ()))
+
+
+def function_of(image: RunningImage, *names: str) -> Place | None:
+    """The first of these functions that the image has, as a hint."""
+    for name in names:
         symbol = image.isa.sites.mcount if name == MCOUNT else name
         if symbol in image.symbols:
             return place_of(image, image.symbols[symbol], ABOUT)

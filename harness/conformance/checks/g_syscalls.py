@@ -3,9 +3,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check
+from harness.conformance.places import ENTERED, LEFT, function_of
 from harness.conformance.verdict import Layer
 from harness.trace import TraceEvent
 from harness.tracer.threads import SYSCALL_TRACEPOINT, ThreadControl
@@ -174,10 +176,10 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
 
     Another flag is set instead: the slow path must test this flag.
     """
-    for place, expected in (
-        ("syscall_trace_enter", []),
-        ("trace_sys_enter", ["sys_enter"]),
-        ("syscall_trace_leave", ["sys_enter"]),
+    for place, function, expected in (
+        (ENTERED, ENTERED, []),
+        ("trace_sys_enter", LEFT, ["sys_enter"]),
+        (LEFT, LEFT, ["sys_enter"]),
     ):
         if place not in bench.image.symbols:
             continue
@@ -192,6 +194,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
             "C13c",
             [event.name for event in events] == expected,
             f"the thread's flag was taken away at {place}",
+            partial(function_of, bench.image, function),
             expected=expected,
             found=[str(event) for event in events[:8]],
         )
@@ -200,7 +203,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
 @check("C13c", variants=BOTH, features=TRACED, layer=Layer.CALL)
 def threads_without_the_flag_stay_on_the_fast_path(bench: Bench) -> None:
     """Without the flag the slow path is not executed."""
-    slow = [n for n in ("syscall_trace_enter", "syscall_trace_leave") if n in bench.image.symbols]
+    slow = [name for name in (ENTERED, LEFT) if name in bench.image.symbols]
     bench.fresh()
     with bench.fail_if_guest_dies("C13c"):
         here = _run(bench, CALL_RETURNS, *slow)
