@@ -300,7 +300,6 @@ void sched_boot(void)
  */
 notrace void cpu_idle(void)
 {
-	local_irq_enable();
 	for (;;)
 		arch_idle();
 }

@@ -89,15 +89,19 @@ void smp_ipi_interrupt(void)
 		sched_requested();
 }
 
-/* The rest of an arch's secondary CPU. Not traced, because it never returns. */
+/*
+ * The rest of an arch's secondary CPU. Not traced, because it never returns. It is online when it is
+ * idle: the boot CPU goes on to the workload, and nothing that can be traced runs here beside that.
+ */
 notrace void secondary_start_kernel(void)
 {
 	arch_irq_init();
 	arch_user_init();
-	__atomic_store_n(&cpu_info[smp_processor_id()].online, 1, __ATOMIC_RELEASE);
 	raw_spin_lock(&sched_spinlock);
 	sched_tick();
 	raw_spin_unlock(&sched_spinlock);
+	local_irq_enable();
+	__atomic_store_n(&cpu_info[smp_processor_id()].online, 1, __ATOMIC_RELEASE);
 	cpu_idle();
 }
 

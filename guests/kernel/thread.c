@@ -206,6 +206,7 @@ void wait_for_completion(struct completion *completion)
 
 static int idle_function(void *argument)
 {
+	local_irq_enable();
 	cpu_idle();
 }
 

@@ -113,6 +113,11 @@ class _Group:
         return {failure.variant for _, failure in self.told}
 
     @property
+    def seen_in(self) -> set[str]:
+        """The builds that fail, or that follow."""
+        return self.builds | {failure.variant for _, failure in self.followed}
+
+    @property
     def dies_with_modules(self) -> bool:
         """Whether all that was seen is that guests with modules do not load them, or die later."""
         lost = (failure.died or failure.about == UNLOADED for _, failure in self.told)
@@ -241,7 +246,7 @@ def _follows(group: _Group, root: _Group) -> bool:
     if group.dies_with_modules and root.writes_wrong_calls:
         # Sites of modules are written by the same functions, and the debugger cannot replace them.
         return True
-    if {group.leading[0], root.leading[0]} in CONDITIONS and group.builds <= root.builds:
+    if {group.leading[0], root.leading[0]} in CONDITIONS and group.builds <= root.seen_in:
         return True
     if group.layer is Layer.PATCHING:
         died_in = {failure.patching for _, failure in root.told if failure.died}

@@ -119,7 +119,7 @@ struct thread_info *idle_create(unsigned int cpu);
 /** trace_sched_switch - called before __switch_to(), with interrupts masked */
 void trace_sched_switch(bool preempt, struct thread_info *prev, struct thread_info *next);
 
-/** cpu_idle - the function of idle threads */
+/** cpu_idle - the rest of an idle thread; call with interrupts enabled */
 void cpu_idle(void) __noreturn;
 
 #endif
