@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Single steps of a call of a patching function, to find the line that a failure comes from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
+from harness.conformance.others_data import OthersData
 from harness.conformance.places import place_of
 from harness.conformance.single_step import single_step
-from harness.conformance.verdict import HALF_DONE, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
+from harness.conformance.verdict import HALF_DONE, MASK, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
@@ -32,11 +34,14 @@ AROUND = range(-16, 48)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One instruction, and the registers and watched words after it."""
+    """One instruction, and the registers and watched memory after it.
+
+    ``memory`` is text or, if the failure is about other data, what has changed there.
+    """
 
     address: int
     registers: dict[str, int]
-    code: bytes
+    memory: bytes
 
 
 def locate_patching(bench: Bench) -> None:
@@ -45,9 +50,9 @@ def locate_patching(bench: Bench) -> None:
     The guest is left in any state.
     """
     known: dict[tuple[str, str], Place | None] = {}
-    failures, bench.patched = bench.patched, []
-    for clause, number, actions in failures:
-        failure = bench.failures[clause][number]
+    told = {clause: [*failures] for clause, failures in bench.failures.items()}
+    for clause, number, actions in [*bench.patched]:
+        failure = told[clause][number]
         aspect = aspect_of(clause, failure)
         key = failure.patching, aspect
         if key not in known:
@@ -57,15 +62,22 @@ def locate_patching(bench: Bench) -> None:
                 known[key] = _locate(bench, aspect, failure.patching, actions)
         place = known[key]
         if place is not None:
-            bench.failures[clause][number] = replace(failure, place=place)
+            told[clause][number] = replace(failure, place=place)
+    # Without those of the calls that were repeated.
+    bench.failures, bench.patched = told, []
 
 
 def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place | None:
     isa = bench.isa
     _come_to(bench, function, actions)
     registers = bench.registers.read(*isa.abi.argument_registers)
-    watched = _watched(bench, function, registers)
-    steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), watched))
+    if aspect == OTHERS_DATA:
+        others = OthersData(bench)
+        look: Callable[[], bytes] = lambda: "\n".join(others.changed()).encode()  # noqa: E731
+    else:
+        watched = _watched(bench, function, registers)
+        look = partial(bench.read_memory, watched.start, len(watched))
+    steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
     if not steps:
         return None
     return _Search(bench, steps[0], steps[1:]).place(aspect)
@@ -115,14 +127,14 @@ def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
     return range(stub.address, stub.address + stub.size)
 
 
-def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
+def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[_Step]:
     """The state at the entry of the function, and after each of its instructions."""
     isa, debugger = bench.isa, bench.guest.debugger
-    wanted = [*isa.abi.general_registers]
+    wanted = [*isa.abi.general_registers, isa.abi.status_registers[0]]
     panic = bench.image.symbols.get(PANIC)
-    code = bench.read_memory(watched.start, len(watched))
+    memory = look()
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    yield _Step(here, bench.registers.read(*wanted), code)
+    yield _Step(here, bench.registers.read(*wanted), memory)
     for _ in range(MOST_STEPS):
         if here in (end, panic):
             return
@@ -131,8 +143,8 @@ def _steps(bench: Bench, end: int, watched: range) -> Iterator[_Step]:
             here = single_step(bench, here)
             # A step may include the delay slot of a branch, with a store in it.
             if isa.cpu.is_store(instruction) or isa.cpu.has_delay_slot(instruction):
-                code = bench.read_memory(watched.start, len(watched))
-            yield _Step(at, bench.registers.read(*wanted), code)
+                memory = look()
+            yield _Step(at, bench.registers.read(*wanted), memory)
         except (GuestError, GdbError):
             return
 
@@ -144,16 +156,16 @@ class _Search:
         self._bench = bench
         self._steps = steps
         self._before = before
-        self._codes = codes = [before.code, *(step.code for step in steps)]
-        self._stores = [at for at in range(len(steps)) if codes[at] != codes[at + 1]]
+        self._seen = seen = [before.memory, *(step.memory for step in steps)]
+        self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
 
     def place(self, aspect: str) -> Place | None:
         """The place that a failure comes from."""
-        if aspect == OTHERS_DATA:
-            return None
+        if aspect == MASK:
+            return self._masked()
         if aspect == FETCHED:
             return self._maintenance() or self._wrote()
-        if aspect in (WHOLE, HALF_DONE):
+        if aspect in (WHOLE, HALF_DONE, OTHERS_DATA):
             return self._wrote(0)
         if aspect == REACH and (made := self._maker()) is not None:
             # The range has to be checked before the word is made.
@@ -193,11 +205,20 @@ class _Search:
         return (None if made is None else self._made_at(made)) or self._wrote()
 
     def _wrote(self, number: int = -1) -> Place | None:
-        """A store to the code; if the kernel made it, the port's last instruction before it."""
-        if not self._stores:
-            return None
-        for step in reversed(self._steps[: self._stores[number] + 1]):
-            place = place_of(self._bench.image, step.address, WROTE)
+        """A store to what is watched."""
+        return self._of_the_port(self._stores[number], WROTE) if self._stores else None
+
+    def _masked(self) -> Place | None:
+        """The last change of the interrupt mask."""
+        mask, status = self._bench.isa.cpu.interrupt_mask, self._bench.isa.abi.status_registers[0]
+        masks = [mask(step.registers[status]) for step in (self._before, *self._steps)]
+        changes = [at for at in range(len(self._steps)) if masks[at] != masks[at + 1]]
+        return self._of_the_port(changes[-1], "changed the interrupt mask") if changes else None
+
+    def _of_the_port(self, step: int, how: str) -> Place | None:
+        """The port's last instruction up to a step, which may be one of the kernel's."""
+        for one in reversed(self._steps[: step + 1]):
+            place = place_of(self._bench.image, one.address, how)
             if place is not None:
                 return place
         return None
@@ -212,7 +233,7 @@ class _Search:
             return None
         store = self._stores[-1]
         isa, unit = self._bench.isa, self._bench.isa.unit
-        was, now = (isa.split(self._codes[at]) for at in (store, store + 1))
+        was, now = (isa.split(self._seen[at]) for at in (store, store + 1))
         changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
         word = next(changed, 0)
         mask = (1 << 8 * unit) - 1
