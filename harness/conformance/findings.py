@@ -60,6 +60,7 @@ OF_UNWINDERS = frozenset({"C12b", "C14b"})
 MODULES = "modules"
 """The build with modules in which sites are patched."""
 
+SITES_OF_MODULES = "switching-module-sites"
 IN_STEPS = "stores-and-maintenance"
 AFTER_BOOT = "text-after-boot"
 UNDER_NMIS = "an-nmi-while-a-site-is-patched"
@@ -245,8 +246,7 @@ def _follows(group: _Group, root: _Group) -> bool:
     """Whether the failures of a group follow from those of the root."""
     if group.at_boot:
         return any(failure.check in AT_BOOT for _, failure in root.told)
-    if group.dies_with_modules and root.writes_wrong_calls:
-        # Sites of modules are written by the same functions, and the debugger cannot replace them.
+    if group.builds == {MODULES} and _spoils_modules(root, group):
         return True
     if {group.leading[0], root.leading[0]} in CONDITIONS and group.builds <= root.seen_in:
         return True
@@ -284,6 +284,18 @@ def _follows(group: _Group, root: _Group) -> bool:
     same = (any(_same_way(failure, other) for other in known) for _, failure in group.told)
     # A group has one cause: a part of it shows that, if nothing speaks for another one.
     return any(same) if died or group.leading[0] == root.leading[0] else all(same)
+
+
+def _spoils_modules(root: _Group, group: _Group) -> bool:
+    """Whether a cause explains what was seen in guests with modules alone.
+
+    Their sites are written by the port's functions, which the debugger cannot replace here.
+    """
+    if group.dies_with_modules:
+        died = any(failure.died for _, failure in root.told if failure.variant == MODULES)
+        return died or root.writes_wrong_calls
+    sites = any(failure.check == SITES_OF_MODULES for _, failure in root.told)
+    return sites and root.writes_wrong_calls and group.layer is Layer.WORKLOAD
 
 
 def _same_way(failure: Failure, earlier: Failure) -> bool:

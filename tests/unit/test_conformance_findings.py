@@ -11,6 +11,7 @@ from harness.conformance.verdict import (
     BOOT,
     FRAME_POINTER,
     HALF_DONE,
+    OTHERS_DATA,
     REACH,
     REFUSAL,
     UNLOADED,
@@ -325,3 +326,30 @@ def test_a_guest_with_modules_dies_of_calls_that_are_written_wrong():
     assert found(("C10d", slot), ("C7f", panic)) == [("C10d", []), ("C7f", [])]
     wrong = replace(panic, died=False, message="no events")
     assert found(("C9g", far), ("C7f", wrong)) == [("C9g", []), ("C7f", [])]
+
+
+def test_modules_whose_calls_go_elsewhere_make_no_events():
+    sites = failure("switching-module-sites", "f: no call", 1, "modules", patching=MAKE_CALL)
+    sites = replace(sites, layer=Layer.PATCHING)
+    events = failure("events-of-modules", "0 events of 34", Layer.WORKLOAD, "modules")
+    assert found(("C7f", sites), ("C8e", events)) == [("C7f", ["C8e"])]
+    kernel = replace(events, variant="dynamic")
+    assert found(("C7f", sites), ("C8e", kernel)) == [("C7f", []), ("C8e", [])]
+
+
+def test_guests_with_modules_that_die_are_one_finding():
+    """Without a place there is nothing that tells the second from the first."""
+    panic = failure("events-of-modules", "the guest panicked", 5, "modules", died=True, used=BOTH)
+    panic = replace(panic, layer=Layer.WORKLOAD)
+    parked = replace(panic, check="parked", used=frozenset())
+    assert found(("C2a", panic), ("C9i", parked)) == [("C2a", ["C9i"])]
+
+
+def test_a_store_to_other_data_is_one_finding():
+    wrote = replace(LOAD, function="write", file="ftrace.c", line=50, how=WROTE)
+    site = failure("steps", "data has changed", 1, place=wrote, patching=MAKE_CALL)
+    site = replace(site, layer=Layer.PATCHING, about=OTHERS_DATA)
+    slot = replace(site, patching=UPDATE)
+    assert found(("C9d", site), ("C10b", slot)) == [("C9d", ["C10b"])]
+    elsewhere = replace(slot, place=replace(wrote, line=90))
+    assert found(("C9d", site), ("C10b", elsewhere)) == [("C9d", []), ("C10b", [])]
