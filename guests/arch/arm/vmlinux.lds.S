@@ -6,10 +6,9 @@
  * The device tree is not read, so the boot stack takes its place: what lies below is not mapped,
  * and a stack that overflows faults instead of growing into the kernel.
  */
-/* Calls between the modes of old CPUs, and what mends their errata: empty. */
-#define ARCH_STUBS_TEXT *(.glue_7) *(.glue_7t) *(.vfp11_veneer) *(.v4_bx)
 #define ARCH_EH_FRAME EXCLUDE_FILE(*.user.o) .eh_frame
 
+#include <asm/elf.lds.h>
 #include <linux/module.lds.h>
 #include <linux/vmlinux.lds.h>
 
