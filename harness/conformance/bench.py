@@ -11,9 +11,9 @@ from harness.conformance.catalogue import BuildKind, load_catalogue
 from harness.conformance.clock import take_snapshot
 from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused, subject_of_end
 from harness.conformance.live_text import Changes, LiveCode, LiveSites
-from harness.conformance.places import place_of, subject_of
+from harness.conformance.places import executed, place_of, subject_of
 from harness.conformance.registers import RegisterFile
-from harness.conformance.verdict import BOOT, CALLED, MASK, Failure, Layer, Place
+from harness.conformance.verdict import BOOT, CALLED, HUNG, MASK, Failure, Layer, Place
 from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import RunningImage
@@ -161,6 +161,8 @@ class Bench:
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
             found = self._located(None)
+        if found is None and isinstance(error, Hang) and self._enough is None:
+            found = executed(self.guest, HUNG)
         self._died = True
         clauses = self._asked if boot else self.clauses_if_dead
         clauses = self.inside.get(found.function, clauses) if found else clauses

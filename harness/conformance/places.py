@@ -2,6 +2,8 @@
 """The places of a port's instructions in its sources."""
 
 from harness.conformance.verdict import ABOUT, Place
+from harness.errors import GdbError, GuestError
+from harness.guest import Guest
 from harness.image import RunningImage
 
 PORT_FILES = ("port/", "guests/ports/")
@@ -53,6 +55,15 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
     # Compilers name the parts of a split function after it: encode.part.0.
     where = function.name.partition(".")[0] if function else ""
     return Place(where, name, line.line, address, text, how)
+
+
+def executed(guest: Guest, how: str) -> Place | None:
+    """The instruction that the stopped CPU executes next, if it is of the port."""
+    try:
+        pc = guest.debugger.read_register(guest.image.isa.abi.pc_register)
+    except (GdbError, GuestError):
+        return None
+    return place_of(guest.image, pc & guest.image.isa.mask, how)
 
 
 def subject_of(image: RunningImage, clause: str) -> Place | None:

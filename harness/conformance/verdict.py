@@ -49,7 +49,7 @@ class Place:
     @property
     def is_hint(self) -> bool:
         """Whether it shows where to look, and not that two failures have one cause."""
-        return self.how in (ABOUT, INTERRUPTED)
+        return self.how in (ABOUT, INTERRUPTED, HUNG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ the store that all of them use.
 
 ABOUT = "is what the clause is about"
 INTERRUPTED = "was interrupted last"
+HUNG = "was executed when the guest hung"
 """Relations of places that are hints."""
 
 BOOT = "boot"

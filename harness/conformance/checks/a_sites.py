@@ -9,7 +9,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
-from harness.conformance.places import subject_of
+from harness.conformance.places import function_of, subject_of
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import BOOT, OTHERS_DATA, Layer
 from harness.debugger import return_address
@@ -189,8 +189,8 @@ def text_after_boot(bench: Bench) -> None:
         entry, caller = (image.address_of(name) for name in (isa.sites.mcount, "ftrace_caller"))
         message = f"_mcount is {entry:#x}, ftrace_caller {caller:#x}"
         bench.require("M5a", entry == caller, message)
-        judge_gate(bench, built, built=True)
-        judge_gate(bench, now, built=False)
+        judge_gate(bench, built, "ftrace_caller", built=True)
+        judge_gate(bench, now, "ftrace_dyn_arch_init")
     if "ftrace_graph_caller" in image.symbols:
         slot, tracer = (image.address_of(n) for n in ("ftrace_graph_call", "ftrace_call"))
         bench.require("C11a", slot > tracer, "ftrace_graph_call does not follow ftrace_call")
@@ -202,13 +202,14 @@ def text_after_boot(bench: Bench) -> None:
             )
 
 
-def judge_gate(bench: Bench, text: bytes, *, built: bool) -> None:
-    """ftrace_caller begins with a jump to ftrace_stub.
+def judge_gate(bench: Bench, text: bytes, function: str, *, built: bool = False) -> None:
+    """ftrace_caller begins with a jump to ftrace_stub; ``function`` may have written it last.
 
     Since 2013 it is a branch, which releases o32's stack space and becomes a nop at boot.
     """
     image, isa = bench.image, bench.isa
     caller = image.address_of("ftrace_caller")
+    at = partial(function_of, image, function)
     found = text[caller - image.text.start :][: 2 * len(isa.sites.nop)]
     if since_2013(bench.kernel):
         first = bench.code.listing(caller, found)[0]
@@ -217,6 +218,7 @@ def judge_gate(bench: Bench, text: bytes, *, built: bool) -> None:
             "M5b",
             first.endswith(f": {what}"),
             "ftrace_caller does not begin with a branch to ftrace_stub that goes at boot",
+            at,
             expected=what,
             found=first,
         )
@@ -226,6 +228,7 @@ def judge_gate(bench: Bench, text: bytes, *, built: bool) -> None:
         "M5b",
         found == expected,
         "ftrace_caller does not begin with a jump to ftrace_stub",
+        at,
         expected=bench.code.listing(caller, expected),
         found=bench.code.listing(caller, found),
     )
