@@ -44,6 +44,9 @@ REFUSALS = (REFUSAL, HALF_DONE, REACH)
 OF_FRAME_POINTERS = ("C6a", "C6b")
 """Clauses about what the kernel panics of where it tests frame pointers."""
 
+POINTERS = "C1g"
+"""The clause about the global and the thread pointer: C code does anything with a wrong one."""
+
 SHORT_WAY = "C3d"
 """The clause about what is executed without a tracer."""
 ONE_FACT = (SHORT_WAY, "C4b", "C16a")
@@ -271,6 +274,10 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
     if group.leading[0] == SHORT_WAY and root.clauses & UNTRACED:
         return True
+    known = [failure for _, failure in (*root.told, *root.followed)]
+    same = [any(_same_way(failure, other) for other in known) for _, failure in group.told]
+    if POINTERS in root.clauses and group.layer is Layer.CALL and all(same):
+        return True
     # No other checks run on the combinations of features.
     alone = all(failure.check == COMBINATIONS for _, failure in group.told)
     died = all(failure.died and _cause_at(failure) is None for _, failure in group.told)
@@ -280,8 +287,6 @@ def _follows(group: _Group, root: _Group) -> bool:
         return False
     if root.clauses <= OF_UNWINDERS and not group.clauses <= OF_UNWINDERS:
         return False
-    known = [failure for _, failure in (*root.told, *root.followed)]
-    same = (any(_same_way(failure, other) for other in known) for _, failure in group.told)
     # A group has one cause: a part of it shows that, if nothing speaks for another one.
     return any(same) if died or group.leading[0] == root.leading[0] else all(same)
 

@@ -353,3 +353,12 @@ def test_a_store_to_other_data_is_one_finding():
     assert found(("C9d", site), ("C10b", slot)) == [("C9d", ["C10b"])]
     elsewhere = replace(slot, place=replace(wrote, line=90))
     assert found(("C9d", site), ("C10b", elsewhere)) == [("C9d", []), ("C10b", [])]
+
+
+def test_with_a_wrong_thread_pointer_c_code_does_anything():
+    pointer = failure("a-call", "fixed changed: gp", Layer.CALL, place=LOAD)
+    lost = failure("home", "it did not come to the handler", Layer.CALL, place=OTHER, used=BOTH)
+    assert found(("C1g", pointer), ("C4d", lost)) == [("C1g", ["C4d"])]
+    assert found(("C1f", pointer), ("C4d", lost)) == [("C1f", []), ("C4d", [])]
+    static = replace(lost, variant="static")
+    assert found(("C1g", pointer), ("C4d", static)) == [("C1g", []), ("C4d", [])]
