@@ -9,6 +9,7 @@ from harness.config import list_configs, load_config, load_port
 from harness.conformance import load_catalogue
 from harness.conformance.catalogue import BuildKind
 from harness.conformance.checks import all_checks
+from harness.conformance.checks.j_tracers import every_switch, switched
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.combinations import CLAUSE
@@ -105,3 +106,18 @@ def test_a_pass_is_none_where_nothing_can_be_seen(monkeypatch):
     (result,), _ = verdicts(spec, [CLAUSES["C9l"]], [found])
     assert result.verdict is Verdict.NOT_OBSERVABLE
     assert result.reason.startswith("the instruction that synchronises the fetches")
+
+
+@pytest.mark.parametrize(("count", "states"), [(1, 2), (2, 5), (3, 16)])
+def test_each_tracer_is_switched_in_every_state(count, states):
+    made, state = set(), ()
+    for number in every_switch(count):
+        made.add((state, number))
+        state = switched(state, number)
+    assert len({state for state, _ in made}) == states
+    assert len(made) == states * count
+
+
+def test_a_tracer_that_is_switched_on_is_the_newest():
+    assert switched(switched((), 2), 0) == (0, 2)
+    assert switched((0, 2), 2) == (0,)

@@ -34,6 +34,9 @@ STUB = "ftrace_caller"
 VALUE = 0x5A5A_1234_A5A5_4321
 """The value that a tracer stores."""
 
+State = tuple[int, ...]
+"""The tracers that are on, the newest first."""
+
 
 def watched(bench: Bench, name: str, number: int = 0, stub: str = STUB) -> CallSite:
     """Stop with one of the tracers on, and a function's call site, which calls a stub."""
@@ -244,23 +247,47 @@ def tracers_in_every_order(bench: Bench) -> None:
     traced = ((leaf, second), (leaf,), (second,))
     for test, sites in zip(tests[1:], traced[1:], strict=True):
         test.only(sites[0])
-    known: set[tuple[int, ...]] = set()
-    for added in permutations(range(NUMBER)):
-        for removed in permutations(range(NUMBER)):
-            on: list[int] = []
-            for number in (*added, *removed):
-                tests[number].switch(number not in on)
-                on.remove(number) if number in on else on.insert(0, number)
-                # What follows is the same, whatever came before.
-                if len(on) < NUMBER or tuple(on) not in known:
-                    _judge_calls(bench, tests, on, traced)
-                known.add(tuple(on))
+    state: State = ()
+    for number in every_switch(NUMBER):
+        state = switched(state, number)
+        tests[number].switch(number in state)
+        _judge_calls(bench, tests, state, traced)
+
+
+def switched(state: State, number: int) -> State:
+    """The state after a tracer has been switched on or off."""
+    if number in state:
+        return tuple(other for other in state if other != number)
+    return number, *state
+
+
+def every_switch(count: int) -> Iterator[int]:
+    """The tracers to switch, one after the other: each of so many in every state, none being on."""
+    numbers, sizes = range(count), range(count + 1)
+    left = {state: {*numbers} for size in sizes for state in permutations(numbers, size)}
+    here: State = ()
+    while any(left.values()):
+        # The shortest way to a state with a switch that is left.
+        ways: dict[State, State] = {here: ()}
+        states = [here]
+        for state in states:
+            if left[state]:
+                break
+            for number in numbers:
+                after = switched(state, number)
+                if after not in ways:
+                    ways[after] = (*ways[state], number)
+                    states.append(after)
+        for number in (*ways[state], min(left[state])):
+            left[here].discard(number)
+            here = switched(here, number)
+            yield number
 
 
 def _judge_calls(
     bench: Bench,
     tests: list[Selftest],
-    on: list[int],
+    on: State,
     traced: tuple[tuple[CallSite, ...], ...],
 ) -> None:
     """Call each function once, and look at the tracers' counts."""
