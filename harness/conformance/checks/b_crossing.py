@@ -34,6 +34,9 @@ LEAF, OTHER = "leaf", "check_nested_calls"
 NO_TRACER_SET = "no tracer"
 """The state of a static build's site."""
 
+OF_GRAPH = dict.fromkeys((PREPARE, "ftrace_graph_caller"), ("C4b",))
+"""Where a call that is not traced does not come to."""
+
 C1 = ("C1a", "C1b", "C1c", "C1d", "C1e", "C1f", "C1g", "C1h")
 C2 = ("C2a", "C2b", "C2c", "C2d")
 
@@ -68,7 +71,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                 )
 
 
-@check("C8d", "C3c", "M5d", variants=BOTH, forms=MCOUNT_FORMS, layer=Layer.CALL)
+@check("C8d", "C3c", "C4b", "M5d", variants=BOTH, forms=MCOUNT_FORMS, layer=Layer.CALL)
 def the_first_call_at_boot(bench: Bench) -> None:
     """If the guest does not reach its workload: its first call of a stub."""
     if bench.reaches_workload():
@@ -79,7 +82,7 @@ def the_first_call_at_boot(bench: Bench) -> None:
     site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
     retrace = Retrace(bench, partial(_at_boot, bench, site))
     clause = "C8d" if bench.variant.name == DYNAMIC else "C3c"
-    with bench.fail_if_guest_dies(clause, locate=retrace.last_instruction):
+    with bench.fail_if_guest_dies(clause, locate=retrace.last_instruction, inside=OF_GRAPH):
         call = retrace.go(home=False)
     clauses = dict.fromkeys(("args", "return", "saved", "stack"), clause)
     compare(retrace, call, f"a call of {site.function}", clauses)
