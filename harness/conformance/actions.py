@@ -61,6 +61,8 @@ class Actions:
     def patching(self, image: RunningImage) -> str:
         """The port's patching function that was called last."""
         last = self.last_call
+        if last is not None and last.function == image.symbols.get("load_module"):
+            return "ftrace_make_nop"
         # At boot the kernel itself switches all sites off.
         if last is None or (
             last.arguments and last.function == image.symbols.get("ftrace_replace_code")
