@@ -36,7 +36,7 @@ class Written:
 class Actions:
     """The actions in their order, on a guest as booted; ``memory`` is that of its machine.
 
-    ``site`` is the address of the call site under test, 0 if it is that of the last call.
+    ``site`` is ``ip`` of the call site under test, 0 if it is that of the last call.
     """
 
     done: list[Called | Written] = field(default_factory=list)

@@ -11,7 +11,7 @@ from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.others_data import OthersData
 from harness.conformance.places import place_of
-from harness.conformance.single_step import single_step
+from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import HALF_DONE, MASK, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
@@ -27,9 +27,6 @@ RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
 
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
-
-AROUND = range(-16, 48)
-"""The number of bytes at a call site that are watched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ WAITING = "kick_all_cpus_sync"
 MOST_STEPS = 4000
 """The most instructions of one call of a patching function."""
 
+AROUND = range(-16, 48)
+"""The bytes at a call site that a patching function may write to, also by mistake."""
+
 Call = tuple[int, ...]
 """A function, and its arguments."""
 

@@ -112,7 +112,7 @@ def _judge_loaded(bench: Bench, modules: list[ModuleImage]) -> None:
     if not bench.applies("M1a"):
         return
     for site in modules[-1].sites:
-        bench.actions.site = site.address
+        bench.actions.site = site.ip
         end, found = site.address + bench.sites.size(site), _listed(bench, site)
         branch = ": b 0x" in found[0]
         told = {"expected": f"b {end:#x}", "found": found}
