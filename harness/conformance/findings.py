@@ -43,6 +43,8 @@ ITSELF = (*OF_STORES, OTHERS_DATA)
 REFUSALS = (REFUSAL, HALF_DONE, REACH)
 OF_FRAME_POINTERS = ("C6a", "C6b")
 """Clauses about what the kernel panics of where it tests frame pointers."""
+REFUSED = "a-call-that-the-graph-tracer-refuses"
+"""A check in which no frame pointer is ever tested, unless its own clause is broken."""
 
 POINTERS = "C1g"
 """The clause about the global and the thread pointer: C code does anything with a wrong one."""
@@ -143,7 +145,7 @@ class _Group:
 def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
     clause, failure = one
     best = {BOOT: OF_BOOT, FRAME_POINTER: OF_FRAME_POINTERS}.get(failure.about, (clause,))
-    vague = clause not in best
+    vague = clause not in best and failure.check != REFUSED
     # Wrong words are better evidence than an error that they caused, and sites are written
     # before slots.
     patching = failure.layer is Layer.PATCHING

@@ -362,3 +362,11 @@ def test_with_a_wrong_thread_pointer_c_code_does_anything():
     assert found(("C1f", pointer), ("C4d", lost)) == [("C1f", []), ("C4d", [])]
     static = replace(lost, variant="static")
     assert found(("C1g", pointer), ("C4d", static)) == [("C1g", []), ("C4d", [])]
+
+
+def test_a_refused_call_that_is_hijacked_is_no_matter_of_frame_pointers():
+    check = "a-call-that-the-graph-tracer-refuses"
+    refused = failure(check, "the guest panicked", 2, died=True, place=OTHER, about=FRAME_POINTER)
+    refused = replace(refused, layer=Layer.CALL)
+    later = replace(refused, check="events", layer=Layer.WORKLOAD, place=None)
+    assert found(("C4f", refused), ("C6b", later)) == [("C4f", ["C6b"])]
