@@ -8,7 +8,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.retrace import Retrace
 from harness.conformance.traced_call import LANDING, Registers, TracedCall
-from harness.conformance.verdict import MASK
+from harness.conformance.verdict import COPIED, MASK
 from harness.isa import Abi, Form
 
 IN, HOME = "on the way in", "on the way back"
@@ -113,7 +113,8 @@ def same(
             not wrong,
             f"{what}: {group} changed: {', '.join(wrong)}",
             partial(retrace.last_write, names, home=home),
-            registers_of(names, HOME if home else IN),
+            _copied(retrace, (after[name] for name in wrong))
+            or registers_of(names, HOME if home else IN),
             registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
         )
 
@@ -155,12 +156,13 @@ def same_stack(
     home: bool = False,
     allowed: int = 0,
 ) -> None:
-    word = retrace.bench.isa.word_size
+    isa, word = retrace.bench.isa, retrace.bench.isa.word_size
+    order = retrace.bench.image.byteorder
     before, after = call.above, call.above_behind
     registers = call.before
     if home:
         before, after, registers = call.above_landing, call.above_back, call.landing
-    stack = registers[retrace.bench.isa.abi.stack_register]
+    stack = registers[isa.abi.stack_register]
     wrong = [
         at for at in range(0, len(before), word) if before[at : at + word] != after[at : at + word]
     ]
@@ -169,6 +171,14 @@ def same_stack(
         len(wrong) <= allowed,
         f"{what}: memory of the function and its callers was written",
         lambda: retrace.written(wrong[-1], home=home),
+        _copied(retrace, (int.from_bytes(after[at : at + word], order) for at in wrong)),
         expected={f"{stack + at:#x}": before[at : at + word].hex() for at in wrong[:8]},
         found={f"{stack + at:#x}": after[at : at + word].hex() for at in wrong[:8]},
     )
+
+
+def _copied(retrace: Retrace, values: Iterable[int]) -> str:
+    """What a failure is about if one of the wrong values is the address of return_to_handler."""
+    bench = retrace.bench
+    landing = bench.image.symbols.get(LANDING)
+    return COPIED if any(bench.isa.pointed_to(value) == landing for value in values) else ""

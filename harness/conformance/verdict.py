@@ -98,6 +98,8 @@ UNLOADED = "a module that is not loaded"
 """Subject of failures: the guest refuses a module, whose sites the port could not switch off."""
 FRAME_POINTER = "the frame pointer"
 """Subject of failures: the kernel cannot match a return with its call by the frame pointer."""
+COPIED = "the address of return_to_handler"
+"""Subject of failures: that address is where no return address was."""
 MASK = "the interrupt mask"
 """Subject of failures: interrupts are masked or enabled otherwise than before."""
 
