@@ -212,13 +212,28 @@ def judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> N
         stub = bench.code.stub
         found = [at for at in found if bench.image.function_at(at) != stub]
     found = found[: len(expected)]
+    caller = _called_by(bench, call, function)
     bench.require(
         "C14b",
         found == expected,
         f"{what}: from {function} an unwinder does not come to the function and its callers",
+        None,
+        f"the frame record of {caller}" if caller else "",
         expected=[bench.image.symbolize(address) for address in expected],
         found=[bench.image.symbolize(address) for address in found],
     )
+
+
+def _called_by(bench: Bench, call: TracedCall, function: str) -> str:
+    """The stub that called a C function; empty where no register tells."""
+    image, register = bench.image, bench.isa.abi.return_register
+    if not register:
+        return ""
+    caller = image.function_at(bench.isa.pointed_to(call.first(function)[register]))
+    # A stub that is patched goes on to this one, and the frame is its own.
+    if caller and caller.name == "ftrace_graph_caller" and Switch(bench).dynamic:
+        caller = bench.code.stub
+    return caller.name if caller else ""
 
 
 def judge_entry(
