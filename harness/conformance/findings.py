@@ -116,6 +116,11 @@ class _Group:
         return "call sites" in self.subjects and bool(self.aspects & {"words", REACH})
 
     @property
+    def spoils_untraced_calls(self) -> bool:
+        """Whether calls go wrong while no tracer is on."""
+        return any(clause in UNTRACED and not failure.used for clause, failure in self.told)
+
+    @property
     def builds(self) -> set[str]:
         """The builds that fail."""
         return {failure.variant for _, failure in self.told}
@@ -274,7 +279,7 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
         if idle and any(failure.check == AFTER_BOOT for _, failure in root.told):
             return True
-    if group.leading[0] == SHORT_WAY and root.clauses & UNTRACED:
+    if group.leading[0] == SHORT_WAY and root.spoils_untraced_calls:
         return True
     known = [failure for _, failure in (*root.told, *root.followed)]
     same = [any(_same_way(failure, other) for other in known) for _, failure in group.told]

@@ -297,6 +297,8 @@ def test_the_way_without_a_tracer_is_long_if_it_leads_to_one():
     told = [("C3d", stored), ("C3d", steps)]
     assert found(("C4b", graph), *told) == [("C4b", ["C3d"])]
     assert found(*told) == [("C3d", [])]
+    traced = replace(graph, used=frozenset({"function"}))
+    assert found(("C4b", traced), *told) == [("C4b", []), ("C3d", [])]
 
 
 def test_whatever_reaches_the_graph_tracer_that_is_off_is_one_finding():
