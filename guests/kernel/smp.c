@@ -90,8 +90,8 @@ void smp_ipi_interrupt(void)
 }
 
 /*
- * The rest of an arch's secondary CPU. Not traced, because it never returns. It is online when it is
- * idle: the boot CPU goes on to the workload, and nothing that can be traced runs here beside that.
+ * The rest of an arch's secondary CPU. Not traced, because it never returns. It is online when it
+ * is idle: the boot CPU goes on to the workload, and nothing that can be traced runs here then.
  */
 notrace void secondary_start_kernel(void)
 {
