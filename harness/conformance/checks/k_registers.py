@@ -76,7 +76,7 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
     bench.run_to(tracer)
     there = bench.registers.read()
     if stub == REGS_STUB:
-        call.returns[SELFTEST] = frame_records(bench, there)
+        call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
         judge_records(bench, call, SELFTEST, f"a traced call of {name} through {stub}")
     bench.run_to(there[abi.return_register] & mask)
     found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
