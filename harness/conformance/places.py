@@ -9,6 +9,8 @@ from harness.image import RunningImage
 PORT_FILES = ("port/", "guests/ports/")
 """The prefix of the names of a port's files in debug information; see guests/Makefile."""
 
+BEGINNING = 8
+"""Units of instructions at which a function's first line is looked for."""
 
 MCOUNT = "mcount"
 """What the architecture's compiler calls (`Sites.mcount`)."""
@@ -76,5 +78,10 @@ def function_of(image: RunningImage, *names: str) -> Place | None:
     for name in names:
         symbol = image.isa.sites.mcount if name == MCOUNT else name
         if symbol in image.symbols:
-            return place_of(image, image.symbols[symbol], ABOUT)
+            start = image.symbols[symbol] & image.isa.mask
+            function = image.function_at(start)
+            # The compiler may begin with an instruction of an inline function of the kernel's.
+            entry = range(start, start + BEGINNING * image.isa.unit, image.isa.unit)
+            inside = (at for at in entry if image.function_at(at) == function)
+            return next(filter(None, (place_of(image, at, ABOUT) for at in inside)), None)
     return None
