@@ -14,6 +14,7 @@ from harness.conformance.checks.registry import (
     check,
 )
 from harness.conformance.comparison import GROUPS, compare
+from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -217,7 +218,7 @@ def judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> N
         "C14b",
         found == expected,
         f"{what}: from {function} an unwinder does not come to the function and its callers",
-        None,
+        partial(function_of, bench.image, caller) if caller else None,
         f"the frame record of {caller}" if caller else "",
         expected=[bench.image.symbolize(address) for address in expected],
         found=[bench.image.symbolize(address) for address in found],
