@@ -126,9 +126,9 @@ class _Group:
         return {failure.variant for _, failure in self.told}
 
     @property
-    def seen_in(self) -> set[str]:
-        """The builds that fail, or that follow."""
-        return self.builds | {failure.variant for _, failure in self.followed}
+    def first_builds(self) -> set[str]:
+        """The builds that fail in the layer in which it is seen first."""
+        return {failure.variant for _, failure in self.told if failure.layer is self.layer}
 
     @property
     def dies_with_modules(self) -> bool:
@@ -258,7 +258,10 @@ def _follows(group: _Group, root: _Group) -> bool:
         return any(failure.check in AT_BOOT for _, failure in root.told)
     if group.builds == {MODULES} and _spoils_modules(root, group):
         return True
-    if {group.leading[0], root.leading[0]} in CONDITIONS and group.builds <= root.seen_in:
+    if {
+        group.leading[0],
+        root.leading[0],
+    } in CONDITIONS and group.first_builds <= root.first_builds:
         return True
     if group.layer is Layer.PATCHING:
         died_in = {failure.patching for _, failure in root.told if failure.died}

@@ -312,6 +312,8 @@ def test_a_condition_that_is_tested_the_wrong_way_round_is_one_finding():
     stopped = failure("idle", "a call came to the tracer", Layer.CALL, "static-stop", place=LOAD)
     never = replace(stopped, message="a traced call came 0 times to the tracer", place=OTHER)
     assert found(("C16a", stopped), ("C3b", never)) == [("C16a", ["C3b"])]
+    later = replace(stopped, variant="modules", layer=Layer.WORKLOAD)
+    assert found(("C3b", never), ("C16a", stopped), ("C16a", later)) == [("C3b", ["C16a"])]
     everywhere = replace(never, variant="static")
     told = [("C16a", stopped), ("C3b", never), ("C3b", everywhere)]
     assert found(*told) == [("C16a", []), ("C3b", [])]
