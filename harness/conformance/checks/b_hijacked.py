@@ -201,6 +201,14 @@ def _at_prepare(retrace: Retrace, how: str) -> Place | None:
     return place_of(image, image.address_of(prepare_of(image)), how)
 
 
+def _who_hijacked(retrace: Retrace) -> Place | None:
+    """The end of a call that must not be hijacked; if it was, the function that did it."""
+    place = retrace.last_instruction()
+    if place is None or place.function != LANDING:
+        return place
+    return _at_prepare(retrace, "has replaced the return address")
+
+
 def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
     """The last place in the port of a call that was not hijacked."""
     if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
@@ -365,7 +373,7 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
     for name in (LEAF, OTHER):
         prepare = partial(_hijacked, bench, name, entry="ftrace_graph_entry_stub")
         retrace = Retrace(bench, prepare)
-        bench.locate = retrace.last_instruction
+        bench.locate = partial(_who_hijacked, retrace)
         what = f"a refused call of {name}"
         try:
             call = retrace.go(home=True)
@@ -373,7 +381,7 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
             _judge_first(retrace, error)
             return
         bench.require(
-            "C4f", not call.landing, f"{what} came to {LANDING}", retrace.last_instruction
+            "C4f", not call.landing, f"{what} came to {LANDING}", partial(_who_hijacked, retrace)
         )
         asked = GRAPH_ENTER in call.called
         message = f"{what} did not come to {GRAPH_ENTER}"
