@@ -150,7 +150,8 @@ class _Group:
 def _less_telling(one: Told) -> tuple[bool, Layer, bool, bool, bool, bool]:
     clause, failure = one
     best = {BOOT: OF_BOOT, FRAME_POINTER: OF_FRAME_POINTERS}.get(failure.about, (clause,))
-    vague = clause not in best and failure.check != REFUSED
+    refused = failure.about == FRAME_POINTER and failure.check == REFUSED
+    vague = clause not in best and not refused
     # Wrong words are better evidence than an error that they caused, and sites are written
     # before slots.
     patching = failure.layer is Layer.PATCHING
@@ -258,10 +259,8 @@ def _follows(group: _Group, root: _Group) -> bool:
         return any(failure.check in AT_BOOT for _, failure in root.told)
     if group.builds == {MODULES} and _spoils_modules(root, group):
         return True
-    if {
-        group.leading[0],
-        root.leading[0],
-    } in CONDITIONS and group.first_builds <= root.first_builds:
+    sides = {group.leading[0], root.leading[0]}
+    if sides in CONDITIONS and group.first_builds <= root.first_builds:
         return True
     if group.layer is Layer.PATCHING:
         died_in = {failure.patching for _, failure in root.told if failure.died}

@@ -374,3 +374,7 @@ def test_a_refused_call_that_is_hijacked_is_no_matter_of_frame_pointers():
     refused = replace(refused, layer=Layer.CALL)
     later = replace(refused, check="events", layer=Layer.WORKLOAD, place=None)
     assert found(("C4f", refused), ("C6b", later)) == [("C4f", ["C6b"])]
+    # Of a guest that does not boot that check says no more than others.
+    dead = replace(refused, about=BOOT, place=None)
+    boot = replace(dead, check="a-site-without-a-tracer")
+    assert found(("C4f", dead), ("C3c", boot)) == [("C3c", ["C4f"])]
