@@ -188,8 +188,8 @@ def text_after_boot(bench: Bench) -> None:
     # What is not near a site has not been changed by ftrace_make_nop().
     writer = None if near else partial(function_of, image, "ftrace_dyn_arch_init")
     bench.actions.site = near[0].ip if near else 0
+    message = "text other than sites has changed since boot"
     for clause in ("C9d", "C8b"):
-        message = "text other than sites has changed since boot"
         bench.require(clause, not other, message, writer, text=lines)
     bench.actions.site = 0
     if bench.applies("M5a"):

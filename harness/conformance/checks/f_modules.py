@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Call sites of modules: loading, switching and unloading."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -28,9 +28,16 @@ STEPS_TO_STUB = 8
 
 def load(bench: Bench, *, init: bool = True) -> list[ModuleImage]:
     """Load all modules into a fresh guest, and with ``init`` initialise them."""
+    return list(_loading(bench, init=init))
+
+
+def _loading(bench: Bench, *, init: bool) -> Iterator[ModuleImage]:
+    """The same, each module as soon as it is loaded."""
     bench.fresh()
-    with bench.fail_if_guest_dies("C7f", "C9a", "M1b"):
-        return [load_module(bench, name, init=init) for name in LOADED]
+    for name in LOADED:
+        with bench.fail_if_guest_dies("C7f", "C9a", "M1b"):
+            module = load_module(bench, name, init=init)
+        yield module
 
 
 def sites_of(modules: list[ModuleImage]) -> list[CallSite]:
@@ -84,14 +91,12 @@ def module_sites_are_off(bench: Bench) -> None:
 
     The modules are not initialised: a wrong nop would kill the guest first.
     """
-    bench.fresh()
     kinds: dict[int, CallSite] = {}
     modules: list[ModuleImage] = []
-    for name in LOADED:
-        with bench.fail_if_guest_dies("C7f", "C9a", "M1b"):
-            modules.append(load_module(bench, name, init=False))
+    for module in _loading(bench, init=False):
+        modules.append(module)
         _judge_loaded(bench, modules)
-        for site in modules[-1].sites:
+        for site in module.sites:
             kinds.setdefault(bench.sites.size(site), site)
     for site in kinds.values():
         _pass(bench, site)
