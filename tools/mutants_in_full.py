@@ -44,7 +44,8 @@ class Score:
     mutant: Mutant
     findings: list[dict[str, Any]]
     lines: int | None
-    """The distance from the first finding's line to the nearest edited one; None in other files."""
+    """The distance from the first finding's line, or the nearest call that led there, to the nearest
+    edited one; None in other files."""
     in_function: bool
     """Whether the function that is named has the edit, or calls one that has it."""
 
@@ -126,9 +127,8 @@ def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
     in_function = any(
         line in function.lines for function in reached for line in edited.get(function.file, ())
     )
-    away = [
-        abs(line - (first.get("line") or 0)) for line in edited.get(first.get("file") or "", ())
-    ]
+    shown = [first, *first.get("callers", ())] if first.get("file") else []
+    away = [abs(line - one["line"]) for one in shown for line in edited.get(one["file"], ())]
     return Score(mutant, findings, min(away, default=None), in_function)
 
 

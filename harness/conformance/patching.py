@@ -10,7 +10,7 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.others_data import OthersData
-from harness.conformance.places import place_of
+from harness.conformance.places import open_calls, place_of
 from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import HALF_DONE, MASK, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.debugger import return_address
@@ -187,9 +187,8 @@ class _Search:
     def _question(self, end: int, how: str) -> Place | None:
         cpu = self._bench.isa.cpu
         for at in range(end - 1, -1, -1):
-            address = self._steps[at].address
-            if cpu.is_conditional(self._bench.code.linked(address)):
-                place = place_of(self._bench.image, address, how)
+            if cpu.is_conditional(self._bench.code.linked(self._steps[at].address)):
+                place = self._place(at, how)
                 if place is not None:
                     return place
         return None
@@ -214,15 +213,16 @@ class _Search:
 
     def _of_the_port(self, step: int, how: str) -> Place | None:
         """The port's last instruction up to a step, which may be one of the kernel's."""
-        for one in reversed(self._steps[: step + 1]):
-            place = place_of(self._bench.image, one.address, how)
-            if place is not None:
-                return place
-        return None
+        places = (self._place(at, how) for at in range(step, -1, -1))
+        return next(filter(None, places), None)
 
     def _made_at(self, step: int) -> Place | None:
-        address = self._steps[step].address
-        return place_of(self._bench.image, address, "made the word that was written")
+        return self._place(step, "made the word that was written")
+
+    def _place(self, step: int, how: str) -> Place | None:
+        image = self._bench.image
+        executed = [one.address for one in self._steps[: step + 1]]
+        return place_of(image, executed[-1], how, open_calls(image, executed))
 
     def _maker(self) -> int | None:
         """The first instruction after which a register held the word that was written last."""
@@ -250,9 +250,9 @@ class _Search:
         """The port's call of cache maintenance, or its own maintenance, after the last store."""
         if not self._stores:
             return None
-        image, last = self._bench.image, None
-        for step in self._steps[self._stores[-1] + 1 :]:
-            place = place_of(image, step.address, "makes code visible to fetches")
+        last = None
+        for at in range(self._stores[-1] + 1, len(self._steps)):
+            place = self._place(at, "makes code visible to fetches")
             if place is None:
                 return last
             last = place

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The places of a port's instructions in its sources."""
 
-from harness.conformance.verdict import ABOUT, Place
+from collections.abc import Sequence
+from itertools import pairwise
+
+from harness.conformance.verdict import ABOUT, Place, PortLine
 from harness.errors import GdbError, GuestError
 from harness.guest import Guest
 from harness.image import RunningImage
@@ -43,8 +46,13 @@ def port_file(name: str) -> str | None:
     return None
 
 
-def place_of(image: RunningImage, address: int, how: str) -> Place | None:
-    """The place of an instruction; None if it is not of the port."""
+def place_of(
+    image: RunningImage, address: int, how: str, calls: Sequence[int] = ()
+) -> Place | None:
+    """The place of an instruction; None if it is not of the port.
+
+    ``calls`` are the instructions of the calls that led there, innermost first (`open_calls`).
+    """
     isa = image.isa
     address &= isa.mask
     line = image.source_line(address)
@@ -56,7 +64,29 @@ def place_of(image: RunningImage, address: int, how: str) -> Place | None:
     function = image.function_at(address)
     # Compilers name the parts of a split function after it: encode.part.0.
     where = function.name.partition(".")[0] if function else ""
-    return Place(where, name, line.line, address, text, how)
+    callers = image.inlined_calls(address)
+    for call in calls:
+        callers += [*filter(None, [image.source_line(call)]), *image.inlined_calls(call)]
+    named = ((port_file(caller.file), caller.line) for caller in callers)
+    of_port = tuple(PortLine(file, number) for file, number in named if file is not None)
+    return Place(where, name, line.line, address, text, how, of_port)
+
+
+def open_calls(image: RunningImage, executed: Sequence[int]) -> list[int]:
+    """The calls in which the last of these instructions is executed, innermost first.
+
+    ``executed`` are addresses in the order of execution.
+    """
+    behind = 2 * image.isa.longest  # A call returns behind its delay slot.
+    calls: list[int] = []
+    for here, to in pairwise(executed):
+        function = image.function_at(to)
+        returned = [at for at, call in enumerate(calls) if 0 < to - call <= behind]
+        if function is not None and function.address & image.isa.mask == to:
+            calls.append(here)
+        elif returned and function != image.function_at(here):
+            del calls[returned[-1] :]
+    return calls[::-1]
 
 
 def executed(guest: Guest, how: str) -> Place | None:

@@ -135,6 +135,7 @@ def _finding_json(finding: Finding, report: Report, command: Sequence[str]) -> d
         "function": place.function if place else "",
         "instruction": f"{place.address:#x}: {place.instruction}" if place else "",
         "how": place.how if place else "",
+        "callers": [{"file": one.file, "line": one.line} for one in place.callers] if place else [],
         "listing": _listing_json(finding),
         "evidence": dict(finding.first.evidence),
         "blocks": finding.blocks,

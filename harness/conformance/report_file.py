@@ -55,6 +55,13 @@ class ListingData(_Data):
     instructions: tuple[InstructionData, ...] = ()
 
 
+class CallerData(_Data):
+    """The line of a call."""
+
+    file: Said
+    line: int
+
+
 class FindingData(_Data):
     """One cause of failure; docs/conform.rst describes the keys."""
 
@@ -67,6 +74,7 @@ class FindingData(_Data):
     function: Said
     instruction: Said
     how: Said
+    callers: tuple[CallerData, ...] = ()
     listing: ListingData = ListingData()
     evidence: Mapping[Said, Any]
     blocks: tuple[Said, ...]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.conformance.bench import PANIC, START, Bench
-from harness.conformance.places import place_of
+from harness.conformance.places import open_calls, place_of
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -181,11 +181,12 @@ class Retrace:
         _, _, steps = self._way(home=False, values=False)
         image, entry = self.bench.image, self.bench.image.symbols.get(function)
         ends = (at for at, step in enumerate(steps) if entry == step.address)
-        for step in reversed(steps[: next(ends, len(steps))]):
+        for at in range(next(ends, len(steps)) - 1, -1, -1):
+            step = steps[at]
             if step.ran or not image.is_assembled(step.address):
                 continue
             if self.bench.isa.cpu.is_conditional(self.bench.code.instruction(step.address)):
-                return place_of(image, step.address, f"decided last on the way to {function}")
+                return self._place(steps, at, f"decided last on the way to {function}")
         return self.last_instruction()
 
     def last_instruction(self) -> Place | None:
@@ -198,19 +199,19 @@ class Retrace:
 
     def _stub(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
         """The stub's instruction at or before a step; its call if C code wrote."""
-        image = self.bench.image
-        for step in reversed(steps[: at + 1]):
-            if not step.ran and image.is_assembled(step.address):
-                return place_of(self.bench.image, step.address, how)
+        for number in range(at, -1, -1):
+            step = steps[number]
+            if not step.ran and self.bench.image.is_assembled(step.address):
+                return self._place(steps, number, how)
             how = "calls what may change it"
         return self._place(steps, len(steps) - 1, "was the last of the port's")
 
     def _place(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
         """The port's instruction at or before a step."""
-        for step in reversed(steps[: at + 1]):
-            place = None if step.ran else place_of(self.bench.image, step.address, how)
-            if place is not None:
-                return place
+        image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
+        for end in range(at + 1, 0, -1):
+            if not steps[end - 1].ran and place_of(image, executed[end - 1], how) is not None:
+                return place_of(image, executed[end - 1], how, open_calls(image, executed[:end]))
         return None
 
     def _way(self, home: bool, *, values: bool = True) -> Way:

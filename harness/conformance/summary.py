@@ -52,7 +52,9 @@ def _finding(
     place = finding.place
     if place is not None:
         line = f"{place.file}:{place.line}" if place.line else place.file
-        yield f"   {line}, {place.function}: `{place.instruction}` {place.how}"
+        called = ", ".join(f"{one.file}:{one.line}" for one in place.callers)
+        calls = f"; called at {called}" if called else ""
+        yield f"   {line}, {place.function}: `{place.instruction}` {place.how}{calls}"
     yield f"   seen by {finding.first.check}; builds: {', '.join(finding.builds)}"
     yield from (f"   {line}" for line in _evidence(finding))
     if finding.blocks:

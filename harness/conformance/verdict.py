@@ -33,10 +33,19 @@ class Layer(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PortLine:
+    """A line of a file of the port, whose name is relative to the port's directory."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """The instruction of the port that a failure comes from, and ``how`` it is related to it.
 
     ``file`` is relative to the port's directory; ``line`` is 0 where there is no debug information.
+    ``callers`` are the calls that led there, innermost first.
     """
 
     function: str
@@ -45,6 +54,7 @@ class Place:
     address: int
     instruction: str
     how: str
+    callers: tuple[PortLine, ...] = ()
 
     @property
     def is_hint(self) -> bool:

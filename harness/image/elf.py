@@ -76,6 +76,11 @@ class Elf:
         with self._reading("its line numbers"):
             return self._lines.at(address)
 
+    def inlined_calls(self, address: int) -> list[SourceLine]:
+        """Where the inline functions are called that an instruction is in, innermost first."""
+        with self._reading("its debug information"):
+            return self._lines.calls(address)
+
     @cached_property
     def _lines(self) -> SourceLines:
         return SourceLines(self.data)

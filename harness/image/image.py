@@ -178,6 +178,10 @@ class Image:
         """The source line of an instruction; None where the debug information has none."""
         return self._elf.source_line(address & self.isa.mask)
 
+    def inlined_calls(self, address: int) -> list[SourceLine]:
+        """The calls of the inline functions that an instruction is in, innermost first."""
+        return self._elf.inlined_calls(address & self.isa.mask)
+
     @property
     def sites(self) -> list[CallSite]:
         """The call sites in the guest's table, by address.

@@ -4,8 +4,18 @@
 import io
 import posixpath
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+
+
+INLINED = "DW_TAG_inlined_subroutine"
+SCOPES = ("DW_TAG_subprogram", "DW_TAG_lexical_block", INLINED)
+"""Entries that have code, and entries of functions in it."""
+
+MOST_CHILDREN = 1 << 16
+"""The most entries of one list that are looked at: the list of a damaged file may be endless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,49 @@ class SourceLines:
         if unit not in self._tables:
             self._tables[unit] = self._read(unit)
         return self._tables[unit].at(address)
+
+    def calls(self, address: int) -> list[SourceLine]:
+        """Where the inline functions are called that the instruction is in, innermost first."""
+        unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None
+        if unit is None:
+            return []
+        top = self._dwarf.get_CU_at(unit).get_top_DIE()
+        program = self._dwarf.line_program_for_CU(top.cu)
+        names = {} if program is None else _file_names(program.header)
+        return [
+            SourceLine(
+                names.get(call.attributes["DW_AT_call_file"].value, "?"),
+                call.attributes["DW_AT_call_line"].value,
+            )
+            for call in self._inlined(top, address)
+            if {"DW_AT_call_file", "DW_AT_call_line"} <= call.attributes.keys()
+        ][::-1]
+
+    def _inlined(self, parent: Any, address: int) -> Iterator[Any]:
+        """The entries of the inline functions around an address, outermost first."""
+        for entry in islice(parent.iter_children(), MOST_CHILDREN):
+            if entry.tag in SCOPES and any(address in code for code in self._code(entry)):
+                if entry.tag == INLINED:
+                    yield entry
+                yield from self._inlined(entry, address)
+                return
+
+    def _code(self, entry: Any) -> Iterator[range]:
+        """The addresses of a function or a block (DWARF 5, section 2.17)."""
+        low, high = (entry.attributes.get(f"DW_AT_{end}_pc") for end in ("low", "high"))
+        if low is not None and high is not None:
+            is_address = high.form == "DW_FORM_addr"
+            yield range(low.value, high.value if is_address else low.value + high.value)
+        elif "DW_AT_ranges" in entry.attributes:
+            top = entry.cu.get_top_DIE().attributes
+            base = top["DW_AT_low_pc"].value if "DW_AT_low_pc" in top else 0
+            at, lists = entry.attributes["DW_AT_ranges"].value, self._dwarf.range_lists()
+            for one in lists.get_range_list_at_offset(at, entry.cu):
+                if hasattr(one, "base_address"):
+                    base = one.base_address
+                else:
+                    start = 0 if one.is_absolute else base
+                    yield range(start + one.begin_offset, start + one.end_offset)
 
     def _read(self, unit: int | None) -> "_Table":
         """The table of one unit, or of all."""

@@ -74,6 +74,11 @@ class RunningImage(Image):
         image = self._image_at(address)
         return super().source_line(address) if image is self else image.source_line(address)
 
+    def inlined_calls(self, address: int) -> list[SourceLine]:
+        """As of `Image`."""
+        image = self._image_at(address)
+        return super().inlined_calls(address) if image is self else image.inlined_calls(address)
+
     def symbolize(self, address: int) -> str:
         """As of `Image`, with `` [module]`` behind a module's symbol."""
         module = self.module_at(address)
