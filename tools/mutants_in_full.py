@@ -31,6 +31,9 @@ NAMES = re.compile(
 )
 """A function's or macro's first line in assembly or C, or another entry into it."""
 
+MACRO = re.compile(r"^\s*(?:\.macro\s+|#define\s+)(\w+)")
+"""The first line of a macro, whose lines are not in debug information."""
+
 END = re.compile(r"^}|^SYM_FUNC_END\(|^\s*\.endm")
 
 LIMIT = 600.0
@@ -44,8 +47,12 @@ class Score:
     mutant: Mutant
     findings: list[dict[str, Any]]
     lines: int | None
-    """The distance from the first finding's line, or the nearest call that led there, to the nearest
-    edited one; None in other files."""
+    """The distance from the first finding's line to the nearest edited one; None in other files."""
+    by_call: bool
+    """Whether a line has the edit, or uses a macro that has it: the finding's, or one that calls
+    it."""
+    one_line: bool
+    """Whether the fault is one line."""
     in_function: bool
     """Whether the function that is named has the edit, or calls one that has it."""
 
@@ -69,12 +76,21 @@ def judge(mutant: Mutant, config: MachineConfig, port: Port, report: Path) -> di
 
 
 def edited_lines(old: list[str], new: list[str]) -> list[int]:
-    """The numbers of the lines in ``new`` that are not in ``old``, or that follow removed lines."""
+    """The numbers of the lines in ``new`` that are not in ``old``, or around removed lines."""
     lines: set[int] = set()
     for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind != "equal":
-            lines.update(range(start + 1, max(end, start + 1) + 1))
+        if kind == "delete":
+            lines.update((start, start + 1))
+        elif kind != "equal":
+            lines.update(range(start + 1, end + 1))
     return sorted(lines)
+
+
+def is_one_line(old: list[str], new: list[str]) -> bool:
+    """Whether the edit of a file replaces, adds or removes not more than one line."""
+    edits = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    sizes = [max(was - at, end - start) for kind, at, was, start, end in edits if kind != "equal"]
+    return sum(sizes) <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +127,34 @@ def reached_from(name: str, every: list[PortFunction]) -> list[PortFunction]:
     return found
 
 
+def macros(texts: Mapping[str, str]) -> dict[str, tuple[str, range, set[str]]]:
+    """The macros of a port by name: file, lines and words."""
+    found = {}
+    for file, text in texts.items():
+        lines = text.splitlines()
+        for start, line in enumerate(lines):
+            if match := MACRO.match(line):
+                end = start
+                # A definition of the preprocessor goes on behind a backslash.
+                while not END.match(lines[end]) if ".macro" in line else lines[end].endswith("\\"):
+                    end += 1
+                words = set(re.findall(r"\w+", "\n".join(lines[start : end + 1])))
+                found[match[1]] = file, range(start + 1, end + 2), words
+    return found
+
+
+def lines_of(file: str, number: int, texts: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """A line, and those of the macros that it uses, directly or through others."""
+    yield file, number
+    known, lines = macros(texts), texts.get(file, "").splitlines()
+    words = set(re.findall(r"\w+", lines[number - 1])) if 0 < number <= len(lines) else set()
+    used = list(words & known.keys())
+    for name in used:
+        where, numbers, more = known[name]
+        yield from ((where, one) for one in numbers)
+        used += [other for other in more & known.keys() if other not in used]
+
+
 def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
     """Compare the findings with the fault."""
     first = findings[0] if findings else {}
@@ -127,9 +171,21 @@ def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
     in_function = any(
         line in function.lines for function in reached for line in edited.get(function.file, ())
     )
+    away = [
+        abs(line - (first.get("line") or 0)) for line in edited.get(first.get("file") or "", ())
+    ]
     shown = [first, *first.get("callers", ())] if first.get("file") else []
-    away = [abs(line - one["line"]) for one in shown for line in edited.get(one["file"], ())]
-    return Score(mutant, findings, min(away, default=None), in_function)
+    texts |= edits
+    by_call = any(
+        line in edited.get(file, ())
+        for one in shown
+        for file, line in lines_of(one["file"], one["line"], texts)
+    )
+    one_line = len(edits) == 1 and all(
+        is_one_line((port.directory / name).read_text().splitlines(), new.splitlines())
+        for name, new in edits.items()
+    )
+    return Score(mutant, findings, min(away, default=None), by_call, one_line, in_function)
 
 
 def show(found: Score) -> None:

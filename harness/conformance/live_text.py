@@ -71,6 +71,11 @@ class LiveCode:
             return self._isa.split(self._image.read(address, self._isa.longest))[0]
         return self.instruction(address)
 
+    def in_slot(self, address: int) -> int:
+        """The last instruction of a step: that in the delay slot, which a step takes along."""
+        code = self.linked(address)
+        return address + len(code) if self._isa.cpu.has_delay_slot(code) else address
+
     def listing(self, address: int, code: bytes) -> list[str]:
         """Disassembly, one instruction a line."""
         return [str(one) for one in self._isa.disassemble(code, address)]

@@ -213,15 +213,18 @@ class _Search:
 
     def _of_the_port(self, step: int, how: str) -> Place | None:
         """The port's last instruction up to a step, which may be one of the kernel's."""
-        places = (self._place(at, how) for at in range(step, -1, -1))
+        places = (self._place(at, how, in_slot=at == step) for at in range(step, -1, -1))
         return next(filter(None, places), None)
 
     def _made_at(self, step: int) -> Place | None:
-        return self._place(step, "made the word that was written")
+        return self._place(step, "made the word that was written", in_slot=True)
 
-    def _place(self, step: int, how: str) -> Place | None:
+    def _place(self, step: int, how: str, *, in_slot: bool = False) -> Place | None:
+        """A step's instruction; ``in_slot`` as in `harness.conformance.retrace`."""
         image = self._bench.image
         executed = [one.address for one in self._steps[: step + 1]]
+        if in_slot:
+            executed[-1] = self._bench.code.in_slot(executed[-1])
         return place_of(image, executed[-1], how, open_calls(image, executed))
 
     def _maker(self) -> int | None:

@@ -82,7 +82,7 @@ def open_calls(image: RunningImage, executed: Sequence[int]) -> list[int]:
     for here, to in pairwise(executed):
         function = image.function_at(to)
         returned = [at for at, call in enumerate(calls) if 0 < to - call <= behind]
-        if function is not None and function.address & image.isa.mask == to:
+        if function is not None and function.address == to and not 0 < to - here <= behind:
             calls.append(here)
         elif returned and function != image.function_at(here):
             del calls[returned[-1] :]

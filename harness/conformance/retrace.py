@@ -129,7 +129,8 @@ class Retrace:
             was = steps[at - 1].registers if at else before
             changed = [name for name in names if steps[at].registers[name] != was[name]]
             if changed:
-                return self._stub(steps, at, f"wrote {changed[0]} last")
+                in_slot = changed[0] != self.bench.isa.abi.return_register
+                return self._stub(steps, at, f"wrote {changed[0]} last", in_slot)
         return None
 
     def masked(self, *, home: bool = False) -> Place | None:
@@ -140,7 +141,7 @@ class Retrace:
             was = steps[at - 1].registers if at else before
             now = steps[at].registers
             if cpu.interrupt_mask(now[status]) != cpu.interrupt_mask(was[status]):
-                return self._place(steps, at, "changed the interrupt mask")
+                return self._place(steps, at, "changed the interrupt mask", in_slot=True)
         return None
 
     def written(self, offset: int, *, home: bool = False) -> Place | None:
@@ -150,7 +151,7 @@ class Retrace:
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].above if at else above
             if steps[at].above[word] != was[word]:
-                return self._place(steps, at, "wrote that memory last")
+                return self._place(steps, at, "wrote that memory last", in_slot=True)
         return None
 
     def origin(self, register: str, function: str, *, home: bool = False) -> Place | None:
@@ -170,8 +171,10 @@ class Retrace:
             if step.registers[register] != was[register]:
                 last = at
             if self._hold(step.registers, value) and not self._hold(was, value):
-                return self._place(steps, at, f"made what is in {register}")
-        return self._place(steps, last, f"wrote {register} last")
+                made = f"made what is in {register}"
+                in_slot = step.registers.get(self.bench.isa.abi.return_register) != value
+                return self._place(steps, at, made, in_slot=in_slot)
+        return self._place(steps, last, f"wrote {register} last", in_slot=True)
 
     def _hold(self, registers: Registers, value: int) -> bool:
         return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
@@ -197,18 +200,29 @@ class Retrace:
             steps = self._way(home=True, values=False)[2] or steps
         return self._place(steps, len(steps) - 1, "was the last of the port's")
 
-    def _stub(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
+    def addresses(self) -> list[int]:
+        """The instructions from the call site on, as they are executed."""
+        return [step.address for step in self._way(home=False, values=False)[2]]
+
+    def _stub(self, steps: Sequence[TracedStep], at: int, how: str, in_slot: bool) -> Place | None:
         """The stub's instruction at or before a step; its call if C code wrote."""
         for number in range(at, -1, -1):
             step = steps[number]
             if not step.ran and self.bench.image.is_assembled(step.address):
-                return self._place(steps, number, how)
+                return self._place(steps, number, how, in_slot=in_slot and number == at)
             how = "calls what may change it"
         return self._place(steps, len(steps) - 1, "was the last of the port's")
 
-    def _place(self, steps: Sequence[TracedStep], at: int, how: str) -> Place | None:
-        """The port's instruction at or before a step."""
+    def _place(
+        self, steps: Sequence[TracedStep], at: int, how: str, *, in_slot: bool = False
+    ) -> Place | None:
+        """The port's instruction at or before a step.
+
+        ``in_slot``: it is the one in the delay slot, if it has one, for the branch changes nothing.
+        """
         image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
+        if in_slot and not steps[at].ran:
+            executed[at] = self.bench.code.in_slot(executed[at])
         for end in range(at + 1, 0, -1):
             if not steps[end - 1].ran and place_of(image, executed[end - 1], how) is not None:
                 return place_of(image, executed[end - 1], how, open_calls(image, executed[:end]))
@@ -271,6 +285,16 @@ class Retrace:
                     above = debugger.dump_memory(stack, ABOVE)
             yield TracedStep(at, registers, above if values else b"", ran)
         self._arrived = here == goal
+
+
+def parting(one: Retrace, other: Retrace, how: str) -> Place | None:
+    """The conditional branch behind which two calls take different paths; None if they do not."""
+    bench, paths = one.bench, [way.addresses() for way in (one, other)]
+    same = next((at for at, pair in enumerate(zip(*paths, strict=False)) if len({*pair}) > 1), 0)
+    executed = reversed(paths[0][:same])
+    tests = (at for at in executed if bench.isa.cpu.is_conditional(bench.code.linked(at)))
+    branch = next(tests, None)
+    return None if branch is None else place_of(bench.image, branch, how)
 
 
 def _failures(bench: Bench) -> int:

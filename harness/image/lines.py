@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-
 INLINED = "DW_TAG_inlined_subroutine"
 SCOPES = ("DW_TAG_subprogram", "DW_TAG_lexical_block", INLINED)
 """Entries that have code, and entries of functions in it."""

@@ -12,6 +12,7 @@ from harness.conformance.verdict import (
     Layer,
     Listing,
     Place,
+    PortLine,
     Report,
     Verdict,
 )
@@ -19,7 +20,8 @@ from harness.pages import pages_directory
 from page_checks import check_pages
 
 COMMAND = ["harness", "conform", "--port", "my port"]
-LOAD = Place("_mcount", "mcount.S", 172, 0x80101000, "lw $a1, 32($sp)", "wrote a1 last")
+CALLERS = (PortLine("mcount.S", 190), PortLine("<entry>.S", 9))
+LOAD = Place("_mcount", "mcount.S", 172, 0x80101000, "lw $a1, 32($sp)", "wrote a1 last", CALLERS)
 CODE = Listing(
     ((171, "\tlw\t$a0"), (172, "\trestore_all")),
     (

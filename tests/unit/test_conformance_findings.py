@@ -20,6 +20,7 @@ from harness.conformance.verdict import (
     Failure,
     Layer,
     Place,
+    PortLine,
     Report,
     Verdict,
 )
@@ -125,6 +126,20 @@ def test_the_shape_of_a_message_has_no_names_and_numbers():
     assert shape("a call of leaf with the site off came to x") == "came to x"
     assert shape("the first call of the workload: args changed: a1") == "args changed: a1"
     assert shape("static without FEATURE, OTHER: a call of leaf came to x") == "came to x"
+
+
+def test_the_calls_that_led_there_stand_behind_a_place():
+    callers = PortLine("ftrace.c", 104), PortLine("ftrace.c", 160)
+    place = replace(LOAD, function="write", file="ftrace.c", line=57, how=WROTE, callers=callers)
+    found = find([("C9b", replace(LOST, place=place))], ORDER)
+    failures = [one for _, one in found[0].failures]
+    results = [ClauseResult("C9b", "title", Verdict.FAIL, failures=failures)]
+    lines = summary_lines(Report("mips-malta", "mine", results, findings=found), ["harness"])
+    assert any(
+        line.startswith("   ftrace.c:57, write: ")
+        and line.endswith(" wrote the code last; called at ftrace.c:104, ftrace.c:160")
+        for line in lines
+    )
 
 
 def test_the_summary_fits_on_a_screen():

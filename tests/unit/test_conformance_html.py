@@ -39,7 +39,8 @@ def test_a_finding_has_all_that_is_needed(tmp_path):
     assert "1 a traced call of leaf: args changed: a1" in text
     assert "breaks C1a argument registers survive the stub" in text
     assert "Every argument register" in text
-    assert "mcount.S:172 in _mcount : lw $a1, 32($sp) wrote a1 last" in text
+    where = "mcount.S:172 in _mcount : lw $a1, 32($sp) wrote a1 last"
+    assert f"{where}; called at mcount.S:190 , <entry>.S:9" in text
     assert "=> 172 restore_all" in text
     assert "=> 172 0x80101000 lw $a1, 32($sp)" in text
     assert "registers: a1: 0x1 -> 0x2" in text

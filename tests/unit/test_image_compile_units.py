@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From which file code comes: as real tools say it, and as a damaged file says it."""
 
+import subprocess
 from contextlib import suppress
 
 import pytest
@@ -72,6 +73,64 @@ def test_every_compiler_tells(tmp_path, name):
     assert (line.file.rpartition("/")[2], line.line) == ("two.c", 1)
 
 
+INLINE = """
+static inline __attribute__((always_inline)) void store(int *at, int value)
+{
+	*at = value;
+}
+static inline __attribute__((always_inline)) int fill(int *at, int value)
+{
+	if (*at == value)
+		return 1;
+	store(at, value + 1);
+	store(at + 4, value);
+	return 0;
+}
+extern void none(void);
+int both(int *at)
+{
+	if (fill(at, 3))
+		return fill(at + 8, at[1]);
+	none();
+	return 0;
+}
+void none(void) { __asm__ volatile("nop"); }
+"""
+
+
+@pytest.mark.parametrize("version", ["-gdwarf-4", "-gdwarf-5"])
+@pytest.mark.parametrize("name", TOOLCHAINS)
+def test_addr2line_finds_the_same_calls_of_inline_functions(tmp_path, name, version):
+    toolchain = installed(name)
+    (tmp_path / "inline.c").write_text(INLINE)
+    gcc(toolchain, version, "-O2", "-c", "inline.c", cwd=tmp_path)
+    options = ["-nostdlib", "-static", "-Wl,-e,both", "-Wl,--build-id=sha1"]
+    gcc(toolchain, *options, "inline.o", "-o", "out", cwd=tmp_path)
+    image = Image((tmp_path / "out").read_bytes(), "out")
+    functions = (image.function_at(image.address_of(one)) for one in ("both", "none"))
+    code = [at for one in functions for at in range(one.address, one.address + one.size, 4)]
+    judge = [f"{toolchain.prefix}addr2line", "-i", "-a", "-e", str(tmp_path / "out")]
+    asked = subprocess.run(
+        [*judge, *map(hex, code)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    expected: dict[int, list[str]] = {}
+    for line in asked:
+        if line.startswith("0x"):
+            expected[int(line, 16)] = []
+        else:
+            lines = list(expected.values())[-1]
+            lines.append(line.rpartition("/")[2].partition(" (")[0])
+    found = {
+        at: [
+            f"{one.file.rpartition('/')[2]}:{one.line}"
+            for one in (image.source_line(at), *image.inlined_calls(at))
+        ]
+        for at in code
+    }
+    assert found == expected
+    assert max(map(len, found.values())) == 3
+
+
 places = st.floats(0, 1, exclude_max=True)
 
 
@@ -82,9 +141,12 @@ def test_a_damaged_file_gives_an_answer_or_an_error_of_ours(guest, changes):
     for place, value in changes:
         at = int(place * len(guest))
         damaged[at : at + len(value)] = value
+    code = Image(guest, "vmlinux").address_of("stub")
     with suppress(FormatError):
-        unit = Elf(bytes(damaged), "vmlinux").units.at(Image(guest, "vmlinux").address_of("stub"))
+        unit = Elf(bytes(damaged), "vmlinux").units.at(code)
         assert unit is None or isinstance(unit.file, str)
+    with suppress(FormatError):
+        assert isinstance(Elf(bytes(damaged), "vmlinux").inlined_calls(code), list)
 
 
 def test_a_damaged_file_is_said_to_be_one(guest):

@@ -15,7 +15,7 @@ from harness.conformance.checks.registry import (
 )
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.places import function_of
-from harness.conformance.retrace import Retrace
+from harness.conformance.retrace import Retrace, parting
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     GRAPH_ENTER,
@@ -24,13 +24,15 @@ from harness.conformance.traced_call import (
     Registers,
     TracedCall,
 )
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import Layer, Place
 from harness.debugger import return_address
 from harness.isa import CallSite
 from harness.tracer import has_graph_tracer, has_one_slot
 
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that accept any register values: a leaf, and one that calls others."""
+
+TRACE_STOP, ALL_BITS = "function_trace_stop", 0xFFFFFFFF
 
 NO_TRACER_SET = "no tracer"
 """The state of a static build's site."""
@@ -62,7 +64,8 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                 seen = function in call.called
                 for clause in broken:
                     told = f"{what} came to {function}"
-                    bench.require(clause, not seen, told, partial(retrace.decision, function))
+                    at = partial(_decision, retrace, state, function)
+                    bench.require(clause, not seen, told, at)
             for clause in clauses:
                 compare(
                     retrace,
@@ -98,7 +101,7 @@ def _idle_states(bench: Bench) -> tuple[str, ...]:
     if bench.variant.name == STATIC:
         return (NO_TRACER_SET,)
     if bench.variant.name == STATIC_STOP:
-        return ("function_trace_stop",)
+        return (TRACE_STOP,)
     built = bench.image.symbols.get(bench.isa.sites.mcount)
     return ("the site off", "the site on", *(("the site as built",) if built else ()))
 
@@ -108,7 +111,7 @@ def _idle_clauses(bench: Bench, state: str) -> tuple[str, ...]:
     return {
         "the site as built": ("C8d", "C3c", *gate),
         "the site on": ("C8f", "C3c", *gate),
-        "function_trace_stop": ("C16a",),
+        TRACE_STOP: ("C16a",),
         "no tracer": ("C3c",),
         "the site off": ("C9a",),
     }[state]
@@ -124,12 +127,32 @@ def _idle(bench: Bench, state: str, name: str) -> CallSite:
             switch.tracer(True)
     if state == "the site on":
         switch.sites(True, [site])
-    if state == "function_trace_stop":
+    if state == TRACE_STOP:
         switch.tracer(True)
         if has_graph_tracer(bench.image.symbols):
             switch.graph(True)
-        switch.variable("function_trace_stop", 1)
+        switch.variable(TRACE_STOP, 1)
     return site
+
+
+def _decision(retrace: Retrace, state: str, function: str) -> Place | None:
+    """Where it was decided to call a function that should not be called."""
+    tested = flag_test(retrace.bench) if state == TRACE_STOP else None
+    return tested or retrace.decision(function)
+
+
+def flag_test(bench: Bench) -> Place | None:
+    """The instruction of a static stub that decides by function_trace_stop; None if none does."""
+    off, on = (Retrace(bench, partial(_with_flag, bench, value)) for value in (0, ALL_BITS))
+    return parting(off, on, f"decides by {TRACE_STOP}")
+
+
+def _with_flag(bench: Bench, value: int) -> CallSite:
+    bench.fresh()
+    switch = Switch(bench)
+    switch.tracer(True)
+    switch.variable(TRACE_STOP, value)
+    return bench.sites.of(LEAF)
 
 
 def _traced(bench: Bench, name: str) -> CallSite:
