@@ -2,6 +2,7 @@
 """The places of a port's instructions in its sources."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from harness.conformance.verdict import ABOUT, Place, PortLine
@@ -51,7 +52,8 @@ def place_of(
 ) -> Place | None:
     """The place of an instruction; None if it is not of the port.
 
-    ``calls`` are the instructions of the calls that led there, innermost first (`open_calls`).
+    ``calls`` are the instructions of the calls that led there (`open_calls`), or in which what is
+    made there is passed on, innermost first.
     """
     isa = image.isa
     address &= isa.mask
@@ -68,8 +70,8 @@ def place_of(
     for call in calls:
         callers += [*filter(None, [image.source_line(call)]), *image.inlined_calls(call)]
     named = ((port_file(caller.file), caller.line) for caller in callers)
-    of_port = tuple(PortLine(file, number) for file, number in named if file is not None)
-    return Place(where, name, line.line, address, text, how, of_port)
+    of_port = dict.fromkeys(PortLine(file, number) for file, number in named if file is not None)
+    return Place(where, name, line.line, address, text, how, tuple(of_port))
 
 
 def open_calls(image: RunningImage, executed: Sequence[int]) -> list[int]:
@@ -103,8 +105,8 @@ def subject_of(image: RunningImage, clause: str) -> Place | None:
     return function_of(image, *SUBJECTS.get(clause, ()))
 
 
-def function_of(image: RunningImage, *names: str) -> Place | None:
-    """The first of these functions that the image has, as a hint."""
+def function_of(image: RunningImage, *names: str, how: str = ABOUT) -> Place | None:
+    """The entry of the first of these functions that the image has; a hint by default."""
     for name in names:
         symbol = image.isa.sites.mcount if name == MCOUNT else name
         if symbol in image.symbols:
@@ -113,5 +115,10 @@ def function_of(image: RunningImage, *names: str) -> Place | None:
             # The compiler may begin with an instruction of an inline function of the kernel's.
             entry = range(start, start + BEGINNING * image.isa.unit, image.isa.unit)
             inside = (at for at in entry if image.function_at(at) == function)
-            return next(filter(None, (place_of(image, at, ABOUT) for at in inside)), None)
+            place = next(filter(None, (place_of(image, at, how) for at in inside)), None)
+            if place is None or not place.callers:
+                return place
+            # It may begin with one of the port's too: its own line calls that.
+            own = place.callers[-1]
+            return replace(place, file=own.file, line=own.line, callers=())
     return None

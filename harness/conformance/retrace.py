@@ -164,6 +164,7 @@ class Retrace:
         end = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
         if not end:
             return None
+        passed = open_calls(self.bench.image, [step.address for step in steps[: end + 1]])
         value = steps[end - 1].registers[register]
         last = 0
         for at, step in enumerate(steps[:end]):
@@ -173,8 +174,9 @@ class Retrace:
             if self._hold(step.registers, value) and not self._hold(was, value):
                 made = f"made what is in {register}"
                 in_slot = step.registers.get(self.bench.isa.abi.return_register) != value
-                return self._place(steps, at, made, in_slot=in_slot)
-        return self._place(steps, last, f"wrote {register} last", in_slot=True)
+                return self._place(steps, at, made, in_slot=in_slot, calls=passed)
+        wrote = f"wrote {register} last"
+        return self._place(steps, last, wrote, in_slot=True, calls=passed)
 
     def _hold(self, registers: Registers, value: int) -> bool:
         return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
@@ -214,18 +216,26 @@ class Retrace:
         return self._place(steps, len(steps) - 1, "was the last of the port's")
 
     def _place(
-        self, steps: Sequence[TracedStep], at: int, how: str, *, in_slot: bool = False
+        self,
+        steps: Sequence[TracedStep],
+        at: int,
+        how: str,
+        *,
+        in_slot: bool = False,
+        calls: Sequence[int] | None = None,
     ) -> Place | None:
         """The port's instruction at or before a step.
 
         ``in_slot``: it is the one in the delay slot, if it has one, for the branch changes nothing.
+        ``calls`` as of `place_of`; the open ones by default.
         """
         image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
         if in_slot and not steps[at].ran:
             executed[at] = self.bench.code.in_slot(executed[at])
         for end in range(at + 1, 0, -1):
             if not steps[end - 1].ran and place_of(image, executed[end - 1], how) is not None:
-                return place_of(image, executed[end - 1], how, open_calls(image, executed[:end]))
+                opened = open_calls(image, executed[:end]) if calls is None else calls
+                return place_of(image, executed[end - 1], how, opened)
         return None
 
     def _way(self, home: bool, *, values: bool = True) -> Way:

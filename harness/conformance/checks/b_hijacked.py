@@ -15,7 +15,7 @@ from harness.conformance.checks.b_crossing import (
 )
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
-from harness.conformance.places import place_of
+from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -198,7 +198,7 @@ def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
 def _at_prepare(retrace: Retrace, how: str) -> Place | None:
     """The entry of the function that replaces return addresses."""
     image = retrace.bench.image
-    return place_of(image, image.address_of(prepare_of(image)), how)
+    return function_of(image, prepare_of(image), how=how)
 
 
 def _who_hijacked(retrace: Retrace) -> Place | None:
