@@ -127,9 +127,9 @@ def reached_from(name: str, every: list[PortFunction]) -> list[PortFunction]:
     return found
 
 
-def macros(texts: Mapping[str, str]) -> dict[str, tuple[str, range, set[str]]]:
-    """The macros of a port by name: file, lines and words."""
-    found = {}
+def macros(texts: Mapping[str, str]) -> dict[str, list[tuple[str, range, set[str]]]]:
+    """The definitions of a port's macros by name: file, lines and words."""
+    found: dict[str, list[tuple[str, range, set[str]]]] = {}
     for file, text in texts.items():
         lines = text.splitlines()
         for start, line in enumerate(lines):
@@ -139,7 +139,7 @@ def macros(texts: Mapping[str, str]) -> dict[str, tuple[str, range, set[str]]]:
                 while not END.match(lines[end]) if ".macro" in line else lines[end].endswith("\\"):
                     end += 1
                 words = set(re.findall(r"\w+", "\n".join(lines[start : end + 1])))
-                found[match[1]] = file, range(start + 1, end + 2), words
+                found.setdefault(match[1], []).append((file, range(start + 1, end + 2), words))
     return found
 
 
@@ -150,9 +150,9 @@ def lines_of(file: str, number: int, texts: Mapping[str, str]) -> Iterator[tuple
     words = set(re.findall(r"\w+", lines[number - 1])) if 0 < number <= len(lines) else set()
     used = list(words & known.keys())
     for name in used:
-        where, numbers, more = known[name]
-        yield from ((where, one) for one in numbers)
-        used += [other for other in more & known.keys() if other not in used]
+        for where, numbers, more in known[name]:
+            yield from ((where, one) for one in numbers)
+            used += [other for other in more & known.keys() if other not in used]
 
 
 def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
@@ -253,9 +253,19 @@ def main() -> None:
         ("have the right clause first", sum(found.right for found in scores)),
         ("have exactly one finding", sum(len(found.findings) == 1 for found in scores)),
         ("have the right function", sum(found.in_function for found in scores)),
+    ):
+        print(f"  {number} {sentence}")
+    ones = [found for found in scores if found.one_line]
+    print(f"{len(ones)} of the faults are one line")
+    for sentence, number in (
+        ("are in the line", sum(found.lines == 0 for found in ones)),
         (
-            "have the line, or the one beside it",
-            sum(found.lines is not None and found.lines <= 1 for found in scores),
+            "are in the line, in one that calls it, or in a macro",
+            sum(found.by_call for found in ones),
+        ),
+        (
+            "are in one of these, or in the line beside the first",
+            sum(found.by_call or found.lines == 1 for found in ones),
         ),
     ):
         print(f"  {number} {sentence}")
