@@ -38,10 +38,13 @@ def prepare_call(bench: Bench, calls: tuple[Call, Call], *, on: bool) -> Call:
     return make_nop
 
 
-def single_step(bench: Bench, here: int) -> int:
-    """From an address on execute one instruction, or all of `WAITING`; the next address."""
+def single_step(bench: Bench, here: int, thread: int | None = None) -> int:
+    """From an address on execute one instruction, or all of `WAITING`; the next address.
+
+    ``thread`` is gdb's number of a CPU, by default of the stopped one.
+    """
     isa, debugger = bench.isa, bench.guest.debugger
     waiting = bench.image.symbols.get(WAITING)
     if waiting is not None and here & isa.mask == waiting & isa.mask:
         return bench.run_to(return_address(debugger, isa.abi))
-    return debugger.step_instruction().address & isa.mask
+    return debugger.step_instruction(thread).address & isa.mask

@@ -82,17 +82,12 @@ int ftrace_int3_handler(struct pt_regs *regs)
 {
 	unsigned long pc = regs->pc - 1;
 
-	if (pc == READ_ONCE(patched)) {
-		if (pc == (unsigned long)ftrace_call)
-			regs->pc = (unsigned long)ftrace_call_meanwhile;
-		else
-			regs->pc = pc + MCOUNT_INSN_SIZE;
-		return 1;
-	}
-	if (*(const volatile u8 *)pc == BREAKPOINT)
+	if (pc != READ_ONCE(patched))
 		return 0;
-	/* The site was complete before this CPU came here: execute it again. */
-	regs->pc = pc;
+	if (pc == (unsigned long)ftrace_call)
+		regs->pc = (unsigned long)ftrace_call_meanwhile;
+	else
+		regs->pc = pc + MCOUNT_INSN_SIZE;
 	return 1;
 }
 

@@ -86,7 +86,7 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
         site = bench.sites.of(SITE)
         call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
         with bench.fail_if_guest_dies("C9l"):
-            stores = list(_stores(bench, bench.isa.sites.call_address(site), call))
+            stores = list(stores_of(bench, bench.isa.sites.call_address(site), call))
         what = f"switching a site {'on' if on else 'off'}"
         for before, store in pairwise(stores):
             # While the other bytes are written the breakpoint is in place: no CPU executes them.
@@ -101,20 +101,24 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Store:
-    """The code after a store; whether the port waited for other CPUs since the last store."""
+class Store:
+    """The code after a store, and the instruction that stored.
+
+    ``waited``: the port waited for other CPUs since the last store.
+    """
 
     code: bytes
+    address: int
     waited: bool
 
 
 def _answers(bench: Bench, site: CallSite, place: int, call: Call) -> Iterator[int]:
     """Make a call in single steps; the site's function is called after each store to ``place``."""
-    for _ in _stores(bench, place, call):
+    for _ in stores_of(bench, place, call):
         yield bench.call(site.function_address, *ARGUMENTS)
 
 
-def _stores(bench: Bench, place: int, call: Call) -> Iterator[_Store]:
+def stores_of(bench: Bench, place: int, call: Call) -> Iterator[Store]:
     """Make a call in single steps: each store to ``place``, where the guest is stopped then."""
     isa = bench.isa
     bench.enter(*call)
@@ -125,10 +129,10 @@ def _stores(bench: Bench, place: int, call: Call) -> Iterator[_Store]:
         if here == end:
             return
         waited = waited or here == waiting
-        is_store = isa.cpu.is_store(bench.code.linked(here))
+        at, is_store = here, isa.cpu.is_store(bench.code.linked(here))
         here = single_step(bench, here)
         now = bench.read_memory(place, isa.longest) if is_store else code
         if now != code:
-            yield _Store(now, waited)
+            yield Store(now, at, waited)
             code, waited = now, False
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.checks.d_patched_calls import stores_of
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.retrace import KERNEL
-from harness.conformance.single_step import WAITING, prepare_call, site_calls
+from harness.conformance.single_step import (
+    MOST_STEPS,
+    WAITING,
+    prepare_call,
+    single_step,
+    site_calls,
+)
 from harness.conformance.switch import Switch
-from harness.conformance.traced_call import LANDING, prepare_of
+from harness.conformance.traced_call import LANDING, Registers, prepare_of
 from harness.debugger import return_address
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
@@ -19,6 +26,12 @@ from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 SITE = "leaf"
 OTHER = 1
 """The CPU that executes changing text; CPU 0 changes it."""
+
+THREAD = 1
+"""gdb's number of CPU 0."""
+
+AT_THE_END = 300
+"""Instructions in which a port returns that waits for nobody behind its last store."""
 
 ROUNDS = 8
 """How often the other CPU runs the workload."""
@@ -97,6 +110,79 @@ def another_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
                     status == 0 and answer == RIGHT,
                     f"a site was {what}: error {status}; {wrong_answer(bench.image, answer)}",
                 )
+
+
+@check("C9j", lacks=several_cpus)
+def another_cpu_behind_the_breakpoint_at_the_end(bench: Bench) -> None:
+    """One CPU executes what a site holds meanwhile, and handles it when the change has ended.
+
+    A port that waits for that CPU does not return before.
+    """
+    if not bench.kernel.PREEMPTION or not bench.isa.sites.while_changed:
+        return
+    site = bench.sites.of(SITE)
+    for on in (True, False):
+        bench.fresh()
+        call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
+        with bench.fail_if_guest_dies("C9j"):
+            stores = list(stores_of(bench, bench.isa.sites.call_address(site), call))
+        last = stores[-1].address
+        number = [store.address for store in stores].count(last)
+        bench.fresh()
+        call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
+        with bench.fail_if_guest_dies("C9j"):
+            with alone(bench, 0):
+                thread = start_on_other(bench)
+            with alone(bench, OTHER):
+                bench.run_to(site.address)
+            # It has fetched nothing of the site, so nobody needs to wait for it yet.
+            _set_others_online(bench, False)
+            with alone(bench, 0):
+                before = bench.enter(*call)
+                _step_to(bench, call[0] & bench.isa.mask, last, number)
+            _set_others_online(bench, True)
+            bench.guest.debugger.step_instruction(THREAD + OTHER)
+            with alone(bench, 0):
+                ended = _ends_within(bench, AT_THE_END)
+            if not ended:
+                bench.run_to(CALL_RETURNS)
+            status = _result(bench, before)
+            answer = join(bench, thread)
+        what = f"a site was switched {'on' if on else 'off'} while CPU {OTHER} came to it"
+        bench.require(
+            "C9j",
+            status == 0 and answer == RIGHT,
+            f"{what}: error {status}; {wrong_answer(bench.image, answer)}",
+        )
+
+
+def _set_others_online(bench: Bench, online: bool) -> None:
+    """Whether CPU 0 sends requests to the other CPUs, and waits for their answers."""
+    image = bench.image
+    layout = image.structures.struct("cpu_info")
+    member, start = layout.member("online"), image.address_of("cpu_info")
+    data = int(online).to_bytes(member.size, image.byteorder)
+    for cpu in range(1, image.size_of("cpu_info") // layout.size):
+        bench.write_memory(start + cpu * layout.size + member.offset, data)
+
+
+def _step_to(bench: Bench, here: int, address: int, number: int) -> None:
+    """Step CPU 0 from ``here`` on until an instruction is the next one the ``number``th time."""
+    for _ in range(MOST_STEPS):
+        number -= here == address
+        if not number:
+            return
+        here = single_step(bench, here, THREAD)
+    raise Hang(f"{bench.image.symbolize(address)} was not come to again")
+
+
+def _ends_within(bench: Bench, steps: int) -> bool:
+    """Whether the call that runs on CPU 0 returns within so many instructions."""
+    end = bench.image.address_of(CALL_RETURNS) & bench.isa.mask
+    return any(
+        bench.guest.debugger.step_instruction(THREAD).address & bench.isa.mask == end
+        for _ in range(steps)
+    )
 
 
 @check("C4d", "C4g", "C5c", variants=BOTH, features=GRAPH, lacks=several_cpus)
@@ -202,6 +288,11 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
             waits = True
     if waits:
         bench.run_to(CALL_RETURNS)
+    return _result(bench, before)
+
+
+def _result(bench: Bench, before: Registers) -> int:
+    """The ``int`` that a call on CPU 0 has returned; its registers are as before the call then."""
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
     bench.registers.write(before)
     return result - (result >> 31 << 32)
