@@ -225,6 +225,8 @@ class _Search:
         executed = [one.address for one in self._steps[: step + 1]]
         if in_slot:
             executed[-1] = self._bench.code.in_slot(executed[-1])
+        if place_of(image, executed[-1], how) is None:
+            return None
         return place_of(image, executed[-1], how, open_calls(image, executed))
 
     def _maker(self) -> int | None:
