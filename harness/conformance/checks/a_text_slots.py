@@ -68,6 +68,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             gate = bench.code.instruction(image.address_of("ftrace_caller"))
             bench.require("M5c", gate == isa.sites.nop, "the jump at ftrace_caller is still there")
     if bench.kernel.tracers == "any":
+        _take_tracers_at_any_distance(bench, slot, update)
         _refuse_far_tracer(bench, slot, update)
         _fill_a_foreign_slot(bench, slot, update)
     with bench.fail_if_guest_dies("C10a", "C10b"):
@@ -86,6 +87,28 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
 def asks_of_the_gate(bench: Bench) -> bool:
     """Whether the jump at ftrace_caller is removed and restored with the tracers."""
     return bench.applies("M5c") and not excused(bench.kernel, "M5c")
+
+
+def _take_tracers_at_any_distance(bench: Bench, slot: int, update: int) -> None:
+    """Each bit of the distance is 0 once and 1 once; nothing is called there."""
+    isa = bench.isa
+    low, high = isa.sites.reach(slot)
+    for bits in (0x55555555, 0xAAAAAAAA):
+        for sign, room in ((1, high - slot), (-1, slot - low)):
+            # The largest power of two that is in reach.
+            size = 1 << (room & isa.mask).bit_length() - 1
+            distance = sign * (bits & (size - 1) & -isa.unit)
+            target = (slot + distance) & isa.mask
+            with bench.fail_if_guest_dies("C10a"):
+                status = bench.call(update, target | isa.code_bit)
+            held = bench.code.slot(slot)
+            bench.require(
+                "C10a",
+                status == 0 and [to for _, to in bench.code.calls(slot, held)] == [target],
+                f"the slot does not call a tracer that is {distance:+#x} bytes away",
+                expected=f"a call of {target:#x}",
+                found=[f"error {status}", *bench.code.listing(slot, held)],
+            )
 
 
 def _refuse_far_tracer(bench: Bench, slot: int, update: int) -> None:
