@@ -10,7 +10,7 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.others_data import OthersData
-from harness.conformance.places import open_calls, place_of
+from harness.conformance.places import is_of_port, last_place
 from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import HALF_DONE, MASK, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
 from harness.debugger import return_address
@@ -213,21 +213,22 @@ class _Search:
 
     def _of_the_port(self, step: int, how: str) -> Place | None:
         """The port's last instruction up to a step, which may be one of the kernel's."""
-        places = (self._place(at, how, in_slot=at == step) for at in range(step, -1, -1))
-        return next(filter(None, places), None)
+        return last_place(self._bench.image, self._executed(step, in_slot=True), how)
 
     def _made_at(self, step: int) -> Place | None:
         return self._place(step, "made the word that was written", in_slot=True)
 
     def _place(self, step: int, how: str, *, in_slot: bool = False) -> Place | None:
-        """A step's instruction; ``in_slot`` as in `harness.conformance.retrace`."""
-        image = self._bench.image
+        """A step's instruction; None if it is not of the port."""
+        image, executed = self._bench.image, self._executed(step, in_slot=in_slot)
+        return last_place(image, executed, how) if is_of_port(image, executed[-1]) else None
+
+    def _executed(self, step: int, *, in_slot: bool) -> list[int]:
+        """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
         executed = [one.address for one in self._steps[: step + 1]]
         if in_slot:
             executed[-1] = self._bench.code.in_slot(executed[-1])
-        if place_of(image, executed[-1], how) is None:
-            return None
-        return place_of(image, executed[-1], how, open_calls(image, executed))
+        return executed
 
     def _maker(self) -> int | None:
         """The first instruction after which a register held the word that was written last."""

@@ -91,6 +91,27 @@ def open_calls(image: RunningImage, executed: Sequence[int]) -> list[int]:
     return calls[::-1]
 
 
+def is_of_port(image: RunningImage, address: int) -> bool:
+    """Whether an instruction is of the port."""
+    line = image.source_line(address)
+    return line is not None and port_file(line.file) is not None
+
+
+def last_place(
+    image: RunningImage, executed: Sequence[int], how: str, calls: Sequence[int] | None = None
+) -> Place | None:
+    """The last of these instructions that is of the port; None if none is.
+
+    ``calls`` as of `place_of`; the open ones by default.
+    """
+    ends = range(len(executed), 0, -1)
+    end = next((end for end in ends if is_of_port(image, executed[end - 1])), 0)
+    if not end:
+        return None
+    opened = open_calls(image, executed[:end]) if calls is None else calls
+    return place_of(image, executed[end - 1], how, opened)
+
+
 def executed(guest: Guest, how: str) -> Place | None:
     """The instruction that the stopped CPU executes next, if it is of the port."""
     try:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.conformance.bench import PANIC, START, Bench
-from harness.conformance.places import open_calls, place_of
+from harness.conformance.places import last_place, open_calls, place_of
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -232,11 +232,7 @@ class Retrace:
         image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
         if in_slot and not steps[at].ran:
             executed[at] = self.bench.code.in_slot(executed[at])
-        for end in range(at + 1, 0, -1):
-            if not steps[end - 1].ran and place_of(image, executed[end - 1], how) is not None:
-                opened = open_calls(image, executed[:end]) if calls is None else calls
-                return place_of(image, executed[end - 1], how, opened)
-        return None
+        return last_place(image, executed, how, calls)
 
     def _way(self, home: bool, *, values: bool = True) -> Way:
         if (home, values) not in self._ways:
