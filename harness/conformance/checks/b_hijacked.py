@@ -13,9 +13,16 @@ from harness.conformance.checks.b_crossing import (
     judge_records,
     judge_tracer,
 )
+from harness.conformance.checks.b_graph_entry import (
+    at_prepare,
+    ends,
+    graph_stub,
+    judge_graph_entry,
+    judge_saved,
+    way_in,
+)
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
-from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -30,8 +37,7 @@ from harness.conformance.traced_call import (
 )
 from harness.conformance.verdict import FRAME_POINTER, Layer, Place
 from harness.errors import GuestDied
-from harness.isa import CallSite, Form
-from harness.tracer import has_one_slot, has_ops
+from harness.isa import CallSite
 
 C4 = ("C4c", "C4d", "C4e", "C4h", "C4j", "C6a", "C12a")
 C5 = ("C5a", "C5b", "C5c", "C5d", "C5e", "C6b")
@@ -40,19 +46,6 @@ ALL_C4C = dict.fromkeys(GROUPS, "C4c")
 
 IN_PREPARE = {PREPARE: ("C4d",), GRAPH_FUNC: ("C4d",)}
 """A guest that dies in the function that replaces return addresses has come through the stub."""
-
-
-def graph_stub(bench: Bench) -> str:
-    """The clause that requires the call of the graph tracer in a dynamic build."""
-    symbols = bench.image.symbols
-    if has_one_slot(symbols):
-        return "C20a"
-    return "C4c" if has_ops(symbols) else "C11b"
-
-
-def way_in(bench: Bench) -> str:
-    """The clause that requires the call of the graph tracer."""
-    return graph_stub(bench) if bench.variant.name == DYNAMIC else "C4a"
 
 
 def _hijacked(
@@ -113,7 +106,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 if count:
                     judge_tracer(retrace, call, what)
             judge_records(bench, call, prepare_of(bench.image), what)
-            if _judge_graph_entry(retrace, call, what):
+            if judge_graph_entry(retrace, call, what):
                 compare(retrace, call, what, ALL_C4C, hijacked=True)
 
 
@@ -147,58 +140,8 @@ def _judge_first(retrace: Retrace, error: NotReached) -> None:
         if len(entries) < 2 or entries[1][stack] >= entries[0][stack]:
             raise
         message = f"{prepare} calls what is traced: it is called again before it returns"
-        bench.require("C4n", False, message, partial(_at_prepare, retrace, "called again"))
+        bench.require("C4n", False, message, partial(at_prepare, retrace, "called again"))
         bench.mark_unfinished()
-
-
-def _judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
-    """The arguments that prepare_ftrace_return passes on."""
-    bench = retrace.bench
-    isa, site = bench.isa, call.site
-    prepare, count = prepare_of(bench.image), len(call.called.get(GRAPH_ENTER, ()))
-    reached = "C4d" if prepare in call.called else way_in(bench)
-    message = f"{what} came {count} times to {GRAPH_ENTER}"
-    if not bench.require(reached, count == 1, message, partial(_ends, retrace, call)):
-        return False
-    seen, arguments = call.first(GRAPH_ENTER), isa.abi.argument_registers[:4]
-    ret, func, pointer, retp = (seen[name] & isa.mask for name in arguments)
-    of_func, of_pointer, of_retp = (
-        partial(retrace.origin, name, GRAPH_ENTER) for name in arguments[1:]
-    )
-    told = {
-        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.ip:#x}"},
-        "found": {"ret": f"{ret:#x}", "func": f"{func:#x}"},
-    }
-    right = func == site.ip
-    bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)
-    _judge_saved(retrace, call, what)
-    if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
-        message = f"{what}: there is no frame pointer"
-        shown = f"{pointer:#x}"
-        bench.require("C6a", pointer != 0, message, of_pointer, FRAME_POINTER, frame_pointer=shown)
-    if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
-        # At a patchable entry the function has not stored it yet.
-        at_place = call.place == isa.cpu.plain_address(call.caller)
-        by_register = site.form is Form.PATCHABLE_ENTRY or isa.abi.leaf_returns_by_register
-        any_value = by_register or bench.kernel.retp == "cookie"
-        bench.require(
-            "C12a",
-            at_place or (any_value and retp != 0),
-            f"{what}: retp is not where the return address is",
-            of_retp,
-            expected=f"{call.caller:#x}",
-            found=f"{call.place or 0:#x} at {retp:#x}",
-        )
-    for function in (prepare, GRAPH_ENTER):
-        if function in call.called:
-            judge_entry(retrace, call.before, call.first(function), what, function, "C1e", "C4c")
-    return True
-
-
-def _at_prepare(retrace: Retrace, how: str) -> Place | None:
-    """The entry of the function that replaces return addresses."""
-    image = retrace.bench.image
-    return function_of(image, prepare_of(image), how=how)
 
 
 def _who_hijacked(retrace: Retrace) -> Place | None:
@@ -206,29 +149,7 @@ def _who_hijacked(retrace: Retrace) -> Place | None:
     place = retrace.last_instruction()
     if place is None or place.function != LANDING:
         return place
-    return _at_prepare(retrace, "has replaced the return address")
-
-
-def _ends(retrace: Retrace, call: TracedCall) -> Place | None:
-    """The last place in the port of a call that was not hijacked."""
-    if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
-        return _at_prepare(retrace, f"did not call {GRAPH_ENTER}")
-    return retrace.last_instruction()
-
-
-def _judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
-    """The return address that the kernel saves."""
-    bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[0]
-    saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
-    right = saved == call.caller
-    told = {"expected": f"{call.caller:#x}", "found": f"{saved:#x}"}
-    place = partial(retrace.origin, name, GRAPH_ENTER)
-    message = f"{what}: the saved return address is not the caller's"
-    bench.require("C4d", right, message, place, **told)
-    if bench.applies("C4j"):
-        message = f"{what}: the saved return address is not the plain address"
-        bench.require("C4j", right, message, place, **told)
-    return right
+    return at_prepare(retrace, "has replaced the return address")
 
 
 @check(*C5, "C4d", "C4h", "C4j", "C14b", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)
@@ -247,7 +168,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 clause,
                 bool(call.landing),
                 f"{what} returned to its caller without coming to {LANDING}",
-                partial(_ends, retrace, call),
+                partial(ends, retrace, call),
                 registers=lambda: bench.registers.read(),
             )
         if not call.landing:
@@ -297,7 +218,7 @@ def _is_explained(retrace: Retrace, what: str) -> bool:
     if call is None or GRAPH_ENTER not in call.called:
         return False
     same_address, same_pointer = (
-        _judge_saved(retrace, call, what),
+        judge_saved(retrace, call, what),
         _judge_frame_pointer(retrace, call, what),
     )
     if same_address and same_pointer:
@@ -363,7 +284,7 @@ def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
     if call is None:
         return
     message = f"{what} did not come to {LANDING}"
-    if bench.require("C5g", bool(call.landing), message, partial(_ends, retrace, call)):
+    if bench.require("C5g", bool(call.landing), message, partial(ends, retrace, call)):
         _compare_return(retrace, call, what, ALL_C5G)
 
 
@@ -386,5 +307,5 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
         asked = GRAPH_ENTER in call.called
         message = f"{what} did not come to {GRAPH_ENTER}"
         reached = "C4f" if prepare_of(bench.image) in call.called else way_in(bench)
-        bench.require(reached, asked, message, partial(_ends, retrace, call))
+        bench.require(reached, asked, message, partial(ends, retrace, call))
         compare(retrace, call, what, dict.fromkeys(ALL_C4C, "C4f"))

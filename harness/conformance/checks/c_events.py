@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.b_hijacked import graph_stub
+from harness.conformance.checks.b_graph_entry import graph_stub
 from harness.conformance.checks.registry import (
     BOTH,
     DYNAMIC,

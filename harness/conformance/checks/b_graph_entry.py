@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""What the kernel's function_graph_enter is told of a hijacked call."""
+
+from functools import partial
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import judge_entry
+from harness.conformance.checks.registry import DYNAMIC
+from harness.conformance.places import function_of
+from harness.conformance.retrace import Retrace
+from harness.conformance.traced_call import GRAPH_ENTER, LANDING, TracedCall, prepare_of
+from harness.conformance.verdict import FRAME_POINTER, Place
+from harness.isa import Form
+from harness.tracer import has_one_slot, has_ops
+
+
+def graph_stub(bench: Bench) -> str:
+    """The clause that requires the call of the graph tracer in a dynamic build."""
+    symbols = bench.image.symbols
+    if has_one_slot(symbols):
+        return "C20a"
+    return "C4c" if has_ops(symbols) else "C11b"
+
+
+def way_in(bench: Bench) -> str:
+    """The clause that requires the call of the graph tracer."""
+    return graph_stub(bench) if bench.variant.name == DYNAMIC else "C4a"
+
+
+def judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
+    """The arguments that prepare_ftrace_return passes on."""
+    bench = retrace.bench
+    isa, site = bench.isa, call.site
+    prepare, count = prepare_of(bench.image), len(call.called.get(GRAPH_ENTER, ()))
+    reached = "C4d" if prepare in call.called else way_in(bench)
+    message = f"{what} came {count} times to {GRAPH_ENTER}"
+    if not bench.require(reached, count == 1, message, partial(ends, retrace, call)):
+        return False
+    seen, arguments = call.first(GRAPH_ENTER), isa.abi.argument_registers[:3]
+    ret, func, pointer = (seen[name] & isa.mask for name in arguments)
+    of_func, of_pointer = (partial(retrace.origin, name, GRAPH_ENTER) for name in arguments[1:])
+    told = {
+        "expected": {"ret": f"{call.caller:#x}", "func": f"{site.ip:#x}"},
+        "found": {"ret": f"{ret:#x}", "func": f"{func:#x}"},
+    }
+    right = func == site.ip
+    bench.require("C4e", right, f"{what}: func is not the call site", of_func, **told)
+    judge_saved(retrace, call, what)
+    if "FUNCTION_GRAPH_FP_TEST" in bench.variant.features:
+        message = f"{what}: there is no frame pointer"
+        shown = f"{pointer:#x}"
+        bench.require("C6a", pointer != 0, message, of_pointer, FRAME_POINTER, frame_pointer=shown)
+    if "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features:
+        _judge_retp(retrace, call, what)
+    for function in (prepare, GRAPH_ENTER):
+        if function in call.called:
+            judge_entry(retrace, call.before, call.first(function), what, function, "C1e", "C4c")
+    return True
+
+
+def _judge_retp(retrace: Retrace, call: TracedCall, what: str) -> None:
+    """The location of the return address, which is replaced there.
+
+    There need not be one while the function runs: it returns by a register at a patchable entry,
+    where it has not stored the address yet, or where a leaf's site loads it again.
+    """
+    bench = retrace.bench
+    isa, name = bench.isa, bench.isa.abi.argument_registers[3]
+    retp, replaced = call.first(GRAPH_ENTER)[name] & isa.mask, _replaced(bench, call)
+    by_register = call.site.form is Form.PATCHABLE_ENTRY or isa.abi.leaf_returns_by_register
+    if bench.kernel.retp == "cookie":
+        right = retp != 0
+    elif replaced:
+        right = retp in replaced
+    else:
+        at_place = call.place == isa.cpu.plain_address(call.caller)
+        right = at_place or (by_register and retp != 0)
+    bench.require(
+        "C12a",
+        right,
+        f"{what}: retp is not where the return address is",
+        partial(retrace.origin, name, GRAPH_ENTER),
+        expected=f"{call.caller:#x}" + "".join(f" at {address:#x}" for address in replaced),
+        found=f"{call.place or 0:#x} at {retp:#x}",
+    )
+
+
+def _replaced(bench: Bench, call: TracedCall) -> list[int]:
+    """Addresses of words on the function's stack that have the address of return_to_handler now."""
+    isa, landing = bench.isa, bench.image.symbols.get(LANDING)
+    first, stack = (seen[isa.abi.stack_register] & isa.mask for seen in (call.before, call.behind))
+    size, order = isa.word_size, bench.image.byteorder
+    words = range(stack - first, len(call.above_behind), size)
+    return [
+        first + at
+        for at in words
+        if isa.pointed_to(int.from_bytes(call.above_behind[at : at + size], order)) == landing
+        and call.above[at : at + size] != call.above_behind[at : at + size]
+    ]
+
+
+def judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
+    """The return address that the kernel saves."""
+    bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[0]
+    saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
+    right = saved == call.caller
+    told = {"expected": f"{call.caller:#x}", "found": f"{saved:#x}"}
+    place = partial(retrace.origin, name, GRAPH_ENTER)
+    message = f"{what}: the saved return address is not the caller's"
+    bench.require("C4d", right, message, place, **told)
+    if bench.applies("C4j"):
+        message = f"{what}: the saved return address is not the plain address"
+        bench.require("C4j", right, message, place, **told)
+    return right
+
+
+def at_prepare(retrace: Retrace, how: str) -> Place | None:
+    """The entry of the function that replaces return addresses."""
+    image = retrace.bench.image
+    return function_of(image, prepare_of(image), how=how)
+
+
+def ends(retrace: Retrace, call: TracedCall) -> Place | None:
+    """The last place in the port of a call that was not hijacked."""
+    if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
+        return at_prepare(retrace, f"did not call {GRAPH_ENTER}")
+    return retrace.last_instruction()
