@@ -84,6 +84,9 @@ class Sites(ABC):
     while_changed: ClassVar[bytes] = b""
     """What may stand at the beginning of an instruction while a port changes it under running CPUs,
     such as a breakpoint that the port handles; empty where one store changes all of it."""
+    unhandled: ClassVar[str] = ""
+    """What the guests' kernel calls the exception of `while_changed` that no port has handled;
+    empty where that is no exception."""
     has_gate: ClassVar[bool] = False
     """Whether ``_mcount`` and ``ftrace_caller`` are one address that begins with a jump (M5)."""
     before: ClassVar[int] = 0

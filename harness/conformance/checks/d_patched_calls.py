@@ -18,11 +18,15 @@ from harness.conformance.single_step import (
 )
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.verdict import Layer
+from harness.errors import GuestDied
 from harness.isa import CallSite
 
-SITE = "leaf"
+SITE, OTHER = "leaf", "check_nested_calls"
 ARGUMENTS = (3, 5)
-"""A function of the workload, and its arguments."""
+"""A function of the workload, another one, and arguments of the first."""
+
+BEFORE, MEANWHILE = "before any change", "while another site is changed"
+BEHIND = "behind a change of its site"
 
 
 @check("C9j", layer=Layer.PATCHING)
@@ -41,6 +45,37 @@ def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
         wrong = [answer for answer in answers if answer != right]
         message = f"{what}: a call of it behind one of the stores is wrong"
         bench.require("C9j", bool(answers) and not wrong, message, found=answers)
+
+
+@check("C9j", layer=Layer.PATCHING)
+def a_breakpoint_of_others(bench: Bench) -> None:
+    """What a site begins with during a change, in one that is not being changed."""
+    sites = bench.isa.sites
+    if not sites.unhandled:
+        return
+    site, other = bench.sites.of(SITE), bench.sites.of(OTHER)
+    behind = site.address + len(sites.while_changed) - site.function_address
+    told = f"{sites.unhandled} in {SITE}+{behind:#x}"
+    for when in BEFORE, MEANWHILE, BEHIND:
+        bench.fresh()
+        with bench.fail_if_guest_dies("C9j"):
+            if when is MEANWHILE:
+                call = site_calls(bench, bench.port.record_of(other))[0]
+                next(stores_of(bench, sites.call_address(other), call), None)
+            elif when is BEHIND:
+                bench.call(*site_calls(bench, bench.port.record_of(site))[0])
+        bench.write_memory(site.address, sites.while_changed)
+        try:
+            found = f"the answer {bench.call(site.function_address, *ARGUMENTS)}"
+        except GuestDied as error:
+            found = error.headline or error.message
+        bench.require(
+            "C9j",
+            found.startswith(told),
+            f"a breakpoint of others {when} is not left to the kernel",
+            expected=told,
+            found=found,
+        )
 
 
 @check("C10c", layer=Layer.PATCHING)

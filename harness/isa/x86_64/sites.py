@@ -25,6 +25,7 @@ class X8664Sites(Sites):
     call_relocations = frozenset({_R_X86_64_PC32, _R_X86_64_PLT32})
     relocation_offset = 1
     while_changed = b"\xcc"
+    unhandled = "breakpoint"
 
     def __init__(self, code: Code) -> None:
         super().__init__(code)
