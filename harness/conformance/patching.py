@@ -173,7 +173,8 @@ class _Search:
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
         if not self._stores:
-            return self._question(self._answer(), "asked last; no code was written")
+            end, none = self._answer(), "no code was written"
+            return self._question(end, f"asked last; {none}") or self._answered(end, none)
         return self._last_store()
 
     def _answer(self) -> int:
@@ -183,6 +184,9 @@ class _Search:
         result = values[-1]
         earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
         return next(earlier, len(values) - 1) + 1
+
+    def _answered(self, end: int, how: str) -> Place | None:
+        return self._place(end - 1, f"made the answer; {how}", in_slot=True)
 
     def _question(self, end: int, how: str) -> Place | None:
         cpu = self._bench.isa.cpu

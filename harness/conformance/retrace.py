@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.conformance.bench import PANIC, START, Bench
-from harness.conformance.places import last_place, open_calls, place_of
+from harness.conformance.places import is_of_port, last_place, open_calls, place_of
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -157,8 +157,8 @@ class Retrace:
     def origin(self, register: str, function: str, *, home: bool = False) -> Place | None:
         """Where the value in a register at the entry of a C function of the kernel came from.
 
-        The first instruction after which any register held that value, or the one that last wrote
-        the register, if a register held it all the time.
+        The port's first instruction after which any register held that value, or the one that last
+        wrote the register, if a register held it all the time.
         """
         before, _, steps = self._way(home)
         end = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
@@ -166,20 +166,61 @@ class Retrace:
             return None
         passed = open_calls(self.bench.image, [step.address for step in steps[: end + 1]])
         value = steps[end - 1].registers[register]
-        last = 0
-        for at, step in enumerate(steps[:end]):
-            was = steps[at - 1].registers if at else before
-            if step.registers[register] != was[register]:
-                last = at
-            if self._hold(step.registers, value) and not self._hold(was, value):
-                made = f"made what is in {register}"
-                in_slot = step.registers.get(self.bench.isa.abi.return_register) != value
-                return self._place(steps, at, made, in_slot=in_slot, calls=passed)
+        for at in self._makes(before, steps[:end], lambda found: found == value):
+            made = f"made what is in {register}"
+            in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
+            return self._place(steps, at, made, in_slot=in_slot, calls=passed)
+        seen = [before[register], *(step.registers[register] for step in steps[:end])]
+        last = max((at for at in range(end) if seen[at] != seen[at + 1]), default=0)
         wrote = f"wrote {register} last"
         return self._place(steps, last, wrote, in_slot=True, calls=passed)
 
-    def _hold(self, registers: Registers, value: int) -> bool:
-        return any(registers[name] == value for name in self.bench.isa.abi.general_registers)
+    def hijack(self) -> Place | None:
+        """The port's instruction that made the address of return_to_handler; None if none did."""
+        before, _, steps = self._way(home=False)
+        isa, landing = self.bench.isa, self.bench.image.symbols.get(LANDING)
+        made = self._makes(before, steps, lambda found: isa.pointed_to(found) == landing)
+        how = "made the address of return_to_handler"
+        return next((self._place(steps, at, how, in_slot=True) for at in made), None)
+
+    def _makes(
+        self, before: Registers, steps: Sequence[TracedStep], is_it: Callable[[int], bool]
+    ) -> Iterator[int]:
+        """The port's steps, or its calls, after which a register holds what none held before."""
+        names = self.bench.isa.abi.general_registers
+        held = any(is_it(before[name]) for name in names)
+        for at, step in enumerate(steps):
+            holds = any(is_it(step.registers[name]) for name in names)
+            if holds and not held and (step.ran or is_of_port(self.bench.image, step.address)):
+                yield at
+            held = holds
+
+    def refusal(self, function: str) -> Place | None:
+        """The port's first conditional branch behind a call of a C function of the kernel's."""
+        _, _, steps = self._way(home=False, values=False)
+        called = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
+        how = f"decided first behind {function}"
+        return next((self._place(steps, at, how) for at in self._branches(steps, called)), None)
+
+    def return_early(self, function: str, how: str) -> Place | None:
+        """The last conditional branch of a C function of the port's, or of one that it called."""
+        _, _, steps = self._way(home=False, values=False)
+        image, entry = self.bench.image, self.bench.image.symbols.get(function)
+        start = next((at for at, step in enumerate(steps) if entry == step.address), len(steps))
+        inside = (
+            at for at in self._branches(steps, start) if not image.is_assembled(steps[at].address)
+        )
+        return next((self._place(steps, at, how) for at in [*inside][-1:]), None)
+
+    def _branches(self, steps: Sequence[TracedStep], start: int) -> Iterator[int]:
+        """The port's conditional branches from a step on."""
+        is_conditional, code = self.bench.isa.cpu.is_conditional, self.bench.code
+        for at in range(start, len(steps)):
+            address, of_kernel = steps[at].address, bool(steps[at].ran)
+            if of_kernel or not is_of_port(self.bench.image, address):
+                continue
+            if is_conditional(code.linked(address)):
+                yield at
 
     def decision(self, function: str) -> Place | None:
         """The stub's last conditional branch before a C function that it should not call."""

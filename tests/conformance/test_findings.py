@@ -55,6 +55,24 @@ def judged(tmp_path):
         ),
         # The stub does not go to the graph tracer, and this is where it did not.
         ("mips-malta", "graph-entry-ignored", ["C4a"], "C4a", "_mcount", "branch_if_graph"),
+        # A wrong answer, a wrong argument, and an answer of the kernel's that was taken wrongly.
+        ("aarch64-virt", "next-system-call", ["C13f"], "C13f", "arch_syscall_addr", "[nr ^ 1]"),
+        (
+            "mips-malta",
+            "entry-without-its-number",
+            ["C13d"],
+            "C13d",
+            "syscall_trace_enter",
+            "trace_sys_enter",
+        ),
+        (
+            "mips-malta",
+            "accepted-calls-left-alone",
+            ["C4d"],
+            "C4d",
+            "prepare_ftrace_return",
+            "if (likely(function_graph_enter",
+        ),
         ("aarch64-virt", "bytes-swapped", ["C9b"], "C9b", "ftrace_make_call", "if ("),
     ],
 )

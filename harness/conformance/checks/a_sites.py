@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import accumulate
 
+from harness.conformance.answers import locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
@@ -12,7 +13,7 @@ from harness.conformance.others_data import OthersData
 from harness.conformance.places import function_of, subject_of
 from harness.conformance.single_step import AROUND
 from harness.conformance.switch import NO_TRACER
-from harness.conformance.verdict import BOOT, OTHERS_DATA, Layer
+from harness.conformance.verdict import BOOT, OTHERS_DATA, Layer, Place
 from harness.debugger import return_address
 from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
@@ -134,13 +135,21 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     others = OthersData(bench)
     bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
-    at = partial(subject_of, bench.image, "C8h")
-    # The kernel panics then, before it has a workload.
-    bench.require("C8h", result == 0, f"ftrace_dyn_arch_init returned {result:#x}", at, BOOT)
     written = others.changed()
+    # The kernel panics then, before it has a workload.
+    message, made = f"ftrace_dyn_arch_init returned {result:#x}", partial(_answer_at_boot, bench)
+    bench.require("C8h", result == 0, message, made, BOOT)
+    at = partial(subject_of, bench.image, "C8h")
     message = "ftrace_dyn_arch_init has written data that is not the port's"
     bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
     bench.close()
+
+
+def _answer_at_boot(bench: Bench) -> Place | None:
+    bench.boot()
+    bench.run_to("ftrace_dyn_arch_init")
+    end = return_address(bench.guest.debugger, bench.isa.abi)
+    return locate_write(bench, bench.isa.abi.results[0], end)
 
 
 @check("C8a", "C8g", "C9a", "C9d", "C8b", "M4a", "M4d", "M5a", "M5b", "C11a", layer=Layer.PATCHING)

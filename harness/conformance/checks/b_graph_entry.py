@@ -121,7 +121,12 @@ def at_prepare(retrace: Retrace, how: str) -> Place | None:
 
 
 def ends(retrace: Retrace, call: TracedCall) -> Place | None:
-    """The last place in the port of a call that was not hijacked."""
-    if prepare_of(retrace.bench.image) in call.called and GRAPH_ENTER not in call.called:
-        return at_prepare(retrace, f"did not call {GRAPH_ENTER}")
-    return retrace.last_instruction()
+    """What a call was not hijacked by, or the last place in the port."""
+    prepare, place = prepare_of(retrace.bench.image), None
+    if GRAPH_ENTER in call.called:
+        # It has hijacked something else, or nothing.
+        place = retrace.hijack() or retrace.refusal(GRAPH_ENTER)
+    elif prepare in call.called:
+        how = f"did not call {GRAPH_ENTER}"
+        place = retrace.return_early(prepare, f"decided last; it {how}") or at_prepare(retrace, how)
+    return place or retrace.last_instruction()

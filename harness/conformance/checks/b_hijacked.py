@@ -149,7 +149,7 @@ def _who_hijacked(retrace: Retrace) -> Place | None:
     place = retrace.last_instruction()
     if place is None or place.function != LANDING:
         return place
-    return at_prepare(retrace, "has replaced the return address")
+    return retrace.hijack() or at_prepare(retrace, "has replaced the return address")
 
 
 @check(*C5, "C4d", "C4h", "C4j", "C14b", variants=EVERY_KERNEL, features=GRAPH, layer=Layer.CALL)

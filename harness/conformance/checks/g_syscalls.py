@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from harness.conformance.answers import locate_answer, locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check
 from harness.conformance.places import ENTERED, LEFT, function_of
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import Layer, Place
 from harness.trace import TraceEvent
 from harness.tracer.threads import SYSCALL_TRACEPOINT, ThreadControl
 
@@ -124,7 +125,8 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     expected = [*CALLS, *([""] * UNKNOWN), "exit"]
     told = {"expected": expected, "found": found, "events": shown}
     message = "the entries are not the system calls that the program makes"
-    entered = bench.require("C13d", found == expected, message, None, ENTRIES, **told)
+    number = partial(_told, bench, ENTERED, "trace_sys_enter")
+    entered = bench.require("C13d", found == expected, message, number, ENTRIES, **told)
     # What is not recorded has no arguments and no exit.
     about = "" if entered else ENTRIES
     mask = bench.isa.mask
@@ -157,7 +159,19 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
         message = f"the results of {name} are others"
         same = got == results
         of = about or RESULTS
-        bench.require("C13e", same, message, None, of, expected=str(results), found=str(got))
+        result = partial(_told, bench, LEFT, "trace_sys_exit")
+        bench.require("C13e", same, message, result, of, expected=str(results), found=str(got))
+
+
+def _told(bench: Bench, function: str, tracepoint: str) -> Place | None:
+    """Where a function of the port's made the second argument of a tracepoint, its last."""
+    if function not in bench.image.symbols:
+        return None
+    bench.fresh()
+    bench.guest.tracer.set_event("raw_syscalls")
+    _run(bench, function)
+    register = bench.isa.abi.argument_registers[1]
+    return locate_write(bench, register, bench.image.address_of(tracepoint))
 
 
 def _number(event: TraceEvent) -> int:
@@ -233,7 +247,7 @@ def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
             "C13f",
             address not in functions,
             f"arch_syscall_addr({number}) is the function of a system call",
-            None,
+            partial(locate_answer, bench, "arch_syscall_addr", number & bench.isa.mask),
             NO_NUMBERS,
             found=bench.image.symbolize(address),
         )
@@ -255,7 +269,7 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
             "C13f",
             address == call.function,
             f"arch_syscall_addr({base + call.index}) is not {call.symbol}",
-            None,
+            partial(locate_answer, bench, "arch_syscall_addr", base + call.index),
             FUNCTIONS,
             expected=f"{call.function:#x}",
             found=f"{address:#x} {bench.image.symbolize(address)}",
@@ -270,8 +284,8 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
         )
     if bench.kernel.syscall_numbers == "any":
         _other_numbers(bench, calls)
-    match = bench.image.symbols.get("arch_syscall_match_sym_name")
-    if match is None:
+    match = "arch_syscall_match_sym_name"
+    if match not in bench.image.symbols:
         # The kernel's own comparison, if the port does not replace it.
         return
     pairs = [
@@ -286,11 +300,12 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
         pairs += [("x" + own[1:], called, False), (called, called, False)]
     for symbol, name, belong in pairs:
         with bench.fail_if_guest_dies("C13g"):
-            answer = bench.call(match, *_strings(bench, symbol, name))
+            strings = _strings(bench, symbol, name)
+            answer = bench.call(bench.image.address_of(match), *strings)
         bench.require(
             "C13g",
             bool(answer & 0xFF) == belong,
-            f"arch_syscall_match_sym_name({symbol}, {name}) is {answer & 0xFF}",
-            None,
+            f"{match}({symbol}, {name}) is {answer & 0xFF}",
+            partial(locate_answer, bench, match, *strings),
             NAMES,
         )

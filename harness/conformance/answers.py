@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The line that a wrong answer of a port's function comes from, or a wrong argument of its call."""
+
+from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.places import last_place
+from harness.conformance.single_step import MOST_STEPS, single_step
+from harness.conformance.verdict import Place
+
+INT = (1 << 32) - 1
+"""The bits of an ``int``: what is above them in a register may be anything."""
+
+
+def locate_answer(bench: Bench, function: str, *arguments: int) -> Place | None:
+    """Call a function once more: the port's instruction that made its answer.
+
+    The registers are restored.
+    """
+    before = bench.enter(bench.image.address_of(function), *arguments)
+    place = locate_write(bench, bench.isa.abi.results[0], bench.image.address_of(CALL_RETURNS))
+    bench.registers.write(before)
+    return place
+
+
+def locate_write(bench: Bench, register: str, end: int) -> Place | None:
+    """From here to an address, in single steps: the instruction that last changed a register.
+
+    If it is the kernel's, this is the port's last one before; None if ``end`` is not reached.
+    """
+    isa, goal = bench.isa, end & bench.isa.mask
+    here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
+    value = bench.registers.read(register)[register]
+    executed: list[int] = []
+    wrote = 0
+    while here != goal:
+        if len(executed) == MOST_STEPS:
+            return None
+        executed.append(here)
+        here = single_step(bench, here)
+        was, value = value, bench.registers.read(register)[register]
+        if value & INT != was & INT:
+            wrote = len(executed)
+    if not wrote:
+        return None
+    # A step may take a branch's delay slot along; the branch changes nothing.
+    way = [*executed[: wrote - 1], bench.code.in_slot(executed[wrote - 1])]
+    return last_place(bench.image, way, f"wrote {register} last")
