@@ -25,8 +25,7 @@ SITE, OTHER = "leaf", "check_nested_calls"
 ARGUMENTS = (3, 5)
 """A function of the workload, another one, and arguments of the first."""
 
-BEFORE, MEANWHILE = "before any change", "while another site is changed"
-BEHIND = "behind a change of its site"
+MEANWHILE, BEHIND = "while another site is changed", "behind a change of its site"
 
 
 @check("C9j", layer=Layer.PATCHING)
@@ -56,13 +55,13 @@ def a_breakpoint_of_others(bench: Bench) -> None:
     site, other = bench.sites.of(SITE), bench.sites.of(OTHER)
     behind = site.address + len(sites.while_changed) - site.function_address
     told = f"{sites.unhandled} in {SITE}+{behind:#x}"
-    for when in BEFORE, MEANWHILE, BEHIND:
+    for when in MEANWHILE, BEHIND:
         bench.fresh()
         with bench.fail_if_guest_dies("C9j"):
             if when is MEANWHILE:
                 call = site_calls(bench, bench.port.record_of(other))[0]
                 next(stores_of(bench, sites.call_address(other), call), None)
-            elif when is BEHIND:
+            else:
                 bench.call(*site_calls(bench, bench.port.record_of(site))[0])
         bench.write_memory(site.address, sites.while_changed)
         try:
@@ -72,7 +71,7 @@ def a_breakpoint_of_others(bench: Bench) -> None:
         bench.require(
             "C9j",
             found.startswith(told),
-            f"a breakpoint of others {when} is not left to the kernel",
+            f"{when}, a breakpoint of others is not left to the kernel",
             expected=told,
             found=found,
         )
