@@ -551,28 +551,54 @@ traced bool check_longjmp(void)
  * A function behind one that does not return. A port that reads code backwards from a call site
  * must stop at its beginning: the frame before that is the other function's. It is never called.
  */
-#define BEHIND(what, end)							\
+#define ENDS_IN(what, end)							\
 	in_order __attribute__((no_instrument_function)) void ends_in_##what(void) \
 	{									\
 		__attribute__((unused)) volatile int array[16];			\
 										\
 		array[0] = 0;							\
 		end;								\
-	}									\
+	}
+
+#define BEHIND(what)								\
 	in_order int behind_##what(int value)					\
 	{									\
 		return value + 1;						\
 	}
 
-static void __attribute__((noreturn)) (*volatile leave)(void);
+ENDS_IN(trap, __builtin_trap())
+BEHIND(trap)
+ENDS_IN(loop, for (;;) ;)
+BEHIND(loop)
 
-BEHIND(trap, __builtin_trap())
-BEHIND(loop, for (;;) ;)
-BEHIND(call, leave())
+/* With so many arguments that a delay slot may store one of them. */
+static in_order __attribute__((noreturn, no_instrument_function)) void
+leave(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
+{
+	for (;;)
+		;
+}
+ENDS_IN(call, leave(9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+
+in_order int behind_call(int value)
+{
+	volatile int array[4];
+
+	array[0] = value;
+	return array[0] + 1;
+}
+
+/* The delay slot of a call site may lower the stack pointer, as the next function's prologue. */
+in_order void ends_in_site(void)
+{
+	__builtin_unwind_init();
+	__builtin_unreachable();
+}
+BEHIND(site)
 
 traced bool check_behind(void)
 {
-	return behind_trap(behind_loop(behind_call(1))) == 4;
+	return behind_trap(behind_loop(behind_call(behind_site(1)))) == 5;
 }
 
 /* Only a tracer of returns may have changed the address, to this one. */
