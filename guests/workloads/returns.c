@@ -387,6 +387,15 @@ traced int use_large_frame(int value)
 	return array[0] * array[last];
 }
 
+traced int use_huge_frame(int value)
+{
+	volatile char array[HUGE_FRAME];
+
+	array[0] = value;
+	array[sizeof(array) - 1] = leaf(value);
+	return array[0] * array[sizeof(array) - 1];
+}
+
 traced int use_huge_leaf_frame(int value)
 {
 	volatile char array[HUGE_FRAME];
@@ -398,7 +407,8 @@ traced int use_huge_leaf_frame(int value)
 
 traced bool check_large_frames(void)
 {
-	return use_large_frame(10) == 110 && use_huge_leaf_frame(10) == 110;
+	return use_large_frame(10) == 110 && use_huge_frame(10) == 110 &&
+	       use_huge_leaf_frame(10) == 110;
 }
 
 struct aligned {

@@ -233,7 +233,6 @@ u32 decode_prologue(unsigned long ip)
 				return PROLOGUE_UNKNOWN;
 			break;
 		}
-		last = 0;
 		if (insn == INSN_NOP)
 			continue;
 		if (lowers_sp_by_register(insn)) {

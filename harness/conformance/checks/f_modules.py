@@ -22,6 +22,9 @@ RUN = "run_modules"
 RIGHT = 7 + 8
 """The result of RUN if every function of both modules has the right result."""
 
+FAR = 1 << 40
+"""The distance of a target that has the lower half of its address in common with another one."""
+
 STEPS_TO_STUB = 8
 """The most instructions from a call in a module to the stub, veneers included."""
 
@@ -283,6 +286,9 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
         site.form is Form.LONG_CALL or not sites.reaches(sites.call_address(site), other)
     ):
         refused(bench, "C9f", site, (*make_call[:2], other), "a module's site that calls another")
+    if other is not None and bench.isa.bits > FAR.bit_length():
+        far = (*make_call[:2], make_call[2] ^ FAR)
+        refused(bench, "C9f", site, far, "a target with the same lower half of its address")
     bench.call(*make_call)
     on = bench.code.of(site)
     refused(bench, "C9e", site, make_call, "the module's site is on already")
