@@ -372,9 +372,11 @@ traced bool check_alloca(void)
 #ifdef FRAME_WARN
 #define LARGE_FRAME (FRAME_WARN / 2)
 #define HUGE_FRAME (FRAME_WARN / 2)
+#define HUGE_LEAF_FRAME (FRAME_WARN / 2)
 #else
 #define LARGE_FRAME 40000
-#define HUGE_FRAME 70000
+#define HUGE_FRAME 140000
+#define HUGE_LEAF_FRAME 70000
 #endif
 
 traced int use_large_frame(int value)
@@ -398,7 +400,7 @@ traced int use_huge_frame(int value)
 
 traced int use_huge_leaf_frame(int value)
 {
-	volatile char array[HUGE_FRAME];
+	volatile char array[HUGE_LEAF_FRAME];
 
 	array[0] = value;
 	array[sizeof(array) - 1] = value + 1;
