@@ -585,7 +585,7 @@ BEHIND(loop)
 
 /* With so many arguments that a delay slot may store one of them. */
 static in_order __attribute__((noreturn, no_instrument_function)) void
-leave(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
+leave(__attribute__((unused)) int first, ...)
 {
 	for (;;)
 		;
