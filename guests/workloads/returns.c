@@ -578,6 +578,15 @@ traced bool check_longjmp(void)
 		return value + 1;						\
 	}
 
+#define BEHIND_WITH_A_FRAME(what)						\
+	in_order int behind_##what(int value)					\
+	{									\
+		volatile int array[4];						\
+										\
+		array[0] = value;						\
+		return array[0] + 1;						\
+	}
+
 ENDS_IN(trap, __builtin_trap())
 BEHIND(trap)
 ENDS_IN(loop, for (;;) ;)
@@ -591,14 +600,13 @@ leave(__attribute__((unused)) int first, ...)
 		;
 }
 ENDS_IN(call, leave(9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+BEHIND_WITH_A_FRAME(call)
 
-in_order int behind_call(int value)
+/* With nothing in the delay slot. */
+in_order void ends_in_return(void)
 {
-	volatile int array[4];
-
-	array[0] = value;
-	return array[0] + 1;
 }
+BEHIND_WITH_A_FRAME(return)
 
 /* The delay slot of a call site may lower the stack pointer, as the next function's prologue. */
 in_order void ends_in_site(void)
@@ -610,7 +618,7 @@ BEHIND(site)
 
 traced bool check_behind(void)
 {
-	return behind_trap(behind_loop(behind_call(behind_site(1)))) == 5;
+	return behind_trap(behind_loop(behind_call(behind_return(behind_site(1))))) == 6;
 }
 
 /* Only a tracer of returns may have changed the address, to this one. */
