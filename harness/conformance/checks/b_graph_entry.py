@@ -90,7 +90,7 @@ def _replaced(bench: Bench, call: TracedCall) -> list[int]:
     isa, landing = bench.isa, bench.image.symbols.get(LANDING)
     first, stack = (seen[isa.abi.stack_register] & isa.mask for seen in (call.before, call.behind))
     size, order = isa.word_size, bench.image.byteorder
-    words = range(stack - first, len(call.above_behind), size)
+    words = range(max(stack - first, 0), len(call.above_behind), size)
     return [
         first + at
         for at in words
