@@ -2,12 +2,10 @@
 """The line that a wrong answer of a port's function comes from, or a wrong argument of its call."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.patching import STATUS
 from harness.conformance.places import last_place
 from harness.conformance.single_step import MOST_STEPS, single_step
 from harness.conformance.verdict import Place
-
-INT = (1 << 32) - 1
-"""The bits of an ``int``: what is above them in a register may be anything."""
 
 
 def locate_answer(bench: Bench, function: str, *arguments: int) -> Place | None:
@@ -37,7 +35,8 @@ def locate_write(bench: Bench, register: str, end: int) -> Place | None:
         executed.append(here)
         here = single_step(bench, here)
         was, value = value, bench.registers.read(register)[register]
-        if value & INT != was & INT:
+        # What is above the bits of an int may be anything.
+        if value & STATUS != was & STATUS:
             wrote = len(executed)
     if not wrote:
         return None

@@ -174,7 +174,8 @@ class _Search:
             return self._question(end, "asked last before the code was written")
         if not self._stores:
             end, none = self._answer(), "no code was written"
-            return self._question(end, f"asked last; {none}") or self._answered(end, none)
+            place = self._question(end, f"asked last; {none}")
+            return place or self._place(end - 1, f"made the answer; {none}", in_slot=True)
         return self._last_store()
 
     def _answer(self) -> int:
@@ -184,9 +185,6 @@ class _Search:
         result = values[-1]
         earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
         return next(earlier, len(values) - 1) + 1
-
-    def _answered(self, end: int, how: str) -> Place | None:
-        return self._place(end - 1, f"made the answer; {how}", in_slot=True)
 
     def _question(self, end: int, how: str) -> Place | None:
         cpu = self._bench.isa.cpu

@@ -205,12 +205,30 @@ class Retrace:
     def return_early(self, function: str, how: str) -> Place | None:
         """The last conditional branch of a C function of the port's, or of one that it called."""
         _, _, steps = self._way(home=False, values=False)
-        image, entry = self.bench.image, self.bench.image.symbols.get(function)
-        start = next((at for at, step in enumerate(steps) if entry == step.address), len(steps))
-        inside = (
-            at for at in self._branches(steps, start) if not image.is_assembled(steps[at].address)
+        return self._last_branch(steps, self._entry(steps, function), how, assembled=False)
+
+    def decision(self, function: str) -> Place | None:
+        """The stub's last conditional branch before a C function that it should not call."""
+        _, _, steps = self._way(home=False, values=False)
+        before, how = (
+            steps[: self._entry(steps, function)],
+            f"decided last on the way to {function}",
         )
-        return next((self._place(steps, at, how) for at in [*inside][-1:]), None)
+        return self._last_branch(before, 0, how, assembled=True) or self.last_instruction()
+
+    def _entry(self, steps: Sequence[TracedStep], function: str) -> int:
+        """The step at which a function is entered; their number if it is not."""
+        entry = self.bench.image.symbols.get(function)
+        return next((at for at, step in enumerate(steps) if entry == step.address), len(steps))
+
+    def _last_branch(
+        self, steps: Sequence[TracedStep], start: int, how: str, *, assembled: bool
+    ) -> Place | None:
+        """The port's last conditional branch from a step on, in its assembly or in its C code."""
+        is_assembled = self.bench.image.is_assembled
+        branches = self._branches(steps, start)
+        found = [at for at in branches if is_assembled(steps[at].address) == assembled]
+        return self._place(steps, found[-1], how) if found else None
 
     def _branches(self, steps: Sequence[TracedStep], start: int) -> Iterator[int]:
         """The port's conditional branches from a step on."""
@@ -221,19 +239,6 @@ class Retrace:
                 continue
             if is_conditional(code.linked(address)):
                 yield at
-
-    def decision(self, function: str) -> Place | None:
-        """The stub's last conditional branch before a C function that it should not call."""
-        _, _, steps = self._way(home=False, values=False)
-        image, entry = self.bench.image, self.bench.image.symbols.get(function)
-        ends = (at for at, step in enumerate(steps) if entry == step.address)
-        for at in range(next(ends, len(steps)) - 1, -1, -1):
-            step = steps[at]
-            if step.ran or not image.is_assembled(step.address):
-                continue
-            if self.bench.isa.cpu.is_conditional(self.bench.code.instruction(step.address)):
-                return self._place(steps, at, f"decided last on the way to {function}")
-        return self.last_instruction()
 
     def last_instruction(self) -> Place | None:
         """The last instruction of the port before the guest died or hung."""

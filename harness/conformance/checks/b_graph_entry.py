@@ -34,7 +34,7 @@ def judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
     prepare, count = prepare_of(bench.image), len(call.called.get(GRAPH_ENTER, ()))
     reached = "C4d" if prepare in call.called else way_in(bench)
     message = f"{what} came {count} times to {GRAPH_ENTER}"
-    if not bench.require(reached, count == 1, message, partial(ends, retrace, call)):
+    if not bench.require(reached, count == 1, message, partial(why_not_hijacked, retrace, call)):
         return False
     seen, arguments = call.first(GRAPH_ENTER), isa.abi.argument_registers[:3]
     ret, func, pointer = (seen[name] & isa.mask for name in arguments)
@@ -120,11 +120,10 @@ def at_prepare(retrace: Retrace, how: str) -> Place | None:
     return function_of(image, prepare_of(image), how=how)
 
 
-def ends(retrace: Retrace, call: TracedCall) -> Place | None:
-    """What a call was not hijacked by, or the last place in the port."""
+def why_not_hijacked(retrace: Retrace, call: TracedCall) -> Place | None:
+    """Where the port decided so, or hijacked something else; or its last instruction."""
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
-        # It has hijacked something else, or nothing.
         place = retrace.hijack() or retrace.refusal(GRAPH_ENTER)
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"

@@ -15,11 +15,11 @@ from harness.conformance.checks.b_crossing import (
 )
 from harness.conformance.checks.b_graph_entry import (
     at_prepare,
-    ends,
     graph_stub,
     judge_graph_entry,
     judge_saved,
     way_in,
+    why_not_hijacked,
 )
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
@@ -168,7 +168,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
                 clause,
                 bool(call.landing),
                 f"{what} returned to its caller without coming to {LANDING}",
-                partial(ends, retrace, call),
+                partial(why_not_hijacked, retrace, call),
                 registers=lambda: bench.registers.read(),
             )
         if not call.landing:
@@ -284,7 +284,7 @@ def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
     if call is None:
         return
     message = f"{what} did not come to {LANDING}"
-    if bench.require("C5g", bool(call.landing), message, partial(ends, retrace, call)):
+    if bench.require("C5g", bool(call.landing), message, partial(why_not_hijacked, retrace, call)):
         _compare_return(retrace, call, what, ALL_C5G)
 
 
@@ -307,5 +307,5 @@ def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
         asked = GRAPH_ENTER in call.called
         message = f"{what} did not come to {GRAPH_ENTER}"
         reached = "C4f" if prepare_of(bench.image) in call.called else way_in(bench)
-        bench.require(reached, asked, message, partial(ends, retrace, call))
+        bench.require(reached, asked, message, partial(why_not_hijacked, retrace, call))
         compare(retrace, call, what, dict.fromkeys(ALL_C4C, "C4f"))

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from harness.conformance.answers import locate_answer, locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -154,17 +154,17 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     wrong = [str(leave) for enter, leave in pairs if _number(enter) != _number(leave)]
     message = "an exit is of another system call"
     bench.require("C13e", not wrong, message, None, about, events=wrong[:6])
+    result = cache(partial(_told, bench, LEFT, "trace_sys_exit"))
     for name, results in (("write", WRITTEN), ("mmap", MAPPED)):
         got = tuple(event.fields["ret"] for event in leaves if _is(event, names, base, name))
         message = f"the results of {name} are others"
         same = got == results
         of = about or RESULTS
-        result = partial(_told, bench, LEFT, "trace_sys_exit")
         bench.require("C13e", same, message, result, of, expected=str(results), found=str(got))
 
 
 def _told(bench: Bench, function: str, tracepoint: str) -> Place | None:
-    """Where a function of the port's made the second argument of a tracepoint, its last."""
+    """Where a function of the port's made what it tells a tracepoint: the second argument."""
     if function not in bench.image.symbols:
         return None
     bench.fresh()
