@@ -35,12 +35,17 @@ notrace void smp_request(unsigned int cpu, u32 request)
 	arch_send_ipi(cpu);
 }
 
+static __always_inline bool is_other(unsigned int cpu)
+{
+	return cpu != smp_processor_id() && cpu_info[cpu].online;
+}
+
 notrace void smp_stop_others(void)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
-		if (cpu != smp_processor_id() && cpu_info[cpu].online)
+		if (is_other(cpu))
 			smp_request(cpu, CPU_STOP);
 }
 
@@ -52,19 +57,19 @@ static __always_inline u32 syncs_of(unsigned int cpu)
 /* For code that patches text: what is called between two stores must have no site. */
 notrace void kick_all_cpus_sync(void)
 {
+	u32 before[NR_CPUS];
 	unsigned int cpu;
-	u32 before;
 
 	/* What was written is there before a CPU is asked. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
-		if (cpu == smp_processor_id() || !cpu_info[cpu].online)
-			continue;
-		before = syncs_of(cpu);
-		smp_request(cpu, CPU_SYNC);
-		while (syncs_of(cpu) == before)
-			cpu_relax();
+		before[cpu] = syncs_of(cpu);
+		if (is_other(cpu))
+			smp_request(cpu, CPU_SYNC);
 	}
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		while (is_other(cpu) && syncs_of(cpu) == before[cpu])
+			cpu_relax();
 }
 
 notrace void smp_stop_this(void)

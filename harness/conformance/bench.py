@@ -284,7 +284,7 @@ class Bench:
         guest, machine = self.guest, self.guest.machine
         assert isinstance(machine, Machine), "the bench starts its guests itself"
         addresses = [self._address(place) for place in places]
-        detector = HangDetector(machine.pid)
+        detector = HangDetector(machine.pid, self.config.qemu.smp)
         while True:
             try:
                 outcome = guest.run(until=addresses, seconds=SLICE)

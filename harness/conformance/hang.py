@@ -12,7 +12,10 @@ from harness.conformance.verdict import FRAME_POINTER, UNLOADED
 from harness.errors import GuestDied, GuestError, HarnessError
 
 RUNNING = 0.5
-"""Seconds of CPU time that QEMU may use: 25 times that of the longest run of a check."""
+"""Seconds of CPU time that QEMU may use for each CPU of the guest.
+
+The longest run of a check takes 0.05 on one CPU, and 0.25 on four that wait for each other.
+"""
 
 SLEEPING = 4.0
 """Seconds in a row that QEMU may neither run nor be runnable.  Guests under test sleep for less."""
@@ -55,8 +58,12 @@ def subject_of_end(error: HarnessError, seen: str) -> str:
 class HangDetector:
     """From now on, distinguishes a guest that hangs from one that gets little CPU time."""
 
-    def __init__(self, pid: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, pid: int, cpus: int = 1, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """``cpus`` are those of the guest."""
         self._pid = pid
+        self._enough = RUNNING * cpus
         self._clock = clock
         self._start = self._looked = self._awake = clock()
         self._first = self._last = scheduled(pid)
@@ -69,7 +76,7 @@ class HangDetector:
         if busy > _AWAKE * (now - self._looked):
             self._awake = now
         self._looked, self._last = now, (ran, waited)
-        stuck = ran - self._first[0] > RUNNING or now - self._awake > SLEEPING
+        stuck = ran - self._first[0] > self._enough or now - self._awake > SLEEPING
         return now - self._start > CLOCK or (stuck and ran > 0)
 
 

@@ -18,10 +18,10 @@ STEP = 0.25
 def lasts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
     """How long one waits for a QEMU that runs, and waits for a CPU, for so much of its time."""
 
-    def wait(behaviour: Callable[[float], tuple[float, float]]) -> float:
+    def wait(behaviour: Callable[[float], tuple[float, float]], cpus: int = 1) -> float:
         now, ran, waited = 0.0, 1.0, 1.0
         monkeypatch.setattr(hang, "scheduled", lambda _pid: (ran, waited))
-        detector = hang.HangDetector(1, lambda: now)
+        detector = hang.HangDetector(1, cpus, lambda: now)
         while not detector.hangs:
             runs, waits = behaviour(now)
             now, ran, waited = now + STEP, ran + STEP * runs, waited + STEP * waits
@@ -32,6 +32,10 @@ def lasts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
 
 def test_one_that_runs_all_the_time_gets_half_a_second(lasts: Callable[..., float]) -> None:
     assert lasts(lambda _now: (1.0, 0.0)) == 0.75
+
+
+def test_one_with_four_cpus_gets_it_for_each_of_them(lasts: Callable[..., float]) -> None:
+    assert lasts(lambda _now: (2.0, 0.0), cpus=4) == 1.25
 
 
 def test_one_that_shares_a_cpu_gets_as_much_of_it(lasts: Callable[..., float]) -> None:
@@ -55,7 +59,7 @@ def test_where_the_host_does_not_count_the_clock_does(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(hang, "scheduled", lambda _pid: (0.0, 0.0))
-    detector = hang.HangDetector(1, lambda: now)
+    detector = hang.HangDetector(1, clock=lambda: now)
     now = 19.0
     assert not detector.hangs
     now = 21.0
