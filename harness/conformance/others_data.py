@@ -19,8 +19,8 @@ MANY = 8
 
 
 class OthersData:
-    """Everything from the kernel's text to the end of .bss, except the variables of the port and of
-    `OF_CPUS`.
+    """Everything from the kernel's text to the end of .bss, except the variables of the port, of
+    `OF_CPUS`, and threads that other CPUs may run.
 
     Stacks, the heap and the ring buffer are not included: they follow .bss.
     """
@@ -30,7 +30,7 @@ class OthersData:
         image = bench.image
         start = align_up(image.text.stop, image.isa.word_size)
         self._where = range(start, image.address_of("__bss_stop") + BEHIND)
-        self._own = _variables_of_port(image)
+        self._own = [*_variables_of_port(image), *_other_threads(bench)]
         self._before = self._read()
 
     def changed(self) -> list[str]:
@@ -55,3 +55,17 @@ class OthersData:
 def _variables_of_port(image: RunningImage) -> list[range]:
     """Cached, as all calls of one build need them."""
     return image.variables_in(lambda file: port_file(file) is not None or file.endswith(OF_CPUS))
+
+
+def _other_threads(bench: Bench) -> list[range]:
+    """All threads but the current one.
+
+    An interrupt of another CPU that a port has waited for may end after the port's call.
+    """
+    if bench.config.qemu.smp == 1:
+        return []
+    isa, image = bench.isa, bench.image
+    size, start = image.structures.struct("thread_info").size, image.address_of("threads")
+    current = bench.guest.debugger.read_register(isa.abi.current_register) & isa.mask
+    every = range(start, start + image.size_of("threads"), size)
+    return [range(at, at + size) for at in every if at & isa.mask != current]
