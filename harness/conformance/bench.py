@@ -63,7 +63,7 @@ class Bench:
         """
         self.config = variant.spec.effective_config
         self.variant = variant
-        self.kernel = variant.spec.port.kernel
+        self.kernel, self.sources = variant.spec.port.kernel, variant.spec.port.directory
         self._enough = enough
         self._judges_machine = enough is None and variant.name == BuildKind.DYNAMIC
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
@@ -132,7 +132,7 @@ class Bench:
                 message,
                 shown,
                 layer=self._layer,
-                place=self._located(place) or subject_of(self.image, clause),
+                place=self._located(place) or subject_of(self.image, self.sources, clause),
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,

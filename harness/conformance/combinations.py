@@ -12,6 +12,7 @@ from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.engine import BuildFindings
 from harness.conformance.findings import COMBINATIONS
 from harness.conformance.hang import NeverBoots
+from harness.conformance.places import definition_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
@@ -19,7 +20,7 @@ from harness.conformance.verdict import BOOT, Failure
 from harness.errors import GdbError, GuestError, UsageError
 from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
-from harness.kbuild import GuestSpec
+from harness.kbuild import GuestSpec, NotDefined
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
 from harness.tracer import has_graph_tracer
 
@@ -61,8 +62,16 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
             used = frozenset(("function", "graph"))
             evidence = {"guest": error.evidence}
             about = BOOT if isinstance(error, NeverBoots) else ""
+            names = error.names if isinstance(error, NotDefined) else ()
+            place = definition_of(spec.port.directory, *names)
             found = [
-                Failure(NAME, variant, error.message, evidence, died=True, used=used, about=about)
+                Failure(
+                    *(NAME, variant, error.message, evidence),
+                    place=place,
+                    died=True,
+                    used=used,
+                    about=about,
+                )
             ]
         failures += [replace(one, message=f"{build}: {one.message}") for one in found]
     return BuildFindings("builds", judged, {CLAUSE: failures} if failures else {})

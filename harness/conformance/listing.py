@@ -34,9 +34,15 @@ def add_listings(findings: Iterable[Finding], spec: GuestSpec) -> None:
     images: dict[str, list[Image]] = {}
     for finding in findings:
         place = finding.place
+        if place is None:
+            continue
+        if not place.instruction:
+            source = source_around(spec.port.directory, place.file, place.line)
+            finding.listing = Listing(tuple(source), ())
+            continue
         built = (one.variant for _, one in finding.failures if one.place == place)
-        variant = next(built, "") if place is not None else ""
-        if place is None or variant not in VARIANTS:
+        variant = next(built, "")
+        if variant not in VARIANTS:
             continue
         if variant not in images:
             images[variant] = list(_images(spec, variant))

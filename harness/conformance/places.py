@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The places of a port's instructions in its sources."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
-from harness.conformance.verdict import ABOUT, Place, PortLine
+from harness.conformance.verdict import ABOUT, DEFINED, Place, PortLine
 from harness.errors import GdbError, GuestError
+from harness.files import lines_below
 from harness.guest import Guest
 from harness.image import RunningImage
 
@@ -32,9 +35,14 @@ SUBJECTS = {
     "C13e": (LEFT,),
     "C13f": ("arch_syscall_addr",),
     "C13g": ("arch_syscall_match_sym_name", "arch_syscall_addr"),
+    "C8a": ("MCOUNT_ADDR",),
+    "C8b": ("ftrace_call_adjust",),
     "C8h": ("ftrace_dyn_arch_init",),
 }
-"""The function of the port that a clause is about: the first of these that the image has."""
+"""What a clause is about: the first of these that the image has or the sources define."""
+
+_DEFINITION = r"\s*#\s*define\s+{0}\b|\s*SYM_\w+\(\s*{0}\b|[A-Za-z_][\w\s*]*\b{0}\s*\([^;]*$"
+"""The first line of a macro, of a function or label in assembly, or of a function in C."""
 
 
 def port_file(name: str) -> str | None:
@@ -121,9 +129,10 @@ def executed(guest: Guest, how: str) -> Place | None:
     return place_of(guest.image, pc & guest.image.isa.mask, how)
 
 
-def subject_of(image: RunningImage, clause: str) -> Place | None:
-    """The function that the clause is about, for a failure that shows no place."""
-    return function_of(image, *SUBJECTS.get(clause, ()))
+def subject_of(image: RunningImage, port: Path, clause: str) -> Place | None:
+    """What the clause is about, for a failure that shows no place.  ``port`` is its directory."""
+    names = SUBJECTS.get(clause, ())
+    return function_of(image, *names) or definition_of(port, *names)
 
 
 def function_of(image: RunningImage, *names: str, how: str = ABOUT) -> Place | None:
@@ -143,3 +152,26 @@ def function_of(image: RunningImage, *names: str, how: str = ABOUT) -> Place | N
             own = place.callers[-1]
             return replace(place, file=own.file, line=own.line, callers=())
     return None
+
+
+def definition_of(port: Path, *names: str) -> Place | None:
+    """The definition of the first of these names that has exactly one in the port's sources.
+
+    It is found by its text, so this also finds what no image has: a macro, an inline function, one
+    that the preprocessor left out.  It has no instruction.
+    """
+    sources = [path.relative_to(port).as_posix() for path in sorted(port.rglob("*.[chS]"))]
+    for name in names:
+        found = [(file, line) for file in sources for line in _defining(port, file, name)]
+        if len(found) == 1:
+            file, line = found[0]
+            return Place(name, file, line, 0, "", DEFINED)
+    return None
+
+
+def _defining(port: Path, file: str, name: str) -> Iterator[int]:
+    """The numbers of the lines of a file that define a name."""
+    definition = re.compile(_DEFINITION.format(re.escape(name)))
+    for number, line in enumerate(lines_below(port, file), 1):
+        if definition.match(line):
+            yield number

@@ -12,6 +12,7 @@ from harness.conformance.verdict import (
     Failure,
     Finding,
     Listing,
+    Place,
     Report,
     Verdict,
     summary,
@@ -133,7 +134,7 @@ def _finding_json(finding: Finding, report: Report, command: Sequence[str]) -> d
         "file": place.file if place else "",
         "line": place.line if place else 0,
         "function": place.function if place else "",
-        "instruction": f"{place.address:#x}: {place.instruction}" if place else "",
+        "instruction": _instruction(place),
         "how": place.how if place else "",
         "callers": [{"file": one.file, "line": one.line} for one in place.callers] if place else [],
         "listing": _listing_json(finding),
@@ -142,6 +143,12 @@ def _finding_json(finding: Finding, report: Report, command: Sequence[str]) -> d
         "expected": report.why_expected(finding),
         "repeat": repeat(command, report, finding.clause),
     }
+
+
+def _instruction(place: Place | None) -> str:
+    if place is None or not place.instruction:
+        return ""
+    return f"{place.address:#x}: {place.instruction}"
 
 
 def _listing_json(finding: Finding) -> dict[str, object]:

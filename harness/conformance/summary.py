@@ -54,7 +54,7 @@ def _finding(
         line = f"{place.file}:{place.line}" if place.line else place.file
         called = ", ".join(f"{one.file}:{one.line}" for one in place.callers)
         calls = f"; called at {called}" if called else ""
-        yield f"   {line}, {place.function}: `{place.instruction}` {place.how}{calls}"
+        yield f"   {line}, {place.sentence}{calls}"
     yield f"   seen by {finding.first.check}; builds: {', '.join(finding.builds)}"
     yield from (f"   {line}" for line in _evidence(finding))
     if finding.blocks:

@@ -45,7 +45,8 @@ class Place:
     """The instruction of the port that a failure comes from, and ``how`` it is related to it.
 
     ``file`` is relative to the port's directory; ``line`` is 0 where there is no debug information.
-    ``callers`` are the calls that led there, innermost first.
+    ``callers`` are the calls that led there, innermost first.  A definition has no instruction;
+    its address is 0, and ``function`` the name that it defines.
     """
 
     function: str
@@ -59,7 +60,14 @@ class Place:
     @property
     def is_hint(self) -> bool:
         """Whether it shows where to look, and not that two failures have one cause."""
-        return self.how in (ABOUT, INTERRUPTED, HUNG)
+        return self.how in (ABOUT, DEFINED, INTERRUPTED, HUNG)
+
+    @property
+    def sentence(self) -> str:
+        """What the place is, without file and line."""
+        if not self.instruction:
+            return f"{self.function} {self.how}"
+        return f"{self.function}: `{self.instruction}` {self.how}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,7 @@ the store that all of them use.
 """
 
 ABOUT = "is what the clause is about"
+DEFINED = "is defined here"
 INTERRUPTED = "was interrupted last"
 HUNG = "was executed when the guest hung"
 """Relations of places that are hints."""

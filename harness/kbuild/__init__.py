@@ -3,6 +3,7 @@
 
 from harness.kbuild.build import Build, build_guest, module_beside, plan_build
 from harness.kbuild.cache import MUTANTS
+from harness.kbuild.failure import NotDefined
 from harness.kbuild.guest_sources import GuestSources, write_source_paths
 from harness.kbuild.sources import find_modules
 from harness.kbuild.spec import OF_DYNAMIC, GuestSpec
@@ -13,6 +14,7 @@ __all__ = [
     "Build",
     "GuestSources",
     "GuestSpec",
+    "NotDefined",
     "build_guest",
     "find_modules",
     "module_beside",

@@ -2,6 +2,7 @@
 """The error for a failed run of make: whose fault it is, and why."""
 
 import re
+from collections.abc import Sequence
 
 from harness.config import MachineConfig, Port, list_configs, load_config, resources
 from harness.errors import HarnessError, HostError, UsageError
@@ -26,6 +27,19 @@ GIVEN_BY_PORTS = {
 _UNDEFINED = re.compile(r"undefined reference to `(\w+)'")
 
 
+class NotDefined(UsageError):
+    """The port claims a feature and does not define all of its functions, ``names``."""
+
+    def __init__(
+        self, message: str, advice: str = "", evidence: str = "", names: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message, advice, evidence)
+        self.names = tuple(names)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.advice, self.evidence, self.names)
+
+
 def failure(spec: GuestSpec, text: str, command_line: str) -> HarnessError:
     """The error for a guest whose build failed with the output ``text``.
 
@@ -44,9 +58,10 @@ def failure(spec: GuestSpec, text: str, command_line: str) -> HarnessError:
             f"{workload} does not define workload().", "Add a function: int workload(void)."
         )
     if lacking := _lacking(spec.port, text):
-        return UsageError(
+        return NotDefined(
             f"{port} claims {lacking[0]} and does not define {', '.join(lacking[1:])}",
             "Define it, or take the feature out of port.toml.",
+            names=lacking[1:],
         )
     # (what, where, the prefix in the linker's messages: the guests' Makefile maps paths)
     brought = [

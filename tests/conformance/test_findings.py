@@ -74,6 +74,25 @@ def judged(tmp_path):
             "if (likely(function_graph_enter",
         ),
         ("aarch64-virt", "bytes-swapped", ["C9b"], "C9b", "ftrace_make_call", "if ("),
+        # What asm/ftrace.h makes is judged before ftrace_make_nop, which refuses it.
+        ("mips-malta", "mcount-addr-shifted", ["C8a", "C9a"], "C8a", "MCOUNT_ADDR", "+ 4"),
+        (
+            "mips-malta",
+            "call-adjust-shifted",
+            ["C8b", "C9a"],
+            "C8b",
+            "ftrace_call_adjust",
+            "ftrace_call_adjust(",
+        ),
+        # Left out of some builds, it is in no image.
+        (
+            "aarch64-virt",
+            "guarded-by-the-wrong-word",
+            ["C4m"],
+            "C4m",
+            "return_to_handler",
+            "SYM_FUNC_START",
+        ),
     ],
 )
 def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, judged):
@@ -95,9 +114,6 @@ def test_two_faults_are_two_findings(judged):
 @pytest.mark.parametrize(
     ("mutant", "clauses", "clause"),
     [
-        # What asm/ftrace.h makes is judged before ftrace_make_nop, which refuses it.
-        ("mcount-addr-shifted", ["C8a", "C9a"], "C8a"),
-        ("call-adjust-shifted", ["C8b", "C9a"], "C8b"),
         # prepare_ftrace_return was called, so ftrace_graph_caller is right.
         ("prologue-of-one-word", ["C4d", "C11b"], "C4d"),
         # The kernel panics because of the frame pointer.

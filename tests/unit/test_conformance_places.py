@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The calls in which an instruction is executed, from the addresses of what was executed."""
+"""The calls in which an instruction is executed, and definitions in a port's sources."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
-from harness.conformance.places import open_calls
+import pytest
+
+from harness.conformance.places import definition_of, open_calls
 from harness.image import Function
 
 UPDATE, FILL, WRITE = (
@@ -37,3 +40,55 @@ def test_a_function_that_is_jumped_to_returns_for_its_caller():
 
 def test_what_is_fallen_into_was_not_called():
     assert open_calls(Image(), [0x10F8, 0x10FC, 0x1100]) == []
+
+
+HEADER = """\
+#define MCOUNT_ADDR	((unsigned long)_mcount)
+#define CALLS		MCOUNT_ADDR
+int ftrace_dyn_arch_init(void);
+static inline unsigned long ftrace_call_adjust(unsigned long addr)
+{
+	return addr;
+}
+"""
+STUB = """\
+SYM_FUNC_START(ftrace_caller)
+SYM_INNER_LABEL(ftrace_call)
+	bl	ftrace_call
+SYM_FUNC_END(ftrace_caller)
+"""
+C_FILE = """\
+int ftrace_dyn_arch_init(void)
+{
+	return ftrace_call_adjust(0);
+}
+#ifdef A
+void twice(void)
+#else
+int twice(void)
+#endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("MCOUNT_ADDR", "include/asm/ftrace.h:1"),
+        ("ftrace_call_adjust", "include/asm/ftrace.h:4"),
+        ("ftrace_call", "mcount.S:2"),
+        ("ftrace_dyn_arch_init", "ftrace.c:1"),
+        ("twice", None),
+        ("addr", None),
+        ("ftrace_", None),
+    ],
+)
+def test_a_definition_is_found_by_its_text(tmp_path: Path, name, place):
+    (tmp_path / "include/asm").mkdir(parents=True)
+    (tmp_path / "include/asm/ftrace.h").write_text(HEADER)
+    (tmp_path / "mcount.S").write_text(STUB)
+    (tmp_path / "ftrace.c").write_text(C_FILE)
+    found = definition_of(tmp_path, "elsewhere", name)
+    assert (found and f"{found.file}:{found.line}") == place
+    if found is not None:
+        assert found.is_hint
+        assert found.sentence == f"{name} is defined here"

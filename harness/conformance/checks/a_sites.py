@@ -139,7 +139,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     # The kernel panics then, before it has a workload.
     message, made = f"ftrace_dyn_arch_init returned {result:#x}", partial(_answer_at_boot, bench)
     bench.require("C8h", result == 0, message, made, BOOT)
-    at = partial(subject_of, bench.image, "C8h")
+    at = partial(subject_of, bench.image, bench.sources, "C8h")
     message = "ftrace_dyn_arch_init has written data that is not the port's"
     bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
     bench.close()
