@@ -118,10 +118,21 @@ def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
     """The text that the function changes: a call site, or the stub with the slots."""
     if function in RECORD:
         site = _site(bench, function, registers)
-        return range(site + AROUND.start, site + AROUND.stop)
+        return _mapped(bench, range(site + AROUND.start, site + AROUND.stop))
     stub = bench.code.stub
     assert stub is not None, "a slot lies in a stub"
     return range(stub.address, stub.address + stub.size)
+
+
+def _mapped(bench: Bench, wanted: range) -> range:
+    """The units of a range that can be read: sites that a check makes up lie at ends of memory."""
+    unit = bench.isa.unit
+    found = []
+    for at in wanted[::unit]:
+        with suppress(GdbError):
+            bench.read_memory(at, unit)
+            found.append(at)
+    return range(found[0], found[-1] + unit) if found else range(0)
 
 
 def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[_Step]:
@@ -165,9 +176,10 @@ class _Search:
         if aspect in (WHOLE, HALF_DONE, OTHERS_DATA):
             return self._wrote(0)
         if aspect == REACH and (made := self._maker()) is not None:
-            # The range has to be checked before the word is made.
-            how = "asked last before the word was made"
-            return self._question(made, how) or self._made_at(made)
+            # The range has to be checked where the word is made, or before.
+            beside = self._question(self._stores[0], "asked last where the word was made", made)
+            before = "asked last before the word was made"
+            return beside or self._question(made, before) or self._made_at(made)
         if aspect in (REFUSAL, REACH):
             # A request is accepted at the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
@@ -186,14 +198,26 @@ class _Search:
         earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
         return next(earlier, len(values) - 1) + 1
 
-    def _question(self, end: int, how: str) -> Place | None:
-        cpu = self._bench.isa.cpu
+    def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
+        """The last conditional branch or move before a step.
+
+        ``beside``: in the same function as the instruction of this step; it may be an inline one.
+        """
+        cpu, linked = self._bench.isa.cpu, self._bench.code.linked
         for at in range(end - 1, -1, -1):
-            if cpu.is_conditional(self._bench.code.linked(self._steps[at].address)):
-                place = self._place(at, how)
-                if place is not None:
-                    return place
+            address = self._steps[at].address
+            elsewhere = beside is not None and self._function(at) != self._function(beside)
+            if elsewhere or not cpu.is_conditional(linked(address)):
+                continue
+            place = self._place(at, how)
+            if place is not None:
+                return place
         return None
+
+    def _function(self, step: int) -> object:
+        """The function of an instruction, with the calls of inline functions that it is in."""
+        image, address = self._bench.image, self._steps[step].address
+        return image.function_at(address), image.inlined_calls(address)
 
     def _last_store(self) -> Place | None:
         """The instruction that made the word written last, or wrote it if it existed before."""

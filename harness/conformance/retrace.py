@@ -210,10 +210,8 @@ class Retrace:
     def decision(self, function: str) -> Place | None:
         """The stub's last conditional branch before a C function that it should not call."""
         _, _, steps = self._way(home=False, values=False)
-        before, how = (
-            steps[: self._entry(steps, function)],
-            f"decided last on the way to {function}",
-        )
+        before = steps[: self._entry(steps, function)]
+        how = f"decided last on the way to {function}"
         return self._last_branch(before, 0, how, assembled=True) or self.last_instruction()
 
     def _entry(self, steps: Sequence[TracedStep], function: str) -> int:
