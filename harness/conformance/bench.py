@@ -161,8 +161,8 @@ class Bench:
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
             found = self._located(None)
-        if found is None and isinstance(error, Hang) and self._enough is None:
-            found = executed(self.guest, HUNG)
+        if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
+            found = executed(self.guest, HUNG) or found
         self._died = True
         clauses = self._asked if boot else self.clauses_if_dead
         clauses = self.inside.get(found.function, clauses) if found else clauses

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from harness.config import KernelFile, MachineConfig, Port
 from harness.conformance.bench import Bench, SingleFailure, Variant
@@ -11,9 +12,9 @@ from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.findings import find, shape
-from harness.conformance.hang import Hang
+from harness.conformance.hang import Hang, NotLoaded
 from harness.conformance.kernel_words import excused, narrowed
-from harness.conformance.patching import locate_patching
+from harness.conformance.patching import locate_patching, locate_refused_site
 from harness.conformance.verdict import ClauseResult, Failure, Finding, Layer, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
@@ -248,6 +249,8 @@ def _run(bench: Bench, check: Check) -> None:
     try:
         check.run(bench)
     except GuestError as error:
+        if isinstance(error, NotLoaded):
+            bench.locate = partial(locate_refused_site, bench)
         bench.guest_died(error)
         if isinstance(error, Hang):
             bench.close()

@@ -38,7 +38,6 @@ OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftr
 WHOLE, FETCHED = "C9j", "C9k"
 """Clauses about single stores: each word is written at once, and fetches see it afterwards."""
 OF_STORES = (WHOLE, FETCHED)
-ITSELF = (*OF_STORES, OTHERS_DATA)
 """Aspects of stores that are wrong whatever they write."""
 REFUSALS = (REFUSAL, HALF_DONE, REACH)
 OF_FRAME_POINTERS = ("C6a", "C6b")
@@ -217,7 +216,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         # Targets are encoded for sites as for slots.
         yield "" if aspect == REACH else _subject(failure), aspect
         # A wrong store is wrong in every check.
-        if place is not None and (place.how not in (CALLED, WROTE) or aspect in ITSELF):
+        if place is not None and (place.how not in (CALLED, WROTE) or aspect in OF_STORES):
             yield place.file, place.line, aspect
         return
     if place is not None:

@@ -10,9 +10,19 @@ from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.findings import FETCHED, WHOLE, aspect_of
 from harness.conformance.others_data import OthersData
-from harness.conformance.places import is_of_port, last_place
+from harness.conformance.places import is_of_port, last_place, place_of
 from harness.conformance.single_step import AROUND, single_step
-from harness.conformance.verdict import HALF_DONE, MASK, OTHERS_DATA, REACH, REFUSAL, WROTE, Place
+from harness.conformance.verdict import (
+    CALLED,
+    HALF_DONE,
+    MASK,
+    OTHERS_DATA,
+    REACH,
+    REFUSAL,
+    WROTE,
+    WROTE_OTHERS,
+    Place,
+)
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
@@ -62,6 +72,33 @@ def locate_patching(bench: Bench) -> None:
             told[clause][number] = replace(failure, place=place)
     # Without those of the calls that were repeated.
     bench.failures, bench.patched = told, []
+
+
+def locate_at_boot(bench: Bench, aspect: str, function: str) -> Place | None:
+    """The line of an aspect of the first call of a function of the port's, while the guest boots.
+
+    The guest is left in any state.
+    """
+    return _locate(bench, aspect, function, Actions())
+
+
+def locate_refused_site(bench: Bench) -> Place | None:
+    """The line of ftrace_make_nop() that refused a site, in the last call, which was load_module().
+
+    It is the function if no line is found.  The guest is left in any state.
+    """
+    function, result = "ftrace_make_nop", bench.isa.abi.results[0]
+    actions, start = bench.actions.so_far(), bench.image.address_of(function)
+    _come_to(bench, function, actions)
+    here = start & bench.isa.mask
+    while here == start & bench.isa.mask:
+        site = _site(bench, function, bench.registers.read())
+        bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
+        if bench.registers.read(result)[result] & STATUS:
+            actions.site = site
+            return _locate(bench, "words", function, actions)
+        here = bench.run_to(start, CALL_RETURNS)
+    return place_of(bench.image, start, CALLED)
 
 
 def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place | None:
@@ -173,7 +210,9 @@ class _Search:
             return self._masked()
         if aspect == FETCHED:
             return self._maintenance() or self._wrote()
-        if aspect in (WHOLE, HALF_DONE, OTHERS_DATA):
+        if aspect == OTHERS_DATA:
+            return self._wrote(0, WROTE_OTHERS)
+        if aspect in (WHOLE, HALF_DONE):
             return self._wrote(0)
         if aspect == REACH and (made := self._maker()) is not None:
             # The range has to be checked where the word is made, or before.
@@ -226,9 +265,9 @@ class _Search:
         made = self._maker()
         return (None if made is None else self._made_at(made)) or self._wrote()
 
-    def _wrote(self, number: int = -1) -> Place | None:
+    def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
         """A store to what is watched."""
-        return self._of_the_port(self._stores[number], WROTE) if self._stores else None
+        return self._of_the_port(self._stores[number], how) if self._stores else None
 
     def _masked(self) -> Place | None:
         """The last change of the interrupt mask."""

@@ -41,7 +41,11 @@ SUBJECTS = {
 }
 """What a clause is about: the first of these that the image has or the sources define."""
 
-_DEFINITION = r"\s*#\s*define\s+{0}\b|\s*SYM_\w+\(\s*{0}\b|[A-Za-z_][\w\s*]*\b{0}\s*\([^;]*$"
+_DEFINITION = (
+    r"\s*#\s*define\s+{0}\b"
+    r"|\s*(?:SYM_\w+(?<!_END)|ENTRY|NESTED|LEAF)\(\s*{0}\b"
+    r"|[A-Za-z_][\w\s*]*\b{0}\s*\([^;]*$"
+)
 """The first line of a macro, of a function or label in assembly, or of a function in C."""
 
 

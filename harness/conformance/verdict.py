@@ -91,6 +91,8 @@ class Listing:
     instructions: tuple[CodeLine, ...]
 
 
+WROTE_OTHERS = "wrote what is not the port's"
+"""Of a store to data that a patching function has no business with."""
 CALLED = "was called"
 WROTE = "wrote the code last"
 """Relations of places that faults of several patching functions may share: the function alone, or

@@ -84,6 +84,17 @@ def judged(tmp_path):
             "ftrace_call_adjust",
             "ftrace_call_adjust(",
         ),
+        # While the guest boots, and while it loads a module.
+        (
+            "mips-malta",
+            "arch-init-past-the-end-of-an-array",
+            ["C8h"],
+            "C8h",
+            "ftrace_dyn_arch_init",
+            "history[next]",
+        ),
+        ("aarch64-virt", "no-trampoline", ["C7f"], "C7f", "ftrace_make_nop", "if ("),
+        ("mips-malta", "waits-for-another-cpu", ["C9b"], "C9b", "ftrace_make_call", "while ("),
         # Left out of some builds, it is in no image.
         (
             "aarch64-virt",

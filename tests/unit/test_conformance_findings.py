@@ -16,6 +16,7 @@ from harness.conformance.verdict import (
     REFUSAL,
     UNLOADED,
     WROTE,
+    WROTE_OTHERS,
     ClauseResult,
     Failure,
     Layer,
@@ -365,7 +366,7 @@ def test_guests_with_modules_that_die_are_one_finding():
 
 
 def test_a_store_to_other_data_is_one_finding():
-    wrote = replace(LOAD, function="write", file="ftrace.c", line=50, how=WROTE)
+    wrote = replace(LOAD, function="write", file="ftrace.c", line=50, how=WROTE_OTHERS)
     site = failure("steps", "data has changed", 1, place=wrote, patching=MAKE_CALL)
     site = replace(site, layer=Layer.PATCHING, about=OTHERS_DATA)
     slot = replace(site, patching=UPDATE)

@@ -56,6 +56,8 @@ SYM_FUNC_START(ftrace_caller)
 SYM_INNER_LABEL(ftrace_call)
 	bl	ftrace_call
 SYM_FUNC_END(ftrace_caller)
+NESTED(_mcount, PT_SIZE, ra)
+END(_mcount)
 """
 C_FILE = """\
 int ftrace_dyn_arch_init(void)
@@ -75,7 +77,9 @@ int twice(void)
     [
         ("MCOUNT_ADDR", "include/asm/ftrace.h:1"),
         ("ftrace_call_adjust", "include/asm/ftrace.h:4"),
+        ("ftrace_caller", "mcount.S:1"),
         ("ftrace_call", "mcount.S:2"),
+        ("_mcount", "mcount.S:5"),
         ("ftrace_dyn_arch_init", "ftrace.c:1"),
         ("twice", None),
         ("addr", None),

@@ -10,7 +10,8 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
-from harness.conformance.places import function_of, subject_of
+from harness.conformance.patching import locate_at_boot
+from harness.conformance.places import function_of
 from harness.conformance.single_step import AROUND
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import BOOT, OTHERS_DATA, Layer, Place
@@ -139,7 +140,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     # The kernel panics then, before it has a workload.
     message, made = f"ftrace_dyn_arch_init returned {result:#x}", partial(_answer_at_boot, bench)
     bench.require("C8h", result == 0, message, made, BOOT)
-    at = partial(subject_of, bench.image, bench.sources, "C8h")
+    at = partial(locate_at_boot, bench, OTHERS_DATA, "ftrace_dyn_arch_init")
     message = "ftrace_dyn_arch_init has written data that is not the port's"
     bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
     bench.close()
