@@ -54,7 +54,8 @@ class Score:
     one_line: bool
     """Whether the fault is one line."""
     in_function: bool
-    """Whether the function that is named has the edit, or calls one that has it."""
+    """Whether the function that is named has the edit or calls one that has it, or a call that is
+    shown with it is in one that has it."""
 
     @property
     def right(self) -> bool:
@@ -167,9 +168,16 @@ def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
         name: edited_lines(texts[name].splitlines(), new.splitlines())
         for name, new in edits.items()
     }
-    reached = reached_from(first.get("function") or "", [*functions({**texts, **edits})])
+    every = [*functions({**texts, **edits})]
+    calls = [(one["file"], one["line"]) for one in first.get("callers", ())]
+    shown_functions = [
+        *reached_from(first.get("function") or "", every),
+        *(one for one in every if any(f == one.file and n in one.lines for f, n in calls)),
+    ]
     in_function = any(
-        line in function.lines for function in reached for line in edited.get(function.file, ())
+        line in function.lines
+        for function in shown_functions
+        for line in edited.get(function.file, ())
     )
     away = [
         abs(line - (first.get("line") or 0)) for line in edited.get(first.get("file") or "", ())
