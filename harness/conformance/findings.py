@@ -61,8 +61,8 @@ UNTRACED = frozenset({"C3c", "C4b"})
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
 
-MODULES = "modules"
-"""The build with modules in which sites are patched."""
+WITH_MODULES = frozenset({"modules", "static-modules"})
+"""The builds with modules."""
 
 SITES_OF_MODULES = "switching-module-sites"
 IN_STEPS = "stores-and-maintenance"
@@ -133,7 +133,7 @@ class _Group:
     def dies_with_modules(self) -> bool:
         """Whether all that was seen is that guests with modules do not load them, or die later."""
         lost = (failure.died or failure.about == UNLOADED for _, failure in self.told)
-        return self.builds == {MODULES} and all(lost)
+        return self.builds <= WITH_MODULES and all(lost)
 
     @property
     def at_boot(self) -> bool:
@@ -256,7 +256,7 @@ def _follows(group: _Group, root: _Group) -> bool:
     """Whether the failures of a group follow from those of the root."""
     if group.at_boot:
         return any(failure.check in AT_BOOT for _, failure in root.told)
-    if group.builds == {MODULES} and _spoils_modules(root, group):
+    if group.builds <= WITH_MODULES and _spoils_modules(root, group):
         return True
     sides = {group.leading[0], root.leading[0]}
     if sides in CONDITIONS and group.first_builds <= root.first_builds:
@@ -305,7 +305,10 @@ def _spoils_modules(root: _Group, group: _Group) -> bool:
     Their sites are written by the port's functions, which the debugger cannot replace here.
     """
     if group.dies_with_modules:
-        died = any(failure.died for _, failure in root.told if failure.variant == MODULES)
+        kinds = frozenset().union(*(_kinds(failure) for _, failure in root.told))
+        if not all(_kinds(failure) <= kinds for _, failure in group.told):
+            return False
+        died = any(one.died for _, one in root.told if one.variant in WITH_MODULES)
         return died or root.writes_wrong_calls
     sites = any(failure.check == SITES_OF_MODULES for _, failure in root.told)
     return sites and root.writes_wrong_calls and group.layer is Layer.WORKLOAD

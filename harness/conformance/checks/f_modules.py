@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Call sites of modules: loading, switching and unloading."""
+"""Call sites of modules: loading, refused changes and unloading."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -12,7 +12,7 @@ from harness.conformance.live_modules import load_module
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.variants import LOADED
-from harness.conformance.verdict import HALF_DONE, Layer
+from harness.conformance.verdict import HALF_DONE, Layer, Place
 from harness.image import THIS_MODULE, ModuleImage
 from harness.isa import CallSite, Form
 from harness.oracle import find_sites
@@ -24,9 +24,6 @@ RIGHT = 7 + 8
 
 FAR = 1 << 40
 """The distance of a target that has the lower half of its address in common with another one."""
-
-STEPS_TO_STUB = 8
-"""The most instructions from a call in a module to the stub, veneers included."""
 
 
 def load(bench: Bench, *, init: bool = True) -> list[ModuleImage]:
@@ -53,7 +50,8 @@ def texts(bench: Bench, modules: list[ModuleImage]) -> list[bytes]:
     return [bench.guest.debugger.dump_memory(one.text.start, len(one.text)) for one in modules]
 
 
-def _listed(bench: Bench, site: CallSite) -> list[str]:
+def listed(bench: Bench, site: CallSite) -> list[str]:
+    """The instructions of a site, as they are now."""
     return bench.code.listing(site.address, bench.code.of(site))
 
 
@@ -62,12 +60,18 @@ def both(bench: Bench, *clauses: str) -> list[str]:
     return [clause for clause in clauses if bench.applies(clause)]
 
 
-def _require(
-    bench: Bench, clauses: Iterable[str], holds: bool, message: str, **evidence: object
+def require_all(
+    bench: Bench,
+    clauses: Iterable[str],
+    holds: bool,
+    message: str,
+    place: Callable[[], Place | None] | None = None,
+    /,
+    **evidence: object,
 ) -> bool:
-    """One requirement of several clauses."""
+    """One requirement of several clauses, as of `Bench.require`."""
     for clause in clauses:
-        bench.require(clause, holds, message, **evidence)
+        bench.require(clause, holds, message, place, **evidence)
     return holds
 
 
@@ -78,7 +82,7 @@ def records_of_modules(bench: Bench) -> None:
     for module in modules:
         found = sorted(bench.port.records(module.address_of(THIS_MODULE))[1])
         expected = find_sites(module)
-        _require(
+        require_all(
             bench,
             both(bench, "C7f", "M3a", "C8b"),
             found == expected,
@@ -121,7 +125,7 @@ def _judge_loaded(bench: Bench, modules: list[ModuleImage]) -> None:
         return
     for site in modules[-1].sites:
         bench.actions.site = site.ip
-        end, found = site.address + bench.sites.size(site), _listed(bench, site)
+        end, found = site.address + bench.sites.size(site), listed(bench, site)
         branch = ": b 0x" in found[0]
         told = {"expected": f"b {end:#x}", "found": found}
         bench.require(
@@ -160,67 +164,14 @@ def _pass(bench: Bench, site: CallSite) -> None:
     before = expected_behind(isa.abi, site.form, before)
     kept = (isa.abi.stack_register, *isa.abi.saved)
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
-    _require(
+    require_all(
         bench,
         both(bench, "C7f", "C9a", "M1b"),
         here == end and not wrong,
         f"{site.function}: a CPU at the site comes to {here:#x} and not to {end:#x}, or loses "
         f"registers",
-        site=lambda: _listed(bench, site),
+        site=lambda: listed(bench, site),
         registers=wrong,
-    )
-
-
-@check("C7f", "C9b", "C9c", "M1c", "M1d", "M2b", "C9p", variants=(MODULES,), layer=Layer.PATCHING)
-def switching_module_sites(bench: Bench) -> None:
-    """On, off and on again, with the port's own functions; every call leads to the stub."""
-    modules = load(bench)
-    sites, switch = sites_of(modules), Switch(bench)
-    off = texts(bench, modules)
-    with bench.fail_if_guest_dies("C7f", "C9b"):
-        switch.sites(True, sites)
-    on = texts(bench, modules)
-    for site in sites:
-        code = bench.code.of(site)
-        _require(
-            bench,
-            both(bench, "M1c", "M1d", "M2b"),
-            code == site.as_built,
-            f"{site.function}: the site is not what the linker had made of it",
-            expected=bench.code.listing(site.address, site.as_built),
-            found=bench.code.listing(site.address, code),
-        )
-    for site in (sites[0], sites[-1]):
-        _follow(bench, site)
-    with bench.fail_if_guest_dies("C7f", "C9c"):
-        switch.sites(False, sites)
-    same = texts(bench, modules) == off
-    restored = ("C9c", *both(bench, "M1c"))
-    _require(bench, restored, same, "off is not what it was before in a module")
-    switch.sites(True, sites)
-    same = texts(bench, modules) == on
-    _require(bench, restored, same, "on is not what it was before in a module")
-
-
-def _follow(bench: Bench, site: CallSite) -> None:
-    """From a site that is on a CPU gets to ftrace_caller, also through veneers."""
-    isa, debugger = bench.isa, bench.guest.debugger
-    before = bench.registers.read()
-    bench.registers.write({isa.abi.pc_register: site.address})
-    goal, here = bench.image.address_of("ftrace_caller"), site.address
-    way: list[str] = []
-    while here != goal and len(way) < bench.sites.size(site) // isa.unit + STEPS_TO_STUB:
-        way += bench.code.listing(here, bench.code.instruction(here))
-        here = debugger.step_instruction().address & isa.mask
-    # A branch may require that the next instruction is a landing pad.
-    kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
-    bench.registers.write({name: before[name] for name in kept if name in before})
-    _require(
-        bench,
-        ("C7f", "C9b", *both(bench, "C9p", "M2b")),
-        here == goal,
-        f"{site.function}: the call of a module does not come to ftrace_caller",
-        way=way,
     )
 
 
@@ -242,7 +193,7 @@ def module_sites_of_difficult_targets(bench: Bench) -> None:
         off = bench.code.of(site)
         shown = bench.code.listing(site.address, off)
         message = f"{told} is not switched off: error {status}"
-        if not _require(bench, clauses, status == 0 and off != built, message, found=shown):
+        if not require_all(bench, clauses, status == 0 and off != built, message, found=shown):
             return
         with bench.fail_if_guest_dies(*clauses):
             status = bench.call(make_call, record, target)
@@ -251,7 +202,7 @@ def module_sites_of_difficult_targets(bench: Bench) -> None:
         built_for = bench.code.listing(site.address, built)
         message = f"{told} is not as built when it is on again: error {status}"
         right = status == 0 and on == built
-        if not _require(bench, clauses, right, message, expected=built_for, found=shown):
+        if not require_all(bench, clauses, right, message, expected=built_for, found=shown):
             return
 
 
@@ -384,7 +335,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
             events = bench.guest.tracer.events()
             calls = [event for event in events if isinstance(event, FunctionEvent)]
             wrong = [str(event) for event in calls if event.ip != site.ip]
-            _require(
+            require_all(
                 bench,
                 both(bench, "M2c") or ["C2a"],
                 not wrong,

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Call sites of modules, switched by the port, and the way from there to the stubs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+from harness.conformance.bench import Bench
+from harness.conformance.checks.f_modules import both, load, require_all, sites_of, texts
+from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.places import is_of_port, last_place
+from harness.conformance.switch import Switch
+from harness.conformance.traced_call import Registers
+from harness.conformance.verdict import Layer
+from harness.isa import CallSite
+
+STEPS_TO_STUB = 8
+"""The most instructions from a call in a module to the stub, veneers included."""
+
+
+@check("C7f", "C9b", "C9c", "M1c", "M1d", "M2b", "C9p", variants=(MODULES,), layer=Layer.PATCHING)
+def switching_module_sites(bench: Bench) -> None:
+    """On, off and on again, with the port's own functions; every call leads to the stub."""
+    modules = load(bench)
+    sites, switch = sites_of(modules), Switch(bench)
+    off = texts(bench, modules)
+    with bench.fail_if_guest_dies("C7f", "C9b"):
+        switch.sites(True, sites)
+    on = texts(bench, modules)
+    for site in sites:
+        code = bench.code.of(site)
+        require_all(
+            bench,
+            both(bench, "M1c", "M1d", "M2b"),
+            code == site.as_built,
+            f"{site.function}: the site is not what the linker had made of it",
+            expected=bench.code.listing(site.address, site.as_built),
+            found=bench.code.listing(site.address, code),
+        )
+    for site in (sites[0], sites[-1]):
+        reaches, keeps = ("C7f", "C9b", *both(bench, "C9p", "M2b")), ("C7f", *both(bench, "C9p"))
+        _follow(bench, site, "ftrace_caller", reaches, keeps)
+    with bench.fail_if_guest_dies("C7f", "C9c"):
+        switch.sites(False, sites)
+    same = texts(bench, modules) == off
+    restored = ("C9c", *both(bench, "M1c"))
+    require_all(bench, restored, same, "off is not what it was before in a module")
+    switch.sites(True, sites)
+    same = texts(bench, modules) == on
+    require_all(bench, restored, same, "on is not what it was before in a module")
+
+
+@check("C3f", variants=(STATIC_MODULES,), layer=Layer.PATCHING)
+def calls_of_modules_reach_mcount(bench: Bench) -> None:
+    """In a static build a CPU gets from a module's site to mcount, and loses nothing."""
+    sites = sites_of(load(bench))
+    for site in (sites[0], sites[-1]):
+        _follow(bench, site, bench.isa.sites.mcount, ["C3f"], ["C3f"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An instruction, and the general registers after it."""
+
+    address: int
+    registers: Registers
+
+
+def _follow(
+    bench: Bench, site: CallSite, stub: str, reaches: Iterable[str], keeps: Iterable[str]
+) -> None:
+    """From a site a CPU gets to a stub, also through the port's trampolines.
+
+    They may change what any call may, but for the registers that this one uses.  ``reaches`` and
+    ``keeps`` are the clauses about that.
+    """
+    isa, image = bench.isa, bench.image
+    before = bench.registers.read()
+    goal = bench.image.address_of(stub) & isa.mask
+    way = _way(bench, site, goal)
+    here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
+    # A branch may require that the next instruction is a landing pad.
+    kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
+    bench.registers.write({name: before[name] for name in kept if name in before})
+    end = site.address + bench.sites.size(site)
+    of_site = [step for step in way if site.address <= step.address < end]
+    behind = way[len(of_site) :]
+    listing = [
+        line
+        for step in way
+        for line in bench.code.listing(step.address, bench.code.instruction(step.address))
+    ]
+    trampoline = [
+        step.address
+        for step in behind
+        if image.module_at(step.address) and is_of_port(image, step.address)
+    ]
+    # Without one the site itself is wrong, which the port's function is stepped for.
+    leads = partial(last_place, image, trampoline, "leads there", ()) if trampoline else None
+    arrived = require_all(
+        bench,
+        reaches,
+        here == goal,
+        f"{site.function}: the call of a module does not come to {stub}",
+        leads,
+        way=listing,
+    )
+    if not (arrived and behind):
+        return
+    left, at_stub = of_site[-1].registers, behind[-1].registers
+    lost = [name for name in _used(bench, site, before, left) if left[name] != at_stub[name]]
+    changed = [
+        at
+        for at, (was, step) in enumerate(pairwise(way), 1)
+        if any(was.registers[name] != step.registers[name] for name in lost)
+    ]
+    require_all(
+        bench,
+        keeps,
+        not lost,
+        f"{site.function}: on the way to {stub} a call of a module loses {', '.join(lost)}",
+        lambda: last_place(
+            image, [s.address for s in way[: changed[-1] + 1]], f"wrote {lost[0]} last", ()
+        ),
+        way=listing,
+        registers={name: f"{left[name]:#x} -> {at_stub[name]:#x}" for name in lost},
+    )
+
+
+def _way(bench: Bench, site: CallSite, goal: int) -> list[_Step]:
+    """Step from a site to a stub, as far as there is code."""
+    isa, here = bench.isa, site.address
+    bench.registers.write({isa.abi.pc_register: site.address})
+    way: list[_Step] = []
+    while here != goal and len(way) < bench.sites.size(site) // isa.unit + STEPS_TO_STUB:
+        at = here
+        here = bench.guest.debugger.step_instruction().address & isa.mask
+        way.append(_Step(at, bench.registers.read(*isa.abi.general_registers)))
+        if bench.image.function_at(here) is None:
+            break
+    return way
+
+
+def _used(bench: Bench, site: CallSite, before: Registers, left: Registers) -> list[str]:
+    """The registers that a veneer must keep: what calls keep, and what the site uses or has set."""
+    abi = bench.isa.abi
+    at_site = abi.at_site(site.form)
+    used = {*at_site.live, *at_site.pinned}
+    return [
+        name
+        for name in abi.general_registers
+        if name not in abi.scratch or name in used or before[name] != left[name]
+    ]
