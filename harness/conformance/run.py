@@ -13,6 +13,7 @@ from harness.conformance.checks.registry import (
     MODULES,
     STATIC,
     STATIC_MODULES,
+    STATIC_STOP,
     VARIANTS,
 )
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
@@ -36,6 +37,9 @@ Tell = Callable[[str], None]
 
 BUILDS = "builds"
 """In place of a variant: all combinations of features (C4m)."""
+
+LONGEST_FIRST = (DYNAMIC, STATIC, BUILDS, MODULES, STATIC_STOP, STATIC_MODULES)
+"""The order in which jobs are started, so that the last ones are short."""
 
 SHORT = 10
 """Checks of a job that is not worth a second boot, at most."""
@@ -78,9 +82,8 @@ def jobs_for(spec: GuestSpec, wanted: Sequence[str]) -> list[Job]:
         if built is not None and checks_for(config, variant, built.features, clauses):
             jobs.append(Job(built, variant, clauses))
     if any(clause.id == CLAUSE for clause in clauses) and any(combinations(spec)):
-        # After all checks of the first build: nothing takes longer, if all is compiled.
-        jobs.insert(1, Job(spec, BUILDS, clauses))
-    return jobs
+        jobs.append(Job(spec, BUILDS, clauses))
+    return sorted(jobs, key=lambda job: LONGEST_FIRST.index(job.variant))
 
 
 def do(job: Job) -> BuildFindings:
