@@ -2,18 +2,20 @@
 """Call sites of modules, switched by the port, and the way from there to the stubs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.a_text import switch_elsewhere
 from harness.conformance.checks.f_modules import both, load, require_all, sites_of, texts
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.places import is_of_port, last_place
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import Registers
 from harness.conformance.verdict import Layer
-from harness.isa import CallSite
+from harness.image import THIS_MODULE
+from harness.isa import CallSite, Form
 
 STEPS_TO_STUB = 8
 """The most instructions from a call in a module to the stub, veneers included."""
@@ -49,6 +51,53 @@ def switching_module_sites(bench: Bench) -> None:
     switch.sites(True, sites)
     same = texts(bench, modules) == on
     require_all(bench, restored, same, "on is not what it was before in a module")
+
+
+@check("C7f", "C9b", "C9c", "M1c", "M2b", variants=(MODULES,), layer=Layer.PATCHING)
+def module_sites_of_difficult_targets(bench: Bench) -> None:
+    """Sites that were built for a target whose address is encoded in parts with a carry."""
+    modules = load(bench)
+    real = sites_of(modules)[0]
+    clauses = ("C7f", "C9b", "C9c", *both(bench, "M1c", "M2b"))
+    record, this = bench.port.record_of(real), modules[0].address_of(THIS_MODULE)
+    make_call, make_nop = (bench.image.address_of(f"ftrace_make_{to}") for to in ("call", "nop"))
+    any_target = bench.kernel.call_target == "any"
+    for target, built in bench.isa.sites.difficult_calls(real) if any_target else ():
+        bench.write_memory(real.address, built)
+        site = replace(real, as_built=built)
+        told = f"a module's site that was built to call {target:#x}"
+        with bench.fail_if_guest_dies(*clauses):
+            status = bench.call(make_nop, this, record, target)
+        off = bench.code.of(site)
+        shown = bench.code.listing(site.address, off)
+        message = f"{told} is not switched off: error {status}"
+        if not require_all(bench, clauses, status == 0 and off != built, message, found=shown):
+            return
+        with bench.fail_if_guest_dies(*clauses):
+            status = bench.call(make_call, record, target)
+        on = bench.code.of(site)
+        shown = bench.code.listing(site.address, on)
+        built_for = bench.code.listing(site.address, built)
+        message = f"{told} is not as built when it is on again: error {status}"
+        right = status == 0 and on == built
+        if not require_all(bench, clauses, right, message, expected=built_for, found=shown):
+            return
+
+
+@check("C9n", "M1d", variants=(MODULES,), layer=Layer.PATCHING)
+def a_module_site_in_the_kernels_text(bench: Bench) -> None:
+    """A long call in the kernel's text, where calls are short: its words show its form."""
+    if bench.kernel.sites_told_by == "address":
+        return
+    modules = load(bench)
+    real = sites_of(modules)[0]
+    if real.form is not Form.LONG_CALL:
+        return
+    off = bench.code.of(real)
+    # A function that is not called here.
+    address = bench.image.address_of("run_user_program")
+    site = replace(real, address=address, function="run_user_program", function_address=address)
+    switch_elsewhere(bench, site, off, ("C9n", "M1d"))
 
 
 @check("C3f", variants=(STATIC_MODULES,), layer=Layer.PATCHING)
