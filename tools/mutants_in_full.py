@@ -193,8 +193,8 @@ def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
         is_one_line((port.directory / name).read_text().splitlines(), new.splitlines())
         for name, new in edits.items()
     )
-    in_function = in_function or by_call
-    return Score(mutant, findings, min(away, default=None), by_call, one_line, in_function)
+    lines, in_function = min(away, default=None), in_function or by_call
+    return Score(mutant, findings, lines, by_call, one_line, in_function)
 
 
 def show(found: Score) -> None:

@@ -61,9 +61,8 @@ class Bench:
 
         With it no failure gets a place in the port.
         """
-        self.config = variant.spec.effective_config
-        self.variant = variant
-        self.kernel, self.sources = variant.spec.port.kernel, variant.spec.port.directory
+        self.variant, self.config = variant, variant.spec.effective_config
+        self.kernel = variant.spec.port.kernel
         self._enough = enough
         self._judges_machine = enough is None and variant.name == BuildKind.DYNAMIC
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
@@ -132,7 +131,8 @@ class Bench:
                 message,
                 shown,
                 layer=self._layer,
-                place=self._located(place) or subject_of(self.image, self.sources, clause),
+                place=self._located(place)
+                or subject_of(self.image, self.variant.spec.port, clause),
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,

@@ -66,7 +66,10 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
             place = definition_of(spec.port.directory, *names)
             found = [
                 Failure(
-                    *(NAME, variant, error.message, evidence),
+                    NAME,
+                    variant,
+                    error.message,
+                    evidence,
                     place=place,
                     died=True,
                     used=used,

@@ -302,12 +302,13 @@ def _follows(group: _Group, root: _Group) -> bool:
 def _spoils_modules(root: _Group, group: _Group) -> bool:
     """Whether a cause explains what was seen in guests with modules alone.
 
-    Their sites are written by the port's functions, which the debugger cannot replace here.
+    Their sites are written by the port's functions, which the debugger cannot replace here, and
+    lead through its trampolines.  A dynamic build does not explain a static one.
     """
+    kinds = frozenset().union(*(_kinds(failure) for _, failure in root.told))
+    if not all(_kinds(failure) <= kinds for _, failure in group.told):
+        return False
     if group.dies_with_modules:
-        kinds = frozenset().union(*(_kinds(failure) for _, failure in root.told))
-        if not all(_kinds(failure) <= kinds for _, failure in group.told):
-            return False
         died = any(one.died for _, one in root.told if one.variant in WITH_MODULES)
         return died or root.writes_wrong_calls
     sites = any(failure.check == SITES_OF_MODULES for _, failure in root.told)

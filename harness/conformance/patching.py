@@ -243,10 +243,11 @@ class _Search:
         ``beside``: in the same function as the instruction of this step; it may be an inline one.
         """
         cpu, linked = self._bench.isa.cpu, self._bench.code.linked
+        inside = None if beside is None else self._function(beside)
         for at in range(end - 1, -1, -1):
-            address = self._steps[at].address
-            elsewhere = beside is not None and self._function(at) != self._function(beside)
-            if elsewhere or not cpu.is_conditional(linked(address)):
+            if not cpu.is_conditional(linked(self._steps[at].address)):
+                continue
+            if inside is not None and self._function(at) != inside:
                 continue
             place = self._place(at, how)
             if place is not None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from harness.config import Port
 from harness.conformance.verdict import ABOUT, DEFINED, Place, PortLine
 from harness.errors import GdbError, GuestError
 from harness.files import lines_below
@@ -133,10 +134,10 @@ def executed(guest: Guest, how: str) -> Place | None:
     return place_of(guest.image, pc & guest.image.isa.mask, how)
 
 
-def subject_of(image: RunningImage, port: Path, clause: str) -> Place | None:
-    """What the clause is about, for a failure that shows no place.  ``port`` is its directory."""
+def subject_of(image: RunningImage, port: Port, clause: str) -> Place | None:
+    """What the clause is about, for a failure that shows no place."""
     names = SUBJECTS.get(clause, ())
-    return function_of(image, *names) or definition_of(port, *names)
+    return function_of(image, *names) or definition_of(port.directory, *names)
 
 
 def function_of(image: RunningImage, *names: str, how: str = ABOUT) -> Place | None:
@@ -164,18 +165,19 @@ def definition_of(port: Path, *names: str) -> Place | None:
     It is found by its text, so this also finds what no image has: a macro, an inline function, one
     that the preprocessor left out.  It has no instruction.
     """
-    sources = [path.relative_to(port).as_posix() for path in sorted(port.rglob("*.[chS]"))]
     for name in names:
-        found = [(file, line) for file in sources for line in _defining(port, file, name)]
+        found = list(_definitions(port, name))
         if len(found) == 1:
             file, line = found[0]
             return Place(name, file, line, 0, "", DEFINED)
     return None
 
 
-def _defining(port: Path, file: str, name: str) -> Iterator[int]:
-    """The numbers of the lines of a file that define a name."""
+def _definitions(port: Path, name: str) -> Iterator[tuple[str, int]]:
+    """The files and lines that define a name."""
     definition = re.compile(_DEFINITION.format(re.escape(name)))
-    for number, line in enumerate(lines_below(port, file), 1):
-        if definition.match(line):
-            yield number
+    for path in sorted(port.rglob("*.[chS]")):
+        file = path.relative_to(port).as_posix()
+        for number, line in enumerate(lines_below(port, file), 1):
+            if definition.match(line):
+                yield file, number

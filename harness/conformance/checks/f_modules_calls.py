@@ -126,7 +126,7 @@ def _follow(
     """
     isa, image = bench.isa, bench.image
     before = bench.registers.read()
-    goal = bench.image.address_of(stub) & isa.mask
+    goal = image.address_of(stub) & isa.mask
     way = _way(bench, site, goal)
     here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
     # A branch may require that the next instruction is a landing pad.
@@ -135,11 +135,7 @@ def _follow(
     end = site.address + bench.sites.size(site)
     of_site = [step for step in way if site.address <= step.address < end]
     behind = way[len(of_site) :]
-    listing = [
-        line
-        for step in way
-        for line in bench.code.listing(step.address, bench.code.instruction(step.address))
-    ]
+    shown = partial(_listing, bench, way)
     trampoline = [
         step.address
         for step in behind
@@ -153,7 +149,7 @@ def _follow(
         here == goal,
         f"{site.function}: the call of a module does not come to {stub}",
         leads,
-        way=listing,
+        way=shown,
     )
     if not (arrived and behind):
         return
@@ -172,7 +168,7 @@ def _follow(
         lambda: last_place(
             image, [s.address for s in way[: changed[-1] + 1]], f"wrote {lost[0]} last", ()
         ),
-        way=listing,
+        way=shown,
         registers={name: f"{left[name]:#x} -> {at_stub[name]:#x}" for name in lost},
     )
 
@@ -189,6 +185,11 @@ def _way(bench: Bench, site: CallSite, goal: int) -> list[_Step]:
         if bench.image.function_at(here) is None:
             break
     return way
+
+
+def _listing(bench: Bench, way: list[_Step]) -> list[str]:
+    code, addresses = bench.code, (step.address for step in way)
+    return [line for at in addresses for line in code.listing(at, code.instruction(at))]
 
 
 def _used(bench: Bench, site: CallSite, before: Registers, left: Registers) -> list[str]:
