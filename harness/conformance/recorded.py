@@ -160,13 +160,13 @@ def _go_to(guest: ReplayedGuest, finding: Finding) -> str:
     place = finding.first.place
     if place is not None and not place.is_hint:
         if _back_to(guest, place.address):
-            return place.sentence
+            return f"{place.function}, `{place.instruction}` {place.how}"
         return f"{place.function} was not at `{place.instruction}`: this is where it was seen"
     fault = find_fault(guest.debugger, guest.image, guest.machine.console.tail(FAULT_LINES))
     if fault is not None and fault.instruction is not None and _back_to(guest, fault.instruction):
         return fault.headline
     if place is not None and place.instruction and _back_to(guest, place.address):
-        return place.sentence
+        return f"{place.function}, `{place.instruction}` {place.how}"
     return "no instruction of the port is known for it: this is where it was seen"
 
 
