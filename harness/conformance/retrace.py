@@ -155,13 +155,13 @@ class Retrace:
         return None
 
     def origin(self, register: str, function: str, *, home: bool = False) -> Place | None:
-        """Where the value in a register at the entry of a C function of the kernel came from.
+        """Where the value in a register at the entry of a C function came from.
 
         The port's first instruction after which any register held that value, or the one that last
         wrote the register, if a register held it all the time.
         """
         before, _, steps = self._way(home)
-        end = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
+        end = self._entry(steps, function)
         if not end:
             return None
         passed = open_calls(self.bench.image, [step.address for step in steps[: end + 1]])

@@ -155,7 +155,8 @@ def _with_flag(bench: Bench, value: int) -> CallSite:
     return bench.sites.of(LEAF)
 
 
-def _traced(bench: Bench, name: str) -> CallSite:
+def traced(bench: Bench, name: str) -> CallSite:
+    """Stop in front of the workload with a function tracer on, and one site switched on."""
     bench.fresh()
     switch, site = Switch(bench), bench.sites.of(name)
     switch.tracer(True)
@@ -167,7 +168,7 @@ def _traced(bench: Bench, name: str) -> CallSite:
 def a_call_of_the_tracer(bench: Bench) -> None:
     """All registers that the function needs are restored after a tracer that clobbers them."""
     for name in (LEAF, OTHER):
-        retrace = Retrace(bench, partial(_traced, bench, name))
+        retrace = Retrace(bench, partial(traced, bench, name))
         bench.locate = retrace.last_instruction
         clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
         clauses |= {"stack": "C1f", "fixed": "C1g"}

@@ -242,11 +242,27 @@ def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
         "C6b",
         went_in == came_out,
         f"{what}: the frame pointer on the way out is another one",
-        partial(retrace.origin, arguments[0], HANDLER, home=True),
+        partial(_wrong_frame_pointer, retrace, call, went_in, came_out),
         FRAME_POINTER,
         expected=f"{went_in:#x}",
         found=f"{came_out:#x}",
     )
+
+
+def _wrong_frame_pointer(
+    retrace: Retrace, call: TracedCall, went_in: int, came_out: int
+) -> Place | None:
+    """Where the wrong one of the two was made: the one that is not in the caller's registers.
+
+    The one on the way out, if they have both or neither.
+    """
+    isa = retrace.bench.isa
+    record, arguments = isa.abi.frame_record, isa.abi.argument_registers
+    names = (isa.abi.stack_register, *([record.register] if record else ()))
+    callers = {call.landing[name] & isa.mask for name in names if name in call.landing}
+    if came_out in callers and went_in not in callers:
+        return retrace.origin(arguments[2], GRAPH_ENTER)
+    return retrace.origin(arguments[0], HANDLER, home=True)
 
 
 def _compare_return(
