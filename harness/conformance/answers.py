@@ -15,7 +15,7 @@ def locate_answer(bench: Bench, function: str, *arguments: int) -> Place | None:
     """
     before = bench.enter(bench.image.address_of(function), *arguments)
     place = locate_write(bench, bench.isa.abi.results[0], bench.image.address_of(CALL_RETURNS))
-    bench.registers.write(before)
+    bench.registers.put_back(before)
     return place
 
 

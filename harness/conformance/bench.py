@@ -313,9 +313,9 @@ class Bench:
         """The same for a function that returns an ``unsigned long`` or a pointer."""
         before = self.enter(function, *arguments)
         self.run_to(CALL_RETURNS)
-        after = self.registers.read(*before)
+        after = self.registers.state()
         self._judge_mask(before, after)
-        self.registers.write({name: old for name, old in before.items() if after[name] != old})
+        self.registers.put_back(before, after)
         return after[self.isa.abi.results[0]] & self.isa.mask
 
     def _judge_mask(self, before: Mapping[str, int], after: Mapping[str, int]) -> None:
@@ -334,12 +334,10 @@ class Bench:
 
         Returns the registers to restore afterwards.
         """
-        isa, registers = self.isa, self.registers
         self.actions.done.append(Called(function, arguments))
-        kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
-        before = registers.read(*(name for name in kept if name != "zero"))
-        stack, returns = before[isa.abi.stack_register], self._address(CALL_RETURNS)
-        registers.enter(function, arguments, stack, returns)
+        before = self.registers.state()
+        stack, returns = before[self.isa.abi.stack_register], self._address(CALL_RETURNS)
+        self.registers.enter(function, arguments, stack, returns)
         return before
 
     @property

@@ -18,10 +18,10 @@ class RegisterFile:
         self._debugger = debugger
         self._isa = isa
         abi = isa.abi
+        state = (*abi.general_registers, abi.pc_register, *abi.status_registers[:1])
+        self._state = [name for name in state if name != "zero"]
         wanted = [
-            *isa.abi.general_registers,
-            isa.abi.pc_register,
-            *isa.abi.status_registers[:1],
+            *state,
             *abi.scratch,
             *abi.fixed,
             *abi.float_status,
@@ -59,6 +59,15 @@ class RegisterFile:
     def write(self, values: Mapping[str, int]) -> None:
         """Set general registers."""
         self._debugger.write_registers(values)
+
+    def state(self) -> dict[str, int]:
+        """What a call by the debugger changes and puts back: integer registers, pc and status."""
+        return self.read(*self._state)
+
+    def put_back(self, before: Mapping[str, int], now: Mapping[str, int] | None = None) -> None:
+        """Write the registers of `state` that are others than in ``before``; they are ``now``."""
+        now = self.state() if now is None else now
+        self.write({name: before[name] for name in self._state if now[name] != before[name]})
 
     def enter(self, function: int, arguments: Sequence[int], stack: int, returns: int) -> None:
         """Set the registers as at a function's entry, called with ``stack`` from ``returns``."""

@@ -142,17 +142,7 @@ def _pass(bench: Bench, site: CallSite) -> None:
     while site.address <= here < end and steps < bench.sites.size(site) // isa.unit:
         here, steps = debugger.step_instruction().address & isa.mask, steps + 1
     after = bench.registers.read()
-    bench.registers.write(
-        {
-            name: before[name]
-            for name in (
-                *isa.abi.general_registers,
-                isa.abi.pc_register,
-                *isa.abi.status_registers[:1],
-            )
-            if before.get(name) != after.get(name)
-        }
-    )
+    bench.registers.put_back(before, after)
     before = expected_behind(isa.abi, site.form, before)
     kept = (isa.abi.stack_register, *isa.abi.saved)
     wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}

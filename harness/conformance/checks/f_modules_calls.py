@@ -125,13 +125,12 @@ def _follow(
     ``keeps`` are the clauses about that.
     """
     isa, image = bench.isa, bench.image
-    before = bench.registers.read()
+    before = bench.registers.state()
     goal = image.address_of(stub) & isa.mask
     way = _way(bench, site, goal)
     here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
-    # A branch may require that the next instruction is a landing pad.
-    kept = (*isa.abi.general_registers, isa.abi.pc_register, *isa.abi.status_registers[:1])
-    bench.registers.write({name: before[name] for name in kept if name in before})
+    # The status too: a branch may require that the next instruction is a landing pad.
+    bench.registers.put_back(before)
     end = site.address + bench.sites.size(site)
     of_site = [step for step in way if site.address <= step.address < end]
     behind = way[len(of_site) :]

@@ -120,7 +120,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 switch.sites(on, [site])
                 bench.run_to(CALL_RETURNS)
             result = bench.registers.read()[isa.abi.results[0]]
-            bench.registers.write(before)
+            bench.registers.put_back(before)
             bench.require(
                 "C9i",
                 result == RIGHT,

@@ -298,7 +298,7 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
 def _result(bench: Bench, before: Registers) -> int:
     """The ``int`` that a call on CPU 0 has returned; its registers are as before the call then."""
     result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
-    bench.registers.write(before)
+    bench.registers.put_back(before)
     return result - (result >> 31 << 32)
 
 

@@ -94,7 +94,7 @@ def another_cpu_parked_in_the_stub(bench: Bench) -> None:
                 bench.call(sites[1].function_address, *ARGUMENTS)
             with alone(bench, OTHER):
                 bench.run_to(CALL_RETURNS)
-                bench.registers.write(before)
+                bench.registers.put_back(before)
         for test, name in zip(tests, names, strict=True):
             found = {"calls": test.read("calls"), "op": test.read("op")}
             bench.require(
