@@ -123,25 +123,32 @@ def at_prepare(retrace: Retrace, how: str) -> Place | None:
     return function_of(image, prepare_of(image), how=how)
 
 
-def why_not_hijacked(retrace: Retrace, call: TracedCall) -> Place | None:
-    """Where the port decided so, or hijacked something else; or its last instruction."""
+def why_not_hijacked(
+    retrace: Retrace, call: TracedCall, other: Retrace | None = None
+) -> Place | None:
+    """Where the port decided so, or hijacked something else; or its last instruction.
+
+    ``other`` is the same call with the function tracer on, if it is not one of the workload.
+    """
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
         place = retrace.hijack() or retrace.refusal(GRAPH_ENTER)
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"
         place = (
-            _wrong_site(retrace, call, prepare)
+            _wrong_site(retrace, call, prepare, other)
             or retrace.return_early(prepare, f"decided last; it {how}")
             or at_prepare(retrace, how)
         )
     return place or retrace.last_instruction()
 
 
-def _wrong_site(retrace: Retrace, call: TracedCall, prepare: str) -> Place | None:
+def _wrong_site(
+    retrace: Retrace, call: TracedCall, prepare: str, other: Retrace | None
+) -> Place | None:
     """Where the stub made a wrong address of the call site, which a tracer is told too."""
     bench, abi = retrace.bench, retrace.bench.isa.abi
-    other = Retrace(bench, partial(traced, bench, call.site.function))
+    other = other or Retrace(bench, partial(traced, bench, call.site.function))
     with suppress(GuestDied):
         other.go(home=False)
     if other.call is None or TRACER not in other.call.called:

@@ -286,17 +286,21 @@ def judge_pairs(
     pairs: Iterable[tuple[Call, FunctionEvent]],
     right: Callable[[Call, FunctionEvent], bool],
     message: str,
+    locate: Callable[[Call], Place | None] = lambda call: None,
 ) -> None:
-    """The clauses fail if a call of the record and its event are not ``right``."""
+    """The clauses fail if a call of the record and its event are not ``right``.
+
+    ``locate`` finds the place that the first of them comes from.
+    """
     wrong = [(call, event) for call, event in pairs if not right(call, event)]
-    place = bench.image.symbolize
+    named = bench.image.symbolize
     events = [
-        f"expected {place(call.site)} from {place(call.parent)}, "
-        f"found {place(event.ip)} from {place(event.parent_ip)}"
+        f"expected {named(call.site)} from {named(call.parent)}, "
+        f"found {named(event.ip)} from {named(event.parent_ip)}"
         for call, event in wrong[:SHOWN]
     ]
     for clause in clauses:
-        bench.require(clause, not wrong, message, events=events)
+        bench.require(clause, not wrong, message, lambda: locate(wrong[0][0]), events=events)
 
 
 def has_ip(call: Call, event: FunctionEvent) -> bool:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.b_graph_entry import why_not_hijacked
 from harness.conformance.checks.c_events import (
     Watched,
     has_caller,
@@ -16,9 +17,11 @@ from harness.conformance.checks.c_events import (
 from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.live_modules import load_module
-from harness.conformance.switch import Switch
+from harness.conformance.retrace import Retrace
+from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import GRAPH_ENTER
 from harness.conformance.variants import LOADED
+from harness.conformance.verdict import Place
 from harness.image import ModuleImage
 from harness.isa import CallSite
 from harness.kbuild import module_beside
@@ -54,6 +57,33 @@ def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
     return {site.ip for site in (*sites, *(bench.image.sites if static else ()))}
 
 
+def _called(bench: Bench, ip: int, *, graph: bool) -> CallSite:
+    """Have the guest call the modules' functions next, with a tracer on at one site alone."""
+    site = next(site for site in sites_of(load(bench)) if site.ip == ip)
+    switch = Switch(bench)
+    if graph:
+        switch.graph(True)
+    else:
+        switch.tracer(True)
+    switch.sites(True, [site])
+    bench.enter(bench.image.address_of(RUN), 1)
+    return site
+
+
+def _where_ip_was_made(bench: Bench, call: Call) -> Place | None:
+    """Where a wrong address of a call site comes from that the function tracer is told."""
+    retrace = Retrace(bench, partial(_called, bench, call.site, graph=False))
+    return retrace.origin(bench.isa.abi.argument_registers[0], TRACER)
+
+
+def _why_not_hijacked(bench: Bench, ip: int) -> Place | None:
+    """Where the port decides not to hijack a call."""
+    traced, hijacked = (
+        Retrace(bench, partial(_called, bench, ip, graph=graph)) for graph in (False, True)
+    )
+    return why_not_hijacked(hijacked, hijacked.go(home=False), traced)
+
+
 @check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
 def events_of_modules(bench: Bench) -> None:
     """The function tracer on every site of the modules: ip, caller, and the workload's results."""
@@ -75,10 +105,11 @@ def events_of_modules(bench: Bench) -> None:
         # A form of modules alone has a clause of its own.
         own_form = {site.ip for site in sites} if bench.applies("M2c") else set()
         others = [pair for pair in pairs if pair[0].site not in own_form]
-        judge_pairs(bench, ["C2a"], others, has_ip, "ip is not the site")
+        made = partial(_where_ip_was_made, bench)
+        judge_pairs(bench, ["C2a"], others, has_ip, "ip is not the site", made)
         of_form = [pair for pair in pairs if pair[0].site in own_form]
         message = "the ip of a module's function is not its site"
-        judge_pairs(bench, both(bench, "M2c"), of_form, has_ip, message)
+        judge_pairs(bench, both(bench, "M2c"), of_form, has_ip, message, made)
         # RUN was called by the debugger, which is not in QEMU's record.
         called = [pair for pair in pairs if pair[0].function != RUN]
         has_parent = partial(has_caller, bench.isa)
@@ -116,7 +147,9 @@ def graph_events_of_modules(bench: Bench) -> None:
         # such sites.
         sizes = {site.ip: bench.sites.size(site) for site in sites}
         missing = {sizes[at] for _, at in expected} - {sizes.get(at) for _, at in found}
-        bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events")
+        first = next((at for _, at in expected if sizes[at] in missing), 0)
+        why = partial(_why_not_hijacked, bench, first)
+        bench.require("C4g", not missing, f"calls of {missing} bytes have no graph events", why)
         shown: Callable[[tuple[bool, int]], str] = lambda one: (  # noqa: E731
             f"{'exit' if one[0] else 'entry'} {bench.image.symbolize(one[1])}"
         )
