@@ -113,6 +113,15 @@ def judged(tmp_path):
             "_mcount",
             "find_site",
         ),
+        # The same of modules alone, whose calls have another length.
+        (
+            "mips-malta",
+            "one-distance-for-every-site",
+            ["C4g", "M2c"],
+            "M2c",
+            "_mcount",
+            "find_site",
+        ),
         # Left out of some builds, it is in no image.
         (
             "aarch64-virt",

@@ -286,11 +286,11 @@ def judge_pairs(
     pairs: Iterable[tuple[Call, FunctionEvent]],
     right: Callable[[Call, FunctionEvent], bool],
     message: str,
-    locate: Callable[[Call], Place | None] = lambda call: None,
+    locate: Callable[[int], Place | None] = lambda site: None,
 ) -> None:
     """The clauses fail if a call of the record and its event are not ``right``.
 
-    ``locate`` finds the place that the first of them comes from.
+    ``locate`` finds the place that the first of them comes from, by its call site.
     """
     wrong = [(call, event) for call, event in pairs if not right(call, event)]
     named = bench.image.symbolize
@@ -300,7 +300,7 @@ def judge_pairs(
         for call, event in wrong[:SHOWN]
     ]
     for clause in clauses:
-        bench.require(clause, not wrong, message, lambda: locate(wrong[0][0]), events=events)
+        bench.require(clause, not wrong, message, lambda: locate(wrong[0][0].site), events=events)
 
 
 def has_ip(call: Call, event: FunctionEvent) -> bool:

@@ -2,11 +2,14 @@
 """Call sites of modules that have just been loaded."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import expected_behind
 from harness.conformance.live_modules import load_module
+from harness.conformance.retrace import Retrace
+from harness.conformance.switch import TRACER, Switch
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Layer, Place
 from harness.image import THIS_MODULE, ModuleImage
@@ -50,6 +53,32 @@ def listed(bench: Bench, site: CallSite) -> list[str]:
 def both(bench: Bench, *clauses: str) -> list[str]:
     """The clauses that apply to this config."""
     return [clause for clause in clauses if bench.applies(clause)]
+
+
+def called(bench: Bench, ip: int, *, graph: bool) -> CallSite:
+    """Have the guest call the modules' functions next, with a tracer on at one site alone."""
+    site = next(site for site in sites_of(load(bench)) if site.ip == ip)
+    switch = Switch(bench)
+    if graph:
+        switch.graph(True)
+    else:
+        switch.tracer(True)
+    switch.sites(True, [site])
+    bench.enter(bench.image.address_of(RUN), 1)
+    return site
+
+
+def where_ip_was_made(bench: Bench, ip: int) -> Place | None:
+    """Where a wrong address of a call site comes from that the function tracer is told.
+
+    None if it is told the right one.
+    """
+    register = bench.isa.abi.argument_registers[0]
+    retrace = Retrace(bench, partial(called, bench, ip, graph=False))
+    told = retrace.go(home=False).called.get(TRACER, ())
+    if not told or told[0][register] & bench.isa.mask == ip:
+        return None
+    return retrace.origin(register, TRACER)
 
 
 def require_all(

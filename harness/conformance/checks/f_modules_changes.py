@@ -2,10 +2,19 @@
 """Changes of modules' call sites that are refused, or that another CPU meets half done."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt
-from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, require_all, sites_of
+from harness.conformance.checks.f_modules import (
+    RIGHT,
+    RUN,
+    both,
+    load,
+    require_all,
+    sites_of,
+    where_ip_was_made,
+)
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
@@ -136,6 +145,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 both(bench, "M2c") or ["C2a"],
                 not wrong,
                 f"switched off under a CPU at {here:#x} a module's site is not the event's ip",
+                partial(where_ip_was_made, bench, site.ip),
                 events=wrong,
             )
             place += 1

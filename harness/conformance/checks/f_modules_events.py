@@ -14,11 +14,19 @@ from harness.conformance.checks.c_events import (
     judge_pairs,
     watch,
 )
-from harness.conformance.checks.f_modules import RIGHT, RUN, both, load, sites_of
+from harness.conformance.checks.f_modules import (
+    RIGHT,
+    RUN,
+    both,
+    called,
+    load,
+    sites_of,
+    where_ip_was_made,
+)
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.live_modules import load_module
 from harness.conformance.retrace import Retrace
-from harness.conformance.switch import TRACER, Switch
+from harness.conformance.switch import Switch
 from harness.conformance.traced_call import GRAPH_ENTER
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Place
@@ -57,29 +65,10 @@ def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
     return {site.ip for site in (*sites, *(bench.image.sites if static else ()))}
 
 
-def _called(bench: Bench, ip: int, *, graph: bool) -> CallSite:
-    """Have the guest call the modules' functions next, with a tracer on at one site alone."""
-    site = next(site for site in sites_of(load(bench)) if site.ip == ip)
-    switch = Switch(bench)
-    if graph:
-        switch.graph(True)
-    else:
-        switch.tracer(True)
-    switch.sites(True, [site])
-    bench.enter(bench.image.address_of(RUN), 1)
-    return site
-
-
-def _where_ip_was_made(bench: Bench, call: Call) -> Place | None:
-    """Where a wrong address of a call site comes from that the function tracer is told."""
-    retrace = Retrace(bench, partial(_called, bench, call.site, graph=False))
-    return retrace.origin(bench.isa.abi.argument_registers[0], TRACER)
-
-
 def _why_not_hijacked(bench: Bench, ip: int) -> Place | None:
     """Where the port decides not to hijack a call."""
     traced, hijacked = (
-        Retrace(bench, partial(_called, bench, ip, graph=graph)) for graph in (False, True)
+        Retrace(bench, partial(called, bench, ip, graph=graph)) for graph in (False, True)
     )
     return why_not_hijacked(hijacked, hijacked.go(home=False), traced)
 
@@ -105,7 +94,7 @@ def events_of_modules(bench: Bench) -> None:
         # A form of modules alone has a clause of its own.
         own_form = {site.ip for site in sites} if bench.applies("M2c") else set()
         others = [pair for pair in pairs if pair[0].site not in own_form]
-        made = partial(_where_ip_was_made, bench)
+        made = partial(where_ip_was_made, bench)
         judge_pairs(bench, ["C2a"], others, has_ip, "ip is not the site", made)
         of_form = [pair for pair in pairs if pair[0].site in own_form]
         message = "the ip of a module's function is not its site"
