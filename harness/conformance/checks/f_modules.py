@@ -56,8 +56,11 @@ def both(bench: Bench, *clauses: str) -> list[str]:
 
 
 def called(bench: Bench, ip: int, *, graph: bool) -> CallSite:
-    """Have the guest call the modules' functions next, with a tracer on at one site alone."""
-    site = next(site for site in sites_of(load(bench)) if site.ip == ip)
+    """Have the guest call the modules' functions next, with a tracer on at one site alone.
+
+    A static build traces all of them, and those of the kernel that modules call.
+    """
+    site = next(one for one in (*sites_of(load(bench)), *bench.image.sites) if one.ip == ip)
     switch = Switch(bench)
     if graph:
         switch.graph(True)
