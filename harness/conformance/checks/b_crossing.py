@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Registers and stack before and after a traced call, for each path through the stubs."""
 
+from contextlib import suppress
 from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -26,6 +27,7 @@ from harness.conformance.traced_call import (
 )
 from harness.conformance.verdict import Layer, Place
 from harness.debugger import return_address
+from harness.errors import GuestDied
 from harness.isa import CallSite
 from harness.tracer import has_graph_tracer, has_one_slot
 
@@ -162,6 +164,17 @@ def traced(bench: Bench, name: str) -> CallSite:
     switch.tracer(True)
     switch.sites(True, [site])
     return site
+
+
+def wrong_ip(retrace: Retrace) -> int | None:
+    """What the tracer is told instead of the call site; None if it is told that, or nothing."""
+    with suppress(GuestDied):
+        retrace.go(home=False)
+    call, isa = retrace.call, retrace.bench.isa
+    if call is None or TRACER not in call.called:
+        return None
+    ip = call.first(TRACER)[isa.abi.argument_registers[0]]
+    return None if ip & isa.mask == call.site.ip else ip
 
 
 @check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=EVERY_KERNEL, layer=Layer.CALL)

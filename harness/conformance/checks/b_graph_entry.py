@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the kernel's function_graph_enter is told of a hijacked call."""
 
-from contextlib import suppress
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.checks.b_crossing import judge_entry, traced
+from harness.conformance.checks.b_crossing import judge_entry, traced, wrong_ip
 from harness.conformance.checks.registry import DYNAMIC
 from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
-from harness.conformance.switch import TRACER
 from harness.conformance.traced_call import GRAPH_ENTER, LANDING, TracedCall, prepare_of
 from harness.conformance.verdict import FRAME_POINTER, Place
-from harness.errors import GuestDied
 from harness.isa import Form
 from harness.tracer import has_one_slot, has_ops
 
@@ -147,14 +144,7 @@ def _wrong_site(
     retrace: Retrace, call: TracedCall, prepare: str, other: Retrace | None
 ) -> Place | None:
     """Where the stub made a wrong address of the call site, which a tracer is told too."""
-    bench, abi = retrace.bench, retrace.bench.isa.abi
-    other = other or Retrace(bench, partial(traced, bench, call.site.function))
-    with suppress(GuestDied):
-        other.go(home=False)
-    if other.call is None or TRACER not in other.call.called:
-        return None
-    ip, passed = other.call.first(TRACER)[abi.argument_registers[0]], call.first(prepare)
-    if ip & bench.isa.mask == call.site.ip:
-        return None
-    names = (name for name in abi.argument_registers if passed[name] == ip)
+    bench, passed = retrace.bench, call.first(prepare)
+    ip = wrong_ip(other or Retrace(bench, partial(traced, bench, call.site.function)))
+    names = (name for name in bench.isa.abi.argument_registers if passed[name] == ip)
     return next((retrace.origin(name, prepare) for name in names), None)

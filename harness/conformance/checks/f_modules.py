@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import wrong_ip
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import expected_behind
 from harness.conformance.live_modules import load_module
@@ -55,7 +56,7 @@ def both(bench: Bench, *clauses: str) -> list[str]:
     return [clause for clause in clauses if bench.applies(clause)]
 
 
-def called(bench: Bench, ip: int, *, graph: bool) -> CallSite:
+def enter_modules(bench: Bench, ip: int, *, graph: bool) -> CallSite:
     """Have the guest call the modules' functions next, with a tracer on at one site alone.
 
     A static build traces all of them, and those of the kernel that modules call.
@@ -76,12 +77,10 @@ def where_ip_was_made(bench: Bench, ip: int) -> Place | None:
 
     None if it is told the right one.
     """
-    register = bench.isa.abi.argument_registers[0]
-    retrace = Retrace(bench, partial(called, bench, ip, graph=False))
-    told = retrace.go(home=False).called.get(TRACER, ())
-    if not told or told[0][register] & bench.isa.mask == ip:
+    retrace = Retrace(bench, partial(enter_modules, bench, ip, graph=False))
+    if wrong_ip(retrace) is None:
         return None
-    return retrace.origin(register, TRACER)
+    return retrace.origin(bench.isa.abi.argument_registers[0], TRACER)
 
 
 def require_all(

@@ -18,7 +18,7 @@ from harness.conformance.checks.f_modules import (
     RIGHT,
     RUN,
     both,
-    called,
+    enter_modules,
     load,
     sites_of,
     where_ip_was_made,
@@ -68,7 +68,7 @@ def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
 def _why_not_hijacked(bench: Bench, ip: int) -> Place | None:
     """Where the port decides not to hijack a call."""
     traced, hijacked = (
-        Retrace(bench, partial(called, bench, ip, graph=graph)) for graph in (False, True)
+        Retrace(bench, partial(enter_modules, bench, ip, graph=graph)) for graph in (False, True)
     )
     return why_not_hijacked(hijacked, hijacked.go(home=False), traced)
 
