@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 
 from harness.conformance.verdict import (
     BOOT,
-    CALLED,
     FRAME_POINTER,
     HALF_DONE,
     MASK,
     OTHERS_DATA,
     REACH,
     REFUSAL,
+    SHARED,
     UNLOADED,
-    WROTE,
     Failure,
     Finding,
     Layer,
@@ -216,7 +215,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         # Targets are encoded for sites as for slots.
         yield "" if aspect == REACH else _subject(failure), aspect
         # A wrong store is wrong in every check.
-        if place is not None and (place.how not in (CALLED, WROTE) or aspect in OF_STORES):
+        if place is not None and (place.how not in SHARED or aspect in OF_STORES):
             yield place.file, place.line, aspect
         return
     if place is not None:

@@ -91,10 +91,13 @@ class LiveCode:
             if before[at : at + size] != after[at : at + size]
         ]
 
-    def difference(self, before: bytes, after: bytes) -> list[str]:
-        """The first instructions that differ, old and new, disassembled."""
+    def difference(self, before: bytes, after: bytes, allowed: Collection[int] = ()) -> list[str]:
+        """The first instructions that differ, old and new, disassembled.
+
+        ``allowed`` are addresses where they may.
+        """
         lines = []
-        for address in self.changed(before, after)[:16]:
+        for address in [at for at in self.changed(before, after) if at not in allowed][:16]:
             at = address - self._image.text.start
             was, now = (
                 self._isa.disassemble(code[at : at + self._isa.longest], address)[0].text

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Single steps of a call of a patching function, to find the line that a failure comes from."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,12 +16,14 @@ from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import (
     CALLED,
     HALF_DONE,
+    INCOMPLETE,
     MASK,
     OTHERS_DATA,
     REACH,
     REFUSAL,
     WROTE,
     WROTE_OTHERS,
+    Evidence,
     Place,
 )
 from harness.debugger import return_address
@@ -34,6 +37,9 @@ MOST_SITES = 4096
 
 RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
 """The index of the argument ``struct dyn_ftrace *``."""
+
+_ADDRESS = re.compile("0x[0-9a-f]+")
+"""What a line about an instruction begins with."""
 
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
@@ -66,7 +72,8 @@ def locate_patching(bench: Bench) -> None:
             known[key] = None
             # The guest may die again where it died before; then the line stays unknown.
             with suppress(GuestError, GdbError):
-                known[key] = _locate(bench, aspect, failure.patching, actions)
+                wrong = _differing(failure.evidence)
+                known[key] = _locate(bench, aspect, failure.patching, actions, wrong)
         place = known[key]
         if place is not None:
             told[clause][number] = replace(failure, place=place)
@@ -101,20 +108,33 @@ def locate_refused_site(bench: Bench) -> Place | None:
     return place_of(bench.image, start, CALLED)
 
 
-def _locate(bench: Bench, aspect: str, function: str, actions: Actions) -> Place | None:
+def _differing(evidence: Evidence) -> set[int]:
+    """The addresses of instructions that are not what they have to be, if it lists them."""
+    lists = (evidence.get(title) for title in ("expected", "found", "text"))
+    expected, found, text = (set(one) if isinstance(one, list) else set() for one in lists)
+    wrong = text | (expected ^ found if expected and found else set())
+    return {int(match[0], 16) for match in map(_ADDRESS.match, wrong) if match}
+
+
+def _locate(
+    bench: Bench, aspect: str, function: str, actions: Actions, wrong: Collection[int] = ()
+) -> Place | None:
+    """``wrong`` are addresses of instructions that are not what they have to be, if known."""
     isa = bench.isa
     _come_to(bench, function, actions)
     registers = bench.registers.read(*isa.abi.argument_registers)
     if aspect == OTHERS_DATA:
         others = OthersData(bench)
         look: Callable[[], bytes] = lambda: "\n".join(others.changed()).encode()  # noqa: E731
+        wrong = ()
     else:
         watched = _watched(bench, function, registers)
         look = partial(bench.read_memory, watched.start, len(watched))
+        wrong = [at - watched.start for at in wrong if at in watched]
     steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
     if not steps:
         return None
-    return _Search(bench, steps[0], steps[1:]).place(aspect)
+    return _Search(bench, steps[0], steps[1:], wrong).place(aspect)
 
 
 def _come_to(bench: Bench, function: str, actions: Actions) -> None:
@@ -197,12 +217,20 @@ def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[_Step]
 class _Search:
     """The steps of one call, and the state before."""
 
-    def __init__(self, bench: Bench, before: _Step, steps: Sequence[_Step]) -> None:
+    def __init__(
+        self, bench: Bench, before: _Step, steps: Sequence[_Step], wrong: Collection[int]
+    ) -> None:
+        """``wrong`` are offsets in the watched memory; see `_locate`."""
         self._bench = bench
         self._steps = steps
         self._before = before
         self._seen = seen = [before.memory, *(step.memory for step in steps)]
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
+        words = [slice(start, start + bench.isa.longest) for start in wrong]
+        self._wrong = wrong
+        self._wrong_stores = [
+            at for at in self._stores if any(seen[at][word] != seen[at + 1][word] for word in words)
+        ]
 
     def place(self, aspect: str) -> Place | None:
         """The place that a failure comes from."""
@@ -227,6 +255,8 @@ class _Search:
             end, none = self._answer(), "no code was written"
             place = self._question(end, f"asked last; {none}")
             return place or self._place(end - 1, f"made the answer; {none}", in_slot=True)
+        if self._wrong and not self._wrong_stores:
+            return self._wrote(how=INCOMPLETE)
         return self._last_store()
 
     def _answer(self) -> int:
@@ -260,11 +290,16 @@ class _Search:
         return image.function_at(address), image.inlined_calls(address)
 
     def _last_store(self) -> Place | None:
-        """The instruction that made the word written last, or wrote it if it existed before."""
-        if not self._stores:
+        """The instruction that made the word written last, or wrote it if it existed before.
+
+        It is a wrong word, if it is known which are.
+        """
+        stores = self._wrong_stores or self._stores
+        if not stores:
             return None
         made = self._maker()
-        return (None if made is None else self._made_at(made)) or self._wrote()
+        place = None if made is None else self._made_at(made)
+        return place or self._of_the_port(stores[-1], WROTE)
 
     def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
         """A store to what is watched."""
@@ -297,10 +332,10 @@ class _Search:
         return executed
 
     def _maker(self) -> int | None:
-        """The first instruction after which a register held the word that was written last."""
+        """The first instruction after which a register held the word of `_last_store`."""
         if not self._stores:
             return None
-        store = self._stores[-1]
+        store = (self._wrong_stores or self._stores)[-1]
         isa, unit = self._bench.isa, self._bench.isa.unit
         was, now = (isa.split(self._seen[at]) for at in (store, store + 1))
         changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)

@@ -95,6 +95,8 @@ WROTE_OTHERS = "wrote what is not the port's"
 """Of a store to data that a patching function has no business with."""
 CALLED = "was called"
 WROTE = "wrote the code last"
+INCOMPLETE = "wrote the code last, and not all of it"
+SHARED = (CALLED, WROTE, INCOMPLETE)
 """Relations of places that faults of several patching functions may share: the function alone, or
 the store that all of them use.
 """

@@ -35,6 +35,23 @@ def judged(tmp_path):
         # The maintenance that is too short is named, and the store in front of what has none.
         ("mips-malta", "flush-too-short", ["C9k"], "C9k", "ftrace_make_call", "flush_icache_range"),
         ("mips-malta", "no-flush-of-slots", ["C9k"], "C9k", "ftrace_update_ftrace_func", "="),
+        # One of two words is missing; and a word is written that is none of the slot's.
+        (
+            "mips-malta",
+            "delay-slot-not-restored",
+            ["M4c"],
+            "M4c",
+            "ftrace_make_call",
+            "code[i] =",
+        ),
+        (
+            "mips-malta",
+            "slot-takes-its-delay-slot",
+            ["C10b"],
+            "C10b",
+            "ftrace_update_ftrace_func",
+            "[1] = INSN_NOP",
+        ),
         # The guest never boots, in any combination: make_nop is stepped on its way there, whatever
         # other checks are done in parallel.
         (

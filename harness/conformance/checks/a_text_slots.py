@@ -26,11 +26,12 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
         bench.call(update, image.address_of(NO_TRACER))
     # As built it is a nop; without a tracer it may later be a call of ftrace_stub.
     idle = bench.code.text()
+    allowed = slots_of_tracers(bench)
     bench.require(
         "C10b",
-        set(bench.code.changed(built, idle)) <= slots_of_tracers(bench),
+        set(bench.code.changed(built, idle)) <= allowed,
         "to be told that there is no tracer changes more than the slot",
-        text=lambda: bench.code.difference(built, idle),
+        text=lambda: bench.code.difference(built, idle, allowed),
     )
     if asks_of_the_gate(bench):
         # Boot may have left another word there.
@@ -50,7 +51,6 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             expected=f"a call of {target:#x}",
             found=bench.code.listing(slot, held),
         )
-        allowed = slots_of_tracers(bench)
         outside = [
             address
             for address in changed
@@ -62,7 +62,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
             "C10b",
             set(changed) <= allowed,
             "other words of the stub than the slot have changed",
-            text=bench.code.difference(idle, text),
+            text=bench.code.difference(idle, text, allowed),
         )
         if asks_of_the_gate(bench):
             gate = bench.code.instruction(image.address_of("ftrace_caller"))
@@ -202,11 +202,12 @@ def _judge_graph_slot(bench: Bench, texts: dict[tuple[bool, bool], bytes], text:
     )
     idle = texts[False, False]
     if text is texts.get((False, True)):
+        allowed = with_gate(bench, slot)
         bench.require(
             "C11c",
-            set(bench.code.changed(idle, text)) <= with_gate(bench, slot),
+            set(bench.code.changed(idle, text)) <= allowed,
             "other words than the slot have changed",
-            text=lambda: bench.code.difference(idle, text),
+            text=lambda: bench.code.difference(idle, text, allowed),
         )
 
 
