@@ -2,7 +2,7 @@
 """Single steps of a traced call, to find the port's instruction that a failure comes from."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -158,15 +158,18 @@ class Retrace:
         """Where the value in a register at the entry of a C function came from.
 
         The port's first instruction after which any register held that value, or the one that last
-        wrote the register, if a register held it all the time.
+        wrote the register, if a register held it all the time.  A stack pointer is no argument
+        before it is copied.
         """
         before, _, steps = self._way(home)
         end = self._entry(steps, function)
         if not end:
             return None
+        stack = self.bench.isa.abi.stack_register
+        but = () if register == stack else (stack,)
         passed = open_calls(self.bench.image, [step.address for step in steps[: end + 1]])
         value = steps[end - 1].registers[register]
-        for at in self._makes(before, steps[:end], lambda found: found == value):
+        for at in self._makes(before, steps[:end], lambda found: found == value, but):
             made = f"made what is in {register}"
             in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)
@@ -184,10 +187,17 @@ class Retrace:
         return next((self._place(steps, at, how, in_slot=True) for at in made), None)
 
     def _makes(
-        self, before: Registers, steps: Sequence[TracedStep], is_it: Callable[[int], bool]
+        self,
+        before: Registers,
+        steps: Sequence[TracedStep],
+        is_it: Callable[[int], bool],
+        but: Collection[str] = (),
     ) -> Iterator[int]:
-        """The port's steps, or its calls, after which a register holds what none held before."""
-        names = self.bench.isa.abi.general_registers
+        """The port's steps, or its calls, after which a register holds what none held before.
+
+        ``but`` are registers that are not looked at.
+        """
+        names = [name for name in self.bench.isa.abi.general_registers if name not in but]
         held = any(is_it(before[name]) for name in names)
         for at, step in enumerate(steps):
             holds = any(is_it(step.registers[name]) for name in names)
@@ -239,12 +249,33 @@ class Retrace:
                 yield at
 
     def last_instruction(self) -> Place | None:
-        """The last instruction of the port before the guest died or hung."""
+        """The last instruction of the port before the guest died or hung.
+
+        Or the one that made the address, if the port went where no function is.
+        """
         _, _, steps = self._way(home=False, values=False)
+        home = False
         if self._arrived:
             # A call that is not hijacked does not return through the port.
-            steps = self._way(home=True, values=False)[2] or steps
-        return self._place(steps, len(steps) - 1, "was the last of the port's")
+            returned = self._way(home=True, values=False)[2]
+            home, steps = bool(returned), returned or steps
+        last = self._place(steps, len(steps) - 1, "was the last of the port's")
+        return self._went_astray(home) or last
+
+    def _went_astray(self, home: bool) -> Place | None:
+        """The instruction that made the address where the port went and no function is."""
+        before, _, steps = self._way(home)
+        image, isa = self.bench.image, self.bench.isa
+        went = [isa.pointed_to(step.registers[isa.abi.pc_register]) for step in steps]
+        known = (image.function_at(to) is not None or is_of_port(image, to) for to in went)
+        nowhere = (at for at, is_code in enumerate(known) if not is_code)
+        astray = next((at for at in nowhere if is_of_port(image, steps[at].address)), None)
+        if astray is None:
+            return None
+        there = went[astray]
+        made = self._makes(before, steps[:astray], lambda found: isa.pointed_to(found) == there)
+        how = "made the address of no function, where the port went"
+        return next((self._place(steps, at, how, in_slot=True) for at in made), None)
 
     def addresses(self) -> list[int]:
         """The instructions from the call site on, as they are executed."""

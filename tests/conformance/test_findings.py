@@ -121,6 +121,24 @@ def judged(tmp_path):
             "ftrace_graph_caller",
             "graph_arguments",
         ),
+        # The stack pointer is a frame pointer where it is copied, and not where it was made.
+        (
+            "mips-malta",
+            "frame-pointer-differs",
+            ["C6b"],
+            "C6b",
+            "return_to_handler",
+            "move\t$a0, $sp",
+        ),
+        # The stub calls what is no function: the line that made this address is wrong.
+        (
+            "mips-malta",
+            "pointer-compared-with-its-address",
+            ["C3c"],
+            "C3c",
+            "_mcount",
+            "la\t$t9, ftrace_trace_function",
+        ),
         # The graph tracer is told the same wrong call site, and does not hijack.
         (
             "mips-malta",
