@@ -130,6 +130,15 @@ def judged(tmp_path):
             "return_to_handler",
             "move\t$a0, $sp",
         ),
+        # A wrong stack pointer on the way out.
+        (
+            "aarch64-virt",
+            "return-frame-not-aligned",
+            ["C5e"],
+            "C5e",
+            "return_to_handler",
+            "FRAME_SIZE",
+        ),
         # The stub calls what is no function: the line that made this address is wrong.
         (
             "mips-malta",

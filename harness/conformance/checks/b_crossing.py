@@ -282,15 +282,17 @@ def judge_entry(
     function: str,
     aligned: str,
     fixed: str,
+    *,
+    home: bool = False,
 ) -> None:
-    """Stack and thread pointer at the entry of a C function."""
+    """Stack and thread pointer at the entry of a C function; ``home``: on the way out."""
     bench, abi = retrace.bench, retrace.bench.isa.abi
-    stack = seen[abi.stack_register]
+    stack, origin = seen[abi.stack_register], partial(retrace.origin, home=home)
     bench.require(
         aligned,
         abi.before_call(stack) % abi.stack_alignment == 0,
         f"{what}: the stack pointer is not a multiple of {abi.stack_alignment} in {function}",
-        partial(retrace.origin, abi.stack_register, function),
+        partial(origin, abi.stack_register, function),
         "the alignment of the stack pointer",
         registers={abi.stack_register: f"{stack:#x}"},
     )
@@ -299,7 +301,7 @@ def judge_entry(
             fixed,
             seen[name] == before[name],
             f"{what}: {name} is another one in {function}",
-            partial(retrace.origin, name, function),
+            partial(origin, name, function),
         )
 
 
