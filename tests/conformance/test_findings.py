@@ -130,6 +130,24 @@ def judged(tmp_path):
             "return_to_handler",
             "move\t$a0, $sp",
         ),
+        # The first instruction behind which an interrupt overwrites what is needed, and the first
+        # one that stores.
+        (
+            "aarch64-virt",
+            "frame-given-up-too-early",
+            ["C1j"],
+            "C1j",
+            "return_to_handler",
+            "add\tsp, sp, #FRAME_SIZE",
+        ),
+        (
+            "mips-malta",
+            "long-way-without-a-tracer",
+            ["C3d"],
+            "C3d",
+            "_mcount",
+            "save_all",
+        ),
         # A wrong stack pointer on the way out.
         (
             "aarch64-virt",

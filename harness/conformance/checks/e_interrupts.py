@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Interrupts at each instruction of the stubs."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
@@ -9,7 +11,7 @@ from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import expected_behind, registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
-from harness.conformance.places import place_of
+from harness.conformance.places import last_place, place_of
 from harness.conformance.retrace import KERNEL, UNWIND
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
@@ -23,6 +25,7 @@ from harness.conformance.traced_call import (
 )
 from harness.conformance.verdict import INTERRUPTED, Layer, Place
 from harness.debugger import return_address
+from harness.errors import GdbError, GuestError
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
 from harness.tracer import has_graph_tracer
@@ -43,9 +46,40 @@ BELOW = 512
 """Bytes below the stack pointer that every interrupt handler uses."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A call on its way through the stubs, with the stack below its pointer overwritten.
+
+    ``executed`` are the instructions, ``wrong`` registers before and after that should be equal;
+    ``untouched``: the stack of the caller is as it was.
+    """
+
+    executed: list[int]
+    wrong: dict[str, str]
+    caller: int
+    untouched: bool = True
+
+
 @check("C1j", variants=BOTH, layer=Layer.CALL)
 def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
     """At each instruction the stack below its pointer is overwritten, as by an interrupt."""
+    with bench.fail_if_guest_dies("C1j", locate=partial(_given_up, bench, home=False)):
+        way = _way_in(bench)
+    _judge_kept(bench, way, home=False)
+    if not has_graph_tracer(bench.image.symbols):
+        return
+    with bench.fail_if_guest_dies("C1j", locate=partial(_given_up, bench, home=True)):
+        if way.wrong:
+            # The search for the place has used up that call.
+            way = _way_in(bench, until=0)
+        back = _way_back(bench, way.caller)
+    if back is not None:
+        _judge_kept(bench, back, home=True)
+        bench.require("C1j", back.untouched, "the caller's stack was written on the way back")
+
+
+def _way_in(bench: Bench, until: int = MOST_STEPS) -> _Way:
+    """A traced call from its site to behind it; ``until`` as of `_step_and_spoil`."""
     bench.fresh()
     switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
     graph = has_graph_tracer(bench.image.symbols)
@@ -60,70 +94,99 @@ def nothing_below_the_stack_pointer_is_kept(bench: Bench) -> None:
         bench.run_to(site.address)
     bench.registers.fill(free_registers(bench, site), (), AT_SITE)
     before = bench.registers.read()
-    with bench.fail_if_guest_dies("C1j"):
-        _step_and_spoil(bench, site.address, bench.sites.resumes(site))
-        behind = bench.registers.read()
-    _same(
-        bench,
-        expected_behind(isa.abi, site.form, before),
-        behind,
-        (
-            *live_registers(isa.abi, site.form, bench.kernel),
-            *isa.abi.saved,
-            isa.abi.stack_register,
-        ),
-        "on the way in",
-    )
-    if not graph:
-        return
+    executed = _step_and_spoil(bench, site.address, bench.sites.resumes(site), until)
+    kept = (*live_registers(isa.abi, site.form, bench.kernel), *isa.abi.saved)
+    expected = expected_behind(isa.abi, site.form, before)
+    return _Way(executed, _changed(bench, expected, kept), caller)
+
+
+def _way_back(bench: Bench, caller: int, until: int = MOST_STEPS) -> _Way | None:
+    """The return of the same call; None if it is not hijacked."""
+    isa, landing = bench.isa, bench.image.address_of(LANDING)
+    switch = Switch(bench)
     if not switch.dynamic:
         switch.graph(False)
-    landing = bench.image.address_of(LANDING)
     if bench.run_to(landing, caller) != landing:
-        return
+        return None
     bench.registers.fill(isa.abi.results, (), AT_SITE)
     before = bench.registers.read()
     stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
-    with bench.fail_if_guest_dies("C1j"):
-        _step_and_spoil(bench, landing, caller)
-    kept = (*isa.abi.results, *isa.abi.saved, isa.abi.stack_register)
-    _same(bench, before, bench.registers.read(), kept, "on the way back")
+    executed = _step_and_spoil(bench, landing, caller, until)
+    wrong = _changed(bench, before, (*isa.abi.results, *isa.abi.saved))
     untouched = bench.guest.debugger.dump_memory(stack, ABOVE) == above
-    bench.require("C1j", untouched, "the caller's stack was written on the way back")
+    return _Way(executed, wrong, caller, untouched)
 
 
-def _step_and_spoil(bench: Bench, start: int, goal: int) -> None:
-    """Continue in single steps; C functions run to their end at once."""
+def _step_and_spoil(bench: Bench, start: int, goal: int, until: int) -> list[int]:
+    """Continue in single steps; C functions run to their end at once.
+
+    Behind each of the first ``until`` the stack below its pointer is overwritten.
+    """
     isa, debugger = bench.isa, bench.guest.debugger
     functions = _functions(bench, (*CALLED, UNWIND))
     noise = bytes(range(1, 129)) * (BELOW // 128)
+    executed: list[int] = []
     here = start
-    for _ in range(MOST_STEPS):
-        if here == goal:
-            return
+    while here != goal:
+        if len(executed) == MOST_STEPS:
+            far = f"{MOST_STEPS} instructions did not lead from {start:#x} to {goal:#x}"
+            raise Hang(far)
+        executed.append(here)
         if here in functions:
             here = bench.run_to(return_address(debugger, isa.abi))
         else:
             here = debugger.step_instruction().address & isa.mask
-        stack = debugger.read_register(isa.abi.stack_register)
-        debugger.write_memory(stack - BELOW, noise)
-    raise Hang(f"{MOST_STEPS} instructions did not lead from {start:#x} to {goal:#x}")
+        if len(executed) <= until:
+            stack = debugger.read_register(isa.abi.stack_register)
+            debugger.write_memory(stack - BELOW, noise)
+    return executed
 
 
-def _same(
-    bench: Bench, before: Registers, after: Registers, names: tuple[str, ...], when: str
-) -> None:
-    wrong = [name for name in dict.fromkeys(names) if before[name] != after[name]]
+def _changed(bench: Bench, before: Registers, names: tuple[str, ...]) -> dict[str, str]:
+    """Of these registers and the stack pointer those that have changed."""
+    after = bench.registers.read()
+    every = dict.fromkeys((*names, bench.isa.abi.stack_register))
+    return {n: f"{before[n]:#x} -> {after[n]:#x}" for n in every if before[n] != after[n]}
+
+
+def _judge_kept(bench: Bench, way: _Way, *, home: bool) -> None:
+    when = "on the way back" if home else "on the way in"
     bench.require(
         "C1j",
-        not wrong,
+        not way.wrong,
         f"with the stack below its pointer overwritten at each instruction {when}, these have "
-        f"changed: {', '.join(wrong)}",
-        None,
-        registers_of(wrong, when),
-        registers={name: f"{before[name]:#x} -> {after[name]:#x}" for name in wrong},
+        f"changed: {', '.join(way.wrong)}",
+        partial(_given_up, bench, home=home),
+        registers_of(way.wrong, when),
+        registers=way.wrong,
     )
+
+
+def _given_up(bench: Bench, *, home: bool) -> Place | None:
+    """The port's instruction behind which the stack below its pointer is still needed.
+
+    The first one up to which it has to be overwritten for anything to go wrong.
+    """
+
+    def go(until: int) -> _Way | None:
+        way = _way_in(bench, until=0 if home else until)
+        return _way_back(bench, way.caller, until) if home else way
+
+    def fails(until: int) -> bool:
+        try:
+            way = go(until)
+        except (GuestError, GdbError):
+            return True
+        return way is not None and bool(way.wrong)
+
+    way = go(until=0)
+    executed = way.executed if way else []
+    number = bisect_left(range(len(executed) + 1), True, key=fails)
+    if not 0 < number <= len(executed):
+        return None
+    executed = [*executed[: number - 1], bench.code.in_slot(executed[number - 1])]
+    return last_place(bench.image, executed, "gave up stack that is needed behind it")
 
 
 @check("C1j", variants=BOTH, lacks=interrupts)
