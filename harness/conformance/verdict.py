@@ -60,7 +60,7 @@ class Place:
     @property
     def is_hint(self) -> bool:
         """Whether it shows where to look, and not that two failures have one cause."""
-        return self.how in (ABOUT, DEFINED, INTERRUPTED, HUNG)
+        return self.how in (ABOUT, DEFINED, INTERRUPTED, HUNG, NEEDLESS, GAVE_UP)
 
     @property
     def sentence(self) -> str:
@@ -105,7 +105,9 @@ ABOUT = "is what the clause is about"
 DEFINED = "is defined here"
 INTERRUPTED = "was interrupted last"
 HUNG = "was executed when the guest hung"
-"""Relations of places that are hints."""
+NEEDLESS = "stores something without a tracer"
+GAVE_UP = "gave up stack that is needed behind it"
+"""Relations of places that are hints; the last two may be anywhere in the one line of a macro."""
 
 BOOT = "boot"
 """Subject of failures: the guest does not reach its workload."""

@@ -22,7 +22,7 @@ from harness.conformance.checks.registry import (
 from harness.conformance.live_text import Changes
 from harness.conformance.places import place_of
 from harness.conformance.switch import Switch
-from harness.conformance.verdict import Layer, Place
+from harness.conformance.verdict import NEEDLESS, Layer, Place
 from harness.debugger import return_address
 from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
@@ -340,7 +340,7 @@ def the_way_without_a_tracer(bench: Bench) -> None:
         "C3d",
         needed or not stores,
         "something is stored",
-        lambda: place_of(bench.image, stores[0], "stores something without a tracer"),
+        lambda: place_of(bench.image, stores[0], NEEDLESS),
         found=[bench.code.listing(at, bench.code.instruction(at))[0] for at in stores],
     )
     bench.require("C3d", steps <= limit, f"{steps} instructions from the call to its return")

@@ -23,7 +23,7 @@ from harness.conformance.traced_call import (
     Registers,
     free_registers,
 )
-from harness.conformance.verdict import INTERRUPTED, Layer, Place
+from harness.conformance.verdict import GAVE_UP, INTERRUPTED, Layer, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.guest.answer import wrong_answer
@@ -186,7 +186,7 @@ def _given_up(bench: Bench, *, home: bool) -> Place | None:
     if not 0 < number <= len(executed):
         return None
     executed = [*executed[: number - 1], bench.code.in_slot(executed[number - 1])]
-    return last_place(bench.image, executed, "gave up stack that is needed behind it")
+    return last_place(bench.image, executed, GAVE_UP)
 
 
 @check("C1j", variants=BOTH, lacks=interrupts)
