@@ -260,7 +260,9 @@ class Retrace:
             returned = self._way(home=True, values=False)[2]
             home, steps = bool(returned), returned or steps
         last = self._place(steps, len(steps) - 1, "was the last of the port's")
-        return self._went_astray(home) or last
+        times = Counter(step.address for step in steps)
+        endless = max(times.values(), default=0) >= MOST_ROUNDS
+        return last if endless else self._went_astray(home) or last
 
     def _went_astray(self, home: bool) -> Place | None:
         """The instruction that made the address where the port went and no function is."""
