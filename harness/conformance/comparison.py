@@ -142,6 +142,11 @@ def same_mask(
     )
 
 
+def changed_registers(names: Iterable[str], before: Registers, after: Registers) -> dict[str, str]:
+    """Of these registers those that have changed, with both values, as evidence shows them."""
+    return {n: f"{before[n]:#x} -> {after[n]:#x}" for n in names if before[n] != after[n]}
+
+
 def registers_of(names: Iterable[str], way: str) -> str:
     """The key that failures of several calls share if they lose the same registers."""
     return f"{', '.join(sorted(names))} {way}"

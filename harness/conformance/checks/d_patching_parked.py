@@ -3,7 +3,7 @@
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import check
-from harness.conformance.comparison import expected_behind
+from harness.conformance.comparison import changed_registers, expected_behind
 from harness.conformance.switch import Switch
 from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
@@ -31,7 +31,7 @@ def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
             before = expected_behind(bench.isa.abi, site.form, before)
             after = bench.registers.read()
             kept = (bench.isa.abi.stack_register, *bench.isa.abi.saved)
-            wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
+            wrong = changed_registers(kept, before, after)
             what = f"switched {'on' if on else 'off'} under a CPU at its word {number}"
             bench.require(
                 "C9i", not wrong, f"a site was {what}: registers changed", registers=wrong

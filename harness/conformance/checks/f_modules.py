@@ -7,7 +7,7 @@ from functools import partial
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import wrong_ip
 from harness.conformance.checks.registry import MODULES, check
-from harness.conformance.comparison import expected_behind
+from harness.conformance.comparison import changed_registers, expected_behind
 from harness.conformance.live_modules import load_module
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
@@ -176,7 +176,7 @@ def _pass(bench: Bench, site: CallSite) -> None:
     bench.registers.put_back(before, after)
     before = expected_behind(isa.abi, site.form, before)
     kept = (isa.abi.stack_register, *isa.abi.saved)
-    wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in kept if before[n] != after[n]}
+    wrong = changed_registers(kept, before, after)
     require_all(
         bench,
         both(bench, "C7f", "C9a", "M1b"),
