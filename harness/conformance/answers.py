@@ -41,5 +41,5 @@ def locate_write(bench: Bench, register: str, end: int) -> Place | None:
     if not wrote:
         return None
     # A step may take a branch's delay slot along; the branch changes nothing.
-    way = [*executed[: wrote - 1], bench.code.in_slot(executed[wrote - 1])]
+    way = bench.code.with_slot(executed[:wrote])
     return last_place(bench.image, way, f"wrote {register} last")

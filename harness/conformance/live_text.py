@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The current text of a guest under test, and its call sites."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from harness.conformance.registers import RegisterFile
@@ -75,6 +75,10 @@ class LiveCode:
         """The last instruction of a step: that in the delay slot, which a step takes along."""
         code = self.linked(address)
         return address + len(code) if self._isa.cpu.has_delay_slot(code) else address
+
+    def with_slot(self, executed: Sequence[int]) -> list[int]:
+        """The instructions of steps; the last one is that in the delay slot, if it has one."""
+        return [*executed[:-1], self.in_slot(executed[-1])]
 
     def listing(self, address: int, code: bytes) -> list[str]:
         """Disassembly, one instruction a line."""

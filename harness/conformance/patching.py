@@ -227,10 +227,11 @@ class _Search:
         self._seen = seen = [before.memory, *(step.memory for step in steps)]
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
         words = [slice(start, start + bench.isa.longest) for start in wrong]
-        self._wrong = wrong
-        self._wrong_stores = [
+        of_wrong = [
             at for at in self._stores if any(seen[at][word] != seen[at + 1][word] for word in words)
         ]
+        self._left_out = bool(wrong) and not of_wrong
+        self._judged = of_wrong or self._stores
 
     def place(self, aspect: str) -> Place | None:
         """The place that a failure comes from."""
@@ -255,7 +256,7 @@ class _Search:
             end, none = self._answer(), "no code was written"
             place = self._question(end, f"asked last; {none}")
             return place or self._place(end - 1, f"made the answer; {none}", in_slot=True)
-        if self._wrong and not self._wrong_stores:
+        if self._left_out:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()
 
@@ -294,12 +295,9 @@ class _Search:
 
         It is a wrong word, if it is known which are.
         """
-        stores = self._wrong_stores or self._stores
-        if not stores:
-            return None
         made = self._maker()
         place = None if made is None else self._made_at(made)
-        return place or self._of_the_port(stores[-1], WROTE)
+        return place or self._of_the_port(self._judged[-1], WROTE)
 
     def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
         """A store to what is watched."""
@@ -327,15 +325,13 @@ class _Search:
     def _executed(self, step: int, *, in_slot: bool) -> list[int]:
         """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
         executed = [one.address for one in self._steps[: step + 1]]
-        if in_slot:
-            executed[-1] = self._bench.code.in_slot(executed[-1])
-        return executed
+        return self._bench.code.with_slot(executed) if in_slot else executed
 
     def _maker(self) -> int | None:
         """The first instruction after which a register held the word of `_last_store`."""
         if not self._stores:
             return None
-        store = (self._wrong_stores or self._stores)[-1]
+        store = self._judged[-1]
         isa, unit = self._bench.isa, self._bench.isa.unit
         was, now = (isa.split(self._seen[at]) for at in (store, store + 1))
         changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.conformance.bench import PANIC, START, Bench
 from harness.conformance.places import is_of_port, last_place, open_calls, place_of
@@ -49,18 +50,28 @@ Prepare = Callable[[], CallSite]
 class TracedStep:
     """One instruction, or one whole C function of the kernel (``ran``) after its call.
 
-    ``registers`` and ``above`` are those after it; ``above`` are the `ABOVE` bytes from the stack
-    pointer at the start of the path.  Both are empty if only addresses were needed.
+    ``to`` is where the CPU went.  ``registers`` and ``above`` are those after it; ``above`` are the
+    `ABOVE` bytes from the stack pointer at the start of the path.  Both are empty if only addresses
+    were needed.
     """
 
     address: int
+    to: int
     registers: Registers
     above: bytes
     ran: str = ""
 
 
-Way = tuple[Registers, bytes, list[TracedStep]]
-"""Registers, and the bytes above the stack pointer, in front of the first step; and the steps."""
+class Way(NamedTuple):
+    """Registers, and the bytes above the stack pointer, in front of the first step; the steps.
+
+    ``arrived``: they are all, up to where the path should lead.
+    """
+
+    before: Registers
+    above: bytes
+    steps: list[TracedStep]
+    arrived: bool
 
 
 class Retrace:
@@ -76,7 +87,6 @@ class Retrace:
         self.call: TracedCall | None = None  # As far as the guest came.
         self._ended = ended
         self._site: CallSite | None = None
-        self._arrived = False
         self._unexplained: tuple[NotReached, int] | None = None
         self._ways: dict[tuple[bool, bool], Way] = {}
 
@@ -124,7 +134,7 @@ class Retrace:
 
     def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
         """The instruction that last wrote one of these registers."""
-        before, _, steps = self._way(home)
+        before, _, steps, _ = self._way(home)
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].registers if at else before
             changed = [name for name in names if steps[at].registers[name] != was[name]]
@@ -135,7 +145,7 @@ class Retrace:
 
     def masked(self, *, home: bool = False) -> Place | None:
         """The instruction that last changed the interrupt mask."""
-        before, _, steps = self._way(home)
+        before, _, steps, _ = self._way(home)
         cpu, (status, *_) = self.bench.isa.cpu, self.bench.isa.abi.status_registers
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].registers if at else before
@@ -146,7 +156,7 @@ class Retrace:
 
     def written(self, offset: int, *, home: bool = False) -> Place | None:
         """The instruction that last wrote the word ``offset`` bytes above the stack pointer."""
-        _, above, steps = self._way(home)
+        _, above, steps, _ = self._way(home)
         word = slice(offset, offset + self.bench.isa.word_size)
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].above if at else above
@@ -161,7 +171,7 @@ class Retrace:
         wrote the register, if a register held it all the time.  A stack pointer is no argument
         before it is copied.
         """
-        before, _, steps = self._way(home)
+        before, _, steps, _ = self._way(home)
         end = self._entry(steps, function)
         if not end:
             return None
@@ -180,7 +190,7 @@ class Retrace:
 
     def hijack(self) -> Place | None:
         """The port's instruction that made the address of return_to_handler; None if none did."""
-        before, _, steps = self._way(home=False)
+        before, _, steps, _ = self._way(home=False)
         isa, landing = self.bench.isa, self.bench.image.symbols.get(LANDING)
         made = self._makes(before, steps, lambda found: isa.pointed_to(found) == landing)
         how = "made the address of return_to_handler"
@@ -207,19 +217,19 @@ class Retrace:
 
     def refusal(self, function: str) -> Place | None:
         """The port's first conditional branch behind a call of a C function of the kernel's."""
-        _, _, steps = self._way(home=False, values=False)
+        steps = self._way(home=False, values=False).steps
         called = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
         how = f"decided first behind {function}"
         return next((self._place(steps, at, how) for at in self._branches(steps, called)), None)
 
     def return_early(self, function: str, how: str) -> Place | None:
         """The last conditional branch of a C function of the port's, or of one that it called."""
-        _, _, steps = self._way(home=False, values=False)
+        steps = self._way(home=False, values=False).steps
         return self._last_branch(steps, self._entry(steps, function), how, assembled=False)
 
     def decision(self, function: str) -> Place | None:
         """The stub's last conditional branch before a C function that it should not call."""
-        _, _, steps = self._way(home=False, values=False)
+        steps = self._way(home=False, values=False).steps
         before = steps[: self._entry(steps, function)]
         how = f"decided last on the way to {function}"
         return self._last_branch(before, 0, how, assembled=True) or self.last_instruction()
@@ -253,35 +263,36 @@ class Retrace:
 
         Or the one that made the address, if the port went where no function is.
         """
-        _, _, steps = self._way(home=False, values=False)
-        home = False
-        if self._arrived:
+        way, home = self._way(home=False, values=False), False
+        if way.arrived:
             # A call that is not hijacked does not return through the port.
-            returned = self._way(home=True, values=False)[2]
-            home, steps = bool(returned), returned or steps
+            back = self._way(home=True, values=False)
+            if back.steps:
+                way, home = back, True
+        steps = way.steps
         last = self._place(steps, len(steps) - 1, "was the last of the port's")
-        times = Counter(step.address for step in steps)
-        endless = max(times.values(), default=0) >= MOST_ROUNDS
-        return last if endless else self._went_astray(home) or last
+        return self._went_astray(steps, home) or last
 
-    def _went_astray(self, home: bool) -> Place | None:
+    def _went_astray(self, steps: Sequence[TracedStep], home: bool) -> Place | None:
         """The instruction that made the address where the port went and no function is."""
-        before, _, steps = self._way(home)
-        image, isa = self.bench.image, self.bench.isa
-        went = [isa.pointed_to(step.registers[isa.abi.pc_register]) for step in steps]
-        known = (image.function_at(to) is not None or is_of_port(image, to) for to in went)
-        nowhere = (at for at, is_code in enumerate(known) if not is_code)
-        astray = next((at for at in nowhere if is_of_port(image, steps[at].address)), None)
+        image, pointed_to = self.bench.image, self.bench.isa.pointed_to
+        of_port = (at for at, step in enumerate(steps) if is_of_port(image, step.address))
+        astray = next((at for at in of_port if not self._is_code(steps[at].to)), None)
         if astray is None:
             return None
-        there = went[astray]
-        made = self._makes(before, steps[:astray], lambda found: isa.pointed_to(found) == there)
+        there = steps[astray].to
+        before, _, known, _ = self._way(home)
+        made = self._makes(before, known[:astray], lambda found: pointed_to(found) == there)
         how = "made the address of no function, where the port went"
-        return next((self._place(steps, at, how, in_slot=True) for at in made), None)
+        return next((self._place(known, at, how, in_slot=True) for at in made), None)
+
+    def _is_code(self, address: int) -> bool:
+        image = self.bench.image
+        return image.function_at(address) is not None or is_of_port(image, address)
 
     def addresses(self) -> list[int]:
         """The instructions from the call site on, as they are executed."""
-        return [step.address for step in self._way(home=False, values=False)[2]]
+        return [step.address for step in self._way(home=False, values=False).steps]
 
     def _stub(self, steps: Sequence[TracedStep], at: int, how: str, in_slot: bool) -> Place | None:
         """The stub's instruction at or before a step; its call if C code wrote."""
@@ -308,7 +319,7 @@ class Retrace:
         """
         image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
         if in_slot and not steps[at].ran:
-            executed[at] = self.bench.code.in_slot(executed[at])
+            executed = self.bench.code.with_slot(executed)
         return last_place(image, executed, how, calls)
 
     def _way(self, home: bool, *, values: bool = True) -> Way:
@@ -328,7 +339,7 @@ class Retrace:
             if self._ended:
                 Switch(bench).graph(False)
             if bench.run_to(landing, call.caller) != landing:
-                return {}, b"", []
+                return Way({}, b"", [], arrived=False)
             bench.registers.fill(isa.abi.results, isa.abi.float_results, AT_LANDING)
             goal, start = call.caller, landing
         before = bench.registers.read()
@@ -339,7 +350,7 @@ class Retrace:
         with suppress(GuestError, GdbError):
             for step in self._steps(start, goal, values, stack, above):
                 steps.append(step)
-        return before, above, steps
+        return Way(before, above, steps, arrived=bool(steps) and steps[-1].to == goal)
 
     def _steps(
         self, start: int, goal: int, values: bool, stack: int, above: bytes
@@ -350,7 +361,6 @@ class Retrace:
         functions = {symbols[name]: name for name in KERNEL if name in symbols}
         rounds: Counter[int] = Counter()
         here, registers = start, {}
-        self._arrived = False
         while here not in (goal, symbols.get(PANIC)) and rounds.total() < MOST_STEPS:
             rounds[here] += 1
             if rounds[here] > MOST_ROUNDS:
@@ -366,8 +376,7 @@ class Retrace:
                 # A step may take a branch's delay slot along, with a store in it.
                 if ran or cpu.is_store(code) or cpu.has_delay_slot(code):
                     above = debugger.dump_memory(stack, ABOVE)
-            yield TracedStep(at, registers, above if values else b"", ran)
-        self._arrived = here == goal
+            yield TracedStep(at, here, registers, above if values else b"", ran)
 
 
 def parting(one: Retrace, other: Retrace, how: str) -> Place | None:

@@ -341,6 +341,6 @@ def the_way_without_a_tracer(bench: Bench) -> None:
         needed or not stores,
         "something is stored",
         lambda: place_of(bench.image, stores[0], NEEDLESS),
-        found=[bench.code.listing(at, bench.code.instruction(at))[0] for at in stores],
+        found=lambda: [bench.code.listing(at, bench.code.instruction(at))[0] for at in stores],
     )
     bench.require("C3d", steps <= limit, f"{steps} instructions from the call to its return")

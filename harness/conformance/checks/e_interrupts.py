@@ -8,7 +8,7 @@ from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
-from harness.conformance.comparison import expected_behind, registers_of
+from harness.conformance.comparison import changed_registers, expected_behind, registers_of
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import last_place, place_of
@@ -145,9 +145,8 @@ def _step_and_spoil(bench: Bench, start: int, goal: int, until: int) -> list[int
 
 def _changed(bench: Bench, before: Registers, names: tuple[str, ...]) -> dict[str, str]:
     """Of these registers and the stack pointer those that have changed."""
-    after = bench.registers.read()
     every = dict.fromkeys((*names, bench.isa.abi.stack_register))
-    return {n: f"{before[n]:#x} -> {after[n]:#x}" for n in every if before[n] != after[n]}
+    return changed_registers(every, before, bench.registers.read())
 
 
 def _judge_kept(bench: Bench, way: _Way, *, home: bool) -> None:
@@ -181,12 +180,13 @@ def _given_up(bench: Bench, *, home: bool) -> Place | None:
         return way is not None and bool(way.wrong)
 
     way = go(until=0)
-    executed = way.executed if way else []
-    number = bisect_left(range(len(executed) + 1), True, key=fails)
-    if not 0 < number <= len(executed):
+    if way is None or way.wrong:
+        # Something else is wrong with that call.
         return None
-    executed = [*executed[: number - 1], bench.code.in_slot(executed[number - 1])]
-    return last_place(bench.image, executed, GAVE_UP)
+    number = 1 + bisect_left(range(1, len(way.executed) + 1), True, key=fails)
+    if number > len(way.executed):
+        return None
+    return last_place(bench.image, bench.code.with_slot(way.executed[:number]), GAVE_UP)
 
 
 @check("C1j", variants=BOTH, lacks=interrupts)
@@ -313,7 +313,7 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
         if after[isa.abi.stack_register] == stack:
             break
     names = (*isa.abi.scratch, *isa.abi.saved, *filter(None, [isa.abi.return_register]))
-    wrong = {n: f"{before[n]:#x} -> {after[n]:#x}" for n in names if before[n] != after[n]}
+    wrong = changed_registers(names, before, after)
     same = bench.guest.debugger.dump_memory(stack, ABOVE) == above
     bench.require(
         "C1j",
