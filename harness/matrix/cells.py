@@ -19,8 +19,6 @@ from harness.kbuild.sources import find_workload
 from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
 
-_AXES = ("mode", "compiler", "optimise", "frame", "work")
-
 TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph"}
 
 
@@ -123,9 +121,17 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
     chosen: list[Cell] = []
     out: list[Excluded] = []
     used: set[tuple[str, int]] = set()
+    axes: dict[str, Iterable[str]] = {
+        "mode": matrix.modes,
+        "compiler": matrix.compiler,
+        "optimise": matrix.optimise,
+        "frame": matrix.frame,
+        "work": matrix.work,
+    }
     for config, config_file in _configs(matrix, file):
         port = load_port(config.port)
-        exclude, include = _about(matrix.exclude, config), _about(matrix.include, config)
+        exclude = _by_value(_about(matrix.exclude, config), axes)
+        include = _by_value(_about(matrix.include, config), axes)
         for mode in matrix.modes:
             features = _features(config, port, mode)
             for compiler, optimise, frame, work in product(
@@ -229,10 +235,26 @@ def _about(rules: Sequence[Rule], config: MachineConfig) -> list[tuple[int, Rule
     ]
 
 
-def _first(rules: Sequence[tuple[int, Rule]], cell: Cell) -> int:
-    """The number of the first of these rules that matches the cell; 0 if there is none."""
-    values = {axis: getattr(cell, axis) for axis in _AXES}
-    return next((number for number, rule in rules if _matches(rule, values)), 0)
+def _by_value(
+    rules: Sequence[tuple[int, Rule]], axes: Mapping[str, Iterable[str]]
+) -> dict[str, dict[str, frozenset[int]]]:
+    """For each axis and each of its values the numbers of the rules whose globs match it.
+
+    Rules are compared once with each value, and not with each of a hundred thousand cells.
+    """
+    return {
+        axis: {
+            value: frozenset(number for number, rule in rules if _matches(rule, {axis: value}))
+            for value in values
+        }
+        for axis, values in axes.items()
+    }
+
+
+def _first(numbers: Mapping[str, Mapping[str, frozenset[int]]], cell: Cell) -> int:
+    """The number of the first rule that matches the cell; 0 if there is none."""
+    matching = (of_axis[getattr(cell, axis)] for axis, of_axis in numbers.items())
+    return min(frozenset.intersection(*matching), default=0)
 
 
 def _matches(rule: Rule, values: Mapping[str, str]) -> bool:
