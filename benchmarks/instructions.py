@@ -28,6 +28,7 @@ benchmarks/instructions.txt has what it printed last.
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,7 +151,7 @@ class Bench:
                 module.write_text(MODULE.format(source=program))
             build = {"cflags": cflags, "features": self._features, "port": self._port}
             kernel = build_guest(GuestSpec.of(self._config, str(workload), **build))
-            image = Image(kernel.read_bytes(), str(kernel))
+            image = read_image(kernel)
             with (
                 Oracle(image, Path(directory)) as oracle,
                 # No ticks: what their handler executes is no cost of a call.
@@ -218,6 +219,12 @@ class Bench:
             cost("function_graph", Return),
             cost("function_graph", object, recording=False),
         )
+
+
+@lru_cache(maxsize=2)
+def read_image(kernel: Path) -> Image:
+    """A kernel's image, which several runs have: the oracle disassembles it but once."""
+    return Image(kernel.read_bytes(), str(kernel))
 
 
 def stretches(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Live guests with the oracle in their QEMU, once for each machine config."""
 
+import functools
 import random
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -190,5 +191,10 @@ def _source(workload):
 
 
 def _image(config, workload, **build):
-    kernel = build_guest(GuestSpec.of(config, _source(workload), **build))
+    return _read_image(build_guest(GuestSpec.of(config, _source(workload), **build)))
+
+
+@functools.lru_cache(maxsize=16)
+def _read_image(kernel):
+    """An image, which several tests have: the oracle disassembles each but once."""
     return Image(kernel.read_bytes(), str(kernel))
