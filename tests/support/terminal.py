@@ -64,11 +64,14 @@ class Terminal:
     def wait(self, *wanted, timeout=TIMEOUT):
         """Read until every one of ``wanted`` is shown; what is shown then."""
         end = time.monotonic() + timeout
-        while not all(text in self.text for text in wanted):
+        shown = self.text
+        while not all(text in shown for text in wanted):
             if time.monotonic() > end:
-                raise AssertionError(f"{wanted} did not appear on the screen:\n{self.text.strip()}")
-            self._read()
-        return self.text
+                raise AssertionError(f"{wanted} did not appear on the screen:\n{shown.strip()}")
+            # To draw the screen takes longer than most answers.
+            if self._read():
+                shown = self.text
+        return shown
 
     def type(self, keys):
         """Press keys."""
@@ -78,8 +81,7 @@ class Terminal:
         """Clear the screen, give a line, and wait for what is to appear and for the prompt."""
         self.screen.reset()
         self.type(f"\x15{line}\r")
-        self.wait(*wanted, ready)
-        return self.text
+        return self.wait(*wanted, ready)
 
     def control(self, letter):
         """Press a key with Control held."""
@@ -96,9 +98,11 @@ class Terminal:
         return self.child.exitstatus
 
     def _read(self):
+        """Wait for output and take all that has come; whether there was any."""
         try:
             self._stream.feed(self.child.read_nonblocking(65536, timeout=0.2))
         except pexpect.TIMEOUT:
-            pass
+            return False
         except pexpect.EOF as error:
             raise AssertionError(f"the program has ended:\n{self.text}") from error
+        return True

@@ -2,6 +2,7 @@
 """Tests and tools import what the package has, also those that an optional extra skips."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ REPOSITORY = Path(__file__).parents[2]
 IMPORTERS = ("tests", "tools", "benchmarks")
 
 
+@functools.cache
 def names_of(module: Path) -> set[str]:
     """Names that statements outside of functions and classes bind."""
     found = set()
