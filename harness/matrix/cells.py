@@ -19,6 +19,9 @@ from harness.kbuild.sources import find_workload
 from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
 
+Square = tuple[str, str, str, str, str]
+"""A value of each axis: mode, compiler, optimisation, frame and work."""
+
 TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph"}
 
 
@@ -51,7 +54,8 @@ class Cell:
     @property
     def name(self) -> str:
         """For example ``mips-malta/graph/gcc-O2-auto/sort``."""
-        return f"{self.config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
+        square = (self.mode, self.compiler, self.optimise, self.frame, self.work)
+        return _name(self.config, square)
 
     @property
     def machine(self) -> MachineConfig:
@@ -137,38 +141,41 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
             for compiler, optimise, frame, work in product(
                 matrix.compiler, matrix.optimise, matrix.frame, matrix.work
             ):
-                cell = Cell(
-                    config=config.name,
-                    config_file=config_file,
-                    mode=mode,
-                    compiler=compiler,
-                    program=matrix.compiler[compiler].program,
-                    qemu=matrix.qemu or "",
-                    optimise=optimise,
-                    frame=frame,
-                    work=work,
-                    kind=matrix.work[work].kind,
-                    subject=_subject(matrix.work[work]),
-                    architecture=config.architecture,
-                    port=config.port,
-                    features=features or (),
-                    cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
-                )
-                rule = _first(exclude, cell)
-                included = _first(include, cell) if rule else 0
+                square = (mode, compiler, optimise, frame, work)
+                rule = _first(exclude, square)
+                included = _first(include, square) if rule else 0
                 used |= {("exclude", rule), ("include", included)}
+                what = matrix.work[work]
                 if not port.fits(config):
                     reason = f"the port {port.name} is not for this config"
-                    out.append(Excluded(cell.name, reason, 0))
+                    out.append(Excluded(_name(config.name, square), reason, 0))
                 elif features is None:
                     reason = f"the port {port.name} cannot be built for {mode} on this config"
-                    out.append(Excluded(cell.name, reason, 0))
+                    out.append(Excluded(_name(config.name, square), reason, 0))
                 elif rule and not included:
-                    out.append(Excluded(cell.name, matrix.exclude[rule - 1].reason, rule))
-                elif cell.kind == "mutants" and "/" in cell.port:
+                    reason = matrix.exclude[rule - 1].reason
+                    out.append(Excluded(_name(config.name, square), reason, rule))
+                elif what.kind == "mutants" and "/" in config.port:
                     reason = "mutants exist for the harness's own ports only"
-                    out.append(Excluded(cell.name, reason, 0))
+                    out.append(Excluded(_name(config.name, square), reason, 0))
                 else:
+                    cell = Cell(
+                        config=config.name,
+                        config_file=config_file,
+                        mode=mode,
+                        compiler=compiler,
+                        program=matrix.compiler[compiler].program,
+                        qemu=matrix.qemu or "",
+                        optimise=optimise,
+                        frame=frame,
+                        work=work,
+                        kind=what.kind,
+                        subject=_subject(what),
+                        architecture=config.architecture,
+                        port=config.port,
+                        features=features,
+                        cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
+                    )
                     chosen.append(cell)
     for kind, rules in (("exclude", matrix.exclude), ("include", matrix.include)):
         for number in range(1, len(rules) + 1):
@@ -235,25 +242,30 @@ def _about(rules: Sequence[Rule], config: MachineConfig) -> list[tuple[int, Rule
     ]
 
 
+def _name(config: str, square: Square) -> str:
+    mode, compiler, optimise, frame, work = square
+    return f"{config}/{mode}/{compiler}-{optimise}-{frame}/{work}"
+
+
 def _by_value(
     rules: Sequence[tuple[int, Rule]], axes: Mapping[str, Iterable[str]]
-) -> dict[str, dict[str, frozenset[int]]]:
-    """For each axis and each of its values the numbers of the rules whose globs match it.
+) -> list[dict[str, frozenset[int]]]:
+    """For each axis, by its values, the numbers of the rules whose globs match the value.
 
     Rules are compared once with each value, and not with each of a hundred thousand cells.
     """
-    return {
-        axis: {
+    return [
+        {
             value: frozenset(number for number, rule in rules if _matches(rule, {axis: value}))
             for value in values
         }
         for axis, values in axes.items()
-    }
+    ]
 
 
-def _first(numbers: Mapping[str, Mapping[str, frozenset[int]]], cell: Cell) -> int:
-    """The number of the first rule that matches the cell; 0 if there is none."""
-    matching = (of_axis[getattr(cell, axis)] for axis, of_axis in numbers.items())
+def _first(numbers: Sequence[Mapping[str, frozenset[int]]], square: Square) -> int:
+    """The number of the first rule that matches a square; 0 if there is none."""
+    matching = [of_axis[value] for of_axis, value in zip(numbers, square, strict=True)]
     return min(frozenset.intersection(*matching), default=0)
 
 
