@@ -292,7 +292,10 @@ def _findings(run: Path, attempts: Sequence[Result]) -> list[Cause]:
 
 
 def _newest(run: Path, attempts: Sequence[Result], name: str) -> Path | None:
-    """The directory of the newest attempt, if it has a file of that name."""
+    """The directory of a cell's newest attempt, if it has a file of that name."""
+    # A history has many attempts, and a run few cells.
+    if not attempts or not attempt_directory(run, attempts[0].cell, "").is_dir():
+        return None
     for one in reversed(attempts):
         where = attempt_directory(run, one.cell, one.id)
         if _is_own(where / LOG, run):
