@@ -36,6 +36,9 @@ from support.browser import (
     stays_in_sight,
 )
 
+# One process makes the pages of the whole matrix.
+pytestmark = pytest.mark.xdist_group("browser")
+
 NIGHTS = 9
 DAY = 86400.0
 LONG = "w" * 300
