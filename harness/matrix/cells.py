@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
-from itertools import chain, product
+from itertools import chain, product, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.config import MachineConfig, Port, list_configs, load_config, load_port
 from harness.config.names import is_path
@@ -19,10 +19,21 @@ from harness.kbuild.sources import find_workload
 from harness.matrix.model import LONGEST_NAME, MatrixFile, Rule, Work
 from harness.units import escape
 
-Square = tuple[str, str, str, str, str]
-"""A value of each axis: mode, compiler, optimisation, frame and work."""
-
 TRACERS = {"static": "function", "dynamic": "function", "graph": "function_graph"}
+
+
+class AxisValues(NamedTuple):
+    """A value of each axis, in the order of the axes."""
+
+    mode: str
+    compiler: str
+    optimise: str
+    frame: str
+    work: str
+
+    def name(self, config: str) -> str:
+        """For example ``mips-malta/graph/gcc-O2-auto/sort``."""
+        return f"{config}/{self.mode}/{self.compiler}-{self.optimise}-{self.frame}/{self.work}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,9 +64,9 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """For example ``mips-malta/graph/gcc-O2-auto/sort``."""
-        square = (self.mode, self.compiler, self.optimise, self.frame, self.work)
-        return _name(self.config, square)
+        """See `AxisValues.name`."""
+        square = AxisValues(self.mode, self.compiler, self.optimise, self.frame, self.work)
+        return square.name(self.config)
 
     @property
     def machine(self) -> MachineConfig:
@@ -136,47 +147,41 @@ def expand(matrix: MatrixFile, file: Path | str = "the matrix") -> Expansion:
         port = load_port(config.port)
         exclude = _by_value(_about(matrix.exclude, config), axes)
         include = _by_value(_about(matrix.include, config), axes)
-        for mode in matrix.modes:
-            features = _features(config, port, mode)
-            for compiler, optimise, frame, work in product(
-                matrix.compiler, matrix.optimise, matrix.frame, matrix.work
-            ):
-                square = (mode, compiler, optimise, frame, work)
-                rule = _first(exclude, square)
-                included = _first(include, square) if rule else 0
-                used |= {("exclude", rule), ("include", included)}
-                what = matrix.work[work]
-                if not port.fits(config):
-                    reason = f"the port {port.name} is not for this config"
-                    out.append(Excluded(_name(config.name, square), reason, 0))
-                elif features is None:
-                    reason = f"the port {port.name} cannot be built for {mode} on this config"
-                    out.append(Excluded(_name(config.name, square), reason, 0))
-                elif rule and not included:
-                    reason = matrix.exclude[rule - 1].reason
-                    out.append(Excluded(_name(config.name, square), reason, rule))
-                elif what.kind == "mutants" and "/" in config.port:
-                    reason = "mutants exist for the harness's own ports only"
-                    out.append(Excluded(_name(config.name, square), reason, 0))
-                else:
-                    cell = Cell(
-                        config=config.name,
-                        config_file=config_file,
-                        mode=mode,
-                        compiler=compiler,
-                        program=matrix.compiler[compiler].program,
-                        qemu=matrix.qemu or "",
-                        optimise=optimise,
-                        frame=frame,
-                        work=work,
-                        kind=what.kind,
-                        subject=_subject(what),
-                        architecture=config.architecture,
-                        port=config.port,
-                        features=features,
-                        cflags=(*matrix.optimise[optimise], *matrix.frame[frame]),
-                    )
-                    chosen.append(cell)
+        features_of_mode: dict[str, tuple[str, ...] | None] = {
+            mode: _features(config, port, mode) for mode in matrix.modes
+        }
+        for square in starmap(AxisValues, product(*axes.values())):
+            rule = _first(exclude, square)
+            included = _first(include, square) if rule else 0
+            used |= {("exclude", rule), ("include", included)}
+            name, work = square.name(config.name), matrix.work[square.work]
+            features = features_of_mode[square.mode]
+            if not port.fits(config):
+                reason = f"the port {port.name} is not for this config"
+                out.append(Excluded(name, reason, 0))
+            elif features is None:
+                reason = f"the port {port.name} cannot be built for {square.mode} on this config"
+                out.append(Excluded(name, reason, 0))
+            elif rule and not included:
+                out.append(Excluded(name, matrix.exclude[rule - 1].reason, rule))
+            elif work.kind == "mutants" and "/" in config.port:
+                reason = "mutants exist for the harness's own ports only"
+                out.append(Excluded(name, reason, 0))
+            else:
+                cell = Cell(
+                    config=config.name,
+                    config_file=config_file,
+                    program=matrix.compiler[square.compiler].program,
+                    qemu=matrix.qemu or "",
+                    kind=work.kind,
+                    subject=_subject(work),
+                    architecture=config.architecture,
+                    port=config.port,
+                    features=features,
+                    cflags=(*matrix.optimise[square.optimise], *matrix.frame[square.frame]),
+                    **square._asdict(),
+                )
+                chosen.append(cell)
     for kind, rules in (("exclude", matrix.exclude), ("include", matrix.include)):
         for number in range(1, len(rules) + 1):
             if (kind, number) not in used:
@@ -242,11 +247,6 @@ def _about(rules: Sequence[Rule], config: MachineConfig) -> list[tuple[int, Rule
     ]
 
 
-def _name(config: str, square: Square) -> str:
-    mode, compiler, optimise, frame, work = square
-    return f"{config}/{mode}/{compiler}-{optimise}-{frame}/{work}"
-
-
 def _by_value(
     rules: Sequence[tuple[int, Rule]], axes: Mapping[str, Iterable[str]]
 ) -> list[dict[str, frozenset[int]]]:
@@ -263,7 +263,7 @@ def _by_value(
     ]
 
 
-def _first(numbers: Sequence[Mapping[str, frozenset[int]]], square: Square) -> int:
+def _first(numbers: Sequence[Mapping[str, frozenset[int]]], square: AxisValues) -> int:
     """The number of the first rule that matches a square; 0 if there is none."""
     matching = [of_axis[value] for of_axis, value in zip(numbers, square, strict=True)]
     return min(frozenset.intersection(*matching), default=0)
