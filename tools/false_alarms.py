@@ -4,14 +4,20 @@
 
     .venv/bin/python tools/false_alarms.py --runs 20 [-o DIRECTORY] [CONFIG...]
 
-Every config is judged `--runs` times by `harness conform`; without names these are all configs.  A
-reference port breaks nothing: each failure is a false alarm.  A verdict, and the checks of it,
-must be the same each time.  A line for each failure or difference says the config, the
-number of the run and the clause.  The exit status is 1 if there is any.  With `-o` the whole
-report of such a run is kept as CONFIG-RUN.json: the next one may not fail again.
+Every config is judged `--runs` times by `harness conform`, all of them once, then all of them
+again; without names these are all configs.  A reference port breaks nothing: each failure is a
+false alarm.  A verdict, and the checks of it, must be the same each time.  A line for each failure
+or difference says the config, the number of the run and the clause.  The exit status is 1 if there
+is any.
+
+With `-o` the whole report of such a run is kept as CONFIG-RUN.json, for the next one may not fail
+again; and `runs.json` is what was judged.  The same command goes on behind it after an
+interruption, but only with the same harness, guests and configs: a run of others proves nothing.
 """
 
 import argparse
+import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +25,14 @@ from typing import Any
 
 from harness.config import list_configs
 from harness_command import harness, only_report
+
+ROOT = Path(__file__).parents[1]
+
+JUDGED = ("harness", "guests", "qemu-configs")
+"""The directories that a verdict depends on."""
+
+SAME = ("verdict", "reason", "checks")
+"""What each run says of a clause as the first one did."""
 
 Clauses = dict[str, dict[str, Any]]
 
@@ -40,43 +54,78 @@ def alarms(clauses: Clauses, first: Clauses) -> list[str]:
         now, before = clauses.get(name, {}), first.get(name, {})
         told += [
             f"{name}: {key} was {before.get(key)}, and is {now.get(key)}"
-            for key in ("verdict", "reason", "checks")
+            for key in SAME
             if now.get(key) != before.get(key)
         ]
     return told
 
 
-def alarms_of(config: str, runs: int, directory: Path) -> int:
-    """Judge a config several times; print the alarms, and return their number."""
-    first: Clauses | None = None
-    number = 0
-    for run in range(1, runs + 1):
-        report = directory / f"{config}-{run}.json"
-        clauses = judged(config, report)
-        first = clauses if first is None else first
-        told = alarms(clauses, first)
-        number += len(told)
-        for line in told:
-            print(f"{config}, run {run}: {line}", flush=True)
-        if not told:
-            report.unlink()
-    print(f"{config}: {runs} runs", flush=True)
-    return number
+class Runs:
+    """What was judged so far: for each config the first verdicts, and the alarms of each run."""
+
+    def __init__(self, file: Path, version: str) -> None:
+        """Read the file if it is there; exits if it is of another version."""
+        self.file = file
+        self.version = version
+        self.configs: dict[str, dict[str, Any]] = {}
+        if file.exists():
+            kept = json.loads(file.read_text())
+            if kept["version"] != version:
+                sys.exit(f"{file}: runs of {kept['version']}, not of {version}: choose another -o")
+            self.configs = kept["configs"]
+
+    def number(self, config: str) -> int:
+        """How often a config was judged."""
+        return len(self.configs.get(config, {"runs": ()})["runs"])
+
+    def add(self, config: str, clauses: Clauses) -> list[str]:
+        """Keep one run's verdicts, and return its alarms."""
+        said = {name: {key: one.get(key) for key in SAME} for name, one in clauses.items()}
+        of = self.configs.setdefault(config, {"first": said, "runs": []})
+        told = alarms(clauses, of["first"])
+        of["runs"].append(told)
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps({"version": self.version, "configs": self.configs}))
+        new.replace(self.file)
+        return told
+
+
+def version() -> str:
+    """The contents of the directories that are judged, by git; exits if one has changes."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(ROOT), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    if git("status", "--porcelain", "--", *JUDGED):
+        sys.exit(f"{ROOT}: {', '.join(JUDGED)}: commit the changes first")
+    return " ".join(git("rev-parse", "--short", f"HEAD:{name}").strip() for name in JUDGED)
 
 
 def main() -> None:
     """Run the requested number of times."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("-o", dest="directory", type=Path, help="keep the reports with alarms")
+    parser.add_argument("-o", dest="directory", type=Path, help="keep runs and reports; go on")
     parser.add_argument("configs", nargs="*", metavar="CONFIG")
     options = parser.parse_args()
+    configs = options.configs or list_configs()
     with tempfile.TemporaryDirectory() as scratch:
         kept = options.directory or Path(scratch)
         kept.mkdir(parents=True, exist_ok=True)
-        number = sum(
-            alarms_of(config, options.runs, kept) for config in options.configs or list_configs()
-        )
+        runs = Runs(kept / "runs.json", version())
+        for run in range(1, options.runs + 1):
+            for config in configs:
+                if runs.number(config) >= run:
+                    continue
+                report = kept / f"{config}-{run}.json"
+                told = runs.add(config, judged(config, report))
+                for line in told:
+                    print(f"{config}, run {run}: {line}", flush=True)
+                if not told:
+                    report.unlink()
+            print(f"{run} runs of each", flush=True)
+        number = sum(len(told) for config in configs for told in runs.configs[config]["runs"])
     print(f"{number} false alarms and differences")
     sys.exit(bool(number))
 

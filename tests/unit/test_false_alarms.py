@@ -4,8 +4,10 @@
 import runpy
 from pathlib import Path
 
-TOOL = Path(__file__).parents[2] / "tools/false_alarms.py"
-alarms = runpy.run_path(str(TOOL))["alarms"]
+import pytest
+
+TOOL = runpy.run_path(str(Path(__file__).parents[2] / "tools/false_alarms.py"))
+alarms, Runs = TOOL["alarms"], TOOL["Runs"]
 
 
 def clause(verdict="pass", *, failures=(), checks=("a",)):
@@ -31,3 +33,21 @@ def test_whatever_differs_is_told():
         "C1b: reason was , and is None",
         "C1b: checks was ['a'], and is None",
     ]
+
+
+def test_runs_go_on_behind_those_that_were_judged_before(tmp_path):
+    file = tmp_path / "runs.json"
+    assert Runs(file, "one").add("mips-malta", {"C1a": clause()}) == []
+    again = Runs(file, "one")
+    assert again.number("mips-malta") == 1
+    assert again.number("arm-virt") == 0
+    assert again.add("mips-malta", {"C1a": clause("lost")}) == [
+        "C1a: verdict was pass, and is lost"
+    ]
+    assert Runs(file, "one").number("mips-malta") == 2
+
+
+def test_runs_of_another_harness_are_not_counted(tmp_path):
+    Runs(tmp_path / "runs.json", "one").add("mips-malta", {"C1a": clause()})
+    with pytest.raises(SystemExit, match="runs of one, not of two"):
+        Runs(tmp_path / "runs.json", "two")
