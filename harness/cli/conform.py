@@ -15,7 +15,6 @@ import click
 from harness.cli.options import cflags_option
 from harness.cli.progress import in_colours, progress
 from harness.errors import HarnessError, UsageError
-from harness.files import atomic_file
 
 if TYPE_CHECKING:
     from harness.conformance.expected import ExpectFile
@@ -240,6 +239,7 @@ def _full_report(report: "Report", command: Sequence[str]) -> str:
     """
     from harness.config.resources import state_directory
     from harness.conformance.report import lines
+    from harness.files import atomic_file
 
     try:
         file = state_directory() / "conform" / f"{report.port}-{report.config}.txt"
@@ -369,6 +369,8 @@ def _outputs(*files: str | None) -> Iterator[list[Callable[[str], None]]]:
 
 
 def _writer(file: str | None, stack: ExitStack) -> Callable[[str], None]:
+    from harness.files import atomic_file
+
     if file is None:
         return lambda _text: None
     if file == "-":
