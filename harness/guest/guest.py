@@ -22,7 +22,7 @@ from harness.image import GuestThread, RunningImage, ThreadArray
 from harness.kbuild import GuestSources, GuestSpec
 from harness.machine import AttachedMachine, Machine
 from harness.readout import Collector, EventBuffer, Lane, MonitorLane, StubLane
-from harness.tracer import PortCalls, Tracer
+from harness.tracer import PortCalls, Tracer, settle
 
 MOMENT = 0.001
 """Seconds of a brief run."""
@@ -35,12 +35,6 @@ HANDLER = "handle_irq"
 
 RUN_ON = 5.0
 """Timeout in seconds for a thread to leave a call site."""
-
-SETTLE_STEPS = 1000
-"""Maximum number of instructions from reserve to commit of an event."""
-
-SETTLING = 5.0
-"""Their timeout in seconds."""
 
 
 class Guest:
@@ -320,20 +314,10 @@ class Guest:
 
     def settle(self) -> None:
         """Step each CPU until its current event is complete, so that counters and pages agree."""
-        end = time.monotonic() + SETTLING
-        for _ in range(SETTLE_STEPS):
-            writing = self.collector.writing()
-            if not writing:
-                return
-            if time.monotonic() > end:
-                break
-            for cpu in writing:
-                self.cpus.step(cpu)
-        raise DeadlineMissed(
-            f"an event is still being written after {SETTLE_STEPS} instructions or {SETTLING:g} s",
-            "The guest's ring buffer is damaged, or the guest hangs inside it.",
-            self.describe(),
-        )
+        try:
+            settle(self.collector, self.cpus)
+        except DeadlineMissed as error:
+            raise DeadlineMissed(error.message, error.advice, self.describe()) from error
 
     def write_marker(self, text: str) -> None:
         """``trace_marker``: write a print event with this text, in the thread of the stopped CPU.

@@ -25,7 +25,7 @@ from harness.tracer.slots import (
     slot_function,
 )
 from harness.tracer.stack_tracer import StackEntry
-from harness.tracer.tracer import Tracer
+from harness.tracer.tracer import Tracer, settle
 
 __all__ = [
     "LIST_OPS",
@@ -50,6 +50,7 @@ __all__ = [
     "literal_of",
     "matching",
     "pointers",
+    "settle",
     "slot_code",
     "slot_function",
     "title",

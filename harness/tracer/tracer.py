@@ -2,13 +2,14 @@
 """The tracer of a live guest: its controls and its recorded events."""
 
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import BinaryIO
 
-from harness.errors import UsageError
+from harness.errors import DeadlineMissed, UsageError
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
 from harness.readout import Collector, EventBuffer
@@ -44,6 +45,32 @@ from harness.version import __version__
 
 # TRACE_OPTION_* of guests/kernel/include/linux/trace_events.h
 _STACKTRACE, _NO_IRQS = 1, 4
+
+SETTLE_STEPS = 1000
+"""Maximum number of instructions from reserve to commit of an event."""
+
+SETTLING = 5.0
+"""Their timeout in seconds."""
+
+
+def settle(collector: EventBuffer, cpus: Cpus) -> None:
+    """Step each CPU until its current event is complete.
+
+    Before that counters and pages do not agree, and its commit would bring back deleted events.
+    """
+    end = time.monotonic() + SETTLING
+    for _ in range(SETTLE_STEPS):
+        writing = collector.writing()
+        if not writing:
+            return
+        if time.monotonic() > end:
+            break
+        for cpu in writing:
+            cpus.step(cpu)
+    raise DeadlineMissed(
+        f"an event is still being written after {SETTLE_STEPS} instructions or {SETTLING:g} s",
+        "The guest's ring buffer is damaged, or the guest hangs inside it.",
+    )
 
 
 class Tracer(TracerControl):
@@ -202,10 +229,10 @@ class Tracer(TracerControl):
         if tracer == before:
             return
         if IRQSOFF in (tracer, before):
-            self._irqsoff.switch(tracer == IRQSOFF)
+            self._switch_irqsoff(tracer == IRQSOFF)
         # The section of irqsoff stays until another tracer is enabled.
         if self._latency_trace and tracer not in (IRQSOFF, "nop"):
-            self._collector.clear()
+            self._delete_events()
         self._latency_trace = tracer == IRQSOFF or (self._latency_trace and tracer == "nop")
 
     def _adjust_graph(self) -> None:
@@ -277,11 +304,20 @@ class Tracer(TracerControl):
     def clear(self) -> None:
         """Delete all events, as writing to ``trace`` does."""
         if self.current == IRQSOFF:
-            self._irqsoff.switch(True)
+            self._switch_irqsoff(True)
         else:
-            self._collector.clear()
+            self._delete_events()
             self._latency_trace = False
         self._arguments = self._setup.function == WITH_ARGUMENTS
+
+    def _delete_events(self) -> None:
+        settle(self._collector, self._cpus)
+        self._collector.clear()
+
+    def _switch_irqsoff(self, on: bool) -> None:
+        if on:
+            settle(self._collector, self._cpus)  # for it deletes all events
+        self._irqsoff.switch(on)
 
     def remember_names(self) -> dict[int, str]:
         """Read and return the names of threads.

@@ -102,6 +102,18 @@ def test_clear_forgets_the_events(config, guest):
     assert traced(guest)[0] == "leaf"
 
 
+def test_an_event_that_is_being_written_does_not_bring_others_back(config, guest):
+    guest.tracer.current = "function"
+    guest.run(until="leaf")
+    guest.run(until="leaf")
+    while not guest.collector.writing():
+        guest.debugger.step_instruction()
+    guest.tracer.on = False
+    guest.tracer.clear()
+    guest.run(until="workload_done")
+    assert traced(guest) == []
+
+
 def test_a_corrupted_site_is_refused_and_nothing_changes(config, guest):
     (site,) = (site for site in guest.image.sites if site.function == "leaf")
     guest.debugger.write_memory(site.address, b"\xde\xad\xbe\xef")
