@@ -72,7 +72,10 @@ class Collector(EventBuffer):
             raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
 
     def configure(self, buffer_size: int | None = None, overwrite: bool = False) -> None:
-        """Empty the buffer; set its size (bytes per CPU) and whether it overwrites old events."""
+        """Empty the buffer; set its size (bytes per CPU) and whether it overwrites old events.
+
+        No CPU may be `writing`, as of `clear`.
+        """
         self._snapshot = None
         header = self.header()
         page_size = self.format.page_size
@@ -119,7 +122,10 @@ class Collector(EventBuffer):
         self._snapshot = address
 
     def clear(self) -> None:
-        """Delete all events, in the guest and in the spools."""
+        """Delete all events, in the guest and in the spools.
+
+        No CPU may be `writing`: its event would be committed to a page that is empty.
+        """
         self._snapshot = None
         for cpu in self.header().cpus:
             self._reset(cpu, cpu.nr_pages)

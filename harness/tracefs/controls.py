@@ -117,6 +117,7 @@ def _resize(guest: Guest, text: str) -> None:
         raise UsageError(f"a buffer of {size} KB is not possible")
     if guest.tracer.current == "irqsoff":
         raise UsageError("the buffer has the section of irqsoff", "Set current_tracer nop first.")
+    guest.settle()
     guest.collector.configure(size * KIB, guest.collector.overwriting)
 
 

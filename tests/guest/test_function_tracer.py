@@ -11,6 +11,7 @@ from harness.guest import check_build_id
 from harness.image import Image
 from harness.isa import SiteState
 from harness.kbuild import GuestSpec, build_guest
+from harness.tracefs import Tracefs
 from support.interrupts import outside
 
 pytestmark = [pytest.mark.guest(workload="calls"), pytest.mark.every_config]
@@ -102,14 +103,15 @@ def test_clear_forgets_the_events(config, guest):
     assert traced(guest)[0] == "leaf"
 
 
-def test_an_event_that_is_being_written_does_not_bring_others_back(config, guest):
+@pytest.mark.parametrize(("file", "written"), [("trace", ""), ("buffer_size_kb", "64")])
+def test_an_event_that_is_being_written_does_not_bring_others_back(config, guest, file, written):
     guest.tracer.current = "function"
     guest.run(until="leaf")
     guest.run(until="leaf")
     while not guest.collector.writing():
         guest.debugger.step_instruction()
     guest.tracer.on = False
-    guest.tracer.clear()
+    Tracefs(guest).write(file, written, append=False)
     guest.run(until="workload_done")
     assert traced(guest) == []
 
