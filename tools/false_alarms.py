@@ -113,7 +113,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         kept = options.directory or Path(scratch)
         kept.mkdir(parents=True, exist_ok=True)
-        runs = Runs(kept / "runs.json", version())
+        runs = Runs(kept / "runs.json", version() if options.directory else "")
         for run in range(1, options.runs + 1):
             for config in configs:
                 if runs.number(config) >= run:
