@@ -16,14 +16,14 @@ interruption, but only with the same harness, guests and configs: a run of other
 """
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from harness.config import list_configs
+from harness.matrix.result import read_json, write_json
+from harness.matrix.versions import git
 from harness_command import harness, only_report
 
 ROOT = Path(__file__).parents[1]
@@ -69,37 +69,30 @@ class Runs:
         self.version = version
         self.configs: dict[str, dict[str, Any]] = {}
         if file.exists():
-            kept = json.loads(file.read_text())
+            kept = read_json(file)
             if kept["version"] != version:
                 sys.exit(f"{file}: runs of {kept['version']}, not of {version}: choose another -o")
             self.configs = kept["configs"]
 
-    def number(self, config: str) -> int:
-        """How often a config was judged."""
-        return len(self.configs.get(config, {"runs": ()})["runs"])
+    def of(self, config: str) -> list[list[str]]:
+        """The alarms of each run of a config so far."""
+        return self.configs[config]["runs"] if config in self.configs else []
 
     def add(self, config: str, clauses: Clauses) -> list[str]:
         """Keep one run's verdicts, and return its alarms."""
         said = {name: {key: one.get(key) for key in SAME} for name, one in clauses.items()}
-        of = self.configs.setdefault(config, {"first": said, "runs": []})
-        told = alarms(clauses, of["first"])
-        of["runs"].append(told)
-        new = self.file.with_suffix(".new")
-        new.write_text(json.dumps({"version": self.version, "configs": self.configs}))
-        new.replace(self.file)
+        kept = self.configs.setdefault(config, {"first": said, "runs": []})
+        told = alarms(clauses, kept["first"])
+        kept["runs"].append(told)
+        write_json(self.file, {"version": self.version, "configs": self.configs})
         return told
 
 
 def version() -> str:
     """The contents of the directories that are judged, by git; exits if one has changes."""
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(ROOT), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    if git("status", "--porcelain", "--", *JUDGED):
+    if git(ROOT, "status", "--porcelain", "--", *JUDGED):
         sys.exit(f"{ROOT}: {', '.join(JUDGED)}: commit the changes first")
-    return " ".join(git("rev-parse", "--short", f"HEAD:{name}").strip() for name in JUDGED)
+    return " ".join(git(ROOT, "rev-parse", "--short", f"HEAD:{name}").strip() for name in JUDGED)
 
 
 def main() -> None:
@@ -116,7 +109,7 @@ def main() -> None:
         runs = Runs(kept / "runs.json", version() if options.directory else "")
         for run in range(1, options.runs + 1):
             for config in configs:
-                if runs.number(config) >= run:
+                if len(runs.of(config)) >= run:
                     continue
                 report = kept / f"{config}-{run}.json"
                 told = runs.add(config, judged(config, report))
@@ -125,7 +118,7 @@ def main() -> None:
                 if not told:
                     report.unlink()
             print(f"{run} runs of each", flush=True)
-        number = sum(len(told) for config in configs for told in runs.configs[config]["runs"])
+        number = sum(len(told) for config in configs for told in runs.of(config))
     print(f"{number} false alarms and differences")
     sys.exit(bool(number))
 
