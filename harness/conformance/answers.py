@@ -2,7 +2,7 @@
 """The line that a wrong answer of a port's function comes from, or a wrong argument of its call."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.patching import STATUS
+from harness.conformance.patching_search import STATUS
 from harness.conformance.places import last_place
 from harness.conformance.single_step import MOST_STEPS, single_step
 from harness.conformance.verdict import Place

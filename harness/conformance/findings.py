@@ -15,6 +15,7 @@ from harness.conformance.verdict import (
     REFUSAL,
     SHARED,
     UNLOADED,
+    WORDS,
     Failure,
     Finding,
     Layer,
@@ -111,7 +112,7 @@ class _Group:
     @property
     def writes_wrong_calls(self) -> bool:
         """Whether call sites get wrong words, or calls of what they cannot reach."""
-        return "call sites" in self.subjects and bool(self.aspects & {"words", REACH})
+        return "call sites" in self.subjects and bool(self.aspects & {WORDS, REACH})
 
     @property
     def spoils_untraced_calls(self) -> bool:
@@ -243,7 +244,7 @@ def aspect_of(clause: str, failure: Failure) -> str:
         return clause
     if failure.about in (*REFUSALS, MASK, OTHERS_DATA):
         return failure.about
-    return WHOLE if clause == "C10c" and failure.check == IN_STEPS else "words"
+    return WHOLE if clause == "C10c" and failure.check == IN_STEPS else WORDS
 
 
 def shape(message: str) -> str:
@@ -266,7 +267,7 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
         # Wrong words may be refused or accepted when they are to be replaced.
         return (
-            root.aspects == {"words"}
+            root.aspects == {WORDS}
             and group.aspects <= {*REFUSALS}
             and (root.subjects & group.subjects != set())
         )
@@ -275,7 +276,7 @@ def _follows(group: _Group, root: _Group) -> bool:
         # executes those that the boot has left.
         checks = {failure.check for _, failure in group.told}
         idle = group.layer is Layer.CALL and not any(failure.used for _, failure in group.told)
-        if checks == {UNDER_NMIS} and root.aspects & {"words", WHOLE}:
+        if checks == {UNDER_NMIS} and root.aspects & {WORDS, WHOLE}:
             return True
         if idle and any(failure.check == AFTER_BOOT for _, failure in root.told):
             return True

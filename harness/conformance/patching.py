@@ -4,28 +4,18 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
-from harness.conformance.findings import FETCHED, WHOLE, aspect_of
+from harness.conformance.decisions import further_targets, parting, wrong_decision
+from harness.conformance.findings import aspect_of
 from harness.conformance.others_data import OthersData
-from harness.conformance.places import is_of_port, last_place, place_of
+from harness.conformance.patching_search import STATUS, Search, Step
+from harness.conformance.places import place_of
 from harness.conformance.single_step import AROUND, single_step
-from harness.conformance.verdict import (
-    CALLED,
-    HALF_DONE,
-    INCOMPLETE,
-    MASK,
-    OTHERS_DATA,
-    REACH,
-    REFUSAL,
-    WROTE,
-    WROTE_OTHERS,
-    Evidence,
-    Place,
-)
+from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, WORDS, Evidence, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
@@ -40,21 +30,6 @@ RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
 
 _ADDRESS = re.compile("0x[0-9a-f]+")
 """What a line about an instruction begins with."""
-
-STATUS = (1 << 32) - 1
-"""The bits of an ``int``."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One instruction, and the registers and watched memory after it.
-
-    ``memory`` is text or, if the failure is about other data, what has changed there.
-    """
-
-    address: int
-    registers: dict[str, int]
-    memory: bytes
 
 
 def locate_patching(bench: Bench) -> None:
@@ -103,7 +78,7 @@ def locate_refused_site(bench: Bench) -> Place | None:
         bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
         if bench.registers.read(result)[result] & STATUS:
             actions.site = site
-            return _locate(bench, "words", function, actions)
+            return _locate(bench, WORDS, function, actions)
         here = bench.run_to(start, CALL_RETURNS)
     return place_of(bench.image, start, CALLED)
 
@@ -134,7 +109,65 @@ def _locate(
     steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
     if not steps:
         return None
-    return _Search(bench, steps[0], steps[1:], wrong).place(aspect)
+    search = Search(bench, steps[0], steps[1:], wrong)
+    executed = [step.address for step in steps[1:]]
+    if aspect == REACH:
+        place = _others_refused(bench, function, actions, executed)
+    elif aspect == WORDS and search.is_refused and function in RECORD:
+        place = search.compared() or _wrong_decision(bench, function, actions, executed)
+    else:
+        place = None
+    return place or search.place(aspect)
+
+
+def _others_refused(
+    bench: Bench, function: str, actions: Actions, executed: Sequence[int]
+) -> Place | None:
+    """Where other targets are refused, behind a branch that this one passes."""
+    isa, last = bench.isa, actions.last_call
+    if last is None or not last.arguments or last.function != bench.image.symbols[function]:
+        return None
+    for target in further_targets(bench, last.arguments[-1]):
+        other = replace(last, arguments=(*last.arguments[:-1], target))
+        # The guest may die of this target.
+        with suppress(GuestError, GdbError):
+            _come_to(bench, function, replace(actions, done=[*actions.done[:-1], other]))
+            steps = [*_steps(bench, return_address(bench.guest.debugger, isa.abi), bytes)]
+            if steps[-1].registers[isa.abi.results[0]] & STATUS:
+                way = [step.address for step in steps[1:]]
+                how = "refuses other targets, and lets this one pass"
+                return parting(bench, executed, way, how)
+    return None
+
+
+def _wrong_decision(
+    bench: Bench, function: str, actions: Actions, executed: Sequence[int]
+) -> Place | None:
+    """The branch by which a request is refused that has to be granted."""
+    again = partial(_come_to, bench, function, actions)
+    again()
+    registers = bench.registers.read(*bench.isa.abi.argument_registers)
+    ip = _site(bench, function, registers)
+    words = _mapped(bench, range(ip, ip + AROUND.stop))
+    target = registers[bench.isa.abi.argument_registers[RECORD[function] + 1]] & bench.isa.mask
+    before = bench.read_memory(words.start, len(words))
+    calls = None if function == "ftrace_make_nop" else target
+    granted = partial(_granted, bench, words, before, calls)
+    return wrong_decision(bench, again, executed, granted)
+
+
+def _granted(bench: Bench, words: range, before: bytes, target: int | None) -> bool:
+    """Whether the call that has just returned switched its site, as far as the words tell.
+
+    ``target`` is what the site has to call directly; None if it has to call nothing.
+    """
+    result = bench.isa.abi.results[0]
+    if bench.registers.read(result)[result] & STATUS:
+        return False
+    now = bench.read_memory(words.start, len(words))
+    old, new = ({*bench.code.calls(words.start, code)} for code in (before, now))
+    wanted = set() if target is None else {target}
+    return now != before and {where for _, where in new - old} == wanted
 
 
 def _come_to(bench: Bench, function: str, actions: Actions) -> None:
@@ -192,14 +225,14 @@ def _mapped(bench: Bench, wanted: range) -> range:
     return range(found[0], found[-1] + unit) if found else range(0)
 
 
-def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[_Step]:
+def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[Step]:
     """The state at the entry of the function, and after each of its instructions."""
     isa, debugger = bench.isa, bench.guest.debugger
     wanted = [*isa.abi.general_registers, isa.abi.status_registers[0]]
     panic = bench.image.symbols.get(PANIC)
     memory = look()
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    yield _Step(here, bench.registers.read(*wanted), memory)
+    yield Step(here, bench.registers.read(*wanted), memory)
     for _ in range(MOST_STEPS):
         if here in (end, panic):
             return
@@ -209,154 +242,6 @@ def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[_Step]
             # A step may include the delay slot of a branch, with a store in it.
             if isa.cpu.is_store(instruction) or isa.cpu.has_delay_slot(instruction):
                 memory = look()
-            yield _Step(at, bench.registers.read(*wanted), memory)
+            yield Step(at, bench.registers.read(*wanted), memory)
         except (GuestError, GdbError):
             return
-
-
-class _Search:
-    """The steps of one call, and the state before."""
-
-    def __init__(
-        self, bench: Bench, before: _Step, steps: Sequence[_Step], wrong: Collection[int]
-    ) -> None:
-        """``wrong`` are offsets in the watched memory; see `_locate`."""
-        self._bench = bench
-        self._steps = steps
-        self._before = before
-        self._seen = seen = [before.memory, *(step.memory for step in steps)]
-        self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
-        words = [slice(start, start + bench.isa.longest) for start in wrong]
-        of_wrong = [
-            at for at in self._stores if any(seen[at][word] != seen[at + 1][word] for word in words)
-        ]
-        self._left_out = bool(wrong) and not of_wrong
-        self._judged = of_wrong or self._stores
-
-    def place(self, aspect: str) -> Place | None:
-        """The place that a failure comes from."""
-        if aspect == MASK:
-            return self._masked()
-        if aspect == FETCHED:
-            return self._maintenance() or self._wrote()
-        if aspect == OTHERS_DATA:
-            return self._wrote(0, WROTE_OTHERS)
-        if aspect in (WHOLE, HALF_DONE):
-            return self._wrote(0)
-        if aspect == REACH and (made := self._maker()) is not None:
-            # The range has to be checked where the word is made, or before.
-            beside = self._question(self._stores[0], "asked last where the word was made", made)
-            before = "asked last before the word was made"
-            return beside or self._question(made, before) or self._made_at(made)
-        if aspect in (REFUSAL, REACH):
-            # A request is accepted at the last conditional branch before the first store.
-            end = self._stores[0] if self._stores else len(self._steps)
-            return self._question(end, "asked last before the code was written")
-        if not self._stores:
-            end, none = self._answer(), "no code was written"
-            place = self._question(end, f"asked last; {none}")
-            return place or self._place(end - 1, f"made the answer; {none}", in_slot=True)
-        if self._left_out:
-            return self._wrote(how=INCOMPLETE)
-        return self._last_store()
-
-    def _answer(self) -> int:
-        """The instruction that wrote the result register last."""
-        register = self._bench.isa.abi.results[0]
-        values = [step.registers[register] & STATUS for step in self._steps]
-        result = values[-1]
-        earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
-        return next(earlier, len(values) - 1) + 1
-
-    def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
-        """The last conditional branch or move before a step.
-
-        ``beside``: in the same function as the instruction of this step; it may be an inline one.
-        """
-        cpu, linked = self._bench.isa.cpu, self._bench.code.linked
-        inside = None if beside is None else self._function(beside)
-        for at in range(end - 1, -1, -1):
-            if not cpu.is_conditional(linked(self._steps[at].address)):
-                continue
-            if inside is not None and self._function(at) != inside:
-                continue
-            place = self._place(at, how)
-            if place is not None:
-                return place
-        return None
-
-    def _function(self, step: int) -> object:
-        """The function of an instruction, with the calls of inline functions that it is in."""
-        image, address = self._bench.image, self._steps[step].address
-        return image.function_at(address), image.inlined_calls(address)
-
-    def _last_store(self) -> Place | None:
-        """The instruction that made the word written last, or wrote it if it existed before.
-
-        It is a wrong word, if it is known which are.
-        """
-        made = self._maker()
-        place = None if made is None else self._made_at(made)
-        return place or self._of_the_port(self._judged[-1], WROTE)
-
-    def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
-        """A store to what is watched."""
-        return self._of_the_port(self._stores[number], how) if self._stores else None
-
-    def _masked(self) -> Place | None:
-        """The last change of the interrupt mask."""
-        mask, status = self._bench.isa.cpu.interrupt_mask, self._bench.isa.abi.status_registers[0]
-        masks = [mask(step.registers[status]) for step in (self._before, *self._steps)]
-        changes = [at for at in range(len(self._steps)) if masks[at] != masks[at + 1]]
-        return self._of_the_port(changes[-1], "changed the interrupt mask") if changes else None
-
-    def _of_the_port(self, step: int, how: str) -> Place | None:
-        """The port's last instruction up to a step, which may be one of the kernel's."""
-        return last_place(self._bench.image, self._executed(step, in_slot=True), how)
-
-    def _made_at(self, step: int) -> Place | None:
-        return self._place(step, "made the word that was written", in_slot=True)
-
-    def _place(self, step: int, how: str, *, in_slot: bool = False) -> Place | None:
-        """A step's instruction; None if it is not of the port."""
-        image, executed = self._bench.image, self._executed(step, in_slot=in_slot)
-        return last_place(image, executed, how) if is_of_port(image, executed[-1]) else None
-
-    def _executed(self, step: int, *, in_slot: bool) -> list[int]:
-        """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
-        executed = [one.address for one in self._steps[: step + 1]]
-        return self._bench.code.with_slot(executed) if in_slot else executed
-
-    def _maker(self) -> int | None:
-        """The first instruction after which a register held the word of `_last_store`."""
-        if not self._stores:
-            return None
-        store = self._judged[-1]
-        isa, unit = self._bench.isa, self._bench.isa.unit
-        was, now = (isa.split(self._seen[at]) for at in (store, store + 1))
-        changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
-        word = next(changed, 0)
-        mask = (1 << 8 * unit) - 1
-        # A nop of zeros, or a value that was already in a register, shows nothing.
-        if not word or any(value & mask == word for value in self._before.registers.values()):
-            return None
-        return next(
-            (
-                at
-                for at, step in enumerate(self._steps[:store])
-                if any(value & mask == word for value in step.registers.values())
-            ),
-            None,
-        )
-
-    def _maintenance(self) -> Place | None:
-        """The port's call of cache maintenance, or its own maintenance, after the last store."""
-        if not self._stores:
-            return None
-        last = None
-        for at in range(self._stores[-1] + 1, len(self._steps)):
-            place = self._place(at, "makes code visible to fetches")
-            if place is None:
-                return last
-            last = place
-        return None

@@ -20,6 +20,9 @@ PORT_FILES = ("port/", "guests/ports/")
 BEGINNING = 8
 """Units of instructions at which a function's first line is looked for."""
 
+CONDITION = 8
+"""The most instructions that compute a condition, with the branch."""
+
 MCOUNT = "mcount"
 """What the architecture's compiler calls (`Sites.mcount`)."""
 ENTERED, LEFT = "syscall_trace_enter", "syscall_trace_leave"
@@ -123,6 +126,22 @@ def last_place(
         return None
     opened = open_calls(image, executed[:end]) if calls is None else calls
     return place_of(image, executed[end - 1], how, opened)
+
+
+def question(image: RunningImage, executed: Sequence[int], how: str) -> Place | None:
+    """The last of these instructions, a conditional branch, at the line of its condition.
+
+    That is the inline function that the branch's own line calls, if the branch follows one.
+    """
+    place = last_place(image, executed, how)
+    if place is None:
+        return None
+    own = PortLine(place.file, place.line)
+    for end in range(len(executed) - 1, max(len(executed) - CONDITION, 0), -1):
+        inner = last_place(image, executed[:end], how)
+        if inner is not None and inner.function == place.function and own in inner.callers[:1]:
+            return replace(place, file=inner.file, line=inner.line, callers=inner.callers)
+    return place
 
 
 def executed(guest: Guest, how: str) -> Place | None:

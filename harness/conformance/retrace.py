@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.conformance.bench import PANIC, START, Bench
-from harness.conformance.places import is_of_port, last_place, open_calls, place_of
+from harness.conformance.places import is_of_port, last_place, open_calls
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     ABOVE,
@@ -290,6 +290,19 @@ class Retrace:
         image = self.bench.image
         return image.function_at(address) is not None or is_of_port(image, address)
 
+    def first_difference(self, other: "Retrace", how: str) -> Place | None:
+        """The port's first instruction behind which another call has another value in a register.
+
+        Registers that differ before are not looked at.
+        """
+        one, two = (retrace._way(home=False) for retrace in (self, other))
+        general = self.bench.isa.abi.general_registers
+        names = [name for name in general if one.before[name] == two.before[name]]
+        for at, (here, there) in enumerate(zip(one.steps, two.steps, strict=False)):
+            if any(here.registers[name] != there.registers[name] for name in names):
+                return self._place(one.steps, at, how, in_slot=True)
+        return None
+
     def addresses(self) -> list[int]:
         """The instructions from the call site on, as they are executed."""
         return [step.address for step in self._way(home=False, values=False).steps]
@@ -377,16 +390,6 @@ class Retrace:
                 if ran or cpu.is_store(code) or cpu.has_delay_slot(code):
                     above = debugger.dump_memory(stack, ABOVE)
             yield TracedStep(at, here, registers, above if values else b"", ran)
-
-
-def parting(one: Retrace, other: Retrace, how: str) -> Place | None:
-    """The conditional branch behind which two calls take different paths; None if they do not."""
-    bench, paths = one.bench, [way.addresses() for way in (one, other)]
-    same = next((at for at, pair in enumerate(zip(*paths, strict=False)) if len({*pair}) > 1), 0)
-    executed = reversed(paths[0][:same])
-    tests = (at for at in executed if bench.isa.cpu.is_conditional(bench.code.linked(at)))
-    branch = next(tests, None)
-    return None if branch is None else place_of(bench.image, branch, how)
 
 
 def _failures(bench: Bench) -> int:

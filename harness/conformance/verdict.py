@@ -125,6 +125,8 @@ FRAME_POINTER = "the frame pointer"
 """Subject of failures: the kernel cannot match a return with its call by the frame pointer."""
 COPIED = "the address of return_to_handler"
 """Subject of failures: that address is where no return address was."""
+WORDS = "words"
+"""Aspect of patching: the words that are written."""
 MASK = "the interrupt mask"
 """Subject of failures: interrupts are masked or enabled otherwise than before."""
 

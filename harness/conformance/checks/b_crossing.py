@@ -15,8 +15,9 @@ from harness.conformance.checks.registry import (
     check,
 )
 from harness.conformance.comparison import GROUPS, compare
+from harness.conformance.decisions import parting
 from harness.conformance.places import function_of
-from harness.conformance.retrace import Retrace, parting
+from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     GRAPH_ENTER,
@@ -144,9 +145,13 @@ def _decision(retrace: Retrace, state: str, function: str) -> Place | None:
 
 
 def flag_test(bench: Bench) -> Place | None:
-    """The instruction of a static stub that decides by function_trace_stop; None if none does."""
+    """The instruction of a static stub that decides by function_trace_stop, or else reads it.
+
+    None if none does.
+    """
     off, on = (Retrace(bench, partial(_with_flag, bench, value)) for value in (0, ALL_BITS))
-    return parting(off, on, f"decides by {TRACE_STOP}")
+    decides = parting(bench, off.addresses(), on.addresses(), f"decides by {TRACE_STOP}")
+    return decides or off.first_difference(on, f"reads {TRACE_STOP}, which decides nothing")
 
 
 def _with_flag(bench: Bench, value: int) -> CallSite:

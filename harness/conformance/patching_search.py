@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""The instruction of a patching function that a failure comes from, among the steps of a call."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from harness.conformance.bench import Bench
+from harness.conformance.findings import FETCHED, WHOLE
+from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.verdict import (
+    HALF_DONE,
+    INCOMPLETE,
+    MASK,
+    OTHERS_DATA,
+    REACH,
+    REFUSAL,
+    WROTE,
+    WROTE_OTHERS,
+    Place,
+)
+
+STATUS = (1 << 32) - 1
+"""The bits of an ``int``."""
+
+COMPARED_BEFORE = 4
+"""The number of instructions up to a conditional branch in which a comparison is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction, and the registers and watched memory after it.
+
+    ``memory`` is text or, if the failure is about other data, what has changed there.
+    """
+
+    address: int
+    registers: dict[str, int]
+    memory: bytes
+
+
+class Search:
+    """The steps of one call, and the state before."""
+
+    def __init__(
+        self, bench: Bench, before: Step, steps: Sequence[Step], wrong: Collection[int]
+    ) -> None:
+        """``wrong`` are offsets in the watched memory; see `_locate`."""
+        self._bench = bench
+        self._steps = steps
+        self._before = before
+        self._seen = seen = [before.memory, *(step.memory for step in steps)]
+        self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
+        words = [slice(start, start + bench.isa.longest) for start in wrong]
+        of_wrong = [
+            at for at in self._stores if any(seen[at][word] != seen[at + 1][word] for word in words)
+        ]
+        self._left_out = bool(wrong) and not of_wrong
+        self._judged = of_wrong or self._stores
+
+    def place(self, aspect: str) -> Place | None:
+        """The place that a failure comes from."""
+        if aspect == MASK:
+            return self._masked()
+        if aspect == FETCHED:
+            return self._maintenance() or self._wrote()
+        if aspect == OTHERS_DATA:
+            return self._wrote(0, WROTE_OTHERS)
+        if aspect in (WHOLE, HALF_DONE):
+            return self._wrote(0)
+        if aspect == REACH and (made := self._maker()) is not None:
+            # The range has to be checked where the word is made, or before.
+            beside = self._question(self._stores[0], "asked last where the word was made", made)
+            before = "asked last before the word was made"
+            return beside or self._question(made, before) or self._made_at(made)
+        if aspect in (REFUSAL, REACH):
+            # A request is accepted at the last conditional branch before the first store.
+            end = self._stores[0] if self._stores else len(self._steps)
+            return self._question(end, "asked last before the code was written")
+        if not self._stores:
+            end, none = self._answer(), "no code was written"
+            place = self._question(end, f"asked last; {none}")
+            return place or self._place(end - 1, f"made the answer; {none}", in_slot=True)
+        if self._left_out:
+            return self._wrote(how=INCOMPLETE)
+        return self._last_store()
+
+    def _answer(self) -> int:
+        """The instruction that wrote the result register last."""
+        register = self._bench.isa.abi.results[0]
+        values = [step.registers[register] & STATUS for step in self._steps]
+        result = values[-1]
+        earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
+        return next(earlier, len(values) - 1) + 1
+
+    def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
+        """The last conditional branch or move before a step.
+
+        ``beside``: in the same function as the instruction of this step; it may be an inline one.
+        """
+        inside = None if beside is None else self._function(beside)
+        for at in range(end - 1, -1, -1):
+            if not self._is_question(at):
+                continue
+            if inside is not None and self._function(at) != inside:
+                continue
+            executed = self._executed(at, in_slot=False)
+            if is_of_port(self._bench.image, executed[-1]):
+                return question(self._bench.image, executed, how)
+        return None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the function returned an error and wrote nothing."""
+        result = self._bench.isa.abi.results[0]
+        return not self._stores and any(
+            step.registers[result] & STATUS for step in self._steps[-1:]
+        )
+
+    def compared(self) -> Place | None:
+        """What made the word with which one of the site's was compared last, before an error.
+
+        The other one is what the site has.
+        """
+        isa, mask = self._bench.isa, (1 << 8 * self._bench.isa.unit) - 1
+        steps = range(self._answer() - 1, -1, -1)
+        asked = next((at for at in steps if self._is_question(at)), 0)
+        site = {isa.value(one) for one in isa.split(self._before.memory)}
+        for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
+            before = self._steps[at - 1].registers
+            address = self._steps[at].address
+            text = isa.disassemble(self._bench.code.linked(address), address)[0].text
+            values = [before[name] & mask for name in self._named(text)]
+            wrong = [value for value in values if value not in site]
+            if len(values) == 2 and len(wrong) == 1 and wrong[0]:
+                held = (self._holds(step, wrong[0]) for step in self._steps)
+                made = next((number for number, holds in enumerate(held) if holds), at)
+                how = "made the word that the site was compared with"
+                return self._place(made, how, in_slot=True)
+        return None
+
+    def _named(self, text: str) -> list[str]:
+        """The general registers that an instruction names, perhaps by their lower halves."""
+        general = self._bench.isa.abi.general_registers
+        found = []
+        for word in re.findall(r"\w+", text):
+            same = [name for name in general if name == word]
+            found += same or [name for name in general if name[1:] == word[1:]]
+        return found
+
+    def _holds(self, step: Step, word: int) -> bool:
+        """Whether a register holds a word of instructions after a step."""
+        mask = (1 << 8 * self._bench.isa.unit) - 1
+        return any(value & mask == word for value in step.registers.values())
+
+    def _is_question(self, step: int) -> bool:
+        linked = self._bench.code.linked(self._steps[step].address)
+        return self._bench.isa.cpu.is_conditional(linked)
+
+    def _function(self, step: int) -> object:
+        """The function of an instruction, with the calls of inline functions that it is in."""
+        image, address = self._bench.image, self._steps[step].address
+        return image.function_at(address), image.inlined_calls(address)
+
+    def _last_store(self) -> Place | None:
+        """The instruction that made the word written last, or wrote it if it existed before.
+
+        It is a wrong word, if it is known which are.
+        """
+        made = self._maker()
+        place = None if made is None else self._made_at(made)
+        return place or self._of_the_port(self._judged[-1], WROTE)
+
+    def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
+        """A store to what is watched."""
+        return self._of_the_port(self._stores[number], how) if self._stores else None
+
+    def _masked(self) -> Place | None:
+        """The last change of the interrupt mask."""
+        mask, status = self._bench.isa.cpu.interrupt_mask, self._bench.isa.abi.status_registers[0]
+        masks = [mask(step.registers[status]) for step in (self._before, *self._steps)]
+        changes = [at for at in range(len(self._steps)) if masks[at] != masks[at + 1]]
+        return self._of_the_port(changes[-1], "changed the interrupt mask") if changes else None
+
+    def _of_the_port(self, step: int, how: str) -> Place | None:
+        """The port's last instruction up to a step, which may be one of the kernel's."""
+        return last_place(self._bench.image, self._executed(step, in_slot=True), how)
+
+    def _made_at(self, step: int) -> Place | None:
+        return self._place(step, "made the word that was written", in_slot=True)
+
+    def _place(self, step: int, how: str, *, in_slot: bool = False) -> Place | None:
+        """A step's instruction; None if it is not of the port."""
+        image, executed = self._bench.image, self._executed(step, in_slot=in_slot)
+        return last_place(image, executed, how) if is_of_port(image, executed[-1]) else None
+
+    def _executed(self, step: int, *, in_slot: bool) -> list[int]:
+        """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
+        executed = [one.address for one in self._steps[: step + 1]]
+        return self._bench.code.with_slot(executed) if in_slot else executed
+
+    def _maker(self) -> int | None:
+        """The first instruction after which a register held the word of `_last_store`."""
+        if not self._stores:
+            return None
+        store = self._judged[-1]
+        isa = self._bench.isa
+        was, now = (isa.split(self._seen[at]) for at in (store, store + 1))
+        changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
+        word = next(changed, 0)
+        # A nop of zeros, or a value that was already in a register, shows nothing.
+        if not word or self._holds(self._before, word):
+            return None
+        made = (at for at, step in enumerate(self._steps[:store]) if self._holds(step, word))
+        return next(made, None)
+
+    def _maintenance(self) -> Place | None:
+        """The port's call of cache maintenance, or its own maintenance, after the last store."""
+        if not self._stores:
+            return None
+        last = None
+        for at in range(self._stores[-1] + 1, len(self._steps)):
+            place = self._place(at, "makes code visible to fetches")
+            if place is None:
+                return last
+            last = place
+        return None
