@@ -12,7 +12,7 @@ from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.engine import BuildFindings
 from harness.conformance.findings import COMBINATIONS
 from harness.conformance.hang import NeverBoots
-from harness.conformance.places import definition_of
+from harness.conformance.places import condition_of, definition_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
@@ -63,7 +63,8 @@ def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
             evidence = {"guest": error.evidence}
             about = BOOT if isinstance(error, NeverBoots) else ""
             names = error.names if isinstance(error, NotDefined) else ()
-            place = definition_of(spec.port.directory, *names)
+            port = spec.port.directory
+            place = condition_of(port, *names) or definition_of(port, *names)
             found = [
                 Failure(
                     NAME,

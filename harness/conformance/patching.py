@@ -12,7 +12,7 @@ from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.decisions import further_targets, parting, wrong_decision
 from harness.conformance.findings import aspect_of
 from harness.conformance.others_data import OthersData
-from harness.conformance.patching_search import STATUS, Search, Step
+from harness.conformance.patching_search import STATUS, Search, WatchedStep
 from harness.conformance.places import place_of
 from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, WORDS, Evidence, Place
@@ -225,14 +225,14 @@ def _mapped(bench: Bench, wanted: range) -> range:
     return range(found[0], found[-1] + unit) if found else range(0)
 
 
-def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[Step]:
+def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[WatchedStep]:
     """The state at the entry of the function, and after each of its instructions."""
     isa, debugger = bench.isa, bench.guest.debugger
     wanted = [*isa.abi.general_registers, isa.abi.status_registers[0]]
     panic = bench.image.symbols.get(PANIC)
     memory = look()
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    yield Step(here, bench.registers.read(*wanted), memory)
+    yield WatchedStep(here, bench.registers.read(*wanted), memory)
     for _ in range(MOST_STEPS):
         if here in (end, panic):
             return
@@ -242,6 +242,6 @@ def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[Step]:
             # A step may include the delay slot of a branch, with a store in it.
             if isa.cpu.is_store(instruction) or isa.cpu.has_delay_slot(instruction):
                 memory = look()
-            yield Step(at, bench.registers.read(*wanted), memory)
+            yield WatchedStep(at, bench.registers.read(*wanted), memory)
         except (GuestError, GdbError):
             return

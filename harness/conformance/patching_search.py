@@ -28,7 +28,7 @@ COMPARED_BEFORE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WatchedStep:
     """One instruction, and the registers and watched memory after it.
 
     ``memory`` is text or, if the failure is about other data, what has changed there.
@@ -43,7 +43,11 @@ class Search:
     """The steps of one call, and the state before."""
 
     def __init__(
-        self, bench: Bench, before: Step, steps: Sequence[Step], wrong: Collection[int]
+        self,
+        bench: Bench,
+        before: WatchedStep,
+        steps: Sequence[WatchedStep],
+        wrong: Collection[int],
     ) -> None:
         """``wrong`` are offsets in the watched memory; see `_locate`."""
         self._bench = bench
@@ -148,7 +152,7 @@ class Search:
             found += same or [name for name in general if name[1:] == word[1:]]
         return found
 
-    def _holds(self, step: Step, word: int) -> bool:
+    def _holds(self, step: WatchedStep, word: int) -> bool:
         """Whether a register holds a word of instructions after a step."""
         mask = (1 << 8 * self._bench.isa.unit) - 1
         return any(value & mask == word for value in step.registers.values())

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.config import Port
-from harness.conformance.verdict import ABOUT, DEFINED, Place, PortLine
+from harness.conformance.verdict import ABOUT, DEFINED, LEFT_OUT, Place, PortLine
 from harness.errors import GdbError, GuestError
 from harness.files import lines_below
 from harness.guest import Guest
@@ -51,6 +51,8 @@ _DEFINITION = (
     r"|[A-Za-z_][\w\s*]*\b{0}\s*\([^;]*$"
 )
 """The first line of a macro, of a function or label in assembly, or of a function in C."""
+
+_IF, _ENDIF = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")
 
 
 def port_file(name: str) -> str | None:
@@ -182,7 +184,8 @@ def definition_of(port: Path, *names: str) -> Place | None:
     """The definition of the first of these names that has exactly one in the port's sources.
 
     It is found by its text, so this also finds what no image has: a macro, an inline function, one
-    that the preprocessor left out.  It has no instruction.
+    that the preprocessor left out.  It has no instruction.  A C function is shown where it returns
+    its result.
     """
     for name in names:
         found = list(_definitions(port, name))
@@ -192,11 +195,36 @@ def definition_of(port: Path, *names: str) -> Place | None:
     return None
 
 
+def condition_of(port: Path, *names: str) -> Place | None:
+    """The innermost ``#if`` of the kernel's options around the definition of one of these names."""
+    defined = definition_of(port, *names)
+    if defined is None:
+        return None
+    ends = 0
+    lines = lines_below(port, defined.file)[: defined.line]
+    for number, line in reversed([*enumerate(lines, 1)]):
+        if _ENDIF.match(line):
+            ends += 1
+        elif _IF.match(line):
+            if not ends and "CONFIG_" in line:
+                return replace(defined, line=number, how=LEFT_OUT)
+            ends = max(0, ends - 1)
+    return None
+
+
 def _definitions(port: Path, name: str) -> Iterator[tuple[str, int]]:
     """The files and lines that define a name."""
     definition = re.compile(_DEFINITION.format(re.escape(name)))
     for path in sorted(port.rglob("*.[chS]")):
         file = path.relative_to(port).as_posix()
-        for number, line in enumerate(lines_below(port, file), 1):
+        lines = lines_below(port, file)
+        for number, line in enumerate(lines, 1):
             if definition.match(line):
-                yield file, number
+                yield file, number + _returns(lines[number:])
+
+
+def _returns(lines: Sequence[str]) -> int:
+    """The number of the last ``return`` of a function with this body; 0 if it is no such."""
+    body = lines[: lines.index("}")] if lines[:1] == ["{"] and "}" in lines else []
+    found = [number for number, line in enumerate(body, 1) if line.lstrip().startswith("return ")]
+    return found[-1] if found else 0

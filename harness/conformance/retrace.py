@@ -1,94 +1,29 @@
 # SPDX-License-Identifier: MIT
 """Single steps of a traced call, to find the port's instruction that a failure comes from."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import NamedTuple
 
-from harness.conformance.bench import PANIC, START, Bench
+from harness.conformance.bench import START, Bench
 from harness.conformance.places import is_of_port, last_place, open_calls
-from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
-    ABOVE,
-    AT_LANDING,
-    GRAPH_ENTER,
-    HANDLER,
     LANDING,
-    SELFTEST,
     NotReached,
     Registers,
     TracedCall,
-    clobber,
     come_to,
-    lay_out,
     step_through,
 )
 from harness.conformance.verdict import Place
-from harness.debugger import return_address
-from harness.errors import GdbError, GuestError
-from harness.isa import CallSite
-
-MOST_STEPS = 3000
-"""The most instructions of one path through the stubs, with the port's C functions."""
-
-MOST_ROUNDS = 256
-"""Maximum number of times that one instruction is executed before the path counts as endless."""
-
-UNWIND = "unwind_location"
-"""A function of the kernel that reads tables for unwind_frame(), in a thousand instructions."""
-
-KERNEL = (TRACER, SELFTEST, GRAPH_ENTER, HANDLER, UNWIND)
-"""C functions of the kernel; they run to their end at once."""
-
-Prepare = Callable[[], CallSite]
-"""Makes the guest fresh and switches the tracers; returns the call site to step through."""
+from harness.conformance.ways import Prepare, TracedStep, Ways
 
 
-@dataclass(frozen=True, slots=True)
-class TracedStep:
-    """One instruction, or one whole C function of the kernel (``ran``) after its call.
-
-    ``to`` is where the CPU went.  ``registers`` and ``above`` are those after it; ``above`` are the
-    `ABOVE` bytes from the stack pointer at the start of the path.  Both are empty if only addresses
-    were needed.
-    """
-
-    address: int
-    to: int
-    registers: Registers
-    above: bytes
-    ran: str = ""
-
-
-class Way(NamedTuple):
-    """Registers, and the bytes above the stack pointer, in front of the first step; the steps.
-
-    ``arrived``: they are all, up to where the path should lead.
-    """
-
-    before: Registers
-    above: bytes
-    steps: list[TracedStep]
-    arrived: bool
-
-
-class Retrace:
-    """The steps of a judged call: through its site, and back to its caller.
-
-    Each path is stepped when it is first needed: once for its addresses, and once for registers.
-    """
+class Retrace(Ways):
+    """A judged call, which is repeated in single steps if something is wrong with it."""
 
     def __init__(self, bench: Bench, prepare: Prepare, *, ended: bool = False) -> None:
-        """``ended``: the graph tracer is switched off before the function returns."""
-        self.bench = bench
-        self._prepare = prepare
+        super().__init__(bench, prepare, ended=ended)
         self.call: TracedCall | None = None  # As far as the guest came.
-        self._ended = ended
-        self._site: CallSite | None = None
         self._unexplained: tuple[NotReached, int] | None = None
-        self._ways: dict[tuple[bool, bool], Way] = {}
 
     def go(self, *, home: bool) -> TracedCall:
         """Make the call, before everything that is observed."""
@@ -139,9 +74,38 @@ class Retrace:
             was = steps[at - 1].registers if at else before
             changed = [name for name in names if steps[at].registers[name] != was[name]]
             if changed:
+                left_out = self._left_out(before, steps, at, changed[0])
+                if left_out is not None:
+                    return left_out
                 in_slot = changed[0] != self.bench.isa.abi.return_register
                 return self._stub(steps, at, f"wrote {changed[0]} last", in_slot)
         return None
+
+    def _left_out(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
+    ) -> Place | None:
+        """Where the stub puts back a register beside one that C code has changed in a step."""
+        if self._is_stub(steps[at]):
+            return None
+        abi = self.bench.isa.abi
+        beside = {name: number for number, name in enumerate(abi.general_registers)}
+        put_back = {
+            name: number
+            for number in range(at + 1, len(steps))
+            if self._is_stub(steps[number])
+            for name in beside
+            if steps[number - 1].registers[name] != before[name]
+            and steps[number].registers[name] == before[name]
+        }
+        if register not in beside or not put_back:
+            return None
+        nearest = min(put_back, key=lambda name: abs(beside[name] - beside[register]))
+        how = f"puts back {nearest}, and not {register}"
+        return self._place(steps, put_back[nearest], how, in_slot=True)
+
+    def _is_stub(self, step: TracedStep) -> bool:
+        """Whether it is an instruction of the port's assembly."""
+        return not step.ran and self.bench.image.is_assembled(step.address)
 
     def masked(self, *, home: bool = False) -> Place | None:
         """The instruction that last changed the interrupt mask."""
@@ -303,15 +267,10 @@ class Retrace:
                 return self._place(one.steps, at, how, in_slot=True)
         return None
 
-    def addresses(self) -> list[int]:
-        """The instructions from the call site on, as they are executed."""
-        return [step.address for step in self._way(home=False, values=False).steps]
-
     def _stub(self, steps: Sequence[TracedStep], at: int, how: str, in_slot: bool) -> Place | None:
         """The stub's instruction at or before a step; its call if C code wrote."""
         for number in range(at, -1, -1):
-            step = steps[number]
-            if not step.ran and self.bench.image.is_assembled(step.address):
+            if self._is_stub(steps[number]):
                 return self._place(steps, number, how, in_slot=in_slot and number == at)
             how = "calls what may change it"
         return self._place(steps, len(steps) - 1, "was the last of the port's")
@@ -334,62 +293,6 @@ class Retrace:
         if in_slot and not steps[at].ran:
             executed = self.bench.code.with_slot(executed)
         return last_place(image, executed, how, calls)
-
-    def _way(self, home: bool, *, values: bool = True) -> Way:
-        if (home, values) not in self._ways:
-            self._ways[home, values] = self._go(home, values)
-        return self._ways[home, values]
-
-    def _go(self, home: bool, values: bool) -> Way:
-        bench, isa = self.bench, self.bench.isa
-        meant = self._prepare()
-        call = come_to(bench, self._site or meant)
-        lay_out(bench, call)
-        goal, start = bench.sites.resumes(call.site), call.site.address
-        if home:
-            landing = bench.image.address_of(LANDING)
-            bench.run_to(goal)
-            if self._ended:
-                Switch(bench).graph(False)
-            if bench.run_to(landing, call.caller) != landing:
-                return Way({}, b"", [], arrived=False)
-            bench.registers.fill(isa.abi.results, isa.abi.float_results, AT_LANDING)
-            goal, start = call.caller, landing
-        before = bench.registers.read()
-        stack = before[isa.abi.stack_register]
-        above = bench.guest.debugger.dump_memory(stack, ABOVE)
-        steps: list[TracedStep] = []
-        # If the guest dies, the steps until then stay.
-        with suppress(GuestError, GdbError):
-            for step in self._steps(start, goal, values, stack, above):
-                steps.append(step)
-        return Way(before, above, steps, arrived=bool(steps) and steps[-1].to == goal)
-
-    def _steps(
-        self, start: int, goal: int, values: bool, stack: int, above: bytes
-    ) -> Iterator[TracedStep]:
-        """The path to ``goal``, up to a panic."""
-        bench, isa, debugger = self.bench, self.bench.isa, self.bench.guest.debugger
-        symbols, cpu = bench.image.symbols, self.bench.isa.cpu
-        functions = {symbols[name]: name for name in KERNEL if name in symbols}
-        rounds: Counter[int] = Counter()
-        here, registers = start, {}
-        while here not in (goal, symbols.get(PANIC)) and rounds.total() < MOST_STEPS:
-            rounds[here] += 1
-            if rounds[here] > MOST_ROUNDS:
-                return
-            at, ran, code = here, functions.get(here, ""), bench.code.linked(here)
-            if ran:
-                here = bench.run_to(return_address(debugger, isa.abi))
-                clobber(bench, ran)
-            else:
-                here = debugger.step_instruction().address & isa.mask
-            if values:
-                registers = bench.registers.read()
-                # A step may take a branch's delay slot along, with a store in it.
-                if ran or cpu.is_store(code) or cpu.has_delay_slot(code):
-                    above = debugger.dump_memory(stack, ABOVE)
-            yield TracedStep(at, here, registers, above if values else b"", ran)
 
 
 def _failures(bench: Bench) -> int:

@@ -60,7 +60,7 @@ class Place:
     @property
     def is_hint(self) -> bool:
         """Whether it shows where to look, and not that two failures have one cause."""
-        return self.how in (ABOUT, DEFINED, INTERRUPTED, HUNG, NEEDLESS, GAVE_UP)
+        return self.how in (ABOUT, DEFINED, LEFT_OUT, INTERRUPTED, HUNG, NEEDLESS, GAVE_UP)
 
     @property
     def sentence(self) -> str:
@@ -103,6 +103,7 @@ the store that all of them use.
 
 ABOUT = "is what the clause is about"
 DEFINED = "is defined here"
+LEFT_OUT = "is left out by this condition"
 INTERRUPTED = "was interrupted last"
 HUNG = "was executed when the guest hung"
 NEEDLESS = "stores something without a tracer"

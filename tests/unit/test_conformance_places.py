@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conformance.places import definition_of, open_calls
+from harness.conformance.places import condition_of, definition_of, open_calls
 from harness.image import Function
 
 UPDATE, FILL, WRITE = (
@@ -76,11 +76,11 @@ int twice(void)
     ("name", "place"),
     [
         ("MCOUNT_ADDR", "include/asm/ftrace.h:1"),
-        ("ftrace_call_adjust", "include/asm/ftrace.h:4"),
+        ("ftrace_call_adjust", "include/asm/ftrace.h:6"),
         ("ftrace_caller", "mcount.S:1"),
         ("ftrace_call", "mcount.S:2"),
         ("_mcount", "mcount.S:5"),
-        ("ftrace_dyn_arch_init", "ftrace.c:1"),
+        ("ftrace_dyn_arch_init", "ftrace.c:3"),
         ("twice", None),
         ("addr", None),
         ("ftrace_", None),
@@ -96,3 +96,28 @@ def test_a_definition_is_found_by_its_text(tmp_path: Path, name, place):
     if found is not None:
         assert found.is_hint
         assert found.sentence == f"{name} is defined here"
+
+
+GUARDED = """\
+#ifndef _ASM_FTRACE_H
+#ifdef CONFIG_DYNAMIC_FTRACE
+#if __riscv_xlen == 64
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
+SYM_FUNC_START(return_to_handler)
+#endif
+#endif
+SYM_FUNC_START(ftrace_stub)
+#endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("return_to_handler", 5), ("ftrace_stub", None), ("elsewhere", None)]
+)
+def test_a_definition_that_is_left_out_has_its_condition(tmp_path: Path, name, line):
+    (tmp_path / "mcount.S").write_text(GUARDED)
+    found = condition_of(tmp_path, name)
+    assert (found and found.line) == line
+    if found is not None:
+        assert found.sentence == f"{name} is left out by this condition"

@@ -12,7 +12,6 @@ from harness.conformance.comparison import changed_registers, expected_behind, r
 from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import last_place, place_of
-from harness.conformance.retrace import KERNEL, UNWIND
 from harness.conformance.single_step import site_calls
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
@@ -24,6 +23,7 @@ from harness.conformance.traced_call import (
     free_registers,
 )
 from harness.conformance.verdict import GAVE_UP, INTERRUPTED, Layer, Place
+from harness.conformance.ways import KERNEL, UNWIND
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.guest.answer import wrong_answer

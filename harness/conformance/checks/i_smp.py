@@ -9,7 +9,6 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.d_patched_calls import stores_of
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
-from harness.conformance.retrace import KERNEL
 from harness.conformance.single_step import (
     MOST_STEPS,
     WAITING,
@@ -19,6 +18,7 @@ from harness.conformance.single_step import (
 )
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, Registers, prepare_of
+from harness.conformance.ways import KERNEL
 from harness.debugger import return_address
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
