@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The instruction of a patching function that a failure comes from, among the steps of a call."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
 from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.registers import registers_in
 from harness.conformance.verdict import (
     HALF_DONE,
     INCOMPLETE,
@@ -134,7 +134,7 @@ class Search:
             before = self._steps[at - 1].registers
             address = self._steps[at].address
             text = isa.disassemble(self._bench.code.linked(address), address)[0].text
-            values = [before[name] & mask for name in self._named(text)]
+            values = [before[name] & mask for name in registers_in(text, isa)]
             wrong = [value for value in values if value not in site]
             if len(values) == 2 and len(wrong) == 1 and wrong[0]:
                 held = (self._holds(step, wrong[0]) for step in self._steps)
@@ -142,15 +142,6 @@ class Search:
                 how = "made the word that the site was compared with"
                 return self._place(made, how, in_slot=True)
         return None
-
-    def _named(self, text: str) -> list[str]:
-        """The general registers that an instruction names, perhaps by their lower halves."""
-        general = self._bench.isa.abi.general_registers
-        found = []
-        for word in re.findall(r"\w+", text):
-            same = [name for name in general if name == word]
-            found += same or [name for name in general if name[1:] == word[1:]]
-        return found
 
     def _holds(self, step: WatchedStep, word: int) -> bool:
         """Whether a register holds a word of instructions after a step."""

@@ -8,6 +8,9 @@ from harness.debugger import Debugger
 from harness.errors import HostError
 from harness.isa import Isa
 
+_WHOLE = {"w": "x", "e": "r"}
+"""The first letter of a register's lower half, and its own."""
+
 _HEX = re.compile(r"0x([0-9a-fA-F]+)")
 
 
@@ -93,3 +96,12 @@ class RegisterFile:
         value = 0x0123456789ABCDEF * (2 * index + 1) + 0x1010101010101011 * number
         # 32-bit registers of a 64-bit MIPS are sign-extended words; here they hold all bits.
         return (value | 1) & self._isa.mask
+
+
+def registers_in(text: str, isa: Isa) -> list[str]:
+    """The general registers that an instruction names, perhaps by their lower halves."""
+    general, found = isa.abi.general_registers, []
+    for word in re.findall(r"\w+", text):
+        whole = _WHOLE.get(word[0], word[0]) + word[1:]
+        found += [name for name in dict.fromkeys((word, whole)) if name in general]
+    return found

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.conformance.bench import START, Bench
 from harness.conformance.places import is_of_port, last_place, open_calls
+from harness.conformance.registers import registers_in
 from harness.conformance.traced_call import (
     LANDING,
     NotReached,
@@ -97,11 +98,18 @@ class Retrace(Ways):
             if steps[number - 1].registers[name] != before[name]
             and steps[number].registers[name] == before[name]
         }
-        if register not in beside or not put_back:
+        if register not in beside or not put_back or self._names(steps[at + 1 :], register):
             return None
         nearest = min(put_back, key=lambda name: abs(beside[name] - beside[register]))
         how = f"puts back {nearest}, and not {register}"
         return self._place(steps, put_back[nearest], how, in_slot=True)
+
+    def _names(self, steps: Sequence[TracedStep], register: str) -> bool:
+        """Whether an instruction of the stub names a register."""
+        isa, linked = self.bench.isa, self.bench.code.linked
+        of_stub = (step.address for step in steps if self._is_stub(step))
+        texts = (isa.disassemble(linked(address), address)[0].text for address in of_stub)
+        return any(register in registers_in(text, isa) for text in texts)
 
     def _is_stub(self, step: TracedStep) -> bool:
         """Whether it is an instruction of the port's assembly."""

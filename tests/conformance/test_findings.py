@@ -99,7 +99,7 @@ def judged(tmp_path):
             ["C8b", "C9a"],
             "C8b",
             "ftrace_call_adjust",
-            "ftrace_call_adjust(",
+            "return address + 4",
         ),
         # While the guest boots, and while it loads a module.
         (
@@ -184,6 +184,22 @@ def judged(tmp_path):
             "_mcount",
             "find_site",
         ),
+        # A right request is refused: what the site was compared with is wrong, or the branch is.
+        ("mips-malta", "wrong-old-words", ["C9c"], "C9c", "ftrace_make_nop", "return opcode |"),
+        (
+            "mips-malta",
+            "form-by-a-bit-of-the-address",
+            ["C7f"],
+            "C7f",
+            "ftrace_make_nop",
+            "& 0x40000000",
+        ),
+        ("aarch64-virt", "range-backwards", ["C9g"], "C9g", "ftrace_make_call", "if (-offset"),
+        # A wrong one is accepted, where others are refused.
+        ("mips-malta", "region-not-checked", ["C9g"], "C9g", "ftrace_make_call", "target & 3"),
+        # What is missing is missed beside its like.
+        ("aarch64-virt", "only-x0-saved", ["C5a"], "C5a", "return_to_handler", "ldr\tx0"),
+        ("mips-malta", "trace-stop-ignored", ["C16a"], "C16a", "_mcount", "function_trace_stop"),
         # Left out of some builds, it is in no image.
         (
             "aarch64-virt",
@@ -191,7 +207,7 @@ def judged(tmp_path):
             ["C4m"],
             "C4m",
             "return_to_handler",
-            "SYM_FUNC_START",
+            "#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST",
         ),
     ],
 )

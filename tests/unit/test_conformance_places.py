@@ -101,7 +101,7 @@ def test_a_definition_is_found_by_its_text(tmp_path: Path, name, place):
 GUARDED = """\
 #ifndef _ASM_FTRACE_H
 #ifdef CONFIG_DYNAMIC_FTRACE
-#if __riscv_xlen == 64
+#if BITS == 64
 #endif
 #ifdef CONFIG_FUNCTION_GRAPH_FP_TEST
 SYM_FUNC_START(return_to_handler)

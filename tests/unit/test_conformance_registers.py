@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from harness.conformance.registers import RegisterFile
+from harness.conformance.registers import RegisterFile, registers_in
 from harness.debugger import Debugger
 from harness.errors import GdbError, HostError
 from tests.unit.isa_kinds import every_isa
@@ -38,3 +38,10 @@ def test_registers_that_gdb_lacks_end_the_run() -> None:
     with pytest.raises(HostError, match=f"registers {lost} of {ISA.name}") as caught:
         registers(*every - {lost})
     assert not isinstance(caught.value, GdbError)
+
+
+@pytest.mark.parametrize("isa", every_isa(), ids=str)
+def test_an_instruction_names_registers(isa) -> None:
+    first, *_, last = isa.abi.general_registers
+    assert registers_in(f"op {first}, 16(${last})", isa) == [first, last]
+    assert registers_in("op $f0, #0x10, [16], label", isa) == []

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.registers import registers_in
 from harness.errors import FormatError, GuestError, RangeError
 from harness.isa import CallSite, Form, SiteState, for_elf
 
@@ -185,3 +186,7 @@ def test_barriers_that_order_stores(word: int, text: str, orders: bool) -> None:
     (decoded,) = ISA.disassemble(code(word), 0)
     assert decoded.text == text
     assert ISA.cpu.orders_stores(code(word)) == orders
+
+
+def test_a_lower_half_is_of_its_register() -> None:
+    assert registers_in("cmp w2, w1", ISA) == ["x2", "x1"]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.registers import registers_in
 from harness.errors import FormatError, RangeError
 from harness.isa import CallSite, FlowKind, Form, SiteState, for_elf
 
@@ -204,3 +205,7 @@ def test_a_call_reaches_around_the_end_of_the_addresses() -> None:
     assert sites.reaches(0x1000, 0xFFFFFFFFFFFFF000)
     assert sites.reaches(0x1000, 0x1004 + (1 << 31))
     assert not sites.reaches(0x1000, 0x1005 + (1 << 31))
+
+
+def test_a_lower_half_is_of_its_register() -> None:
+    assert registers_in("cmp eax, dword ptr [rdi + 8]", ISA) == ["rax", "rdi"]
