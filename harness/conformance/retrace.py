@@ -86,7 +86,8 @@ class Retrace(Ways):
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
     ) -> Place | None:
         """Where the stub puts back a register beside one that C code has changed in a step."""
-        if self._is_stub(steps[at]):
+        if self._is_stub(steps[at]) or not any(map(self._is_stub, steps[:at])):
+            # The stub changed it, or the call site.
             return None
         abi = self.bench.isa.abi
         beside = {name: number for number, name in enumerate(abi.general_registers)}
