@@ -219,14 +219,16 @@ def text_after_boot(bench: Bench) -> None:
             )
 
 
-def judge_gate(bench: Bench, text: bytes, function: str, *, built: bool = False) -> None:
+def judge_gate(bench: Bench, text: bytes, function: str = "", *, built: bool = False) -> None:
     """ftrace_caller begins with a jump to ftrace_stub; ``function`` may have written it last.
+
+    Without a ``function`` it is the one that was called last.
 
     Since 2013 it is a branch, which releases o32's stack space and becomes a nop at boot.
     """
     image, isa = bench.image, bench.isa
     caller = image.address_of("ftrace_caller")
-    at = partial(function_of, image, function)
+    at = partial(function_of, image, function) if function else None
     found = text[caller - image.text.start :][: 2 * len(isa.sites.nop)]
     if since_2013(bench.kernel):
         first = bench.code.listing(caller, found)[0]

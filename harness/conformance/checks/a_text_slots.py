@@ -35,7 +35,7 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     )
     if asks_of_the_gate(bench):
         # Boot may have left another word there.
-        judge_gate(bench, idle, "ftrace_update_ftrace_func")
+        judge_gate(bench, idle)
     for name in (TRACER, OTHER_TRACER, TRACER):
         target = image.address_of(name)
         with bench.fail_if_guest_dies("C10a"):
