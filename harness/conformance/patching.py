@@ -186,6 +186,9 @@ def _come_to(bench: Bench, function: str, actions: Actions) -> None:
     last = actions.last_call
     if last is not None:
         bench.enter(last.function, *last.arguments)
+        if not last.arguments:
+            # The answer 0 is then a change.
+            bench.registers.fill([isa.abi.results[0]], [], 0)
         if last.function == start:
             return
     end = CALL_RETURNS if calls else START

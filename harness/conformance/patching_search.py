@@ -90,12 +90,11 @@ class Search:
         return self._last_store()
 
     def _answer(self) -> int:
-        """The instruction that wrote the result register last."""
+        """The number of steps up to the one that wrote the result register last."""
         register = self._bench.isa.abi.results[0]
-        values = [step.registers[register] & STATUS for step in self._steps]
-        result = values[-1]
-        earlier = (at for at in range(len(values) - 1, 0, -1) if values[at - 1] != result)
-        return next(earlier, len(values) - 1) + 1
+        values = [step.registers[register] & STATUS for step in (self._before, *self._steps)]
+        last = len(self._steps)
+        return next((at for at in range(last, 0, -1) if values[at - 1] != values[-1]), last)
 
     def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
         """The last conditional branch or move before a step.
