@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
-from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.places import at_return, is_of_port, last_place, question
 from harness.conformance.registers import registers_in
 from harness.conformance.verdict import (
     HALF_DONE,
@@ -84,7 +84,9 @@ class Search:
         if not self._stores:
             end, none = self._answer(), "no code was written"
             place = self._question(end, f"asked last; {none}")
-            return place or self._place(end - 1, f"made the answer; {none}", in_slot=True)
+            answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
+            port = self._bench.variant.spec.port.directory
+            return place or (answer and at_return(port, answer))
         if self._left_out:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()

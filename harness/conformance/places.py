@@ -190,9 +190,17 @@ def definition_of(port: Path, *names: str) -> Place | None:
     for name in names:
         found = list(_definitions(port, name))
         if len(found) == 1:
-            file, line = found[0]
+            file, _, line = found[0]
             return Place(name, file, line, 0, "", DEFINED)
     return None
+
+
+def at_return(port: Path, place: Place) -> Place:
+    """The place that made an answer; compilers may give it the first line of its function."""
+    for file, number, answer in _definitions(port, place.function):
+        if file == place.file and place.line in (number, number + 1):
+            return replace(place, line=answer)
+    return place
 
 
 def condition_of(port: Path, *names: str) -> Place | None:
@@ -212,15 +220,15 @@ def condition_of(port: Path, *names: str) -> Place | None:
     return None
 
 
-def _definitions(port: Path, name: str) -> Iterator[tuple[str, int]]:
-    """The files and lines that define a name."""
+def _definitions(port: Path, name: str) -> Iterator[tuple[str, int, int]]:
+    """The files and lines that define a name, and of C functions the lines of their result."""
     definition = re.compile(_DEFINITION.format(re.escape(name)))
     for path in sorted(port.rglob("*.[chS]")):
         file = path.relative_to(port).as_posix()
         lines = lines_below(port, file)
         for number, line in enumerate(lines, 1):
             if definition.match(line):
-                yield file, number + _returns(lines[number:])
+                yield file, number, number + _returns(lines[number:])
 
 
 def _returns(lines: Sequence[str]) -> int:
