@@ -55,9 +55,8 @@ def wrong_decision(
 
 def parting(bench: Bench, executed: Sequence[int], others: Sequence[int], how: str) -> Place | None:
     """The port's last conditional branch before two calls of a function take different ways."""
-    same = next(
-        (at for at, pair in enumerate(zip(executed, others, strict=False)) if pair[0] != pair[1]), 0
-    )
+    pairs = enumerate(zip(executed, others, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), 0)
     branch = next(_branches(bench, executed[: same + 1]), None)
     return None if branch is None else question(bench.image, executed[: branch + 1], how)
 

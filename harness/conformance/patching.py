@@ -28,6 +28,9 @@ MOST_SITES = 4096
 RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
 """The index of the argument ``struct dyn_ftrace *``."""
 
+TARGET = {"ftrace_make_call": 1, "ftrace_modify_call": 2}
+"""The index of the argument that the site has to call afterwards."""
+
 _ADDRESS = re.compile("0x[0-9a-f]+")
 """What a line about an instruction begins with."""
 
@@ -149,10 +152,11 @@ def _wrong_decision(
     registers = bench.registers.read(*bench.isa.abi.argument_registers)
     ip = _site(bench, function, registers)
     words = _mapped(bench, range(ip, ip + AROUND.stop))
-    target = registers[bench.isa.abi.argument_registers[RECORD[function] + 1]] & bench.isa.mask
+    target = None
+    if function in TARGET:
+        target = registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
     before = bench.read_memory(words.start, len(words))
-    calls = None if function == "ftrace_make_nop" else target
-    granted = partial(_granted, bench, words, before, calls)
+    granted = partial(_granted, bench, words, before, target)
     return wrong_decision(bench, again, executed, granted)
 
 
