@@ -168,6 +168,6 @@ def test_a_faulty_port_gets_status_1_and_evidence(tmp_path):
     assert "1 a hijacked call of leaf: results changed: x1" in page
     source = (port / "return_to_handler.S").read_text().splitlines()
     load = next(line for line in source if "\tldr\tx0, [sp, #FRAME_X0]" in line)
-    assert " ".join(load.split()) in page
-    assert re.search(r"=> \d+ bl ftrace_return_to_handler", page), "the line is marked"
-    assert re.search(r"=> \d+ 0x[0-9a-f]+ bl #0x[0-9a-f]+ <ftrace_return_to_handler>", page)
+    marked = rf"=> \d+ {re.escape(' '.join(load.split()))}"
+    assert re.search(marked, page), "the line is marked"
+    assert re.search(r"=> \d+ 0x[0-9a-f]+ ldr x0, \[sp, #0x10\]", page), "and the instruction"
