@@ -84,9 +84,7 @@ def _other_way(bench: Bench, address: int, *went: int) -> int | None:
 
     ``went`` is where it went, if anything was executed behind it.
     """
-    code = bench.code.linked(address)
-    text = bench.isa.disassemble(code, address)[0].text
-    target = _TARGET.search(text)
+    target = _TARGET.search(bench.code.disassembled(address))
     if target is None or bench.image.function_at(int(target[1], 16)) is None:
         return None
     last = bench.code.in_slot(address)

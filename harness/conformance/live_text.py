@@ -71,6 +71,10 @@ class LiveCode:
             return self._isa.split(self._image.read(address, self._isa.longest))[0]
         return self.instruction(address)
 
+    def disassembled(self, address: int) -> str:
+        """The text of an instruction as of `linked`."""
+        return self._isa.disassemble(self.linked(address), address)[0].text
+
     def in_slot(self, address: int) -> int:
         """The last instruction of a step: that in the delay slot, which a step takes along."""
         code = self.linked(address)

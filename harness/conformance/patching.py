@@ -117,7 +117,9 @@ def _locate(
     if aspect == REACH:
         place = _others_refused(bench, function, actions, executed)
     elif aspect == WORDS and search.is_refused and function in RECORD:
-        place = search.compared() or _wrong_decision(bench, function, actions, executed)
+        again = partial(_come_to, bench, function, actions)
+        granted = _granted_of(bench, function, registers)
+        place = search.compared() or wrong_decision(bench, again, executed, granted)
     else:
         place = None
     return place or search.place(aspect)
@@ -143,21 +145,18 @@ def _others_refused(
     return None
 
 
-def _wrong_decision(
-    bench: Bench, function: str, actions: Actions, executed: Sequence[int]
-) -> Place | None:
-    """The branch by which a request is refused that has to be granted."""
-    again = partial(_come_to, bench, function, actions)
-    again()
-    registers = bench.registers.read(*bench.isa.abi.argument_registers)
+def _granted_of(bench: Bench, function: str, registers: dict[str, int]) -> Callable[[], bool]:
+    """Judges the same request after other decisions; this one has been refused.
+
+    ``registers`` are those of its arguments.
+    """
     ip = _site(bench, function, registers)
     words = _mapped(bench, range(ip, ip + AROUND.stop))
     target = None
     if function in TARGET:
         target = registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
     before = bench.read_memory(words.start, len(words))
-    granted = partial(_granted, bench, words, before, target)
-    return wrong_decision(bench, again, executed, granted)
+    return partial(_granted, bench, words, before, target)
 
 
 def _granted(bench: Bench, words: range, before: bytes, target: int | None) -> bool:

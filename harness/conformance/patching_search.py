@@ -84,9 +84,10 @@ class Search:
         if not self._stores:
             end, none = self._answer(), "no code was written"
             place = self._question(end, f"asked last; {none}")
+            if place is not None:
+                return place
             answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
-            port = self._bench.variant.spec.port.directory
-            return place or (answer and at_return(port, answer))
+            return answer and at_return(self._bench.variant.spec.port.directory, answer)
         if self._left_out:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()
@@ -118,9 +119,7 @@ class Search:
     def is_refused(self) -> bool:
         """Whether the function returned an error and wrote nothing."""
         result = self._bench.isa.abi.results[0]
-        return not self._stores and any(
-            step.registers[result] & STATUS for step in self._steps[-1:]
-        )
+        return bool(self._steps and not self._stores and self._steps[-1].registers[result] & STATUS)
 
     def compared(self) -> Place | None:
         """What made the word with which one of the site's was compared last, before an error.
@@ -133,8 +132,7 @@ class Search:
         site = {isa.value(one) for one in isa.split(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
-            address = self._steps[at].address
-            text = isa.disassemble(self._bench.code.linked(address), address)[0].text
+            text = self._bench.code.disassembled(self._steps[at].address)
             values = [before[name] & mask for name in registers_in(text, isa)]
             wrong = [value for value in values if value not in site]
             if len(values) == 2 and len(wrong) == 1 and wrong[0]:

@@ -187,11 +187,8 @@ def definition_of(port: Path, *names: str) -> Place | None:
     that the preprocessor left out.  It has no instruction.  A C function is shown where it returns
     its result.
     """
-    for name in names:
-        found = list(_definitions(port, name))
-        if len(found) == 1:
-            file, _, line = found[0]
-            return Place(name, file, line, 0, "", DEFINED)
+    for name, file, _, line in _single_definitions(port, names):
+        return Place(name, file, line, 0, "", DEFINED)
     return None
 
 
@@ -205,19 +202,31 @@ def at_return(port: Path, place: Place) -> Place:
 
 def condition_of(port: Path, *names: str) -> Place | None:
     """The innermost ``#if`` of the kernel's options around the definition of one of these names."""
-    defined = definition_of(port, *names)
-    if defined is None:
-        return None
-    ends = 0
-    lines = lines_below(port, defined.file)[: defined.line]
-    for number, line in reversed([*enumerate(lines, 1)]):
-        if _ENDIF.match(line):
-            ends += 1
-        elif _IF.match(line):
-            if not ends and "CONFIG_" in line:
-                return replace(defined, line=number, how=LEFT_OUT)
-            ends = max(0, ends - 1)
+    for name, file, start, _ in _single_definitions(port, names):
+        number = _condition(lines_below(port, file)[:start])
+        return Place(name, file, number, 0, "", LEFT_OUT) if number else None
     return None
+
+
+def _condition(lines: Sequence[str]) -> int:
+    """The number of the innermost ``#if`` of an option that these lines leave open, or 0."""
+    ends = 0
+    for number in range(len(lines), 0, -1):
+        if _ENDIF.match(lines[number - 1]):
+            ends += 1
+        elif _IF.match(lines[number - 1]):
+            if not ends and "CONFIG_" in lines[number - 1]:
+                return number
+            ends = max(0, ends - 1)
+    return 0
+
+
+def _single_definitions(port: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int, int]]:
+    """Of the names that have exactly one definition: the name, and what `_definitions` says."""
+    for name in names:
+        found = list(_definitions(port, name))
+        if len(found) == 1:
+            yield name, *found[0]
 
 
 def _definitions(port: Path, name: str) -> Iterator[tuple[str, int, int]]:

@@ -107,9 +107,8 @@ class Retrace(Ways):
 
     def _names(self, steps: Sequence[TracedStep], register: str) -> bool:
         """Whether an instruction of the stub names a register."""
-        isa, linked = self.bench.isa, self.bench.code.linked
-        of_stub = (step.address for step in steps if self._is_stub(step))
-        texts = (isa.disassemble(linked(address), address)[0].text for address in of_stub)
+        isa, code = self.bench.isa, self.bench.code
+        texts = (code.disassembled(step.address) for step in steps if self._is_stub(step))
         return any(register in registers_in(text, isa) for text in texts)
 
     def _is_stub(self, step: TracedStep) -> bool:

@@ -109,11 +109,23 @@ SYM_FUNC_START(return_to_handler)
 #endif
 SYM_FUNC_START(ftrace_stub)
 #endif
+unsigned long ftrace_call_adjust(unsigned long addr)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE
+	return addr + 4;
+#endif
+}
 """
 
 
 @pytest.mark.parametrize(
-    ("name", "line"), [("return_to_handler", 5), ("ftrace_stub", None), ("elsewhere", None)]
+    ("name", "line"),
+    [
+        ("return_to_handler", 5),
+        ("ftrace_stub", None),
+        ("ftrace_call_adjust", None),
+        ("elsewhere", None),
+    ],
 )
 def test_a_definition_that_is_left_out_has_its_condition(tmp_path: Path, name, line):
     (tmp_path / "mcount.S").write_text(GUARDED)
