@@ -9,13 +9,14 @@ from functools import partial
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
+from harness.conformance.conditions import never_true
 from harness.conformance.decisions import further_targets, parting, wrong_decision
 from harness.conformance.findings import aspect_of
 from harness.conformance.others_data import OthersData
 from harness.conformance.patching_search import STATUS, Search, WatchedStep
 from harness.conformance.places import place_of
 from harness.conformance.single_step import AROUND, single_step
-from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, WORDS, Evidence, Place
+from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
@@ -115,11 +116,13 @@ def _locate(
     search = Search(bench, steps[0], steps[1:], wrong)
     executed = [step.address for step in steps[1:]]
     if aspect == REACH:
-        place = _others_refused(bench, function, actions, executed)
+        place = never_true(bench, executed) or _others_refused(bench, function, actions, executed)
     elif aspect == WORDS and search.is_refused and function in RECORD:
         again = partial(_come_to, bench, function, actions)
         granted = _granted_of(bench, function, registers)
         place = search.compared() or wrong_decision(bench, again, executed, granted)
+    elif aspect == REFUSAL or search.is_incomplete:
+        place = never_true(bench, executed)
     else:
         place = None
     return place or search.place(aspect)

@@ -59,7 +59,8 @@ class Search:
         of_wrong = [
             at for at in self._stores if any(seen[at][word] != seen[at + 1][word] for word in words)
         ]
-        self._left_out = bool(wrong) and not of_wrong
+        self.is_incomplete = bool(wrong) and not of_wrong
+        """Whether none of the wrong words was written."""
         self._judged = of_wrong or self._stores
 
     def place(self, aspect: str) -> Place | None:
@@ -88,7 +89,7 @@ class Search:
                 return place
             answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
             return answer and at_return(self._bench.variant.spec.port.directory, answer)
-        if self._left_out:
+        if self.is_incomplete:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()
 

@@ -162,7 +162,7 @@ def _words(place: Place) -> str:
 def _go_to(guest: ReplayedGuest, finding: Finding) -> str:
     """Go to the last time that the place of a finding was executed, or to what died of it."""
     place = finding.first.place
-    if place is not None and not place.is_hint:
+    if place is not None and place.instruction and not place.is_hint:
         if _back_to(guest, place.address):
             return _words(place)
         return f"{place.function} was not at `{place.instruction}`: this is where it was seen"

@@ -104,6 +104,7 @@ the store that all of them use.
 ABOUT = "is what the clause is about"
 DEFINED = "is defined here"
 LEFT_OUT = "is left out by this condition"
+NEVER_TRUE = "has this condition, which is never true"
 INTERRUPTED = "was interrupted last"
 HUNG = "was executed when the guest hung"
 NEEDLESS = "stores something without a tracer"

@@ -197,6 +197,11 @@ def judged(tmp_path):
         ("aarch64-virt", "range-backwards", ["C9g"], "C9g", "ftrace_make_call", "if (-offset"),
         # A wrong one is accepted, where others are refused.
         ("mips-malta", "region-not-checked", ["C9g"], "C9g", "ftrace_make_call", "target & 3"),
+        # A check that the compiler leaves out: the range of a target, the words of a site; and the
+        # condition of a store that does not come.
+        ("aarch64-virt", "range-not-checked", ["C9g"], "C9g", "encode_branch", "if (0)"),
+        ("mips-malta", "old-words-not-checked", ["C9e"], "C9e", "modify_code", "if (0)"),
+        ("mips-malta", "gate-never-closes", ["C10b"], "C10b", "close_gate", "if (0)"),
         # What is missing is missed beside its like.
         ("aarch64-virt", "only-x0-saved", ["C5a"], "C5a", "return_to_handler", "ldr\tx0"),
         ("mips-malta", "trace-stop-ignored", ["C16a"], "C16a", "_mcount", "function_trace_stop"),
