@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Conditions of a port's C code that are never true, by experiment with its compiler."""
+"""Conditions of a port's C code that are always true or never, by experiment with its compiler."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.conformance.bench import Bench
 from harness.conformance.places import port_file
-from harness.conformance.verdict import NEVER_TRUE, Place
+from harness.conformance.verdict import ALWAYS_TRUE, NEVER_TRUE, Place, PortLine
 from harness.image import RunningImage
-from harness.kbuild import plan_build
+from harness.kbuild import Build, plan_build
 
 MOST_CONDITIONS = 16
 """The most conditions that are tried."""
@@ -24,62 +24,139 @@ _BODY = re.compile(r"^\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 """The body of a function in kernel style."""
 
 _NAME = re.compile(r"\b(?!__attribute__)(\w+)\s*\(")
+_RETURN = re.compile(r"\breturn\b")
 _IF = re.compile(r"\bif\s*(?=\()")
 _OPTION = re.compile(r"\b(?:CONFIG_|IS_ENABLED|IS_BUILTIN|sizeof)")
 """Of conditions that are constant on purpose."""
 
 
-class Condition(NamedTuple):
-    """What an ``if`` of a function asks, with its brackets."""
+_ASKS = re.compile(r"\(!?\s*(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)\)")
+"""A condition that is the answer of one function."""
 
-    function: str
+_UNKNOWN = '(({ int unknown; __asm__("" : "=r"(unknown)); unknown; }))'
+"""A condition of which the compiler knows nothing."""
+
+
+class Function(NamedTuple):
+    """A function: its file, its name and the characters of its body."""
+
+    file: str
+    name: str
     body: range
-    """The lines of the function."""
-    lines: range
-    text: slice
-    """The characters of the condition in the file."""
 
 
-def conditions_of(source: str) -> Iterator[Condition]:
-    """The conditions of a C file, except those of the kernel's options."""
-    text = _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    for body in _BODY.finditer(text):
-        name = _NAME.search(text, max(text.rfind("\n\n", 0, body.start()), 0), body.start())
-        for found in _IF.finditer(text, *body.span()):
-            condition = slice(found.end(), _closed(text, found.end()))
-            if name is not None and not _OPTION.search(text, condition.start, condition.stop):
-                lines = _lines(text, condition.start, condition.stop)
-                yield Condition(name[1], _lines(text, *body.span()), lines, condition)
+class Condition(NamedTuple):
+    """What an ``if`` of a function asks: its characters in the file, with the brackets."""
+
+    function: Function
+    text: range
 
 
-def never_true(bench: Bench, executed: Sequence[int]) -> Place | None:
-    """The one condition of the functions executed that the compiler takes for 0.
+def functions_of(file: str, code: str) -> Iterator[Function]:
+    """The functions of a C file without what `code_of` leaves out."""
+    for body in _BODY.finditer(code):
+        name = _NAME.search(code, max(code.rfind("\n\n", 0, body.start()), 0), body.start())
+        if name is not None:
+            yield Function(file, name[1], range(*body.span()))
 
-    With 0 in its place the file compiles to the same code, and with 1 to other code.  Only
-    conditions are tried that have no code of their own.  None if there are several.
+
+def conditions_of(file: str, code: str) -> Iterator[Condition]:
+    """The conditions in the functions of a file, except those of the kernel's options."""
+    for function in functions_of(file, code):
+        for found in _IF.finditer(code, function.body.start, function.body.stop):
+            condition = range(found.end(), _closed(code, found.end()))
+            if not _OPTION.search(code, condition.start, condition.stop):
+                yield Condition(function, condition)
+
+
+def code_of(source: str) -> str:
+    """A C file of the same length with blanks for comments, literals and directives."""
+    return _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+
+
+def constant_condition(bench: Bench, executed: Sequence[int]) -> Place | None:
+    """The one condition of the functions executed that the compiler knows.
+
+    With 0 in its place the file compiles to the same code, and with 1 to other code, or the other
+    way round.  Only conditions are tried that have no code of their own.  Of several it is the one
+    without which no other would be known; None if there is none such.
     """
     spec, image = bench.variant.spec, bench.image
     seen = {line for address in executed for line in _port_lines(image, address)}
     compiled = _compiled(image)
-    tried: list[tuple[str, Condition]] = []
-    edits: list[dict[str, str]] = [{}]
-    for path in sorted(spec.port.directory.glob("*.c")):
-        source = path.read_text(encoding="utf-8", errors="replace")
-        for one in conditions_of(source):
-            was_executed = any((path.name, line) in seen for line in one.body)
-            if was_executed and not any((path.name, line) in compiled for line in one.lines):
-                tried.append((path.name, one))
-                before, behind = source[: one.text.start], source[one.text.stop :]
-                edits += [{path.name: f"{before}({answer}){behind}"} for answer in (0, 1)]
+    sources = {
+        path.name: path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(spec.port.directory.glob("*.[ch]"))
+    }
+    tried: list[Condition] = []
+    for file, source in sources.items():
+        code = code_of(source)
+        for one in conditions_of(file, code) if file.endswith(".c") else ():
+            body, lines = _lines(code, one.function.body), _lines(code, one.text)
+            was_executed = any((file, line) in seen for line in body)
+            if was_executed and not any((file, line) in compiled for line in lines):
+                tried.append(one)
+    build = plan_build(spec)
+    known = _known(build, sources, tried)
+    for one, how in known.items():
+        others = [other for other in known if other != one]
+        if not others or not _known(build, sources, others, unknown=one):
+            return _place(sources, one, how)
+    return None
+
+
+def _known(
+    build: Build,
+    sources: Mapping[str, str],
+    tried: Sequence[Condition],
+    unknown: Condition | None = None,
+) -> dict[Condition, str]:
+    """What the compiler knows of some conditions, if it does not know this one."""
     if not 0 < len(tried) <= MOST_CONDITIONS:
-        return None
-    own, *others = plan_build(spec).compile_port(edits)
-    same = [
-        Place(one.function, file, one.lines.start, 0, "", NEVER_TRUE)
-        for (file, one), no, yes in zip(tried, others[::2], others[1::2], strict=True)
-        if file in own and no.get(file) == own[file] != yes.get(file)
+        return {}
+    files = {one.function.file: sources[one.function.file] for one in tried}
+    replaced = {} if unknown is None else {unknown: _UNKNOWN}
+    edits = [
+        _edit(files, {**replaced, **answer})
+        for answer in ({}, *({one: text} for one in tried for text in ("(0)", "(1)")))
     ]
-    return same[0] if len(same) == 1 else None
+    own, *others = build.compile_port(edits)
+    known = {}
+    for one, no, yes in zip(tried, others[::2], others[1::2], strict=True):
+        code = own.get(one.function.file)
+        never, always = (answer.get(one.function.file) == code for answer in (no, yes))
+        if code is not None and never != always:
+            known[one] = NEVER_TRUE if never else ALWAYS_TRUE
+    return known
+
+
+def _edit(sources: Mapping[str, str], texts: Mapping[Condition, str]) -> dict[str, str]:
+    """The files with other texts in the place of conditions."""
+    changed = dict(sources)
+    # From the end on, so that the characters before stay where they are.
+    for one in sorted(texts, key=lambda one: one.text.start, reverse=True):
+        source = changed.get(one.function.file)
+        if source is not None:
+            before, behind = source[: one.text.start], source[one.text.stop :]
+            changed[one.function.file] = f"{before}{texts[one]}{behind}"
+    return changed
+
+
+def _place(sources: Mapping[str, str], one: Condition, how: str) -> Place:
+    """The condition, or the only ``return`` of the function whose answer it is."""
+    own = one.function
+    code = code_of(sources[own.file])
+    line = _lines(code, one.text).start
+    asks = _ASKS.fullmatch(code, one.text.start, one.text.stop)
+    for file, source in sources.items() if asks else ():
+        code = code_of(source)
+        for function in functions_of(file, code):
+            answers = [*_RETURN.finditer(code, function.body.start, function.body.stop)]
+            if asks and function.name == asks[1] and len(answers) == 1:
+                answer = _lines(code, range(*answers[0].span())).start
+                callers = (PortLine(own.file, line),)
+                return Place(function.name, file, answer, 0, "", how, callers)
+    return Place(own.name, own.file, line, 0, "", how)
 
 
 def _compiled(image: RunningImage) -> set[tuple[str, int]]:
@@ -102,10 +179,10 @@ def _port_lines(image: RunningImage, address: int) -> Iterator[tuple[str, int]]:
             yield file, line.line
 
 
-def _lines(text: str, start: int, end: int) -> range:
+def _lines(text: str, part: range) -> range:
     """The numbers of the lines of some characters."""
-    first = text.count("\n", 0, start) + 1
-    return range(first, first + text.count("\n", start, end) + 1)
+    first = text.count("\n", 0, part.start) + 1
+    return range(first, first + text.count("\n", part.start, part.stop) + 1)
 
 
 def _closed(text: str, start: int) -> int:

@@ -9,7 +9,7 @@ from functools import partial
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
-from harness.conformance.conditions import never_true
+from harness.conformance.conditions import constant_condition
 from harness.conformance.decisions import further_targets, parting, wrong_decision
 from harness.conformance.findings import aspect_of
 from harness.conformance.others_data import OthersData
@@ -115,16 +115,15 @@ def _locate(
         return None
     search = Search(bench, steps[0], steps[1:], wrong)
     executed = [step.address for step in steps[1:]]
-    if aspect == REACH:
-        place = never_true(bench, executed) or _others_refused(bench, function, actions, executed)
-    elif aspect == WORDS and search.is_refused and function in RECORD:
+    place = None
+    if aspect in (REFUSAL, REACH) or search.is_incomplete or search.is_refused:
+        place = constant_condition(bench, executed)
+    if place is None and aspect == REACH:
+        place = _others_refused(bench, function, actions, executed)
+    elif place is None and aspect == WORDS and search.is_refused and function in RECORD:
         again = partial(_come_to, bench, function, actions)
         granted = _granted_of(bench, function, registers)
         place = search.compared() or wrong_decision(bench, again, executed, granted)
-    elif aspect == REFUSAL or search.is_incomplete:
-        place = never_true(bench, executed)
-    else:
-        place = None
     return place or search.place(aspect)
 
 

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.conformance.bench import START, Bench
+from harness.conformance.conditions import constant_condition
 from harness.conformance.places import is_of_port, last_place, open_calls
 from harness.conformance.registers import registers_in
 from harness.conformance.traced_call import (
@@ -161,12 +162,17 @@ class Retrace(Ways):
         return self._place(steps, last, wrote, in_slot=True, calls=passed)
 
     def hijack(self) -> Place | None:
-        """The port's instruction that made the address of return_to_handler; None if none did."""
+        """The port's instruction that made the address of return_to_handler; None if none did.
+
+        It is the condition that the compiler knows, if there is one.
+        """
         before, _, steps, _ = self._way(home=False)
         isa, landing = self.bench.isa, self.bench.image.symbols.get(LANDING)
         made = self._makes(before, steps, lambda found: isa.pointed_to(found) == landing)
         how = "made the address of return_to_handler"
-        return next((self._place(steps, at, how, in_slot=True) for at in made), None)
+        place = next((self._place(steps, at, how, in_slot=True) for at in made), None)
+        known = place and constant_condition(self.bench, [step.address for step in steps])
+        return known or place
 
     def _makes(
         self,

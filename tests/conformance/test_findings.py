@@ -110,7 +110,7 @@ def judged(tmp_path):
             "ftrace_dyn_arch_init",
             "history[next]",
         ),
-        ("aarch64-virt", "no-trampoline", ["C7f"], "C7f", "ftrace_make_nop", "if ("),
+        ("aarch64-virt", "no-trampoline", ["C7f"], "C7f", "encode_call", "if (error <= 0)"),
         ("mips-malta", "waits-for-another-cpu", ["C9b"], "C9b", "ftrace_make_call", "while ("),
         # Two frame pointers differ: the caller's registers have the one on the way out.
         (
@@ -197,11 +197,21 @@ def judged(tmp_path):
         ("aarch64-virt", "range-backwards", ["C9g"], "C9g", "ftrace_make_call", "if (-offset"),
         # A wrong one is accepted, where others are refused.
         ("mips-malta", "region-not-checked", ["C9g"], "C9g", "ftrace_make_call", "target & 3"),
-        # A check that the compiler leaves out: the range of a target, the words of a site; and the
-        # condition of a store that does not come.
+        # What the compiler knows: the range of a target is never checked, and by this it knows
+        # another condition too; the words of a site; the condition of a store that does not come;
+        # the answer of a function; and where the return address is kept.
         ("aarch64-virt", "range-not-checked", ["C9g"], "C9g", "encode_branch", "if (0)"),
         ("mips-malta", "old-words-not-checked", ["C9e"], "C9e", "modify_code", "if (0)"),
         ("mips-malta", "gate-never-closes", ["C10b"], "C10b", "close_gate", "if (0)"),
+        (
+            "mips-malta",
+            "every-site-is-a-long-call",
+            ["C9a"],
+            "C9a",
+            "has_long_call",
+            "return true",
+        ),
+        ("mips-malta", "always-a-leaf", ["C4d"], "C4d", "hijack_with_prologue", "if (0)"),
         # What is missing is missed beside its like.
         ("aarch64-virt", "only-x0-saved", ["C5a"], "C5a", "return_to_handler", "ldr\tx0"),
         ("mips-malta", "trace-stop-ignored", ["C16a"], "C16a", "_mcount", "function_trace_stop"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The conditions of a port's C files, as they are tried with the compiler."""
 
-from harness.conformance.conditions import conditions_of
+from harness.conformance.conditions import code_of, conditions_of
 
 SOURCE = """\
 /* if (not) code */
@@ -37,17 +37,24 @@ int prototype(int if_not);
 """
 
 
-def test_each_condition_has_its_function_its_lines_and_its_text():
-    found = list(conditions_of(SOURCE))
-    assert [(one.function, one.lines, SOURCE[one.text]) for one in found] == [
-        ("modify", range(7, 8), "(*insn != old)"),
-        ("encode", range(17, 19), '(offset < 0 ||\n\t\t\tstrchr("(", offset))'),
-        ("encode", range(20, 21), "(!offset)"),
-        ("encode", range(24, 25), "(offset >> 32)"),
+def test_each_condition_has_its_function_and_its_text():
+    found = list(conditions_of("ftrace.c", code_of(SOURCE)))
+    assert [(one.function.name, SOURCE[one.text.start : one.text.stop]) for one in found] == [
+        ("modify", "(*insn != old)"),
+        ("encode", '(offset < 0 ||\n\t\t\tstrchr("(", offset))'),
+        ("encode", "(!offset)"),
+        ("encode", "(offset >> 32)"),
     ]
-    assert [one.body for one in found] == [range(6, 13)] + [range(15, 29)] * 3
+    assert all(SOURCE[: one.function.body.stop].endswith("\treturn 0;\n}") for one in found)
+
+
+def test_what_is_no_code_is_blank():
+    code = code_of(SOURCE)
+    assert len(code) == len(SOURCE)
+    assert code.count("\n") == SOURCE.count("\n")
+    assert not any(text in code for text in ("(not", "define", '"', "ifdef"))
 
 
 def test_a_function_that_does_not_end_has_no_condition():
     source = SOURCE[SOURCE.index("static inline") : SOURCE.index("offset))")]
-    assert not list(conditions_of(source))
+    assert not list(conditions_of("ftrace.c", code_of(source)))
