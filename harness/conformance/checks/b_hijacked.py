@@ -252,15 +252,18 @@ def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
 def _wrong_frame_pointer(
     retrace: Retrace, call: TracedCall, went_in: int, came_out: int
 ) -> Place | None:
-    """Where the wrong one of the two was made: the one that is not in the caller's registers.
+    """Where the wrong one of the two was made: the one that the caller's registers do not have.
 
-    The one on the way out, if they have both or neither.
+    A frame pointer is preferred to a stack pointer: a callee's frame may begin there.  The one on
+    the way out, if nothing tells them apart.
     """
     isa = retrace.bench.isa
     record, arguments = isa.abi.frame_record, isa.abi.argument_registers
-    names = (isa.abi.stack_register, *([record.register] if record else ()))
-    callers = {call.landing[name] & isa.mask for name in names if name in call.landing}
-    if came_out in callers and went_in not in callers:
+    pointers = (*([record.register] if record else ()), isa.abi.stack_register)
+    names = (*pointers, *isa.abi.saved)
+    callers = [call.landing[name] & isa.mask for name in names if name in call.landing]
+    first, second = ([*callers, pointer].index(pointer) for pointer in (came_out, went_in))
+    if first < second:
         return retrace.origin(arguments[2], GRAPH_ENTER)
     return retrace.origin(arguments[0], HANDLER, home=True)
 

@@ -127,11 +127,12 @@ def _follow(
     isa, image = bench.isa, bench.image
     before = bench.registers.state()
     goal = image.address_of(stub) & isa.mask
-    way = _way(bench, site, goal)
+    size = bench.sites.size(site)
+    way = _way(bench, site.address, goal, size // isa.unit + STEPS_TO_STUB)
     here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
     # The status too: a branch may require that the next instruction is a landing pad.
     bench.registers.put_back(before)
-    end = site.address + bench.sites.size(site)
+    end = site.address + size
     of_site = [step for step in way if site.address <= step.address < end]
     behind = way[len(of_site) :]
     shown = partial(_listing, bench, way)
@@ -141,7 +142,9 @@ def _follow(
         if image.module_at(step.address) and is_of_port(image, step.address)
     ]
     # Without one the site itself is wrong, which the port's function is stepped for.
-    leads = partial(last_place, image, trampoline, "leads there", ()) if trampoline else None
+    leads = None
+    if trampoline and (here == goal or not _another_leads(bench, site, trampoline[0], goal)):
+        leads = partial(last_place, image, trampoline, "leads there", ())
     arrived = require_all(
         bench,
         reaches,
@@ -172,12 +175,26 @@ def _follow(
     )
 
 
-def _way(bench: Bench, site: CallSite, goal: int) -> list[_Step]:
-    """Step from a site to a stub, as far as there is code."""
-    isa, here = bench.isa, site.address
-    bench.registers.write({isa.abi.pc_register: site.address})
+def _another_leads(bench: Bench, site: CallSite, trampoline: int, goal: int) -> bool:
+    """Whether a CPU gets to a stub from another trampoline of the site's module."""
+    image, before = bench.image, bench.registers.state()
+    used, module = image.function_at(trampoline), image.module_at(site.address)
+    for other in image.modules[module].functions:
+        if other != used and is_of_port(image, other.address):
+            last = _way(bench, other.address, goal)[-1].address
+            here = bench.guest.debugger.read_register(bench.isa.abi.pc_register)
+            bench.registers.put_back(before)
+            if here & bench.isa.mask == goal and image.module_at(last) == module:
+                return True
+    return False
+
+
+def _way(bench: Bench, start: int, goal: int, most: int = STEPS_TO_STUB) -> list[_Step]:
+    """Step to a stub, as far as there is code."""
+    isa, here = bench.isa, start
+    bench.registers.write({isa.abi.pc_register: start})
     way: list[_Step] = []
-    while here != goal and len(way) < bench.sites.size(site) // isa.unit + STEPS_TO_STUB:
+    while here != goal and len(way) < most:
         at = here
         here = bench.guest.debugger.step_instruction().address & isa.mask
         way.append(_Step(at, bench.registers.read(*isa.abi.general_registers)))
