@@ -37,7 +37,7 @@ _UNKNOWN = '(({ int unknown; __asm__("" : "=r"(unknown)); unknown; }))'
 """A condition of which the compiler knows nothing."""
 
 
-class Function(NamedTuple):
+class SourceFunction(NamedTuple):
     """A function: its file, its name and the characters of its body."""
 
     file: str
@@ -48,16 +48,16 @@ class Function(NamedTuple):
 class Condition(NamedTuple):
     """What an ``if`` of a function asks: its characters in the file, with the brackets."""
 
-    function: Function
+    function: SourceFunction
     text: range
 
 
-def functions_of(file: str, code: str) -> Iterator[Function]:
+def functions_of(file: str, code: str) -> Iterator[SourceFunction]:
     """The functions of a C file without what `code_of` leaves out."""
     for body in _BODY.finditer(code):
         name = _NAME.search(code, max(code.rfind("\n\n", 0, body.start()), 0), body.start())
         if name is not None:
-            yield Function(file, name[1], range(*body.span()))
+            yield SourceFunction(file, name[1], range(*body.span()))
 
 
 def conditions_of(file: str, code: str) -> Iterator[Condition]:
