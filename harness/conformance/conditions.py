@@ -26,9 +26,8 @@ _BODY = re.compile(r"^\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"\b(?!__attribute__)(\w+)\s*\(")
 _RETURN = re.compile(r"\breturn\b")
 _IF = re.compile(r"\bif\s*(?=\()")
-_OPTION = re.compile(r"\b(?:CONFIG_|IS_ENABLED|IS_BUILTIN|sizeof)")
-"""Of conditions that are constant on purpose."""
-
+_ON_PURPOSE = re.compile(r"\b(?:CONFIG_\w|IS_ENABLED\b|sizeof\b)")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
 
 _ASKS = re.compile(r"\(!?\s*(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)\)")
 """A condition that is the answer of one function."""
@@ -61,11 +60,17 @@ def functions_of(file: str, code: str) -> Iterator[SourceFunction]:
 
 
 def conditions_of(file: str, code: str) -> Iterator[Condition]:
-    """The conditions in the functions of a file, except those of the kernel's options."""
+    """The conditions in the functions of a file, except those that are constant on purpose.
+
+    These are of the kernel's options, of sizes, and of macros alone.
+    """
     for function in functions_of(file, code):
         for found in _IF.finditer(code, function.body.start, function.body.stop):
             condition = range(found.end(), _closed(code, found.end()))
-            if not _OPTION.search(code, condition.start, condition.stop):
+            text = code[condition.start : condition.stop]
+            words = _WORD.findall(text)
+            of_macros = bool(words) and all(word.isupper() for word in words)
+            if not of_macros and not _ON_PURPOSE.search(text):
                 yield Condition(function, condition)
 
 

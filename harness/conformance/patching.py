@@ -116,7 +116,8 @@ def _locate(
     search = Search(bench, steps[0], steps[1:], wrong)
     executed = [step.address for step in steps[1:]]
     place = None
-    if aspect in (REFUSAL, REACH) or search.is_incomplete or search.is_refused:
+    left_alone = aspect == WORDS and (search.is_incomplete or search.is_refused)
+    if left_alone or aspect in (REFUSAL, REACH):
         place = constant_condition(bench, executed)
     if place is None and aspect == REACH:
         place = _others_refused(bench, function, actions, executed)
