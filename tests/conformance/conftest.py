@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Reference ports with faults."""
+
+import shutil
+
+import pytest
+
+from harness.config import load_config, load_port
+from harness.conformance.run import conform
+from harness.conformance.variants import suite_spec
+from harness.mutation.mutants import load
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Judges a copy of a reference port with mutants planted; its directory and findings."""
+
+    def judge(config, mutants, clauses):
+        original = load_port(load_config(config).port)
+        port = tmp_path / "port"
+        shutil.copytree(original.directory, port)
+        for mutant in load(original.name).mutants:
+            if mutant.id in mutants:
+                for name, text in mutant.edits(original).items():
+                    (port / name).write_text(text)
+        [report] = conform([suite_spec(config, str(port))], clauses)
+        return port, report.findings
+
+    return judge
