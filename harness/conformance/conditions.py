@@ -153,15 +153,22 @@ def _place(sources: Mapping[str, str], one: Condition, how: str) -> Place:
     code = code_of(sources[own.file])
     line = _lines(code, one.text).start
     asks = _ASKS.fullmatch(code, one.text.start, one.text.stop)
-    for file, source in sources.items() if asks else ():
+    answer = _only_return(sources, asks[1]) if asks else None
+    if asks and answer:
+        callers = (PortLine(own.file, line),)
+        return Place(asks[1], answer.file, answer.line, 0, "", how, callers)
+    return Place(own.name, own.file, line, 0, "", how)
+
+
+def _only_return(sources: Mapping[str, str], name: str) -> PortLine | None:
+    """The ``return`` of a function that has one."""
+    for file, source in sources.items():
         code = code_of(source)
         for function in functions_of(file, code):
             answers = [*_RETURN.finditer(code, function.body.start, function.body.stop)]
-            if asks and function.name == asks[1] and len(answers) == 1:
-                answer = _lines(code, range(*answers[0].span())).start
-                callers = (PortLine(own.file, line),)
-                return Place(function.name, file, answer, 0, "", how, callers)
-    return Place(own.name, own.file, line, 0, "", how)
+            if function.name == name and len(answers) == 1:
+                return PortLine(file, _lines(code, range(*answers[0].span())).start)
+    return None
 
 
 def _compiled(image: RunningImage) -> set[tuple[str, int]]:
