@@ -156,11 +156,10 @@ class Bench:
         self.mark_unfinished()
         seen = error.evidence or self.where()
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
-        found = None if boot else self._located(self.locate)
-        about = BOOT if boot else subject_of_end(error, seen)
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
-            found = self._located(None)
+        found = None if boot else self._located(self.locate)
+        about = BOOT if boot else subject_of_end(error, seen)
         if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
             found = executed(self.guest, HUNG) or found
         self._died = True

@@ -12,9 +12,9 @@ from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
 from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.findings import find, shape
-from harness.conformance.hang import Hang, NotLoaded
+from harness.conformance.hang import Hang, NotLoaded, PortRefused
 from harness.conformance.kernel_words import excused, narrowed
-from harness.conformance.patching import locate_patching, locate_refused_site
+from harness.conformance.patching import locate_patching, locate_refusal, locate_refused_site
 from harness.conformance.verdict import ClauseResult, Failure, Finding, Layer, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
@@ -251,6 +251,8 @@ def _run(bench: Bench, check: Check) -> None:
     except GuestError as error:
         if isinstance(error, NotLoaded):
             bench.locate = partial(locate_refused_site, bench)
+        if isinstance(error, PortRefused):
+            bench.locate = partial(locate_refusal, bench)
         bench.guest_died(error)
         if isinstance(error, Hang):
             bench.close()

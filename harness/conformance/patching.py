@@ -18,7 +18,8 @@ from harness.conformance.places import place_of
 from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.debugger import return_address
-from harness.errors import GdbError, GuestError
+from harness.errors import GdbError, GuestError, RangeError
+from harness.isa import SiteState
 
 MOST_STEPS = 2000
 """The most instructions of one call, with the kernel functions that it calls."""
@@ -87,6 +88,21 @@ def locate_refused_site(bench: Bench) -> Place | None:
     return place_of(bench.image, start, CALLED)
 
 
+def locate_refusal(bench: Bench) -> Place | None:
+    """The line of the last call, a patching function's, that returned an error.
+
+    It is the function if no line is found.  The guest is left in any state.
+    """
+    actions = bench.actions.so_far()
+    function = actions.patching(bench.image)
+    with suppress(GuestError, GdbError):
+        place = _locate(bench, WORDS, function, actions)
+        if place is not None:
+            return place
+    start = bench.image.symbols.get(function)
+    return None if start is None else place_of(bench.image, start, CALLED)
+
+
 def _differing(evidence: Evidence) -> set[int]:
     """The addresses of instructions that are not what they have to be, if it lists them."""
     lists = (evidence.get(title) for title in ("expected", "found", "text"))
@@ -105,15 +121,16 @@ def _locate(
     if aspect == OTHERS_DATA:
         others = OthersData(bench)
         look: Callable[[], bytes] = lambda: "\n".join(others.changed()).encode()  # noqa: E731
-        wrong = ()
+        wrong, right, start = (), b"", 0
     else:
         watched = _watched(bench, function, registers)
         look = partial(bench.read_memory, watched.start, len(watched))
+        right, start = _right(bench, function, registers, watched), watched.start
         wrong = [at - watched.start for at in wrong if at in watched]
     steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
     if not steps:
         return None
-    search = Search(bench, steps[0], steps[1:], wrong)
+    search = Search(bench, steps[0], steps[1:], wrong, right, start)
     executed = [step.address for step in steps[1:]]
     place = None
     left_alone = aspect == WORDS and (search.is_incomplete or search.is_refused)
@@ -148,6 +165,29 @@ def _others_refused(
     return None
 
 
+def _right(bench: Bench, function: str, registers: dict[str, int], watched: range) -> bytes:
+    """What the watched text has to be after a request for a known site; empty if it is unknown.
+
+    ``registers`` are those of its arguments.
+    """
+    if function not in RECORD:
+        return b""
+    ip = _site(bench, function, registers)
+    site = next((site for site in bench.image.sites if site.ip == ip), None)
+    if site is None:
+        return b""
+    state, target = SiteState.NOP, 0
+    if function in TARGET:
+        state = SiteState.CALL
+        target = registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
+    try:
+        code = bench.isa.sites.code_for(site, state, target)
+    except RangeError:
+        return b""
+    start, now = site.address - watched.start, bench.read_memory(watched.start, len(watched))
+    return now[:start] + code + now[start + len(code) :]
+
+
 def _granted_of(bench: Bench, function: str, registers: dict[str, int]) -> Callable[[], bool]:
     """Judges the same request after other decisions; this one has been refused.
 
@@ -180,10 +220,15 @@ def _come_to(bench: Bench, function: str, actions: Actions) -> None:
     """Repeat the actions, and stop at the entry of the function that failed."""
     isa, start = bench.isa, bench.image.address_of(function)
     calls = [at for at, one in enumerate(actions.done) if isinstance(one, Called)]
+    modules = dict(bench.image.modules)
     if calls:
         bench.fresh(actions.memory)
     else:
         bench.boot(actions.memory)
+    # The actions write and load them again.
+    for name, module in modules.items():
+        for image in (bench.image, bench.guest.image):
+            image.add_module(name, module)
     for action in actions.done[: calls[-1] if calls else 0]:
         if isinstance(action, Written):
             bench.write_memory(action.address, action.data)

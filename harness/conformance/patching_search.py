@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
+from harness.conformance.memory_path import MemoryPath
 from harness.conformance.places import at_return, is_of_port, last_place, question
 from harness.conformance.registers import registers_in
 from harness.conformance.verdict import (
@@ -22,6 +23,9 @@ from harness.conformance.verdict import (
 
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
+
+MOST_PARTS = 4
+"""The most joins of parts of one word."""
 
 COMPARED_BEFORE = 4
 """The number of instructions up to a conditional branch in which a comparison is looked for."""
@@ -48,20 +52,41 @@ class Search:
         before: WatchedStep,
         steps: Sequence[WatchedStep],
         wrong: Collection[int],
+        right: bytes = b"",
+        start: int = 0,
     ) -> None:
-        """``wrong`` are offsets in the watched memory; see `_locate`."""
+        """``wrong`` are offsets in the watched memory; see `_locate`.
+
+        ``right`` is what that memory has to be after the call, empty if unknown, and ``start`` its
+        address.
+        """
         self._bench = bench
         self._steps = steps
         self._before = before
         self._seen = seen = [before.memory, *(step.memory for step in steps)]
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
-        words = [slice(start, start + bench.isa.longest) for start in wrong]
-        of_wrong = [
-            at for at in self._stores if any(seen[at][word] != seen[at + 1][word] for word in words)
-        ]
+        self._right = right
+        self._watched = range(start, start + len(before.memory))
+        self._path = MemoryPath(bench, [step.address for step in steps], self._registers)
+        longest = bench.isa.longest
+        of_wrong = self._stores_to(
+            {one for start in wrong for one in range(start, start + longest)}
+        )
         self.is_incomplete = bool(wrong) and not of_wrong
         """Whether none of the wrong words was written."""
-        self._judged = of_wrong or self._stores
+        differing = [at for at in range(len(right)) if right[at] != seen[-1][at]]
+        of_differing = self._stores_to(differing)
+        of_both = [at for at in of_wrong if at in of_differing]
+        self._judged = of_both or of_wrong or of_differing or self._stores
+
+    def _stores_to(self, offsets: Collection[int]) -> list[int]:
+        """The stores that changed bytes at these offsets."""
+        seen = self._seen
+        return [
+            at
+            for at in self._stores
+            if any(seen[at][one] != seen[at + 1][one] for one in offsets if one < len(seen[at]))
+        ]
 
     def place(self, aspect: str) -> Place | None:
         """The place that a failure comes from."""
@@ -71,7 +96,9 @@ class Search:
             return self._maintenance() or self._wrote()
         if aspect == OTHERS_DATA:
             return self._wrote(0, WROTE_OTHERS)
-        if aspect in (WHOLE, HALF_DONE):
+        if aspect == WHOLE:
+            return self._wrote(self._unhandled())
+        if aspect == HALF_DONE:
             return self._wrote(0)
         if aspect == REACH and (made := self._maker()) is not None:
             # The range has to be checked where the word is made, or before.
@@ -130,6 +157,10 @@ class Search:
         isa, mask = self._bench.isa, (1 << 8 * self._bench.isa.unit) - 1
         steps = range(self._answer() - 1, -1, -1)
         asked = next((at for at in steps if self._is_question(at)), 0)
+        how = "made the word that the site was compared with"
+        if isa.unit == 1:
+            made = self._path.compared(asked, self._watched)
+            return None if made is None else self._place(made, how)
         site = {isa.value(one) for one in isa.split(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
@@ -139,9 +170,36 @@ class Search:
             if len(values) == 2 and len(wrong) == 1 and wrong[0]:
                 held = (self._holds(step, wrong[0]) for step in self._steps)
                 made = next((number for number, holds in enumerate(held) if holds), at)
-                how = "made the word that the site was compared with"
-                return self._place(made, how, in_slot=True)
+                right = next(value for value in values if value in site)
+                return self._place(self._part(made, wrong[0], right), how, in_slot=True)
         return None
+
+    def _part(self, made: int, word: int, right: int) -> int:
+        """The step that made the part of a word which is wrong; ``made`` if the word has no parts.
+
+        A word has parts if the step that made it joined two registers with no bit in common.
+        """
+        isa, code, wrong = self._bench.isa, self._bench.code, word ^ right
+        mask = (1 << 8 * isa.unit) - 1
+        for _ in range(MOST_PARTS):
+            before = self._registers(made)
+            names = registers_in(code.disassembled(self._steps[made].address), isa)
+            # The result comes first; with two names it is an operand too.
+            parts = {before[name] & mask: name for name in names[-2:]}
+            near, *far = sorted(parts, key=lambda value: _distance(value, wrong)) or [0]
+            if len(far) != 1 or near & far[0] or near | far[0] != word:
+                break
+            if not (near and far[0]) or _distance(near, wrong) == _distance(far[0], wrong):
+                break
+            word, name = near, parts[near]
+            steps = range(made - 1, -1, -1)
+            values = self._registers
+            made = next((at for at in steps if values(at)[name] != values(at + 1)[name]), made)
+        return made
+
+    def _registers(self, step: int) -> dict[str, int]:
+        """The registers before a step."""
+        return (self._steps[step - 1] if step else self._before).registers
 
     def _holds(self, step: WatchedStep, word: int) -> bool:
         """Whether a register holds a word of instructions after a step."""
@@ -162,13 +220,30 @@ class Search:
 
         It is a wrong word, if it is known which are.
         """
-        made = self._maker()
+        made = self._byte_maker() if self._bench.isa.unit == 1 else self._maker()
         place = None if made is None else self._made_at(made)
         return place or self._of_the_port(self._judged[-1], WROTE)
 
     def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
         """A store to what is watched."""
         return self._of_the_port(self._stores[number], how) if self._stores else None
+
+    def _unhandled(self) -> int:
+        """The first store but the last after which the code is not what the port handles.
+
+        0 where ports handle nothing: there one store is all that is needed.
+        """
+        handled, seen = self._bench.isa.sites.while_changed, self._seen
+        changed = (at for at in range(len(seen[0])) if any(one[at] != seen[0][at] for one in seen))
+        first = next(changed, 0)
+        return next(
+            (
+                number
+                for number, store in enumerate(self._stores[:-1])
+                if handled and not seen[store + 1].startswith(handled, first)
+            ),
+            0,
+        )
 
     def _masked(self) -> Place | None:
         """The last change of the interrupt mask."""
@@ -195,19 +270,39 @@ class Search:
         return self._bench.code.with_slot(executed) if in_slot else executed
 
     def _maker(self) -> int | None:
-        """The first instruction after which a register held the word of `_last_store`."""
+        """The first instruction after which a register held the word of `_last_store`.
+
+        Or the one that made the wrong part of it, if it is known what is right.
+        """
         if not self._stores:
             return None
         store = self._judged[-1]
         isa = self._bench.isa
-        was, now = (isa.split(self._seen[at]) for at in (store, store + 1))
-        changed = (isa.value(new) for old, new in zip(was, now, strict=False) if old != new)
-        word = next(changed, 0)
+        old, right = self._seen[store], self._right
+        changed: list[tuple[int, int | None]] = []
+        at = 0
+        for code in isa.split(self._seen[store + 1]):
+            place = slice(at, at + len(code))
+            if code != old[place]:
+                known = isa.value(right[place]) if right else None
+                changed.append((isa.value(code), known))
+            at = place.stop
+        pairs = (pair for pair in changed if pair[0] != pair[1])
+        word, wanted = next(pairs, changed[0] if changed else (0, None))
         # A nop of zeros, or a value that was already in a register, shows nothing.
         if not word or self._holds(self._before, word):
             return None
         made = (at for at, step in enumerate(self._steps[:store]) if self._holds(step, word))
-        return next(made, None)
+        step = next(made, None)
+        return step if step is None or wanted is None else self._part(step, word, wanted)
+
+    def _byte_maker(self) -> int | None:
+        """What put the last wrong byte into memory from which it was copied to the code."""
+        store = self._judged[-1]
+        offsets = range(len(self._seen[-1]))
+        differs = [at for at in offsets if self._seen[store][at] != self._seen[store + 1][at]]
+        wrong = [at for at in differs if self._right and self._seen[-1][at] != self._right[at]]
+        return self._path.source(store, self._watched.start + [*wrong, *differs][0])
 
     def _maintenance(self) -> Place | None:
         """The port's call of cache maintenance, or its own maintenance, after the last store."""
@@ -220,3 +315,13 @@ class Search:
                 return last
             last = place
         return None
+
+
+def _distance(value: int, bits: int) -> int:
+    """How far the set bits of a value are from the nearest one of ``bits``."""
+
+    def places(number: int) -> list[int]:
+        return [at for at in range(number.bit_length()) if number >> at & 1]
+
+    pairs = (abs(one - other) for one in places(value) for other in places(bits))
+    return min(pairs, default=value.bit_length())

@@ -11,6 +11,13 @@ from harness.isa import Isa
 _WHOLE = {"w": "x", "e": "r"}
 """The first letter of a register's lower half, and its own."""
 
+_PART = (
+    (re.compile(r"([abcd])[lx]"), r"r\1x"),
+    (re.compile(r"(sp|bp|si|di)l?"), r"r\1"),
+    (re.compile(r"(r\d+)[bwd]"), r"\1"),
+)
+"""Names of the lowest byte or half of a register, and its own."""
+
 _HEX = re.compile(r"0x([0-9a-fA-F]+)")
 
 
@@ -103,5 +110,6 @@ def registers_in(text: str, isa: Isa) -> list[str]:
     general, found = isa.abi.general_registers, []
     for word in re.findall(r"\w+", text):
         whole = _WHOLE.get(word[0], word[0]) + word[1:]
-        found += [name for name in dict.fromkeys((word, whole)) if name in general]
+        parts = (match.expand(own) for name, own in _PART if (match := name.fullmatch(word)))
+        found += [name for name in dict.fromkeys((word, whole, *parts)) if name in general][:1]
     return found

@@ -209,3 +209,6 @@ def test_a_call_reaches_around_the_end_of_the_addresses() -> None:
 
 def test_a_lower_half_is_of_its_register() -> None:
     assert registers_in("cmp eax, dword ptr [rdi + 8]", ISA) == ["rax", "rdi"]
+    assert registers_in("mov byte ptr [rax], dil", ISA) == ["rax", "rdi"]
+    assert registers_in("cmp r9b, cl", ISA) == ["r9", "rcx"]
+    assert registers_in("movzx si, byte ptr [r10d + ax]", ISA) == ["rsi", "r10", "rax"]
