@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.conformance.verdict import (
+    ALWAYS_TRUE,
     BOOT,
     FRAME_POINTER,
     HALF_DONE,
     MASK,
+    NEVER_TRUE,
     OTHERS_DATA,
     REACH,
     REFUSAL,
@@ -65,7 +67,7 @@ WITH_MODULES = frozenset({"modules", "static-modules"})
 """The builds with modules."""
 
 SITES_OF_MODULES = "switching-module-sites"
-IN_STEPS = "stores-and-maintenance"
+IN_STEPS = ("stores-and-maintenance", "a-call-of-the-stub-behind-each-store")
 AFTER_BOOT = "text-after-boot"
 UNDER_NMIS = "an-nmi-while-a-site-is-patched"
 
@@ -218,6 +220,8 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         # A wrong store is wrong in every check.
         if place is not None and (place.how not in SHARED or aspect in OF_STORES):
             yield place.file, place.line, aspect
+        if place is not None and place.how in (NEVER_TRUE, ALWAYS_TRUE):
+            yield place.file, place.line, place.how
         return
     if place is not None:
         yield place.function, place.file, place.line
@@ -244,7 +248,7 @@ def aspect_of(clause: str, failure: Failure) -> str:
         return clause
     if failure.about in (*REFUSALS, MASK, OTHERS_DATA):
         return failure.about
-    return WHOLE if clause == "C10c" and failure.check == IN_STEPS else WORDS
+    return WHOLE if clause == "C10c" and failure.check in IN_STEPS else WORDS
 
 
 def shape(message: str) -> str:

@@ -4,7 +4,11 @@
 They may wait for other CPUs, which do not run during a single step.
 """
 
-from harness.conformance.bench import Bench
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.hang import Hang
 from harness.debugger import return_address
 
 WAITING = "kick_all_cpus_sync"
@@ -48,3 +52,37 @@ def single_step(bench: Bench, here: int, thread: int | None = None) -> int:
     if waiting is not None and here & isa.mask == waiting & isa.mask:
         return bench.run_to(return_address(debugger, isa.abi))
     return debugger.step_instruction(thread).address & isa.mask
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The code after a store, and the instructions executed so far, up to the one that stored.
+
+    ``waited``: the port waited for other CPUs since the last store.
+    """
+
+    code: bytes
+    executed: Sequence[int]
+    waited: bool
+
+
+def stores_of(bench: Bench, place: int, call: Call) -> Iterator[Store]:
+    """Make a call in single steps: each store to ``place``, where the guest is stopped then."""
+    isa = bench.isa
+    bench.enter(*call)
+    here, end = call[0] & isa.mask, bench.image.symbols[CALL_RETURNS] & isa.mask
+    waiting = bench.image.address_of(WAITING) & isa.mask
+    code, waited = bench.read_memory(place, isa.longest), False
+    executed: list[int] = []
+    while len(executed) < MOST_STEPS:
+        if here == end:
+            return
+        waited = waited or here == waiting
+        executed.append(here)
+        is_store = isa.cpu.is_store(bench.code.linked(here))
+        here = single_step(bench, here)
+        now = bench.read_memory(place, isa.longest) if is_store else code
+        if now != code:
+            yield Store(now, tuple(executed), waited)
+            code, waited = now, False
+    raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")

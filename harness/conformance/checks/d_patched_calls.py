@@ -1,23 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Calls through a site or slot during patching, for ports that handle the intermediate code."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
-from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.bench import Bench
 from harness.conformance.checks.registry import check, several_cpus
-from harness.conformance.hang import Hang
-from harness.conformance.single_step import (
-    MOST_STEPS,
-    WAITING,
-    Call,
-    prepare_call,
-    single_step,
-    site_calls,
-)
+from harness.conformance.meanwhile import CallsMeanwhile, locate_in_handler
+from harness.conformance.single_step import WAITING, Call, prepare_call, site_calls, stores_of
 from harness.conformance.switch import TRACER, Switch
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import Layer, Place
 from harness.errors import GuestDied
 from harness.isa import CallSite
 
@@ -33,17 +26,41 @@ def a_call_of_a_site_behind_each_store(bench: Bench) -> None:
     """A site is switched in single steps; after each store to it the function is called."""
     if not bench.isa.sites.while_changed:
         return
+    bench.fresh()
+    site, right = bench.sites.of(SITE), bench.call(bench.image.address_of(SITE), *ARGUMENTS)
+    place = bench.isa.sites.call_address(site)
+    if not _is_right(bench, partial(_switching, bench, site, on=True), site, right):
+        # Not what is there in between is wrong.
+        bench.mark_unfinished()
+        return
     for on in (True, False):
-        bench.fresh()
-        site, right = bench.sites.of(SITE), bench.call(bench.image.address_of(SITE), *ARGUMENTS)
-        Switch(bench).tracer(True)
-        call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
+        prepare = partial(_switching, bench, site, on=on)
+        calls = CallsMeanwhile(bench, prepare, place, (site.function_address, *ARGUMENTS), right)
+        with bench.fail_if_guest_dies("C9j", locate=calls.last):
+            calls.make()
+        if not calls.answers:
+            # Clauses about the words of a site say so.
+            bench.mark_unfinished()
+            return
         what = f"switching a site {'on' if on else 'off'}"
-        with bench.fail_if_guest_dies("C9j"):
-            answers = list(_answers(bench, site, bench.isa.sites.call_address(site), call))
-        wrong = [answer for answer in answers if answer != right]
         message = f"{what}: a call of it behind one of the stores is wrong"
-        bench.require("C9j", bool(answers) and not wrong, message, found=answers)
+        bench.require("C9j", calls.wrong is None, message, calls.wrong, found=calls.answers)
+
+
+def _is_right(bench: Bench, prepare: Callable[[], Call], site: CallSite, right: int) -> bool:
+    """Whether a call is right when the patching call has been made in one go."""
+    try:
+        bench.call(*prepare())
+        return bench.call(site.function_address, *ARGUMENTS) == right
+    except GuestDied:
+        return False
+
+
+def _switching(bench: Bench, site: CallSite, *, on: bool) -> Call:
+    """The call that switches a site while tracing is on, in a fresh guest."""
+    bench.fresh()
+    Switch(bench).tracer(True)
+    return prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
 
 
 @check("C9j", layer=Layer.PATCHING)
@@ -52,61 +69,78 @@ def a_breakpoint_of_others(bench: Bench) -> None:
     sites = bench.isa.sites
     if not sites.unhandled:
         return
-    site, other = bench.sites.of(SITE), bench.sites.of(OTHER)
+    site = bench.sites.of(SITE)
     behind = site.address + len(sites.while_changed) - site.function_address
     told = f"{sites.unhandled} in {SITE}+{behind:#x}"
+    call = site.function_address, *ARGUMENTS
     for when in MEANWHILE, BEHIND:
-        bench.fresh()
-        with bench.fail_if_guest_dies("C9j"):
-            if when is MEANWHILE:
-                call = site_calls(bench, bench.port.record_of(other))[0]
-                next(stores_of(bench, sites.call_address(other), call), None)
-            else:
-                bench.call(*site_calls(bench, bench.port.record_of(site))[0])
-        bench.write_memory(site.address, sites.while_changed)
+        _put_breakpoint(bench, site, when)
         try:
-            found = f"the answer {bench.call(site.function_address, *ARGUMENTS)}"
+            found = f"the answer {bench.call(*call)}"
         except GuestDied as error:
             found = error.headline or error.message
         bench.require(
             "C9j",
             found.startswith(told),
             f"{when}, a breakpoint of others is not left to the kernel",
+            partial(_not_left, bench, site, when),
             expected=told,
             found=found,
         )
+
+
+def _put_breakpoint(bench: Bench, site: CallSite, when: str) -> None:
+    """Write the breakpoint of others to a site, in a fresh guest."""
+    bench.fresh()
+    with bench.fail_if_guest_dies("C9j"):
+        if when is MEANWHILE:
+            other = bench.sites.of(OTHER)
+            change = site_calls(bench, bench.port.record_of(other))[0]
+            next(stores_of(bench, bench.isa.sites.call_address(other), change), None)
+        else:
+            bench.call(*site_calls(bench, bench.port.record_of(site))[0])
+    bench.write_memory(site.address, bench.isa.sites.while_changed)
+
+
+def _not_left(bench: Bench, site: CallSite, when: str) -> Place | None:
+    """What the handler did with the breakpoint of others."""
+    _put_breakpoint(bench, site, when)
+    return locate_in_handler(bench, site.address, (site.function_address, *ARGUMENTS))
 
 
 @check("C10c", layer=Layer.PATCHING)
 def a_call_of_the_stub_behind_each_store(bench: Bench) -> None:
     """The slot is changed from a tracer to a tracer; each call through it makes an event.
 
-    One that a single store can change, the same tracer need not change at all.
+    For the same tracer a port need not store anything.
     """
     if not bench.isa.sites.while_changed:
         return
     bench.fresh()
-    switch, site = Switch(bench), bench.sites.of(SITE)
-    right = bench.call(bench.image.address_of(SITE), *ARGUMENTS)
+    site, right = bench.sites.of(SITE), bench.call(bench.image.address_of(SITE), *ARGUMENTS)
+    slot, prepare = bench.image.address_of("ftrace_call"), partial(_exchanging, bench, site)
+    if not _is_right(bench, prepare, site, right):
+        # Not what is there in between is wrong.
+        bench.mark_unfinished()
+        return
+    calls = CallsMeanwhile(bench, prepare, slot, (site.function_address, *ARGUMENTS), right)
+    with bench.fail_if_guest_dies("C10c", locate=calls.last):
+        calls.make()
+    message = "a tracer for a tracer: a call behind one of the stores is wrong"
+    bench.require("C10c", calls.wrong is None, message, calls.wrong, found=calls.answers)
+    made, events = len(calls.answers), calls.events()
+    message = f"a tracer for a tracer: {made} calls made {events} events"
+    bench.require("C10c", events == made, message, calls.without_event, found=events)
+
+
+def _exchanging(bench: Bench, site: CallSite) -> Call:
+    """The call that changes the slot from a tracer to the same one, in a fresh guest."""
+    bench.fresh()
+    switch = Switch(bench)
     switch.tracer(True)
     switch.sites(True, [site])
     bench.guest.tracer.clear()
-    slot = bench.image.address_of("ftrace_call")
-    update = bench.image.address_of("ftrace_update_ftrace_func"), bench.image.address_of(TRACER)
-    with bench.fail_if_guest_dies("C10c"):
-        answers = list(_answers(bench, site, slot, update))
-    wrong = [answer for answer in answers if answer != right]
-    size = bench.isa.sites.slot_size
-    one_store = size.bit_count() == 1 and slot % size == 0
-    message = "a tracer for a tracer: a call behind one of the stores is wrong"
-    bench.require("C10c", (bool(answers) or one_store) and not wrong, message, found=answers)
-    events = sum(event.name == "function" for event in bench.guest.tracer.events())
-    bench.require(
-        "C10c",
-        events == len(answers),
-        f"a tracer for a tracer: {len(answers)} calls made {events} events",
-        found=events,
-    )
+    return bench.image.address_of("ftrace_update_ftrace_func"), bench.image.address_of(TRACER)
 
 
 @check("C9l", lacks=several_cpus, layer=Layer.PATCHING)
@@ -132,41 +166,3 @@ def other_cpus_are_waited_for_between_stores(bench: Bench) -> None:
                 found=bench.code.listing(site.address, before.code),
                 expected=f"a call of {WAITING} in front of the next store",
             )
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """The code after a store, and the instruction that stored.
-
-    ``waited``: the port waited for other CPUs since the last store.
-    """
-
-    code: bytes
-    address: int
-    waited: bool
-
-
-def _answers(bench: Bench, site: CallSite, place: int, call: Call) -> Iterator[int]:
-    """Make a call in single steps; the site's function is called after each store to ``place``."""
-    for _ in stores_of(bench, place, call):
-        yield bench.call(site.function_address, *ARGUMENTS)
-
-
-def stores_of(bench: Bench, place: int, call: Call) -> Iterator[Store]:
-    """Make a call in single steps: each store to ``place``, where the guest is stopped then."""
-    isa = bench.isa
-    bench.enter(*call)
-    here, end = call[0] & isa.mask, bench.image.symbols[CALL_RETURNS] & isa.mask
-    waiting = bench.image.address_of(WAITING) & isa.mask
-    code, waited = bench.read_memory(place, isa.longest), False
-    for _ in range(MOST_STEPS):
-        if here == end:
-            return
-        waited = waited or here == waiting
-        at, is_store = here, isa.cpu.is_store(bench.code.linked(here))
-        here = single_step(bench, here)
-        now = bench.read_memory(place, isa.longest) if is_store else code
-        if now != code:
-            yield Store(now, at, waited)
-            code, waited = now, False
-    raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")

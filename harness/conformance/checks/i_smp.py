@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.d_patched_calls import stores_of
 from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
 from harness.conformance.hang import Hang
 from harness.conformance.single_step import (
@@ -15,6 +14,7 @@ from harness.conformance.single_step import (
     prepare_call,
     single_step,
     site_calls,
+    stores_of,
 )
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import LANDING, Registers, prepare_of
@@ -130,8 +130,8 @@ def another_cpu_behind_the_breakpoint_at_the_end(bench: Bench) -> None:
             # Clauses about the words of a site say so.
             bench.mark_unfinished()
             return
-        last = stores[-1].address
-        number = [store.address for store in stores].count(last)
+        last = stores[-1].executed[-1]
+        number = [store.executed[-1] for store in stores].count(last)
         bench.fresh()
         call = prepare_call(bench, site_calls(bench, bench.port.record_of(site)), on=on)
         with bench.fail_if_guest_dies("C9j"):

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Calls behind each store of a patching function, for ports that handle the code in between.
+
+That is what `Sites.while_changed` says: a breakpoint, which the port's handler knows.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+from harness.conformance.bench import CALL_RETURNS, PANIC, Bench
+from harness.conformance.conditions import constant_condition
+from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.single_step import MOST_STEPS, Call, Store, single_step, stores_of
+from harness.conformance.verdict import WROTE, Place, PortLine
+
+
+class CallsMeanwhile:
+    """A patching call in single steps, and behind each of its stores another call."""
+
+    def __init__(
+        self, bench: Bench, prepare: Callable[[], Call], place: int, call: Call, right: int
+    ) -> None:
+        """``prepare`` makes the guest fresh, and returns the patching call.
+
+        That stores to ``place``.  ``call`` is the other call, and ``right`` its result.
+        """
+        self.answers: list[int] = []
+        """The results, as far as they have been made."""
+        self._bench = bench
+        self._prepare = prepare
+        self._place = place
+        self._call = call
+        self._right = right
+
+    def make(self) -> None:
+        """Make all calls."""
+        for _ in self._stores():
+            self.answers.append(self._bench.call(*self._call))
+
+    def events(self) -> int:
+        """The number of events of functions that are in the ring."""
+        return sum(event.name == "function" for event in self._bench.guest.tracer.events())
+
+    @property
+    def wrong(self) -> Callable[[], Place | None] | None:
+        """Finds where the first wrong answer comes from; None if all are right."""
+        right = (answer == self._right for answer in self.answers)
+        number = next((at for at, one in enumerate(right) if not one), None)
+        return None if number is None else lambda: self._locate(number)
+
+    def last(self) -> Place | None:
+        """Where it comes from that the guest died in the call that was to be made next."""
+        return self._locate(len(self.answers))
+
+    def without_event(self) -> Place | None:
+        """Where it comes from that a call made no event, or several."""
+        for number, _ in enumerate(self._stores()):
+            self._bench.call(*self._call)
+            if self.events() != number + 1:
+                return self._locate(number)
+        return None
+
+    def _stores(self) -> Iterator[Store]:
+        return stores_of(self._bench, self._place, self._prepare())
+
+    def _locate(self, number: int) -> Place | None:
+        """Where the call behind a store goes wrong: in the port's handler, or at the store."""
+        bench = self._bench
+        store = next(islice(self._stores(), number, None), None)
+        if store is None:
+            return None
+        wrote = last_place(bench.image, store.executed, WROTE)
+        if not store.code.startswith(bench.isa.sites.while_changed):
+            return wrote
+        place = locate_in_handler(bench, self._place, self._call)
+        if place is None or wrote is None:
+            return place or wrote
+        # The handler runs while the patching function is there.
+        patching = PortLine(wrote.file, wrote.line), *wrote.callers
+        return replace(place, callers=(*place.callers, *patching))
+
+
+def locate_in_handler(bench: Bench, place: int, call: Call) -> Place | None:
+    """What the port's handler decides in a call that comes to the code in between at ``place``.
+
+    Or where it lets the CPU go on.  None if the port has no handler that is entered.
+    """
+    image, cpu, linked = bench.image, bench.isa.cpu, bench.code.linked
+    steps = [*_steps(bench, call)]
+    executed = [address for address, _ in steps]
+    # The port's other instructions are those of the stubs.
+    inside = [
+        at
+        for at, address in enumerate(executed)
+        if is_of_port(image, address) and not image.is_assembled(address)
+    ]
+    if not inside:
+        return None
+    known = constant_condition(bench, executed)
+    if known is not None:
+        return known
+    last, called = inside[-1], image.function_at(call[0])
+    behind = (
+        address
+        for address in executed[last + 1 :]
+        if image.function_at(address) == called or is_of_port(image, address)
+    )
+    went_on = next(behind, None)
+    # The address that the CPU has saved.
+    saved = place + len(bench.isa.sites.while_changed)
+    stores = [at for at in inside if cpu.is_store(linked(executed[at]))]
+    if went_on == saved and stores:
+        how = f"stored last; the CPU went on at {went_on:#x}, behind the breakpoint"
+        return last_place(image, executed[: stores[-1] + 1], how)
+    for at in inside if went_on not in (None, saved) else ():
+        held = at and went_on in steps[at - 1][1].values()
+        if went_on in steps[at][1].values() and not held:
+            how = f"made the address {went_on:#x}, where the CPU went on"
+            return last_place(image, executed[: at + 1], how)
+    decided = [at for at in inside if cpu.is_conditional(linked(executed[at]))]
+    if not decided:
+        return last_place(image, executed[: last + 1], "was the last of the port's")
+    how = "decided last about the breakpoint"
+    return question(image, executed[: decided[-1] + 1], how)
+
+
+def _steps(bench: Bench, call: Call) -> Iterator[tuple[int, dict[str, int]]]:
+    """The call's instructions, and the registers behind each."""
+    isa = bench.isa
+    bench.enter(*call)
+    ends = {bench.image.symbols.get(name, 0) & isa.mask for name in (CALL_RETURNS, PANIC)}
+    here = call[0] & isa.mask
+    for _ in range(MOST_STEPS):
+        if here in ends:
+            return
+        at, here = here, single_step(bench, here)
+        yield at, bench.registers.read(*isa.abi.general_registers)
