@@ -22,7 +22,8 @@ def locate_answer(bench: Bench, function: str, *arguments: int) -> Place | None:
 def locate_write(bench: Bench, register: str, end: int) -> Place | None:
     """From here to an address, in single steps: the instruction that last changed a register.
 
-    If it is the kernel's, this is the port's last one before; None if ``end`` is not reached.
+    If it is the kernel's, or the register holds what it held before, this is the port's last one
+    before; None if ``end`` is not reached.
     """
     isa, goal = bench.isa, end & bench.isa.mask
     here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
@@ -39,7 +40,7 @@ def locate_write(bench: Bench, register: str, end: int) -> Place | None:
         if value & STATUS != was & STATUS:
             wrote = len(executed)
     if not wrote:
-        return None
+        return last_place(bench.image, executed, f"passes {register} on as it was")
     # A step may take a branch's delay slot along; the branch changes nothing.
     way = bench.code.with_slot(executed[:wrote])
     return last_place(bench.image, way, f"wrote {register} last")

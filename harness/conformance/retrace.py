@@ -16,7 +16,13 @@ from harness.conformance.traced_call import (
     step_through,
 )
 from harness.conformance.verdict import Place
-from harness.conformance.ways import Prepare, TracedStep, Ways
+from harness.conformance.ways import Prepare, TracedStep, Way, Ways
+
+DOUBLE = 8
+"""Bytes of the widest register that a stub stores alone; CPUs may refuse it misaligned."""
+
+LEAST_ADDRESS = 0x1000
+"""Lower values are likely to be in registers by chance."""
 
 
 class Retrace(Ways):
@@ -79,9 +85,28 @@ class Retrace(Ways):
                 left_out = self._left_out(before, steps, at, changed[0])
                 if left_out is not None:
                     return left_out
+                spoilt = self._spoilt(before, steps, at, changed[0])
+                if spoilt is not None:
+                    return spoilt
                 in_slot = changed[0] != self.bench.isa.abi.return_register
                 return self._stub(steps, at, f"wrote {changed[0]} last", in_slot)
         return None
+
+    def _spoilt(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
+    ) -> Place | None:
+        """The port's C code that made the wrong value which the stub puts back.
+
+        ``at`` is the last step that changed the register: the stub's, or the C code's if that has
+        left there what it has stored.
+        """
+        value = steps[at].registers[register]
+        if value < LEAST_ADDRESS or not self._names(steps[at:], register):
+            return None
+        made = next(self._makes(before, steps[: at + 1], lambda found: found == value), None)
+        if made is None or steps[made].ran or self._is_stub(steps[made]):
+            return None
+        return self._place(steps, made, f"made what is put back into {register}", in_slot=True)
 
     def _left_out(
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
@@ -114,7 +139,8 @@ class Retrace(Ways):
 
     def _is_stub(self, step: TracedStep) -> bool:
         """Whether it is an instruction of the port's assembly."""
-        return not step.ran and self.bench.image.is_assembled(step.address)
+        image, address = self.bench.image, step.address
+        return not step.ran and image.is_assembled(address) and is_of_port(image, address)
 
     def masked(self, *, home: bool = False) -> Place | None:
         """The instruction that last changed the interrupt mask."""
@@ -193,6 +219,32 @@ class Retrace(Ways):
                 yield at
             held = holds
 
+    def not_asked(self, function: str) -> Place | None:
+        """Where a stub that came to its end decided not to call a C function.
+
+        That is its last conditional branch behind what it has called, its last jump there, or the
+        instruction that follows the call.
+        """
+        way = self._way(home=False, values=False)
+        if not way.arrived:
+            return None
+        steps, how = way.steps, f"did not ask for {function}"
+        start = max((at + 1 for at, step in enumerate(steps) if step.ran), default=0)
+        decided = self._last_branch(steps, start, f"decided last; {how}", assembled=True)
+        if decided is not None or not start:
+            return decided
+        behind, longest = f"follows {steps[start - 1].ran}; {how}", 2 * self.bench.isa.longest
+        # The last step is the return.
+        jumps = (
+            at
+            for at in range(len(steps) - 2, start, -1)
+            if self._is_stub(steps[at]) and not 0 < steps[at].to - steps[at].address <= longest
+        )
+        jump = next(jumps, None)
+        return self._place(
+            steps, start if jump is None else jump, behind if jump is None else f"jumped; {how}"
+        )
+
     def refusal(self, function: str) -> Place | None:
         """The port's first conditional branch behind a call of a C function of the kernel's."""
         steps = self._way(home=False, values=False).steps
@@ -249,7 +301,22 @@ class Retrace(Ways):
                 way, home = back, True
         steps = way.steps
         last = self._place(steps, len(steps) - 1, "was the last of the port's")
-        return self._went_astray(steps, home) or last
+        return self._went_astray(steps, home) or self._misaligned(way, home) or last
+
+    def _misaligned(self, died: Way, home: bool) -> Place | None:
+        """Where the stub misaligned the stack pointer, if it still is where the guest died."""
+        if died.arrived:
+            return None
+        stack = self.bench.isa.abi.stack_register
+        before, _, steps, _ = self._way(home)
+        moved = [0, *((step.registers[stack] - before[stack]) % DOUBLE for step in steps)]
+        image, number = self.bench.image, range(len(steps))
+        of_stub = [at for at in number if is_of_port(image, steps[at].address)]
+        # What follows may be the kernel's, which has found an exception.
+        if not of_stub or not moved[of_stub[-1]]:
+            return None
+        at = max(at for at in range(of_stub[-1]) if not moved[at])
+        return self._place(steps, at, f"left {stack} misaligned", in_slot=True)
 
     def _went_astray(self, steps: Sequence[TracedStep], home: bool) -> Place | None:
         """The instruction that made the address where the port went and no function is."""

@@ -137,6 +137,8 @@ def why_not_hijacked(
             or retrace.return_early(prepare, f"decided last; it {how}")
             or at_prepare(retrace, how)
         )
+    elif retrace.bench.variant.name != DYNAMIC:
+        place = retrace.not_asked(GRAPH_ENTER)
     return place or retrace.last_instruction()
 
 
