@@ -208,6 +208,43 @@ import pytest
             "return_to_handler",
             "#ifdef CONFIG_FUNCTION_GRAPH_FP_TEST",
         ),
+        # The wrong one of two words, and the wrong half of one.
+        ("mips-malta", "target-ignored", ["C9b"], "C9b", "ftrace_make_call", "opcode |"),
+        (
+            "mips-malta",
+            "upper-half-without-its-carry",
+            ["C7f"],
+            "C7f",
+            "long_call_load",
+            "return address >> 16",
+        ),
+        # What is put back is not what was saved: C code has written there.
+        (
+            "mips-malta",
+            "the-copy-is-hijacked",
+            ["C4c"],
+            "C4c",
+            "prepare_ftrace_return",
+            "*(place + 1) =",
+        ),
+        # The guest dies of a misaligned stack pointer, and later.
+        (
+            "mips-malta",
+            "return-frame-not-aligned",
+            ["C4d"],
+            "C4d",
+            "return_to_handler",
+            "-RETURN_FRAME_SIZE",
+        ),
+        # What the stub does not ask for, it does not ask for behind the tracer.
+        (
+            "mips-malta",
+            "graph-forgotten-behind-the-tracer",
+            ["C4a"],
+            "C4a",
+            "_mcount",
+            "ftrace_stub",
+        ),
     ],
 )
 def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, judged):
