@@ -110,15 +110,25 @@ class Search:
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
         if not self._stores:
-            end, none = self._answer(), "no code was written"
-            place = self._question(end, f"asked last; {none}")
-            if place is not None:
-                return place
-            answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
-            return answer and at_return(self._bench.variant.spec.port.directory, answer)
+            return self._why_nothing_is_written()
         if self.is_incomplete:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()
+
+    def _why_nothing_is_written(self) -> Place | None:
+        """The last question before the answer, or what made the answer.
+
+        It is the answer if that is no error, and is made in another function.
+        """
+        end, none = self._answer(), "no code was written"
+        asked = next((at for at in range(end - 1, -1, -1) if self._is_question(at)), None)
+        elsewhere = asked is not None and self._function(asked) != self._function(end - 1)
+        if self.is_refused or not elsewhere:
+            place = self._question(end, f"asked last; {none}")
+            if place is not None:
+                return place
+        answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
+        return answer and at_return(self._bench.variant.spec.port.directory, answer)
 
     def _answer(self) -> int:
         """The number of steps up to the one that wrote the result register last."""
