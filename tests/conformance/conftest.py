@@ -27,3 +27,18 @@ def judged(tmp_path):
         return port, report.findings
 
     return judge
+
+
+@pytest.fixture
+def has_line(judged):
+    """Judges planted mutants, whose only finding must be this one, at a line with this text."""
+
+    def judge(config, mutants, clauses, clause, function, line):
+        port, findings = judged(config, mutants, clauses)
+        [finding] = findings
+        assert finding.place is not None, finding
+        assert (finding.clause, finding.place.function) == (clause, function), finding
+        source = (port / finding.place.file).read_text().splitlines()
+        assert line in source[finding.place.line - 1], finding
+
+    return judge

@@ -247,13 +247,8 @@ import pytest
         ),
     ],
 )
-def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, judged):
-    port, findings = judged(config, [mutant], clauses)
-    [finding] = findings
-    assert finding.place is not None, finding
-    assert (finding.clause, finding.place.function) == (clause, function), finding
-    source = (port / finding.place.file).read_text().splitlines()
-    assert line in source[finding.place.line - 1], finding
+def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, has_line):
+    has_line(config, [mutant], clauses, clause, function, line)
 
 
 def test_two_faults_are_two_findings(judged):

@@ -21,13 +21,8 @@ import pytest
         ("nop-between-two-tracers", "C10c", "ftrace_update_ftrace_func", "text[0] = insn"),
     ],
 )
-def test_a_fault_of_code_in_bytes_has_its_line(mutant, clause, function, line, judged):
-    port, findings = judged("x86_64-q35", [mutant], [clause])
-    [finding] = findings
-    assert finding.place is not None, finding
-    assert (finding.clause, finding.place.function) == (clause, function), finding
-    source = (port / finding.place.file).read_text().splitlines()
-    assert line in source[finding.place.line - 1], finding
+def test_a_fault_of_code_in_bytes_has_its_line(mutant, clause, function, line, has_line):
+    has_line("x86_64-q35", [mutant], [clause], clause, function, line)
 
 
 def test_what_a_handler_makes_of_a_breakpoint_is_shown_with_the_store_of_it(judged):
