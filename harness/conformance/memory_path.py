@@ -14,6 +14,9 @@ from harness.conformance.registers import registers_in
 NEAR = 4
 """The number of instructions up to a conditional branch in which a comparison is looked for."""
 
+_WITHOUT_RESULT = ("cmp", "test", "j", "push", "call")
+"""What instructions begin with that write no register they name."""
+
 _SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16}
 _OPERAND = re.compile(r"\b(\w+) ptr \[([^\]]+)\]")
 _TERM = re.compile(r"([+-]?) ?(\w+)(?:\*(\d))?")
@@ -57,25 +60,42 @@ class MemoryPath:
         )
 
     def source(self, store: int, address: int) -> int | None:
-        """The step that made the byte which a store has copied to an address."""
-        names = self._registers(store)
-        if not names:
-            return None
-        wrote = self._wrote(names[-1], store)
-        while wrote is not None and self._text(wrote).startswith("mov"):
-            bytes_, names = self.accessed(wrote), self._registers(wrote)
-            if bytes_:
-                return self.stored(bytes_.start + address - self.accessed(store).start, wrote)
-            if len(names) < 2:
-                break
-            wrote = self._wrote(names[-1], wrote)
-        return wrote
+        """The step that made the byte which a store has copied to an address.
+
+        That is the last one that did more than to move it; None if a byte was there before.
+        """
+        step: int | None = store
+        last_store = store
+        while step is not None:
+            names, bytes_ = self._registers(step), self.accessed(step)
+            if self._is_store(step):
+                made = self._wrote(names[-1], step) if names else None
+                if made is None:
+                    return None if step == store else step
+                address -= bytes_.start
+                last_store, step = step, made
+            elif self._text(step).startswith("bswap"):
+                # gcc has merged stores of bytes, and knows no line of what puts them in order.
+                return last_store
+            elif not self._text(step).startswith("mov"):
+                return step
+            elif bytes_:
+                address += bytes_.start
+                step = self.stored(address, step)
+            else:
+                made = self._wrote(names[-1], step) if len(names) > 1 else None
+                if made is None:
+                    return step
+                step = made
+        return None
 
     def _wrote(self, register: str, before: int) -> int | None:
         """The last step before another whose result is a register."""
-        steps = range(before - 1, -1, -1)
-        results = (step for step in steps if self._registers(step)[:1] == [register])
-        return next((step for step in results if not self._is_store(step)), None)
+        for step in range(before - 1, -1, -1):
+            asks = self._text(step).startswith(_WITHOUT_RESULT)
+            if self._registers(step)[:1] == [register] and not (asks or self._is_store(step)):
+                return step
+        return None
 
     def compared(self, question: int, site: range) -> int | None:
         """The step that put the byte into memory with which one of a site was compared.
@@ -87,7 +107,12 @@ class MemoryPath:
         others = [step for step, bytes_ in loads.items() if bytes_ and bytes_.start not in site]
         if not others or not any(bytes_.start in site for bytes_ in loads.values() if bytes_):
             return None
-        return self.stored(loads[others[0]].start, others[0])
+        address = loads[others[0]].start
+        store = self.stored(address, others[0])
+        if store is None:
+            return None
+        made = self.source(store, address)
+        return store if made is None else made
 
     def _is_store(self, step: int) -> bool:
         return self._bench.isa.cpu.is_store(self._bench.code.linked(self._executed[step]))

@@ -62,6 +62,12 @@ def test_a_byte_that_was_never_in_memory_comes_from_what_made_it():
     assert path_of(COPY).source(0, SITE) is None
 
 
+def test_bytes_that_are_put_in_order_come_from_their_store():
+    subtract, swap = bytes.fromhex("29ca"), bytes.fromhex("0fca")  # sub edx, ecx; bswap edx
+    assert path_of(subtract, DISTANCE, LOAD, COPY).source(3, SITE) == 0
+    assert path_of(subtract, swap, DISTANCE, LOAD, COPY).source(4, SITE) == 2
+
+
 def test_a_byte_of_a_site_is_compared_with_one_that_was_stored():
     site = range(SITE, SITE + 16)
     assert path_of(OPCODE, DISTANCE, LOAD, COMPARE, BRANCH).compared(4, site) == 1
