@@ -11,7 +11,7 @@ from harness.conformance.checks import all_checks
 from harness.conformance.engine import run_on
 from harness.conformance.findings import shape
 from harness.conformance.variants import build_variant, variant_of
-from harness.conformance.verdict import Failure, Finding, Place
+from harness.conformance.verdict import Failure, Finding
 from harness.errors import GuestError, HarnessError, HostError, UsageError
 from harness.files import ScratchDirectory, atomic_file
 from harness.guest import FAULT_LINES, Guest, find_fault, run_kernel
@@ -155,22 +155,18 @@ def replayed(
         yield guest, _go_to(guest, finding)
 
 
-def _words(place: Place) -> str:
-    return f"{place.function}, `{place.instruction}` {place.how}"
-
-
 def _go_to(guest: ReplayedGuest, finding: Finding) -> str:
     """Go to the last time that the place of a finding was executed, or to what died of it."""
     place = finding.first.place
     if place is not None and place.instruction and not place.is_hint:
         if _back_to(guest, place.address):
-            return _words(place)
+            return place.sentence
         return f"{place.function} was not at `{place.instruction}`: this is where it was seen"
     fault = find_fault(guest.debugger, guest.image, guest.machine.console.tail(FAULT_LINES))
     if fault is not None and fault.instruction is not None and _back_to(guest, fault.instruction):
         return fault.headline
     if place is not None and place.instruction and _back_to(guest, place.address):
-        return _words(place)
+        return place.sentence
     return "no instruction of the port is known for it: this is where it was seen"
 
 

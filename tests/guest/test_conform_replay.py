@@ -61,7 +61,7 @@ def test_a_lost_result_is_where_it_is_loaded(config, tmp_path):
     port = planted(load_port(own), tmp_path, *fault)
     done = enter(config, port, "C5a", "x/i $pc", "back 1", "info symbol $pc")
     assert done.returncode == 1, done.stderr
-    entered = done.stdout.partition("C5a: return_to_handler, ")[2]
+    entered = done.stdout.partition("C5a: return_to_handler: ")[2]
     assert re.match(rf"`{instruction}` wrote \S+ last\n", entered), done.stdout
     assert re.search(r"=> 0x\w+ <return_to_handler\+\d+>", entered)
     assert re.search(r"instruction @\d+ of \d+\n(.*\n)*return_to_handler \+ \d+", entered)
@@ -72,7 +72,7 @@ def test_a_guest_that_died_is_entered_where_it_did(tmp_path):
     port = planted(load_port("mips"), tmp_path, "mcount.S", "move	$ra, $v0", "la	$ra, panic")
     done = enter("mips-malta", port, "C5c", "when", "stepi", "p/x $pc == $ra")
     assert (
-        "C5c: return_to_handler, `addiu $sp, $sp, 0x30` was the last of the port's" in done.stdout
+        "C5c: return_to_handler: `addiu $sp, $sp, 0x30` was the last of the port's" in done.stdout
     )
     assert done.stdout.rstrip().endswith("= 0x1"), done.stdout
     assert done.returncode == 1
