@@ -110,25 +110,15 @@ class Search:
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
         if not self._stores:
-            return self._why_nothing_is_written()
-        if self.is_incomplete:
-            return self._wrote(how=INCOMPLETE)
-        return self._last_store()
-
-    def _why_nothing_is_written(self) -> Place | None:
-        """The last question before the answer, or what made the answer.
-
-        It is the answer if that is no error, and is made in another function.
-        """
-        end, none = self._answer(), "no code was written"
-        asked = next((at for at in range(end - 1, -1, -1) if self._is_question(at)), None)
-        elsewhere = asked is not None and self._function(asked) != self._function(end - 1)
-        if self.is_refused or not elsewhere:
+            end, none = self._answer(), "no code was written"
             place = self._question(end, f"asked last; {none}")
             if place is not None:
                 return place
-        answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
-        return answer and at_return(self._bench.variant.spec.port.directory, answer)
+            answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
+            return answer and at_return(self._bench.variant.spec.port.directory, answer)
+        if self.is_incomplete:
+            return self._wrote(how=INCOMPLETE)
+        return self._last_store()
 
     def _answer(self) -> int:
         """The number of steps up to the one that wrote the result register last."""
@@ -228,8 +218,12 @@ class Search:
     def _last_store(self) -> Place | None:
         """The instruction that made the word written last, or wrote it if it existed before.
 
-        It is a wrong word, if it is known which are.
+        It is a wrong word, if it is known which are.  If it calls an address that was not asked
+        for, it is what made that address.
         """
+        chosen = self._chosen()
+        if chosen is not None:
+            return self._place(chosen, "made the address that is called", in_slot=True)
         made = self._byte_maker() if self._bench.isa.unit == 1 else self._maker()
         place = None if made is None else self._made_at(made)
         return place or self._of_the_port(self._judged[-1], WROTE)
@@ -305,6 +299,23 @@ class Search:
         made = (at for at, step in enumerate(self._steps[:store]) if self._holds(step, word))
         step = next(made, None)
         return step if step is None or wanted is None else self._part(step, word, wanted)
+
+    def _chosen(self) -> int | None:
+        """The first step after which a register held an address that the code calls wrongly.
+
+        None if a register held it before, or none does: then the call was encoded so.
+        """
+        isa, calls, start = self._bench.isa, self._bench.code.calls, self._watched.start
+        if isa.unit == 1:
+            # The text may begin in the middle of an instruction.
+            return None
+        old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
+        wanted = {*calls(start, self._right)} if self._right else set()
+        targets = {target for _, target in new - old - wanted}
+        states = [self._before, *self._steps[: self._judged[-1]]]
+        held = (any(isa.pointed_to(one) in targets for one in s.registers.values()) for s in states)
+        first = next((at for at, holds in enumerate(held) if holds), 0)
+        return first - 1 if first else None
 
     def _byte_maker(self) -> int | None:
         """What put the last wrong byte into memory from which it was copied to the code."""

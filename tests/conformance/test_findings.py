@@ -194,7 +194,7 @@ import pytest
             ["C7f"],
             "C7f",
             "encode_call",
-            "*insn = opcode",
+            "mod->arch.mcount_trampoline",
         ),
         # What is missing is missed beside its like.
         ("aarch64-virt", "only-x0-saved", ["C5a"], "C5a", "return_to_handler", "ldr\tx0"),
