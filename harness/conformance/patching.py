@@ -19,7 +19,7 @@ from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError, RangeError
-from harness.isa import SiteState
+from harness.isa import Form, SiteState
 
 MOST_STEPS = 2000
 """The most instructions of one call, with the kernel functions that it calls."""
@@ -184,6 +184,9 @@ def _right(bench: Bench, function: str, registers: dict[str, int], watched: rang
         code = bench.isa.sites.code_for(site, state, target)
     except RangeError:
         return b""
+    if site.form is Form.LONG_CALL and state is SiteState.CALL:
+        # The port may have changed more of the sequence than its first word.
+        code += site.as_built[len(code) : bench.sites.size(site)]
     start, now = site.address - watched.start, bench.read_memory(watched.start, len(watched))
     return now[:start] + code + now[start + len(code) :]
 

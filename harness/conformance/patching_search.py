@@ -72,10 +72,10 @@ class Search:
         of_wrong = self._stores_to(
             {one for start in wrong for one in range(start, start + longest)}
         )
-        self.is_incomplete = bool(wrong) and not of_wrong
-        """Whether none of the wrong words was written."""
         differing = [at for at in range(len(right)) if right[at] != seen[-1][at]]
         of_differing = self._stores_to(differing)
+        self.is_incomplete = bool(wrong or differing) and not of_wrong and not of_differing
+        """Whether none of the wrong words was written."""
         of_both = [at for at in of_wrong if at in of_differing]
         self._judged = of_both or of_wrong or of_differing or self._stores
 
@@ -180,6 +180,8 @@ class Search:
         A word has parts if the step that made it joined two registers with no bit in common.
         """
         isa, code, wrong = self._bench.isa, self._bench.code, word ^ right
+        if not wrong:
+            return made
         mask = (1 << 8 * isa.unit) - 1
         for _ in range(MOST_PARTS):
             before = self._registers(made)
