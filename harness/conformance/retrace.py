@@ -304,18 +304,23 @@ class Retrace(Ways):
         return self._went_astray(steps, home) or self._misaligned(way, home) or last
 
     def _misaligned(self, died: Way, home: bool) -> Place | None:
-        """Where the stub misaligned the stack pointer, if it still is where the guest died."""
+        """Where the port misaligned the stack pointer, if its last store was refused then."""
         if died.arrived:
             return None
-        stack = self.bench.isa.abi.stack_register
+        image, isa = self.bench.image, self.bench.isa
         before, _, steps, _ = self._way(home)
-        moved = [0, *((step.registers[stack] - before[stack]) % DOUBLE for step in steps)]
-        image, number = self.bench.image, range(len(steps))
-        of_stub = [at for at in number if is_of_port(image, steps[at].address)]
-        # What follows may be the kernel's, which has found an exception.
-        if not of_stub or not moved[of_stub[-1]]:
+        # What follows is the kernel's, which has found an exception.
+        of_port = [at for at, step in enumerate(steps) if is_of_port(image, step.address)]
+        if not of_port:
             return None
-        at = max(at for at in range(of_stub[-1]) if not moved[at])
+        last, stack = steps[of_port[-1]], isa.abi.stack_register
+        went_on = 0 < last.to - last.address <= isa.longest
+        if went_on or not isa.cpu.is_store(self.bench.code.linked(last.address)):
+            return None
+        moved = [0, *((step.registers[stack] - before[stack]) % DOUBLE for step in steps)]
+        if not moved[of_port[-1]]:
+            return None
+        at = max(at for at in range(of_port[-1]) if not moved[at])
         return self._place(steps, at, f"left {stack} misaligned", in_slot=True)
 
     def _went_astray(self, steps: Sequence[TracedStep], home: bool) -> Place | None:
