@@ -5,21 +5,14 @@ It is for architectures whose code is written byte by byte, of which no register
 instruction.
 """
 
-import re
 from collections.abc import Callable, Sequence
 
 from harness.conformance.bench import Bench
 from harness.conformance.registers import registers_in
+from harness.isa import Computes
 
 NEAR = 4
 """The number of instructions up to a conditional branch in which a comparison is looked for."""
-
-_WITHOUT_RESULT = ("cmp", "test", "j", "push", "call")
-"""What instructions begin with that write no register they name."""
-
-_SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16}
-_OPERAND = re.compile(r"\b(\w+) ptr \[([^\]]+)\]")
-_TERM = re.compile(r"([+-]?) ?(\w+)(?:\*(\d))?")
 
 
 class MemoryPath:
@@ -34,19 +27,11 @@ class MemoryPath:
         self._before = before
 
     def accessed(self, step: int) -> range:
-        """The addresses of the memory operand; empty if there is none, or segments are used."""
-        operand = _OPERAND.search(self._text(step))
-        if operand is None or operand[1] not in _SIZES:
-            return range(0)
-        address, last = 0, self._executed[step]
-        values = {**self._before(step), "rip": last + len(self._bench.code.linked(last))}
-        for sign, name, scale in _TERM.findall(operand[2]):
-            if name not in values and not name[0].isdigit():
-                return range(0)
-            value = values[name] if name in values else int(name, 0)
-            address += int(f"{sign}1") * value * int(scale or 1)
-        start = address & self._bench.isa.mask
-        return range(start, start + _SIZES[operand[1]])
+        """The addresses of the memory operand; empty if there is none, or they are not known."""
+        isa, at = self._bench.isa, self._executed[step]
+        behind = at + len(self._bench.code.linked(at))
+        registers = {**self._before(step), isa.abi.pc_register: behind}
+        return isa.cpu.accessed(self._text(step), registers)
 
     def stored(self, address: int, before: int) -> int | None:
         """The last step before another that stored to an address."""
@@ -74,10 +59,10 @@ class MemoryPath:
                     return None if step == store else step
                 address -= bytes_.start
                 last_store, step = step, made
-            elif self._text(step).startswith("bswap"):
+            elif self._result(step) is Computes.REORDERED:
                 # gcc has merged stores of bytes, and knows no line of what puts them in order.
                 return last_store
-            elif not self._text(step).startswith("mov"):
+            elif self._result(step) is not Computes.COPY:
                 return step
             elif bytes_:
                 address += bytes_.start
@@ -92,8 +77,8 @@ class MemoryPath:
     def _wrote(self, register: str, before: int) -> int | None:
         """The last step before another whose result is a register."""
         for step in range(before - 1, -1, -1):
-            asks = self._text(step).startswith(_WITHOUT_RESULT)
-            if self._registers(step)[:1] == [register] and not (asks or self._is_store(step)):
+            writes = self._result(step) is not Computes.NONE and not self._is_store(step)
+            if writes and self._registers(step)[:1] == [register]:
                 return step
         return None
 
@@ -119,7 +104,12 @@ class MemoryPath:
 
     def _registers(self, step: int) -> list[str]:
         """The registers that are named outside of the memory operand."""
-        return registers_in(_OPERAND.sub("", self._text(step)), self._bench.isa)
+        isa, text = self._bench.isa, self._text(step)
+        operand = isa.cpu.memory_operand(text)
+        return registers_in(text.replace(operand, "") if operand else text, isa)
+
+    def _result(self, step: int) -> Computes:
+        return self._bench.isa.cpu.result(self._text(step))
 
     def _text(self, step: int) -> str:
         return self._bench.code.disassembled(self._executed[step])

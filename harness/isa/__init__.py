@@ -18,6 +18,7 @@ from harness.isa.asm_syntax import AsmSyntax, Effect
 from harness.isa.base import ADVICE, PARTS, Isa, require_members
 from harness.isa.code import Instruction
 from harness.isa.cpu import (
+    Computes,
     Cpu,
     FlowKind,
     FlowPattern,
@@ -35,6 +36,7 @@ __all__ = [
     "AsmSyntax",
     "AtSite",
     "CallSite",
+    "Computes",
     "Cpu",
     "Effect",
     "FlowKind",

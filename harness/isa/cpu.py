@@ -3,7 +3,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum, StrEnum
+from enum import Enum, IntEnum, StrEnum, auto
 from typing import ClassVar, NamedTuple, Protocol
 
 from harness.isa.code import Code
@@ -94,6 +94,17 @@ class Processor(Protocol):
     def execute(self, *instructions: bytes, registers: Mapping[str, int]) -> None:
         """Execute instructions with these registers; they change no others."""
         ...
+
+
+class Computes(Enum):
+    """What an instruction writes to the register that it names first."""
+
+    NONE = auto()
+    COPY = auto()
+    """Its operand, perhaps extended."""
+    REORDERED = auto()
+    """The bytes of its operand in another order."""
+    NEW = auto()
 
 
 class Cpu(ABC):
@@ -190,6 +201,24 @@ class Cpu(ABC):
     @abstractmethod
     def is_store(self, instruction: bytes) -> bool:
         """Whether it stores to memory."""
+
+    def result(self, text: str) -> Computes:
+        """What a disassembled instruction computes, if ports write bytes."""
+        return Computes.NEW
+
+    def memory_operand(self, text: str) -> str:
+        """The part of a disassembled instruction that names memory, if ports write bytes.
+
+        It is empty if there is none, or its address cannot be computed.
+        """
+        return ""
+
+    def accessed(self, text: str, registers: Mapping[str, int]) -> range:
+        """The addresses of `memory_operand`; empty if there is none, or they are not known.
+
+        ``registers`` are those before the instruction, with the address behind it as pc.
+        """
+        return range(0)
 
     def has_delay_slot(self, instruction: bytes) -> bool:
         """Whether it has a delay slot."""

@@ -4,10 +4,11 @@
 Encodings: AMD64 Architecture Programmer's Manual, volume 3.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from harness.isa.cpu import Cpu, FlowKind, FlowPattern, Injection, Injector, Property
+from harness.isa.cpu import Computes, Cpu, FlowKind, FlowPattern, Injection, Injector, Property
 
 _MEMORY = range(0x400000, 0x40000000)
 """What guests have mapped (guests/arch/x86_64/mmu.S)."""
@@ -22,6 +23,11 @@ _PRIVILEGE = 3
 _DOUBLE_FAULT, _PAGE_FAULT = 8, 14
 _WRITE, _FETCH = 1 << 1, 1 << 4
 """Bits of a page fault's error code."""
+
+_SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16}
+_OPERAND = re.compile(r"\b(\w+) ptr \[([^\]]+)\]")
+_TERM = re.compile(r"([+-]?) ?(\w+)(?:\*(\d))?")
+"""Memory operands as capstone prints them: sizes in bytes, sizes with addresses, and terms."""
 
 _PREFIXES = (0x66, 0xF0, 0xF2, 0xF3, *range(0x40, 0x50), 0x64, 0x65, 0x2E, 0x3E)
 
@@ -113,6 +119,33 @@ class X8664Cpu(Cpu):
             return True
         destination = operands.partition(",")[0]
         return "[" in destination and mnemonic not in ("cmp", "test", "jmp", "nop", "lea", "bt")
+
+    def result(self, text: str) -> Computes:
+        """By the mnemonic."""
+        if text.startswith(("cmp", "test", "j", "push", "call")):
+            return Computes.NONE
+        if text.startswith("mov"):
+            return Computes.COPY
+        return Computes.REORDERED if text.startswith("bswap") else Computes.NEW
+
+    def memory_operand(self, text: str) -> str:
+        """The size and the address, of operands without a segment."""
+        operand = _OPERAND.search(text)
+        return operand[0] if operand is not None and operand[1] in _SIZES else ""
+
+    def accessed(self, text: str, registers: Mapping[str, int]) -> range:
+        """The sum of the terms between the brackets."""
+        operand = _OPERAND.fullmatch(self.memory_operand(text))
+        if operand is None:
+            return range(0)
+        address = 0
+        for sign, name, scale in _TERM.findall(operand[2]):
+            if name not in registers and not name[0].isdigit():
+                return range(0)
+            value = registers[name] if name in registers else int(name, 0)
+            address += int(f"{sign}1") * value * int(scale or 1)
+        start = address & self.code.mask
+        return range(start, start + _SIZES[operand[1]])
 
     def fetch_maintenance(self, instruction: bytes, register: Callable[[str], int]) -> range | None:
         """None is needed: a CPU sees its own stores to text."""
