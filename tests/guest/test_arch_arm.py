@@ -105,7 +105,7 @@ def test_a_lost_result_is_where_it_is_loaded(tmp_path):
         input="x/i $pc\n",
     )
     assert done.returncode == 1, done.stderr
-    assert "C5a: return_to_handler, " in done.stdout
+    assert "C5a: return_to_handler: " in done.stdout
 
 
 @pytest.mark.parametrize(
