@@ -4,7 +4,7 @@
 from harness.conformance.bench import Bench
 from harness.conformance.hang import NotLoaded
 from harness.errors import GuestError
-from harness.image import THIS_MODULE, ModuleImage
+from harness.image import THIS_MODULE, Image, ModuleImage
 from harness.kbuild import module_beside
 
 
@@ -14,9 +14,14 @@ def put_module(bench: Bench, name: str) -> ModuleImage:
     module = ModuleImage(path.read_bytes(), str(path))
     for address, data in module.segments:
         bench.write_memory(address, data)
+    know_module(bench, name, module)
+    return module
+
+
+def know_module(bench: Bench, name: str, module: Image) -> None:
+    """Let both images have a module that is or will be in the guest's memory."""
     for image in (bench.image, bench.guest.image):
         image.add_module(name, module)
-    return module
 
 
 def load_module(bench: Bench, name: str, *, init: bool = True) -> ModuleImage:

@@ -11,7 +11,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.registers import registers_in
 from harness.isa import Computes
 
-NEAR = 4
+COMPARED_BEFORE = 4
 """The number of instructions up to a conditional branch in which a comparison is looked for."""
 
 
@@ -87,7 +87,7 @@ class MemoryPath:
 
         ``question`` is the conditional branch behind the comparison.
         """
-        steps = range(question, max(question - NEAR, -1), -1)
+        steps = range(question, max(question - COMPARED_BEFORE, -1), -1)
         loads = {step: self.accessed(step) for step in steps if not self._is_store(step)}
         others = [step for step, bytes_ in loads.items() if bytes_ and bytes_.start not in site]
         if not others or not any(bytes_.start in site for bytes_ in loads.values() if bytes_):

@@ -12,6 +12,7 @@ from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.conditions import constant_condition
 from harness.conformance.decisions import further_targets, parting, wrong_decision
 from harness.conformance.findings import aspect_of
+from harness.conformance.live_modules import know_module
 from harness.conformance.others_data import OthersData
 from harness.conformance.patching_search import STATUS, Search, WatchedStep
 from harness.conformance.places import place_of
@@ -176,12 +177,10 @@ def _right(bench: Bench, function: str, registers: dict[str, int], watched: rang
     site = next((site for site in bench.image.sites if site.ip == ip), None)
     if site is None:
         return b""
-    state, target = SiteState.NOP, 0
-    if function in TARGET:
-        state = SiteState.CALL
-        target = registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
+    target = _target(bench, function, registers)
+    state = SiteState.NOP if target is None else SiteState.CALL
     try:
-        code = bench.isa.sites.code_for(site, state, target)
+        code = bench.isa.sites.code_for(site, state, target or 0)
     except RangeError:
         return b""
     if site.form is Form.LONG_CALL and state is SiteState.CALL:
@@ -198,9 +197,7 @@ def _granted_of(bench: Bench, function: str, registers: dict[str, int]) -> Calla
     """
     ip = _site(bench, function, registers)
     words = _mapped(bench, range(ip, ip + AROUND.stop))
-    target = None
-    if function in TARGET:
-        target = registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
+    target = _target(bench, function, registers)
     before = bench.read_memory(words.start, len(words))
     return partial(_granted, bench, words, before, target)
 
@@ -230,8 +227,7 @@ def _come_to(bench: Bench, function: str, actions: Actions) -> None:
         bench.boot(actions.memory)
     # The actions write and load them again.
     for name, module in modules.items():
-        for image in (bench.image, bench.guest.image):
-            image.add_module(name, module)
+        know_module(bench, name, module)
     for action in actions.done[: calls[-1] if calls else 0]:
         if isinstance(action, Written):
             bench.write_memory(action.address, action.data)
@@ -252,6 +248,13 @@ def _come_to(bench: Bench, function: str, actions: Actions) -> None:
         if not actions.site or _site(bench, function, bench.registers.read()) == actions.site:
             return
     raise GuestError(f"{function}() was not called for that call site again")
+
+
+def _target(bench: Bench, function: str, registers: dict[str, int]) -> int | None:
+    """What a site has to call after a call with these registers; None if nothing."""
+    if function not in TARGET:
+        return None
+    return registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
 
 
 def _site(bench: Bench, function: str, registers: dict[str, int]) -> int:

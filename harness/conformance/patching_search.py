@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
-from harness.conformance.memory_path import MemoryPath
+from harness.conformance.memory_path import COMPARED_BEFORE, MemoryPath
 from harness.conformance.places import at_return, is_of_port, last_place, question
 from harness.conformance.registers import registers_in
 from harness.conformance.verdict import (
@@ -26,9 +26,6 @@ STATUS = (1 << 32) - 1
 
 MOST_PARTS = 4
 """The most joins of parts of one word."""
-
-COMPARED_BEFORE = 4
-"""The number of instructions up to a conditional branch in which a comparison is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +62,7 @@ class Search:
         self._before = before
         self._seen = seen = [before.memory, *(step.memory for step in steps)]
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
+        self._mask = (1 << 8 * bench.isa.unit) - 1
         self._right = right
         self._watched = range(start, start + len(before.memory))
         self._path = MemoryPath(bench, [step.address for step in steps], self._registers)
@@ -154,7 +152,7 @@ class Search:
 
         The other one is what the site has.
         """
-        isa, mask = self._bench.isa, (1 << 8 * self._bench.isa.unit) - 1
+        isa, mask = self._bench.isa, self._mask
         steps = range(self._answer() - 1, -1, -1)
         asked = next((at for at in steps if self._is_question(at)), 0)
         how = "made the word that the site was compared with"
@@ -182,7 +180,7 @@ class Search:
         isa, code, wrong = self._bench.isa, self._bench.code, word ^ right
         if not wrong:
             return made
-        mask = (1 << 8 * isa.unit) - 1
+        mask = self._mask
         for _ in range(MOST_PARTS):
             before = self._registers(made)
             names = registers_in(code.disassembled(self._steps[made].address), isa)
@@ -205,8 +203,7 @@ class Search:
 
     def _holds(self, step: WatchedStep, word: int) -> bool:
         """Whether a register holds a word of instructions after a step."""
-        mask = (1 << 8 * self._bench.isa.unit) - 1
-        return any(value & mask == word for value in step.registers.values())
+        return any(value & self._mask == word for value in step.registers.values())
 
     def _is_question(self, step: int) -> bool:
         linked = self._bench.code.linked(self._steps[step].address)

@@ -233,17 +233,16 @@ class Retrace(Ways):
         decided = self._last_branch(steps, start, f"decided last; {how}", assembled=True)
         if decided is not None or not start:
             return decided
-        behind, longest = f"follows {steps[start - 1].ran}; {how}", 2 * self.bench.isa.longest
+        longest = 2 * self.bench.isa.longest
         # The last step is the return.
         jumps = (
             at
             for at in range(len(steps) - 2, start, -1)
             if self._is_stub(steps[at]) and not 0 < steps[at].to - steps[at].address <= longest
         )
-        jump = next(jumps, None)
-        return self._place(
-            steps, start if jump is None else jump, behind if jump is None else f"jumped; {how}"
-        )
+        for jump in jumps:
+            return self._place(steps, jump, f"jumped; {how}")
+        return self._place(steps, start, f"follows {steps[start - 1].ran}; {how}")
 
     def refusal(self, function: str) -> Place | None:
         """The port's first conditional branch behind a call of a C function of the kernel's."""
