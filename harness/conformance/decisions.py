@@ -57,7 +57,12 @@ def parting(bench: Bench, executed: Sequence[int], others: Sequence[int], how: s
     """The port's last conditional branch before two calls of a function take different ways."""
     pairs = enumerate(zip(executed, others, strict=False))
     same = next((at for at, (one, other) in pairs if one != other), 0)
-    branch = next(_branches(bench, executed[: same + 1]), None)
+    return last_decision(bench, executed[: same + 1], how)
+
+
+def last_decision(bench: Bench, executed: Sequence[int], how: str) -> Place | None:
+    """The port's last conditional branch among these steps, but for the last one."""
+    branch = next(_branches(bench, executed), None)
     return None if branch is None else question(bench.image, executed[: branch + 1], how)
 
 

@@ -18,7 +18,7 @@ PORT_FILES = ("port/", "guests/ports/")
 """The prefix of the names of a port's files in debug information; see guests/Makefile."""
 
 BEGINNING = 8
-"""Units of instructions at which a function's first line is looked for."""
+"""The most instructions at which a function's first line is looked for."""
 
 CONDITION = 8
 """The most instructions that compute a condition, with the branch."""
@@ -169,7 +169,7 @@ def function_of(image: RunningImage, *names: str, how: str = ABOUT) -> Place | N
             start = image.symbols[symbol] & image.isa.mask
             function = image.function_at(start)
             # The compiler may begin with an instruction of an inline function of the kernel's.
-            entry = range(start, start + BEGINNING * image.isa.unit, image.isa.unit)
+            entry = range(start, start + BEGINNING * image.isa.longest, image.isa.unit)
             inside = (at for at in entry if image.function_at(at) == function)
             place = next(filter(None, (place_of(image, at, how) for at in inside)), None)
             if place is None or not place.callers:

@@ -61,6 +61,8 @@ class TracedCall:
     site: CallSite
     caller: int
     """The return address of the function at its entry."""
+    caller_at: int | None = None
+    """Where the call of the function has left it on the stack; None if a register has it."""
     before: Registers = field(default_factory=dict)
     """Before the site."""
     outer: list[int] = field(default_factory=list)
@@ -117,9 +119,10 @@ def come_to(bench: Bench, site: CallSite) -> TracedCall:
     except GuestDied as error:
         raise NotReached(error.message, error.advice, error.evidence) from error
     caller = return_address(debugger, isa.abi)
+    caller_at = isa.abi.return_place(debugger.read_register(isa.abi.stack_register))
     if site.address != site.function_address:
         bench.run_to(site.address)
-    return TracedCall(site, caller)
+    return TracedCall(site, caller, caller_at)
 
 
 def free_registers(bench: Bench, site: CallSite) -> list[str]:

@@ -114,6 +114,13 @@ class Abi(ABC):
         stack = register(self.stack_register) & self.code.mask
         return int.from_bytes(memory(stack, self.code.word_size), self.code.byteorder)
 
+    def return_place(self, stack: int) -> int | None:
+        """The address of the return address, from the stack pointer at a function's entry.
+
+        None if a register has it.
+        """
+        return None if self.return_register else stack & self.code.mask
+
     def before_call(self, stack: int) -> int:
         """The stack pointer in front of a call, from that at the function's entry."""
         return stack if self.return_register else stack + self.code.word_size

@@ -210,11 +210,9 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         compare(retrace, call, what, clauses)
 
 
-def judge_first(
-    retrace: Retrace, clauses: dict[str, str], call: TracedCall, *, hijacked: bool = False
-) -> None:
+def judge_first(retrace: Retrace, clauses: dict[str, str], call: TracedCall) -> None:
     """Judge the first call of the workload instead of one that the guest does not reach."""
-    compare(retrace, call, "the first call of the workload", clauses, hijacked=hijacked)
+    compare(retrace, call, "the first call of the workload", clauses)
 
 
 def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:

@@ -70,6 +70,8 @@ def _judge_retp(retrace: Retrace, call: TracedCall, what: str) -> None:
     by_register = call.site.form is Form.PATCHABLE_ENTRY or isa.abi.leaf_returns_by_register
     if bench.kernel.retp == "cookie":
         right = retp != 0
+    elif call.caller_at is not None:
+        right = retp == call.caller_at
     elif replaced:
         right = retp in replaced
     else:
@@ -105,13 +107,33 @@ def judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
     saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
     right = saved == call.caller
     told = {"expected": f"{call.caller:#x}", "found": f"{saved:#x}"}
-    place = partial(retrace.origin, name, GRAPH_ENTER)
+    place = partial(_of_saved, retrace, call)
     message = f"{what}: the saved return address is not the caller's"
     bench.require("C4d", right, message, place, **told)
     if bench.applies("C4j"):
         message = f"{what}: the saved return address is not the plain address"
         bench.require("C4j", right, message, place, **told)
     return right
+
+
+def _of_saved(retrace: Retrace, call: TracedCall) -> Place | None:
+    """Where a wrong saved return address was made, or the place that it was read from."""
+    bench = retrace.bench
+    saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[bench.isa.abi.argument_registers[0]])
+    read_there = _place_of_another(retrace, call) if call.place == saved else None
+    return read_there or retrace.origin(bench.isa.abi.argument_registers[0], GRAPH_ENTER)
+
+
+def _place_of_another(retrace: Retrace, call: TracedCall) -> Place | None:
+    """Where the address of another word than the return address was made; None if none was.
+
+    It can be told where the call has left that on the stack, and the kernel is given its address.
+    """
+    bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[3]
+    told = "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features and call.caller_at is not None
+    if not told or call.first(GRAPH_ENTER)[name] & bench.isa.mask == call.caller_at:
+        return None
+    return retrace.origin(name, GRAPH_ENTER)
 
 
 def at_prepare(retrace: Retrace, how: str) -> Place | None:
@@ -129,7 +151,7 @@ def why_not_hijacked(
     """
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
-        place = retrace.hijack() or retrace.refusal(GRAPH_ENTER)
+        place = _place_of_another(retrace, call) or retrace.hijack() or retrace.refusal(GRAPH_ENTER)
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"
         place = (

@@ -8,8 +8,11 @@ from functools import cache, partial
 from harness.conformance.answers import locate_answer, locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check
+from harness.conformance.decisions import last_decision
 from harness.conformance.places import ENTERED, LEFT, function_of
+from harness.conformance.single_step import MOST_STEPS, single_step
 from harness.conformance.verdict import Layer, Place
+from harness.debugger import return_address
 from harness.trace import TraceEvent
 from harness.tracer.threads import SYSCALL_TRACEPOINT, ThreadControl
 
@@ -31,6 +34,9 @@ FIRST, UNKNOWN = 3, 4
 WRITTEN = (28, 0, -9, -14, -14)
 MAPPED = (-12, -22, -9)
 """The results of write and mmap, call by call: numbers of bytes, and errors."""
+
+TRACEPOINTS = {ENTERED: "trace_sys_enter", LEFT: "trace_sys_exit"}
+"""The kernel's function that each function of the port's calls."""
 
 OTHER_WORK = 0x200
 """A thread flag that the guest's kernel does not use: another reason for the slow path."""
@@ -125,7 +131,7 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     expected = [*CALLS, *([""] * UNKNOWN), "exit"]
     told = {"expected": expected, "found": found, "events": shown}
     message = "the entries are not the system calls that the program makes"
-    number = partial(_told, bench, ENTERED, "trace_sys_enter")
+    number = partial(_told, bench, ENTERED)
     entered = bench.require("C13d", found == expected, message, number, ENTRIES, **told)
     # What is not recorded has no arguments and no exit.
     about = "" if entered else ENTRIES
@@ -154,7 +160,7 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     wrong = [str(leave) for enter, leave in pairs if _number(enter) != _number(leave)]
     message = "an exit is of another system call"
     bench.require("C13e", not wrong, message, None, about, events=wrong[:6])
-    result = cache(partial(_told, bench, LEFT, "trace_sys_exit"))
+    result = cache(partial(_told, bench, LEFT))
     for name, results in (("write", WRITTEN), ("mmap", MAPPED)):
         got = tuple(event.fields["ret"] for event in leaves if _is(event, names, base, name))
         message = f"the results of {name} are others"
@@ -163,15 +169,43 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
         bench.require("C13e", same, message, result, of, expected=str(results), found=str(got))
 
 
-def _told(bench: Bench, function: str, tracepoint: str) -> Place | None:
-    """Where a function of the port's made what it tells a tracepoint: the second argument."""
+def _told(bench: Bench, function: str) -> Place | None:
+    """Where a function of the port's made what it tells its tracepoint: the second argument.
+
+    Or where it decided to tell it nothing.
+    """
     if function not in bench.image.symbols:
         return None
     bench.fresh()
     bench.guest.tracer.set_event("raw_syscalls")
     _run(bench, function)
     register = bench.isa.abi.argument_registers[1]
-    return locate_write(bench, register, bench.image.address_of(tracepoint))
+    tracepoint = bench.image.address_of(TRACEPOINTS[function])
+    return locate_write(bench, register, tracepoint) or _decided(bench, function, function)
+
+
+def _decided(bench: Bench, place: str, function: str, taken: int = 0) -> Place | None:
+    """The last decision of a function of the port's before its tracepoint, or before its end.
+
+    The thread loses the flags ``taken`` at ``place``, and gets `OTHER_WORK` then.
+    """
+    bench.fresh()
+    bench.guest.tracer.set_event("raw_syscalls")
+    _run(bench, place)
+    if taken:
+        ThreadControl(bench.image, bench.guest.debugger).change_flags(OTHER_WORK, taken)
+    entry = bench.image.address_of(function) & bench.isa.mask
+    if place != function:
+        bench.run_to(entry)
+    goals = (
+        bench.image.address_of(TRACEPOINTS[function]) & bench.isa.mask,
+        return_address(bench.guest.debugger, bench.isa.abi),
+    )
+    executed = [entry]
+    while executed[-1] not in goals and len(executed) < MOST_STEPS:
+        executed.append(single_step(bench, executed[-1]))
+    how = f"decided last, of what {function} does"
+    return last_decision(bench, executed, how) or function_of(bench.image, function)
 
 
 def _number(event: TraceEvent) -> int:
@@ -192,7 +226,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
     """
     for place, function, expected in (
         (ENTERED, ENTERED, []),
-        ("trace_sys_enter", LEFT, ["sys_enter"]),
+        (TRACEPOINTS[ENTERED], LEFT, ["sys_enter"]),
         (LEFT, LEFT, ["sys_enter"]),
     ):
         if place not in bench.image.symbols:
@@ -208,7 +242,7 @@ def the_flag_of_the_thread_decides(bench: Bench) -> None:
             "C13c",
             [event.name for event in events] == expected,
             f"the thread's flag was taken away at {place}",
-            partial(function_of, bench.image, function),
+            partial(_decided, bench, place, function, SYSCALL_TRACEPOINT),
             expected=expected,
             found=[str(event) for event in events[:8]],
         )
