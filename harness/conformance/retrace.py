@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Single steps of a traced call, to find the port's instruction that a failure comes from."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
-from harness.conformance.places import is_of_port, last_place, open_calls
+from harness.conformance.endings import Endings
+from harness.conformance.places import is_of_port, open_calls
 from harness.conformance.registers import registers_in
 from harness.conformance.traced_call import (
     LANDING,
@@ -16,16 +17,14 @@ from harness.conformance.traced_call import (
     step_through,
 )
 from harness.conformance.verdict import Place
-from harness.conformance.ways import Prepare, TracedStep, Way, Ways
-
-DOUBLE = 8
-"""Bytes of the widest register that a stub stores alone; CPUs may refuse it misaligned."""
+from harness.conformance.ways import Prepare, TracedStep
+from harness.errors import GuestDied
 
 LEAST_ADDRESS = 0x1000
 """Lower values are likely to be in registers by chance."""
 
 
-class Retrace(Ways):
+class Retrace(Endings):
     """A judged call, which is repeated in single steps if something is wrong with it."""
 
     def __init__(self, bench: Bench, prepare: Prepare, *, ended: bool = False) -> None:
@@ -40,11 +39,16 @@ class Retrace(Ways):
         step_through(self.bench, self.call, home=home, ended=self._ended)
         return self.call
 
-    def go_first(self, error: NotReached, judge: Callable[[TracedCall], None]) -> None:
+    def go_first(
+        self,
+        error: NotReached,
+        judge: Callable[[TracedCall], None],
+        is_lost: Callable[[GuestDied], bool] = lambda end: False,
+    ) -> None:
         """The guest died before the call under test: judge the first call of its workload.
 
         It is stepped to the end of its site.  ``error`` is raised again if nothing is wrong with
-        it, and otherwise says why the rest was not observed.
+        it, and otherwise says why the rest was not observed.  ``is_lost`` judges a death in it.
         """
         bench = self.bench
         before = _failures(bench)
@@ -54,8 +58,13 @@ class Retrace(Ways):
             *bench.clauses_if_dead, locate=self.last_instruction, inside=bench.inside
         ):
             self.call = come_to(bench, self._site)
-            step_through(bench, self.call, home=False)
-            judge(self.call)
+            try:
+                step_through(bench, self.call, home=False)
+            except GuestDied as end:
+                if not is_lost(end):
+                    raise
+            else:
+                judge(self.call)
         if _failures(bench) == before:
             raise error
         bench.mark_unfinished()
@@ -137,11 +146,6 @@ class Retrace(Ways):
         texts = (code.disassembled(step.address) for step in steps if self._is_stub(step))
         return any(register in registers_in(text, isa) for text in texts)
 
-    def _is_stub(self, step: TracedStep) -> bool:
-        """Whether it is an instruction of the port's assembly."""
-        image, address = self.bench.image, step.address
-        return not step.ran and image.is_assembled(address) and is_of_port(image, address)
-
     def masked(self, *, home: bool = False) -> Place | None:
         """The instruction that last changed the interrupt mask."""
         before, _, steps, _ = self._way(home)
@@ -199,25 +203,6 @@ class Retrace(Ways):
         place = next((self._place(steps, at, how, in_slot=True) for at in made), None)
         known = place and constant_condition(self.bench, [step.address for step in steps])
         return known or place
-
-    def _makes(
-        self,
-        before: Registers,
-        steps: Sequence[TracedStep],
-        is_it: Callable[[int], bool],
-        but: Collection[str] = (),
-    ) -> Iterator[int]:
-        """The port's steps, or its calls, after which a register holds what none held before.
-
-        ``but`` are registers that are not looked at.
-        """
-        names = [name for name in self.bench.isa.abi.general_registers if name not in but]
-        held = any(is_it(before[name]) for name in names)
-        for at, step in enumerate(steps):
-            holds = any(is_it(step.registers[name]) for name in names)
-            if holds and not held and (step.ran or is_of_port(self.bench.image, step.address)):
-                yield at
-            held = holds
 
     def not_asked(self, function: str) -> Place | None:
         """Where a stub that came to its end decided not to call a C function.
@@ -287,58 +272,6 @@ class Retrace(Ways):
             if is_conditional(code.linked(address)):
                 yield at
 
-    def last_instruction(self) -> Place | None:
-        """The last instruction of the port before the guest died or hung.
-
-        Or the one that made the address, if the port went where no function is.
-        """
-        way, home = self._way(home=False, values=False), False
-        if way.arrived:
-            # A call that is not hijacked does not return through the port.
-            back = self._way(home=True, values=False)
-            if back.steps:
-                way, home = back, True
-        steps = way.steps
-        last = self._place(steps, len(steps) - 1, "was the last of the port's")
-        return self._went_astray(steps, home) or self._misaligned(way, home) or last
-
-    def _misaligned(self, died: Way, home: bool) -> Place | None:
-        """Where the port misaligned the stack pointer, if its last store was refused then."""
-        if died.arrived:
-            return None
-        image, isa = self.bench.image, self.bench.isa
-        before, _, steps, _ = self._way(home)
-        # What follows is the kernel's, which has found an exception.
-        of_port = [at for at, step in enumerate(steps) if is_of_port(image, step.address)]
-        if not of_port:
-            return None
-        last, stack = steps[of_port[-1]], isa.abi.stack_register
-        went_on = 0 < last.to - last.address <= isa.longest
-        if went_on or not isa.cpu.is_store(self.bench.code.linked(last.address)):
-            return None
-        moved = [0, *((step.registers[stack] - before[stack]) % DOUBLE for step in steps)]
-        if not moved[of_port[-1]]:
-            return None
-        at = max(at for at in range(of_port[-1]) if not moved[at])
-        return self._place(steps, at, f"left {stack} misaligned", in_slot=True)
-
-    def _went_astray(self, steps: Sequence[TracedStep], home: bool) -> Place | None:
-        """The instruction that made the address where the port went and no function is."""
-        image, pointed_to = self.bench.image, self.bench.isa.pointed_to
-        of_port = (at for at, step in enumerate(steps) if is_of_port(image, step.address))
-        astray = next((at for at in of_port if not self._is_code(steps[at].to)), None)
-        if astray is None:
-            return None
-        there = steps[astray].to
-        before, _, known, _ = self._way(home)
-        made = self._makes(before, known[:astray], lambda found: pointed_to(found) == there)
-        how = "made the address of no function, where the port went"
-        return next((self._place(known, at, how, in_slot=True) for at in made), None)
-
-    def _is_code(self, address: int) -> bool:
-        image = self.bench.image
-        return image.function_at(address) is not None or is_of_port(image, address)
-
     def first_difference(self, other: "Retrace", how: str) -> Place | None:
         """The port's first instruction behind which another call has another value in a register.
 
@@ -359,25 +292,6 @@ class Retrace(Ways):
                 return self._place(steps, number, how, in_slot=in_slot and number == at)
             how = "calls what may change it"
         return self._place(steps, len(steps) - 1, "was the last of the port's")
-
-    def _place(
-        self,
-        steps: Sequence[TracedStep],
-        at: int,
-        how: str,
-        *,
-        in_slot: bool = False,
-        calls: Sequence[int] | None = None,
-    ) -> Place | None:
-        """The port's instruction at or before a step.
-
-        ``in_slot``: it is the one in the delay slot, if it has one, for the branch changes nothing.
-        ``calls`` as of `place_of`; the open ones by default.
-        """
-        image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
-        if in_slot and not steps[at].ran:
-            executed = self.bench.code.with_slot(executed)
-        return last_place(image, executed, how, calls)
 
 
 def _failures(bench: Bench) -> int:

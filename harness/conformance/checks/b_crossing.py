@@ -190,14 +190,18 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         bench.locate = retrace.last_instruction
         clauses = {"args": "C1a", "others": "C1d", "return": "C1b", "saved": "C1c", "status": "C1h"}
         clauses |= {"stack": "C1f", "fixed": "C1g"}
+        what, dynamic = f"a traced call of {name}", Switch(bench).dynamic
+        reached = "C8e" if dynamic else "C3b"
         try:
             call = retrace.go(home=True)
         except NotReached as error:
-            retrace.go_first(error, partial(judge_first, retrace, clauses))
+            first = partial(_is_lost, retrace, "the first call of the workload", reached)
+            retrace.go_first(error, partial(judge_first, retrace, clauses), first)
             return
-        what = f"a traced call of {name}"
-        dynamic = Switch(bench).dynamic
-        reached = "C8e" if dynamic else "C3b"
+        except GuestDied as error:
+            if not _is_lost(retrace, what, reached, error):
+                raise
+            return
         count = len(call.called.get(TRACER, ()))
         told = f"{what} came {count} times to the tracer"
         if bench.require(reached, count == 1, told, retrace.last_instruction) or count:
@@ -208,6 +212,22 @@ def a_call_of_the_tracer(bench: Bench) -> None:
             came = partial(retrace.decision, PREPARE)
             bench.require("C4b", PREPARE not in call.called, told, came)
         compare(retrace, call, what, clauses)
+
+
+def _is_lost(retrace: Retrace, what: str, reached: str, error: GuestDied) -> bool:
+    """Whether the stub has gone where no function is, and not to the tracer.
+
+    It has restored nothing yet, and breaks only the clause by which it comes to the tracer.
+    """
+    if retrace.call is None or TRACER in retrace.call.called:
+        return False
+    place = retrace.astray()
+    if place is None:
+        return False
+    told = f"{what} goes where no function is, and not to the tracer"
+    retrace.bench.require(reached, False, told, lambda: place, guest=error.evidence)
+    retrace.bench.mark_unfinished()
+    return True
 
 
 def judge_first(retrace: Retrace, clauses: dict[str, str], call: TracedCall) -> None:

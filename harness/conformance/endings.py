@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Why a traced call came to no end: the port's last instruction, or what led to it."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from harness.conformance.places import is_of_port, last_place
+from harness.conformance.traced_call import Registers
+from harness.conformance.verdict import Place
+from harness.conformance.ways import TracedStep, Way, Ways
+
+DOUBLE = 8
+"""Bytes of the widest register that a stub stores alone; CPUs may refuse it misaligned."""
+
+
+class Endings(Ways):
+    """The paths of a call, and where one that was not finished went wrong."""
+
+    def last_instruction(self) -> Place | None:
+        """The last instruction of the port before the guest died or hung.
+
+        Or the one that made the address, if the port went where no function is.
+        """
+        way, home = self._way(home=False, values=False), False
+        if way.arrived:
+            # A call that is not hijacked does not return through the port.
+            back = self._way(home=True, values=False)
+            if back.steps:
+                way, home = back, True
+        steps = way.steps
+        last = self._place(steps, len(steps) - 1, "was the last of the port's")
+        return self._went_astray(steps, home) or self._misaligned(way, home) or last
+
+    def _misaligned(self, died: Way, home: bool) -> Place | None:
+        """Where the port misaligned the stack pointer, if its last store was refused then."""
+        if died.arrived:
+            return None
+        image, isa = self.bench.image, self.bench.isa
+        before, _, steps, _ = self._way(home)
+        # What follows is the kernel's, which has found an exception.
+        of_port = [at for at, step in enumerate(steps) if is_of_port(image, step.address)]
+        if not of_port:
+            return None
+        last, stack = steps[of_port[-1]], isa.abi.stack_register
+        went_on = 0 < last.to - last.address <= isa.longest
+        if went_on or not isa.cpu.is_store(self.bench.code.linked(last.address)):
+            return None
+        moved = [0, *((step.registers[stack] - before[stack]) % DOUBLE for step in steps)]
+        if not moved[of_port[-1]]:
+            return None
+        at = max(at for at in range(of_port[-1]) if not moved[at])
+        return self._place(steps, at, f"left {stack} misaligned", in_slot=True)
+
+    def astray(self) -> Place | None:
+        """The port's instruction that went to no function on the way in, or made that address."""
+        steps = self._way(home=False, values=False).steps
+        went = self._leaves_code(steps)
+        if went is None:
+            return None
+        last = "went where no function is"
+        return self._went_astray(steps, home=False) or self._place(steps, went, last)
+
+    def _leaves_code(self, steps: Sequence[TracedStep]) -> int | None:
+        image = self.bench.image
+        of_port = (at for at, step in enumerate(steps) if is_of_port(image, step.address))
+        return next((at for at in of_port if not self._is_code(steps[at].to)), None)
+
+    def _went_astray(self, steps: Sequence[TracedStep], home: bool) -> Place | None:
+        """The instruction that made the address where the port went and no function is."""
+        pointed_to, astray = self.bench.isa.pointed_to, self._leaves_code(steps)
+        if astray is None:
+            return None
+        there = steps[astray].to
+        before, _, known, _ = self._way(home)
+        made = self._makes(before, known[:astray], lambda found: pointed_to(found) == there)
+        how = "made the address of no function, where the port went"
+        return next((self._place(known, at, how, in_slot=True) for at in made), None)
+
+    def _is_code(self, address: int) -> bool:
+        image = self.bench.image
+        return image.function_at(address) is not None or is_of_port(image, address)
+
+    def _makes(
+        self,
+        before: Registers,
+        steps: Sequence[TracedStep],
+        is_it: Callable[[int], bool],
+        but: Collection[str] = (),
+    ) -> Iterator[int]:
+        """The port's steps, or its calls, after which a register holds what none held before.
+
+        ``but`` are registers that are not looked at.
+        """
+        names = [name for name in self.bench.isa.abi.general_registers if name not in but]
+        held = any(is_it(before[name]) for name in names)
+        for at, step in enumerate(steps):
+            holds = any(is_it(step.registers[name]) for name in names)
+            if holds and not held and (step.ran or is_of_port(self.bench.image, step.address)):
+                yield at
+            held = holds
+
+    def _is_stub(self, step: TracedStep) -> bool:
+        """Whether it is an instruction of the port's assembly."""
+        image, address = self.bench.image, step.address
+        return not step.ran and image.is_assembled(address) and is_of_port(image, address)
+
+    def _place(
+        self,
+        steps: Sequence[TracedStep],
+        at: int,
+        how: str,
+        *,
+        in_slot: bool = False,
+        calls: Sequence[int] | None = None,
+    ) -> Place | None:
+        """The port's instruction at or before a step.
+
+        ``in_slot``: it is the one in the delay slot, if it has one, for the branch changes nothing.
+        ``calls`` as of `place_of`; the open ones by default.
+        """
+        image, executed = self.bench.image, [step.address for step in steps[: at + 1]]
+        if in_slot and not steps[at].ran:
+            executed = self.bench.code.with_slot(executed)
+        return last_place(image, executed, how, calls)
