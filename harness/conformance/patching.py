@@ -14,19 +14,25 @@ from harness.conformance.decisions import further_targets, parting, wrong_decisi
 from harness.conformance.findings import aspect_of
 from harness.conformance.live_modules import know_module
 from harness.conformance.others_data import OthersData
-from harness.conformance.patching_search import STATUS, Search, WatchedStep
+from harness.conformance.patching_search import STATUS, Search
 from harness.conformance.places import place_of
 from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
+from harness.conformance.watched_call import WatchedStep
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError, RangeError
 from harness.isa import Form, SiteState
+from harness.tracer.setup import Hooks
+from harness.tracer.slots import GRAPH_SLOT, NO_TRACER, has_call_ops, slot_code
 
 MOST_STEPS = 2000
 """The most instructions of one call, with the kernel functions that it calls."""
 
 MOST_SITES = 4096
 """The most calls of ftrace_make_nop() or ftrace_make_call() before the one under test."""
+
+UPDATE = "ftrace_update_ftrace_func"
+ENABLE, DISABLE = (f"ftrace_{verb}_ftrace_graph_caller" for verb in ("enable", "disable"))
 
 RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
 """The index of the argument ``struct dyn_ftrace *``."""
@@ -139,10 +145,12 @@ def _locate(
         place = constant_condition(bench, executed)
     if place is None and aspect == REACH:
         place = _others_refused(bench, function, actions, executed)
-    elif place is None and aspect == WORDS and search.is_refused and function in RECORD:
+    elif place is None and aspect == WORDS and not search.wrote and function in RECORD:
         again = partial(_come_to, bench, function, actions)
         granted = _granted_of(bench, function, registers)
-        place = search.compared() or wrong_decision(bench, again, executed, granted)
+        compared = search.compared() if search.is_refused else None
+        place = compared or wrong_decision(bench, again, executed, granted)
+        place = place or search.done_nothing()
     return place or search.place(aspect)
 
 
@@ -172,7 +180,7 @@ def _right(bench: Bench, function: str, registers: dict[str, int], watched: rang
     ``registers`` are those of its arguments.
     """
     if function not in RECORD:
-        return b""
+        return _right_slot(bench, function, registers, watched)
     ip = _site(bench, function, registers)
     site = next((site for site in bench.image.sites if site.ip == ip), None)
     if site is None:
@@ -188,6 +196,32 @@ def _right(bench: Bench, function: str, registers: dict[str, int], watched: rang
         code += site.as_built[len(code) : bench.sites.size(site)]
     start, now = site.address - watched.start, bench.read_memory(watched.start, len(watched))
     return now[:start] + code + now[start + len(code) :]
+
+
+def _right_slot(bench: Bench, function: str, registers: dict[str, int], watched: range) -> bytes:
+    """The same for a slot of a tracer, where that is all that the request changes."""
+    image, isa = bench.image, bench.isa
+    symbols, sites = image.symbols, isa.sites
+    if sites.has_gate or has_call_ops(symbols) or function not in (UPDATE, ENABLE, DISABLE):
+        return b""
+    called = registers[isa.abi.argument_registers[0]] & isa.mask
+    stub = symbols.get(NO_TRACER)
+    of_graph, on = function != UPDATE, function == ENABLE
+    idle = not of_graph and (stub is None or isa.pointed_to(called) == isa.pointed_to(stub))
+    try:
+        if idle or (of_graph and not on):
+            code = slot_code(image, Hooks())
+        else:
+            code = sites.stub_code(symbols, None if of_graph else called, of_graph)
+    except (RangeError, GuestError):
+        return b""
+    slot = symbols.get(GRAPH_SLOT if of_graph else "ftrace_call")
+    known = {symbols.get("ftrace_call"), symbols.get(GRAPH_SLOT)}
+    # With more slots, those of other stubs change too.
+    if slot not in code or not set(code) <= known:
+        return b""
+    start, now = (slot & isa.mask) - watched.start, bench.read_memory(watched.start, len(watched))
+    return now[:start] + code[slot] + now[start + len(code[slot]) :]
 
 
 def _granted_of(bench: Bench, function: str, registers: dict[str, int]) -> Callable[[], bool]:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The instruction of a patching function that a failure comes from, among the steps of a call."""
 
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
 from harness.conformance.memory_path import COMPARED_BEFORE, MemoryPath
-from harness.conformance.places import at_return, is_of_port, last_place, question
+from harness.conformance.places import (
+    at_return,
+    where_named,
+)
 from harness.conformance.registers import registers_in
 from harness.conformance.verdict import (
     HALF_DONE,
@@ -20,28 +23,25 @@ from harness.conformance.verdict import (
     WROTE_OTHERS,
     Place,
 )
+from harness.conformance.watched_call import WatchedCall, WatchedStep
 
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
+
+UNWRITTEN = "no code was written"
+
+_OFFSET = re.compile(r"-?\b(?:0x[0-9a-f]+|\d+)\b")
+"""A number in a disassembled instruction."""
+
+_MEMORY = re.compile(r"[(\[]")
+"""How disassembled instructions name memory."""
 
 MOST_PARTS = 4
 """The most joins of parts of one word."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedStep:
-    """One instruction, and the registers and watched memory after it.
-
-    ``memory`` is text or, if the failure is about other data, what has changed there.
-    """
-
-    address: int
-    registers: dict[str, int]
-    memory: bytes
-
-
-class Search:
-    """The steps of one call, and the state before."""
+class Search(WatchedCall):
+    """The place of a failure among the steps of one call."""
 
     def __init__(
         self,
@@ -57,12 +57,9 @@ class Search:
         ``right`` is what that memory has to be after the call, empty if unknown, and ``start`` its
         address.
         """
-        self._bench = bench
-        self._steps = steps
-        self._before = before
+        super().__init__(bench, before, steps)
         self._seen = seen = [before.memory, *(step.memory for step in steps)]
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
-        self._mask = (1 << 8 * bench.isa.unit) - 1
         self._right = right
         self._watched = range(start, start + len(before.memory))
         self._path = MemoryPath(bench, [step.address for step in steps], self._registers)
@@ -74,6 +71,10 @@ class Search:
         of_differing = self._stores_to(differing)
         self.is_incomplete = bool(wrong or differing) and not of_wrong and not of_differing
         """Whether none of the wrong words was written."""
+        self._needed = needed = [at for at in range(len(right)) if right[at] != before.memory[at]]
+        """The offsets of what has to change, if it is known."""
+        self._misplaced = [] if self._stores_to(needed) or not needed else self._stores
+        """The stores, if all are to other places than the one that has to change."""
         of_both = [at for at in of_wrong if at in of_differing]
         self._judged = of_both or of_wrong or of_differing or self._stores
 
@@ -107,16 +108,42 @@ class Search:
             # A request is accepted at the last conditional branch before the first store.
             end = self._stores[0] if self._stores else len(self._steps)
             return self._question(end, "asked last before the code was written")
+        if self._misplaced:
+            return self._address_maker() or self._last_store()
+        if not self._stores and (idle := self._written_again()) is not None:
+            return idle
         if not self._stores:
-            end, none = self._answer(), "no code was written"
-            place = self._question(end, f"asked last; {none}")
-            if place is not None:
-                return place
-            answer = self._place(end - 1, f"made the answer; {none}", in_slot=True)
-            return answer and at_return(self._bench.variant.spec.port.directory, answer)
+            return self._question(self._answer(), f"asked last; {UNWRITTEN}") or self._answered()
         if self.is_incomplete:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()
+
+    def done_nothing(self) -> Place | None:
+        """What made the answer, if no code was written and no decision was wrong.
+
+        Or the word with which nothing was changed.  None if something was, or for an error.
+        """
+        if self._stores or self.is_refused:
+            return None
+        return self._written_again() or self._answered()
+
+    def _written_again(self) -> Place | None:
+        made = self._rewritten()
+        how = "made the word that was written again"
+        return None if made is None else self._place(made, how, in_slot=True)
+
+    def _answered(self) -> Place | None:
+        isa, code, first = self._bench.isa, self._bench.code, self._answer() - 1
+        # The answer may be the value that the register held already.
+        made = [
+            at
+            for at in range(first, len(self._steps))
+            if registers_in(code.disassembled(self._steps[at].address), isa)[:1]
+            == [isa.abi.results[0]]
+            and not isa.cpu.is_store(code.linked(self._steps[at].address))
+        ]
+        place = self._place([first, *made][-1], f"made the answer; {UNWRITTEN}", in_slot=True)
+        return place and at_return(self._bench.variant.spec.port.directory, place)
 
     def _answer(self) -> int:
         """The number of steps up to the one that wrote the result register last."""
@@ -125,21 +152,10 @@ class Search:
         last = len(self._steps)
         return next((at for at in range(last, 0, -1) if values[at - 1] != values[-1]), last)
 
-    def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
-        """The last conditional branch or move before a step.
-
-        ``beside``: in the same function as the instruction of this step; it may be an inline one.
-        """
-        inside = None if beside is None else self._function(beside)
-        for at in range(end - 1, -1, -1):
-            if not self._is_question(at):
-                continue
-            if inside is not None and self._function(at) != inside:
-                continue
-            executed = self._executed(at, in_slot=False)
-            if is_of_port(self._bench.image, executed[-1]):
-                return question(self._bench.image, executed, how)
-        return None
+    @property
+    def wrote(self) -> bool:
+        """Whether any code was written."""
+        return bool(self._stores)
 
     @property
     def is_refused(self) -> bool:
@@ -192,27 +208,9 @@ class Search:
             if not (near and far[0]) or _distance(near, wrong) == _distance(far[0], wrong):
                 break
             word, name = near, parts[near]
-            steps = range(made - 1, -1, -1)
-            values = self._registers
-            made = next((at for at in steps if values(at)[name] != values(at + 1)[name]), made)
+            last = self._last_write(name, made)
+            made = made if last is None else last
         return made
-
-    def _registers(self, step: int) -> dict[str, int]:
-        """The registers before a step."""
-        return (self._steps[step - 1] if step else self._before).registers
-
-    def _holds(self, step: WatchedStep, word: int) -> bool:
-        """Whether a register holds a word of instructions after a step."""
-        return any(value & self._mask == word for value in step.registers.values())
-
-    def _is_question(self, step: int) -> bool:
-        linked = self._bench.code.linked(self._steps[step].address)
-        return self._bench.isa.cpu.is_conditional(linked)
-
-    def _function(self, step: int) -> object:
-        """The function of an instruction, with the calls of inline functions that it is in."""
-        image, address = self._bench.image, self._steps[step].address
-        return image.function_at(address), image.inlined_calls(address)
 
     def _last_store(self) -> Place | None:
         """The instruction that made the word written last, or wrote it if it existed before.
@@ -255,22 +253,8 @@ class Search:
         changes = [at for at in range(len(self._steps)) if masks[at] != masks[at + 1]]
         return self._of_the_port(changes[-1], "changed the interrupt mask") if changes else None
 
-    def _of_the_port(self, step: int, how: str) -> Place | None:
-        """The port's last instruction up to a step, which may be one of the kernel's."""
-        return last_place(self._bench.image, self._executed(step, in_slot=True), how)
-
     def _made_at(self, step: int) -> Place | None:
         return self._place(step, "made the word that was written", in_slot=True)
-
-    def _place(self, step: int, how: str, *, in_slot: bool = False) -> Place | None:
-        """A step's instruction; None if it is not of the port."""
-        image, executed = self._bench.image, self._executed(step, in_slot=in_slot)
-        return last_place(image, executed, how) if is_of_port(image, executed[-1]) else None
-
-    def _executed(self, step: int, *, in_slot: bool) -> list[int]:
-        """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
-        executed = [one.address for one in self._steps[: step + 1]]
-        return self._bench.code.with_slot(executed) if in_slot else executed
 
     def _maker(self) -> int | None:
         """The first instruction after which a register held the word of `_last_store`.
@@ -311,10 +295,60 @@ class Search:
         old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
         wanted = {*calls(start, self._right)} if self._right else set()
         targets = {target for _, target in new - old - wanted}
-        states = [self._before, *self._steps[: self._judged[-1]]]
-        held = (any(isa.pointed_to(one) in targets for one in s.registers.values()) for s in states)
-        first = next((at for at, holds in enumerate(held) if holds), 0)
-        return first - 1 if first else None
+        made = self._first_held(lambda value: isa.pointed_to(value) in targets)
+        return made if made is None or made < self._judged[-1] else None
+
+    def _address_maker(self) -> Place | None:
+        """What made the address of a store to another place."""
+        bench = self._bench
+        old, new = (self._seen[self._misplaced[0] + more] for more in (0, 1))
+        at = self._watched.start + next(n for n in range(len(old)) if old[n] != new[n])
+        made = self._first_held(lambda value: bench.isa.pointed_to(value) == at)
+        how = "made the address of what was written"
+        place = None if made is None else self._place(made, how, in_slot=True)
+        names = [name for name, value in bench.image.symbols.items() if value == at]
+        return place and where_named(bench.variant.spec.port.directory, place, names)
+
+    def _rewritten(self) -> int | None:
+        """The step that made the word with which the last store changed nothing.
+
+        Its address is in a register, perhaps with an offset, and so is the word.
+        """
+        isa, memory = self._bench.isa, self._before.memory
+        for at in range(len(self._steps) - 1, -1, -1):
+            address, before = self._steps[at].address, self._registers(at)
+            if not isa.cpu.is_store(self._bench.code.linked(address)):
+                continue
+            text = self._bench.code.disassembled(address)
+            names = registers_in(text, isa)
+            more = [0, *(int(number, 0) for number in _OFFSET.findall(text))]
+            start = self._watched.start
+            offsets = [
+                isa.pointed_to(before[name]) + other - start for name in names for other in more
+            ]
+            for offset in (one for one in offsets if one in self._needed):
+                word = isa.value(isa.split(memory[offset:])[0])
+                if any(self._is_word(word, before[name]) for name in names):
+                    return self._last_made(word, at)
+        return None
+
+    def _last_made(self, word: int, before: int) -> int | None:
+        """The last step before another that computed a word; the first that loaded it, if none."""
+        made = [
+            at
+            for at in range(before)
+            for name, value in self._registers(at + 1).items()
+            if self._is_word(word, value) and not self._is_word(word, self._registers(at)[name])
+        ]
+        texts = {at: self._bench.code.disassembled(self._steps[at].address) for at in made}
+        computed = [at for at in made if not _MEMORY.search(texts[at])]
+        return next(iter([*computed[-1:], *made[:1]]), None)
+
+    def _last_write(self, register: str, before: int) -> int | None:
+        """The last step before another that changed a register."""
+        values = self._registers
+        steps = range(before - 1, -1, -1)
+        return next((at for at in steps if values(at)[register] != values(at + 1)[register]), None)
 
     def _byte_maker(self) -> int | None:
         """What put the last wrong byte into memory from which it was copied to the code."""

@@ -2,7 +2,7 @@
 """The places of a port's instructions in its sources."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -197,6 +197,24 @@ def at_return(port: Path, place: Place) -> Place:
     for file, number, answer in _definitions(port, place.function):
         if file == place.file and place.line in (number, number + 1):
             return replace(place, line=answer)
+    return place
+
+
+def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
+    """The place that made an address, moved to the line that names it.
+
+    That is the only line of its C function that has one of these names, or of a function that calls
+    it.  Compilers may give such an instruction the line where the address is used.
+    """
+    word = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
+    levels = (PortLine(place.file, place.line), *place.callers)
+    for level, own in enumerate(levels):
+        lines = lines_below(port, own.file)
+        start = max((at for at in range(min(own.line, len(lines))) if lines[at] == "{"), default=0)
+        end = next((at for at in range(start, len(lines)) if lines[at] == "}"), start)
+        found = [at for at in range(start, end) if word.search(lines[at])]
+        if names and len(found) == 1 and own.line <= end:
+            return replace(place, file=own.file, line=found[0] + 1, callers=place.callers[level:])
     return place
 
 

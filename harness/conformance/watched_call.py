@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The steps of one call of a patching function, with the registers and the watched memory."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.conformance.bench import Bench
+from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.verdict import Place
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedStep:
+    """One instruction, and the registers and watched memory after it.
+
+    ``memory`` is text or, if the failure is about other data, what has changed there.
+    """
+
+    address: int
+    registers: dict[str, int]
+    memory: bytes
+
+
+class WatchedCall:
+    """The steps of one call, and the state before."""
+
+    def __init__(self, bench: Bench, before: WatchedStep, steps: Sequence[WatchedStep]) -> None:
+        self._bench = bench
+        self._before = before
+        self._steps = steps
+        self._mask = (1 << 8 * bench.isa.unit) - 1
+
+    def _registers(self, step: int) -> dict[str, int]:
+        """The registers before a step."""
+        return (self._steps[step - 1] if step else self._before).registers
+
+    def _holds(self, step: WatchedStep, word: int) -> bool:
+        """Whether a register holds a word of instructions after a step."""
+        return any(self._is_word(word, value) for value in step.registers.values())
+
+    def _is_word(self, word: int, value: int) -> bool:
+        return value & self._mask == word
+
+    def _first_held(self, is_it: Callable[[int], bool]) -> int | None:
+        """The first step after which a register holds a value, if none held it before."""
+        states = [self._before, *self._steps]
+        held = (any(map(is_it, state.registers.values())) for state in states)
+        first = next((at for at, holds in enumerate(held) if holds), 0)
+        return first - 1 if first else None
+
+    def _is_question(self, step: int) -> bool:
+        linked = self._bench.code.linked(self._steps[step].address)
+        return self._bench.isa.cpu.is_conditional(linked)
+
+    def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
+        """The last conditional branch or move before a step.
+
+        ``beside``: in the same function as the instruction of this step; it may be an inline one.
+        """
+        inside = None if beside is None else self._function(beside)
+        for at in range(end - 1, -1, -1):
+            if not self._is_question(at):
+                continue
+            if inside is not None and self._function(at) != inside:
+                continue
+            executed = self._executed(at, in_slot=False)
+            if is_of_port(self._bench.image, executed[-1]):
+                return question(self._bench.image, executed, how)
+        return None
+
+    def _function(self, step: int) -> object:
+        """The function of an instruction, with the calls of inline functions that it is in."""
+        image, address = self._bench.image, self._steps[step].address
+        return image.function_at(address), image.inlined_calls(address)
+
+    def _of_the_port(self, step: int, how: str) -> Place | None:
+        """The port's last instruction up to a step, which may be one of the kernel's."""
+        return last_place(self._bench.image, self._executed(step, in_slot=True), how)
+
+    def _place(self, step: int, how: str, *, in_slot: bool = False) -> Place | None:
+        """A step's instruction; None if it is not of the port."""
+        image, executed = self._bench.image, self._executed(step, in_slot=in_slot)
+        return last_place(image, executed, how) if is_of_port(image, executed[-1]) else None
+
+    def _executed(self, step: int, *, in_slot: bool) -> list[int]:
+        """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
+        executed = [one.address for one in self._steps[: step + 1]]
+        return self._bench.code.with_slot(executed) if in_slot else executed
