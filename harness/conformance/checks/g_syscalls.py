@@ -9,7 +9,7 @@ from harness.conformance.answers import locate_answer, locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check
 from harness.conformance.decisions import last_decision
-from harness.conformance.places import ENTERED, LEFT, function_of
+from harness.conformance.places import ENTERED, LEFT, last_place
 from harness.conformance.single_step import MOST_STEPS, single_step
 from harness.conformance.verdict import Layer, Place
 from harness.debugger import return_address
@@ -154,7 +154,8 @@ def every_system_call_is_entered_and_left(bench: Bench) -> None:
     kinds = [event.name for event in events]
     right = kinds == ["sys_enter", "sys_exit"] * len(leaves) + ["sys_enter"]
     message = "entry and exit do not take turns"
-    if not bench.require("C13e", right, message, None, about or EXITS, events=shown):
+    at_exit = partial(_decided, bench, LEFT, LEFT)
+    if not bench.require("C13e", right, message, at_exit, about or EXITS, events=shown):
         about = about or EXITS
     pairs = zip(enters, leaves, strict=False)
     wrong = [str(leave) for enter, leave in pairs if _number(enter) != _number(leave)]
@@ -205,7 +206,8 @@ def _decided(bench: Bench, place: str, function: str, taken: int = 0) -> Place |
     while executed[-1] not in goals and len(executed) < MOST_STEPS:
         executed.append(single_step(bench, executed[-1]))
     how = f"decided last, of what {function} does"
-    return last_decision(bench, executed, how) or function_of(bench.image, function)
+    last = last_place(bench.image, executed, f"{function} did last")
+    return last_decision(bench, executed, how) or last
 
 
 def _number(event: TraceEvent) -> int:
