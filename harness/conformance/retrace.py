@@ -191,6 +191,38 @@ class Retrace(Endings):
         wrote = f"wrote {register} last"
         return self._place(steps, last, wrote, in_slot=True, calls=passed)
 
+    def record(self, function: str) -> Place | None:
+        """Where the stub made its frame record before it calls a C function.
+
+        If it made none, the last instruction in front of the call.
+        """
+        head = self.bench.isa.abi.frame_record
+        made = None if head is None else self._changed_by_stub(head.register, function)
+        if head is None or made is not None:
+            return made
+        steps, of_stub = self._of_stub(function)
+        how = f"comes before the call, with {head.register} still the traced function's"
+        return self._place(steps, of_stub[-1], how) if of_stub else None
+
+    def frame(self, function: str) -> Place | None:
+        """Where the stub made its frame before it calls a C function."""
+        return self._changed_by_stub(self.bench.isa.abi.stack_register, function)
+
+    def _changed_by_stub(self, register: str, function: str) -> Place | None:
+        """The stub's last change of a register before a C function is entered."""
+        steps, of_stub = self._of_stub(function)
+        before = self._way(home=False).before
+        values = [before[register], *(step.registers[register] for step in steps)]
+        made = [at for at in of_stub if values[at] != values[at + 1]]
+        how = f"changed {register} last before {function}"
+        return self._place(steps, made[-1], how, in_slot=True) if made else None
+
+    def _of_stub(self, function: str) -> tuple[Sequence[TracedStep], list[int]]:
+        """The steps before the call of a C function, and which of them are of the stub."""
+        steps = self._way(home=False).steps
+        steps = steps[: max(self._entry(steps, function) - 1, 0)]
+        return steps, [at for at, step in enumerate(steps) if self._is_stub(step)]
+
     def hijack(self) -> Place | None:
         """The port's instruction that made the address of return_to_handler; None if none did.
 

@@ -70,6 +70,8 @@ class TracedCall:
     above: bytes = b""
     called: dict[str, list[Registers]] = field(default_factory=dict)
     """At the entry of each C function that the port called."""
+    returns_to: dict[str, int] = field(default_factory=dict)
+    """The return address at the first entry of each."""
     place: int | None = None
     """The word at retp, at the entry of function_graph_enter."""
     returns: dict[str, list[int]] = field(default_factory=dict)
@@ -198,7 +200,9 @@ def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) ->
             if entries[here] == GRAPH_ENTER and call.place is None:
                 call.place = _word_at_place(bench, registers)
             call.returns.setdefault(entries[here], frame_records(bench, registers))
-            returns[return_address(bench.guest.debugger, isa.abi)] = entries[here]
+            back = return_address(bench.guest.debugger, isa.abi)
+            call.returns_to.setdefault(entries[here], back)
+            returns[back] = entries[here]
         else:
             clobber(bench, returns.pop(here))
 

@@ -206,7 +206,7 @@ def a_call_of_the_tracer(bench: Bench) -> None:
         told = f"{what} came {count} times to the tracer"
         if bench.require(reached, count == 1, told, retrace.last_instruction) or count:
             judge_tracer(retrace, call, what)
-            judge_records(bench, call, TRACER, what)
+            judge_records(retrace, call, TRACER, what)
         if not dynamic and PREPARE in bench.image.symbols:
             told = f"{what} came to {PREPARE}"
             came = partial(retrace.decision, PREPARE)
@@ -260,8 +260,9 @@ def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
     judge_entry(retrace, call.before, seen, what, TRACER, "C1e", "C1g")
 
 
-def judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> None:
+def judge_records(retrace: Retrace, call: TracedCall, function: str, what: str) -> None:
     """The innermost return addresses in the frame records, if the ABI has them."""
+    bench = retrace.bench
     if not bench.isa.abi.frame_record or function not in call.returns:
         return
     # The function may have made its record before the site.
@@ -278,19 +279,21 @@ def judge_records(bench: Bench, call: TracedCall, function: str, what: str) -> N
         "C14b",
         found == expected,
         f"{what}: from {function} an unwinder does not come to the function and its callers",
-        partial(function_of, bench.image, caller) if caller else None,
+        partial(_record, retrace, function, caller) if caller else None,
         f"the frame record of {caller}" if caller else "",
         expected=[bench.image.symbolize(address) for address in expected],
         found=[bench.image.symbolize(address) for address in found],
     )
 
 
+def _record(retrace: Retrace, function: str, caller: str) -> Place | None:
+    """Where the stub has made its frame record, or the stub."""
+    return retrace.record(function) or function_of(retrace.bench.image, caller)
+
+
 def _called_by(bench: Bench, call: TracedCall, function: str) -> str:
-    """The stub that called a C function; empty where no register tells."""
-    image, register = bench.image, bench.isa.abi.return_register
-    if not register:
-        return ""
-    caller = image.function_at(bench.isa.pointed_to(call.first(function)[register]))
+    """The stub that called a C function."""
+    caller = bench.image.function_at(call.returns_to[function])
     # A stub that is patched goes on to this one, and the frame is its own.
     if caller and caller.name == "ftrace_graph_caller" and Switch(bench).dynamic:
         caller = bench.code.stub

@@ -104,7 +104,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
                 bench.require(reached, count == 1, told, retrace.last_instruction)
                 if count:
                     judge_tracer(retrace, call, what)
-            judge_records(bench, call, prepare_of(bench.image), what)
+            judge_records(retrace, call, prepare_of(bench.image), what)
             if judge_graph_entry(retrace, call, what):
                 _compare_hijacked(retrace, call, what)
 

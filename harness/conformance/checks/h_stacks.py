@@ -2,11 +2,16 @@
 """Stack traces taken in the tracer, through the port's stubs."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
+from harness.conformance import switch
 from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import LEAF, traced
 from harness.conformance.checks.c_events import Watched, watch
 from harness.conformance.checks.registry import BOTH, check
+from harness.conformance.retrace import Retrace
+from harness.conformance.verdict import Place
 from harness.isa import CallSite
 from harness.oracle import Call, Return
 from harness.trace import FunctionEvent, TraceEvent
@@ -99,6 +104,7 @@ def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
             clause,
             not wrong,
             f"{len(wrong)} of {len(pairs)} stack traces {when} are not who called whom",
+            partial(_frame, bench),
             traces=lambda: [
                 line
                 for call, chain, callers in wrong[:3]
@@ -111,6 +117,11 @@ def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
                 )
             ],
         )
+
+
+def _frame(bench: Bench) -> Place | None:
+    """Where the stub makes its frame, whose record or table is wrong."""
+    return Retrace(bench, partial(traced, bench, LEAF)).frame(switch.TRACER)
 
 
 def _with_stacks(events: Sequence[TraceEvent]) -> Iterator[tuple[FunctionEvent, list[int]]]:

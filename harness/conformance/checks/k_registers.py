@@ -17,6 +17,7 @@ from harness.conformance.checks.j_tracers import (
 )
 from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.places import place_of
+from harness.conformance.retrace import Retrace
 from harness.conformance.selftests import Selftest
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
@@ -62,7 +63,8 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
     """``below``: contents of the stack below the site; by default random values, and once zeros."""
     abi, mask = bench.isa.abi, bench.isa.mask
     entry, tracer = (bench.image.address_of(one) for one in (stub, SELFTEST))
-    call = come_to(bench, watched(bench, name, stub=stub))
+    prepare = partial(watched, bench, name, stub=stub)
+    call = come_to(bench, prepare())
     lay_out(bench, call)
     if name == LEAF and not below:
         # Values that the stub does not store, or stores from another register, are zero then.
@@ -77,7 +79,9 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
     there = bench.registers.read()
     if stub == REGS_STUB:
         call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
-        judge_records(bench, call, SELFTEST, f"a traced call of {name} through {stub}")
+        call.returns_to[SELFTEST] = bench.isa.pointed_to(there[abi.return_register])
+        retrace = Retrace(bench, prepare)
+        judge_records(retrace, call, SELFTEST, f"a traced call of {name} through {stub}")
     bench.run_to(there[abi.return_register] & mask)
     found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
     if stub == REGS_STUB:
