@@ -175,7 +175,7 @@ class Search(WatchedCall):
         if isa.unit == 1:
             made = self._path.compared(asked, self._watched)
             return None if made is None else self._place(made, how)
-        site = {isa.value(one) for one in isa.split(self._before.memory)}
+        site = {word for _, word in self._words(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
             text = self._bench.code.disassembled(self._steps[at].address)
@@ -266,22 +266,25 @@ class Search(WatchedCall):
         store = self._judged[-1]
         isa = self._bench.isa
         old, right = self._seen[store], self._right
-        changed: list[tuple[int, int | None]] = []
-        at = 0
-        for code in isa.split(self._seen[store + 1]):
-            place = slice(at, at + len(code))
-            if code != old[place]:
-                known = isa.value(right[place]) if right else None
-                changed.append((isa.value(code), known))
-            at = place.stop
-        pairs = (pair for pair in changed if pair[0] != pair[1])
-        word, wanted = next(pairs, changed[0] if changed else (0, None))
-        # A nop of zeros, or a value that was already in a register, shows nothing.
-        if not word or self._holds(self._before, word):
-            return None
-        made = (at for at, step in enumerate(self._steps[:store]) if self._holds(step, word))
-        step = next(made, None)
-        return step if step is None or wanted is None else self._part(step, word, wanted)
+        wanted = dict(self._words(right))
+        changed = [
+            (word, wanted.get(at))
+            for (at, word), (_, was) in zip(
+                self._words(self._seen[store + 1]), self._words(old), strict=True
+            )
+            if word != was
+        ]
+        wrong = [pair for pair in changed if pair[0] != pair[1]] or changed
+        # Words of long instructions that begin at each short one overlap.
+        for word, known in wrong if isa.unit < isa.longest else wrong[:1]:
+            # A nop of zeros, or a value that was already in a register, shows nothing.
+            if not word or self._holds(self._before, word):
+                continue
+            held = (at for at, step in enumerate(self._steps[:store]) if self._holds(step, word))
+            made = next(held, None)
+            if made is not None:
+                return made if known is None else self._part(made, word, known)
+        return None
 
     def _chosen(self) -> int | None:
         """The first step after which a register held an address that the code calls wrongly.
@@ -327,7 +330,7 @@ class Search(WatchedCall):
                 isa.pointed_to(before[name]) + other - start for name in names for other in more
             ]
             for offset in (one for one in offsets if one in self._needed):
-                word = isa.value(isa.split(memory[offset:])[0])
+                word = self._word(memory[offset : offset + isa.longest])
                 if any(self._is_word(word, before[name]) for name in names):
                     return self._last_made(word, at)
         return None

@@ -28,7 +28,17 @@ class WatchedCall:
         self._bench = bench
         self._before = before
         self._steps = steps
-        self._mask = (1 << 8 * bench.isa.unit) - 1
+        self._mask = (1 << 8 * bench.isa.longest) - 1
+
+    def _word(self, code: bytes) -> int:
+        """An instruction as the port loads and stores it."""
+        return int.from_bytes(code, self._bench.isa.code_byteorder)
+
+    def _words(self, text: bytes) -> list[tuple[int, int]]:
+        """The long instructions that begin at each unit, with their offsets."""
+        size, unit = self._bench.isa.longest, self._bench.isa.unit
+        ends = range(size, len(text) + 1, unit)
+        return [(end - size, self._word(text[end - size : end])) for end in ends]
 
     def _registers(self, step: int) -> dict[str, int]:
         """The registers before a step."""
