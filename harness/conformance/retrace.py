@@ -167,12 +167,15 @@ class Retrace(Endings):
                 return self._place(steps, at, "wrote that memory last", in_slot=True)
         return None
 
-    def origin(self, register: str, function: str, *, home: bool = False) -> Place | None:
+    def origin(
+        self, register: str, function: str, *, home: bool = False, again: bool = False
+    ) -> Place | None:
         """Where the value in a register at the entry of a C function came from.
 
         The port's first instruction after which any register held that value, or the one that last
         wrote the register, if a register held it all the time.  A stack pointer is no argument
-        before it is copied.
+        before it is copied.  ``again``: the last such instruction, as the value was lost and made
+        again for this function.
         """
         before, _, steps, _ = self._way(home)
         end = self._entry(steps, function)
@@ -182,7 +185,9 @@ class Retrace(Endings):
         but = () if register == stack else (stack,)
         passed = open_calls(self.bench.image, [step.address for step in steps[: end + 1]])
         value = steps[end - 1].registers[register]
-        for at in self._makes(before, steps[:end], lambda found: found == value, but):
+        makes = list(self._makes(before, steps[:end], lambda found: found == value, but))
+        if makes:
+            at = makes[-1 if again else 0]
             made = f"made what is in {register}"
             in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)

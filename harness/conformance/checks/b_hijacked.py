@@ -281,7 +281,7 @@ def _wrong_frame_pointer(
     callers = [call.landing[name] & isa.mask for name in names if name in call.landing]
     first, second = ([*callers, pointer].index(pointer) for pointer in (came_out, went_in))
     if first < second:
-        return retrace.origin(arguments[2], GRAPH_ENTER)
+        return retrace.origin(arguments[2], GRAPH_ENTER, again=True)
     return retrace.origin(arguments[0], HANDLER, home=True)
 
 
