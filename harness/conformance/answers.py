@@ -2,6 +2,7 @@
 """The line that a wrong answer of a port's function comes from, or a wrong argument of its call."""
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.decisions import last_decision
 from harness.conformance.patching_search import STATUS
 from harness.conformance.places import last_place
 from harness.conformance.single_step import MOST_STEPS, single_step
@@ -17,6 +18,20 @@ def locate_answer(bench: Bench, function: str, *arguments: int) -> Place | None:
     place = locate_write(bench, bench.isa.abi.results[0], bench.image.address_of(CALL_RETURNS))
     bench.registers.put_back(before)
     return place
+
+
+def locate_decision(bench: Bench, function: str, *arguments: int) -> Place | None:
+    """Call a function once more: the port's last conditional branch or move.
+
+    The registers are restored.
+    """
+    before = bench.enter(bench.image.address_of(function), *arguments)
+    goal = bench.image.address_of(CALL_RETURNS) & bench.isa.mask
+    executed = [bench.guest.debugger.read_register(bench.isa.abi.pc_register) & bench.isa.mask]
+    while executed[-1] != goal and len(executed) < MOST_STEPS:
+        executed.append(single_step(bench, executed[-1]))
+    bench.registers.put_back(before)
+    return last_decision(bench, executed, "decided last what to answer")
 
 
 def locate_write(bench: Bench, register: str, end: int) -> Place | None:

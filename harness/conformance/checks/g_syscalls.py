@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from harness.conformance.answers import locate_answer, locate_write
+from harness.conformance.answers import locate_answer, locate_decision, locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check
 from harness.conformance.decisions import last_decision
@@ -283,12 +283,18 @@ def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
             "C13f",
             address not in functions,
             f"arch_syscall_addr({number}) is the function of a system call",
-            partial(locate_answer, bench, "arch_syscall_addr", number & bench.isa.mask),
+            partial(_no_number, bench, number & bench.isa.mask),
             NO_NUMBERS,
             found=bench.image.symbolize(address),
         )
     for at, held in beside.items():
         bench.write_memory(at, held)
+
+
+def _no_number(bench: Bench, number: int) -> Place | None:
+    """Where the port took a number for one of a system call."""
+    request = "arch_syscall_addr", number
+    return locate_decision(bench, *request) or locate_answer(bench, *request)
 
 
 @check("C13f", "C13g", variants=BOTH, features=TRACED, layer=Layer.CALL)
