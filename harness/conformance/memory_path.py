@@ -49,6 +49,14 @@ class MemoryPath:
 
         That is the last one that did more than to move it; None if a byte was there before.
         """
+        return self._origin(store, address)[0]
+
+    def held_at(self, store: int, address: int) -> int | None:
+        """The address in memory where that byte was before; None if a step has made it."""
+        return self._origin(store, address)[1]
+
+    def _origin(self, store: int, address: int) -> tuple[int | None, int | None]:
+        """What `source` and `held_at` return."""
         step: int | None = store
         last_store = store
         while step is not None:
@@ -56,23 +64,23 @@ class MemoryPath:
             if self._is_store(step):
                 made = self._wrote(names[-1], step) if names else None
                 if made is None:
-                    return None if step == store else step
+                    return (None if step == store else step), None
                 address -= bytes_.start
                 last_store, step = step, made
             elif self._result(step) is Computes.REORDERED:
                 # gcc has merged stores of bytes, and knows no line of what puts them in order.
-                return last_store
+                return last_store, None
             elif self._result(step) is not Computes.COPY:
-                return step
+                return step, None
             elif bytes_:
                 address += bytes_.start
                 step = self.stored(address, step)
             else:
                 made = self._wrote(names[-1], step) if len(names) > 1 else None
                 if made is None:
-                    return step
+                    return step, None
                 step = made
-        return None
+        return None, address
 
     def _wrote(self, register: str, before: int) -> int | None:
         """The last step before another whose result is a register."""

@@ -9,6 +9,7 @@ from harness.conformance.findings import FETCHED, WHOLE
 from harness.conformance.memory_path import COMPARED_BEFORE, MemoryPath
 from harness.conformance.places import (
     at_return,
+    definition_of,
     where_named,
 )
 from harness.conformance.registers import registers_in
@@ -222,7 +223,7 @@ class Search(WatchedCall):
         if chosen is not None:
             return self._place(chosen, "made the address that is called", in_slot=True)
         made = self._byte_maker() if self._bench.isa.unit == 1 else self._maker()
-        place = None if made is None else self._made_at(made)
+        place = self._copied() if made is None else self._made_at(made)
         return place or self._of_the_port(self._judged[-1], WROTE)
 
     def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
@@ -355,11 +356,24 @@ class Search(WatchedCall):
 
     def _byte_maker(self) -> int | None:
         """What put the last wrong byte into memory from which it was copied to the code."""
+        return self._path.source(*self._wrong_byte())
+
+    def _wrong_byte(self) -> tuple[int, int]:
+        """The last store of a wrong byte, and its address."""
         store = self._judged[-1]
         offsets = range(len(self._seen[-1]))
         differs = [at for at in offsets if self._seen[store][at] != self._seen[store + 1][at]]
         wrong = [at for at in differs if self._right and self._seen[-1][at] != self._right[at]]
-        return self._path.source(store, self._watched.start + [*wrong, *differs][0])
+        return store, self._watched.start + [*wrong, *differs][0]
+
+    def _copied(self) -> Place | None:
+        """The definition of the object that the wrong byte was copied from."""
+        bench = self._bench
+        held = self._path.held_at(*self._wrong_byte()) if bench.isa.unit == 1 else None
+        if held is None:
+            return None
+        name = bench.image.object_at(held).partition("+")[0]
+        return definition_of(bench.variant.spec.port.directory, name)
 
     def _maintenance(self) -> Place | None:
         """The port's call of cache maintenance, or its own maintenance, after the last store."""

@@ -49,8 +49,10 @@ _DEFINITION = (
     r"\s*#\s*define\s+{0}\b"
     r"|\s*(?:SYM_\w+(?<!_END)|ENTRY|NESTED|LEAF)\(\s*{0}\b"
     r"|[A-Za-z_][\w\s*]*\b{0}\s*\([^;]*$"
+    r"|[A-Za-z_][\w\s*]*\b{0}\s*(?:\[[^=;]*)?=[^=]"
 )
-"""The first line of a macro, of a function or label in assembly, or of a function in C."""
+"""The first line of a macro, of a function or label in assembly, or of a function or an object
+with a value in C."""
 
 _IF, _ENDIF = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")
 
