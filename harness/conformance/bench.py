@@ -159,7 +159,8 @@ class Bench:
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
         found = None if boot else self._located(self.locate)
-        about = BOOT if boot else subject_of_end(error, seen)
+        home = map(self.isa.hex, self.registers.home_words)
+        about = BOOT if boot else subject_of_end(error, seen, [*home])
         if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
             found = executed(self.guest, HUNG) or found
         self._died = True

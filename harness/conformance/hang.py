@@ -5,10 +5,10 @@ The time is that of QEMU's threads, so that the load of the host has no influenc
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
-from harness.conformance.verdict import FRAME_POINTER, UNLOADED
+from harness.conformance.verdict import FRAME_POINTER, HOME_AREA, UNLOADED
 from harness.errors import GuestDied, GuestError, HarnessError
 
 RUNNING = 0.5
@@ -48,10 +48,16 @@ BAD_FRAME_POINTER = "Bad frame pointer: "
 """Of the kernel's panic, with FUNCTION_GRAPH_FP_TEST."""
 
 
-def subject_of_end(error: HarnessError, seen: str) -> str:
-    """What the failures are about of a check that an error has ended; ``seen`` is its evidence."""
+def subject_of_end(error: HarnessError, seen: str, home: Collection[str] = ()) -> str:
+    """What the failures are about of a check that an error has ended; ``seen`` is its evidence.
+
+    ``home`` are the words, in hexadecimal, that are written to the home areas of called functions.
+    """
     if isinstance(error, NotLoaded):
         return UNLOADED
+    # The guest went where such a word points.
+    if any(word in seen.partition("\n")[0] for word in home):
+        return HOME_AREA
     return FRAME_POINTER if BAD_FRAME_POINTER in seen else ""
 
 

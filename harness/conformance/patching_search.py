@@ -3,15 +3,12 @@
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
 from harness.conformance.memory_path import COMPARED_BEFORE, MemoryPath
-from harness.conformance.places import (
-    at_return,
-    definition_of,
-    where_named,
-)
+from harness.conformance.places import at_return, definition_of, where_named
 from harness.conformance.registers import registers_in
 from harness.conformance.verdict import (
     HALF_DONE,
@@ -372,8 +369,9 @@ class Search(WatchedCall):
         held = self._path.held_at(*self._wrong_byte()) if bench.isa.unit == 1 else None
         if held is None:
             return None
-        name = bench.image.object_at(held).partition("+")[0]
-        return definition_of(bench.variant.spec.port.directory, name)
+        directory, name = bench.variant.spec.port.directory, bench.image.object_at(held)
+        place = definition_of(directory, name) if name else None
+        return place and replace(place, how="has the byte that was written")
 
     def _maintenance(self) -> Place | None:
         """The port's call of cache maintenance, or its own maintenance, after the last store."""

@@ -21,6 +21,10 @@ _PART = (
 _HEX = re.compile(r"0x([0-9a-fA-F]+)")
 
 
+HOME = 8
+"""The number of the set of patterns for home areas."""
+
+
 class RegisterFile:
     """The registers of the stopped CPU; values are bit patterns."""
 
@@ -97,6 +101,15 @@ class RegisterFile:
                 for part, constant in self._isa.abi.float_parts(name, 100 * number + index).items()
             }
         )
+
+    def words(self, number: int, size: int) -> list[int]:
+        """Patterns for so many bytes of memory; ``number`` selects the set."""
+        return [self.pattern(number, index) for index in range(size // self._isa.word_size)]
+
+    @property
+    def home_words(self) -> list[int]:
+        """What the home area of a function's arguments is overwritten with."""
+        return self.words(HOME, self._isa.abi.home_area)
 
     def pattern(self, number: int, index: int) -> int:
         """An odd word with no two equal bytes, not near any address of a guest."""

@@ -39,7 +39,7 @@ MOST_STOPS = 16
 MOST_RECORDS = 5
 """The most frame records that are followed."""
 
-AT_SITE, IN_CALL, AT_LANDING = 1, 2, 3
+AT_SITE, IN_CALL, AT_LANDING, BELOW_STACK = 1, 2, 3, 7
 """The numbers of the sets of patterns."""
 
 Registers = dict[str, int]
@@ -243,12 +243,15 @@ def clobber(bench: Bench, function: str) -> None:
     floats = abi.float_scratch if floating_point else ()
     bench.registers.fill([name for name in abi.scratch if name not in kept], floats, IN_CALL)
     stack = bench.registers.read()[isa.abi.stack_register]
-    below = 256
+    below, home = 256, bench.registers.home_words
     debugger = bench.guest.debugger
-    debugger.restore_memory(stack - below, _noise(bench, below + abi.home_area))
+    debugger.restore_memory(stack - below, _noise(bench, below) + _bytes_of(bench, home))
 
 
 def _noise(bench: Bench, size: int) -> bytes:
-    word = bench.isa.word_size
-    words = [bench.registers.pattern(7, index) for index in range(size // word)]
-    return b"".join(value.to_bytes(word, bench.isa.byteorder) for value in words)
+    return _bytes_of(bench, bench.registers.words(BELOW_STACK, size))
+
+
+def _bytes_of(bench: Bench, words: Sequence[int]) -> bytes:
+    word, order = bench.isa.word_size, bench.isa.byteorder
+    return b"".join(value.to_bytes(word, order) for value in words)
