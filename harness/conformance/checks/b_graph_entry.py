@@ -6,6 +6,7 @@ from functools import partial
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import judge_entry, traced, wrong_ip
 from harness.conformance.checks.registry import DYNAMIC
+from harness.conformance.comparison import expected_behind
 from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.traced_call import GRAPH_ENTER, LANDING, TracedCall, prepare_of
@@ -90,7 +91,9 @@ def _judge_retp(retrace: Retrace, call: TracedCall, what: str) -> None:
 def _replaced(bench: Bench, call: TracedCall) -> list[int]:
     """Addresses of words on the function's stack that have the address of return_to_handler now."""
     isa, landing = bench.isa, bench.image.symbols.get(LANDING)
-    first, stack = (seen[isa.abi.stack_register] & isa.mask for seen in (call.before, call.behind))
+    # The stub may have left another stack pointer.
+    behind = expected_behind(isa.abi, call.site.form, call.before)
+    first, stack = (seen[isa.abi.stack_register] & isa.mask for seen in (call.before, behind))
     size, order = isa.word_size, bench.image.byteorder
     words = range(max(stack - first, 0), len(call.above_behind), size)
     return [

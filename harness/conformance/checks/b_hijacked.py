@@ -197,7 +197,11 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         if not bench.require("C5c", count == 1, message, retrace.last_instruction):
             continue
         seen = call.first(HANDLER)
-        judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e", home=True)
+        if landing[bench.isa.abi.stack_register] % bench.isa.abi.stack_alignment:
+            # It was misaligned already when the function returned.
+            bench.mark_unfinished()
+        else:
+            judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e", home=True)
         _judge_frame_pointer(retrace, call, what)
         # Other clauses require the frame pointer; without it no frame can be found.
         if call.linked:
