@@ -69,6 +69,16 @@ class Retrace(Endings):
             raise error
         bench.mark_unfinished()
 
+    def is_wrong_behind(self, judge: Callable[[TracedCall], None]) -> bool:
+        """Whether a call whose guest died on the way home was wrong behind its site already."""
+        before = _failures(self.bench)
+        if self.call is not None and self.call.behind:
+            judge(self.call)
+        wrong = _failures(self.bench) > before
+        if wrong:
+            self.bench.mark_unfinished()
+        return wrong
+
     def go_alone(self, prepare: Prepare, error: NotReached, *, home: bool) -> TracedCall:
         """Make the call that the guest did not reach, prepared in another way from now on.
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.checks.b_frame_records import judge_records
 from harness.conformance.checks.registry import (
     BOTH,
     DYNAMIC,
@@ -16,7 +17,6 @@ from harness.conformance.checks.registry import (
 )
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.decisions import parting
-from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
@@ -30,7 +30,7 @@ from harness.conformance.verdict import Layer, Place
 from harness.debugger import return_address
 from harness.errors import GuestDied
 from harness.isa import CallSite
-from harness.tracer import has_graph_tracer, has_one_slot
+from harness.tracer import has_graph_tracer
 
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that accept any register values: a leaf, and one that calls others."""
@@ -61,6 +61,11 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                 except NotReached as error:
                     groups = dict.fromkeys(GROUPS, clauses[0])
                     retrace.go_first(error, partial(judge_first, retrace, groups))
+                    return
+                except GuestDied:
+                    groups = dict.fromkeys(GROUPS, clauses[0])
+                    if not retrace.is_wrong_behind(partial(_compare, retrace, groups, what)):
+                        raise
                     return
             untouched = ("C4b",) if state == NO_TRACER_SET else clauses
             for function, broken in ((TRACER, clauses), (GRAPH_ENTER, untouched)):
@@ -199,7 +204,9 @@ def a_call_of_the_tracer(bench: Bench) -> None:
             retrace.go_first(error, partial(judge_first, retrace, clauses), first)
             return
         except GuestDied as error:
-            if not _is_lost(retrace, what, reached, error):
+            if not _is_lost(retrace, what, reached, error) and not retrace.is_wrong_behind(
+                partial(_compare, retrace, clauses, what)
+            ):
                 raise
             return
         count = len(call.called.get(TRACER, ()))
@@ -230,9 +237,13 @@ def _is_lost(retrace: Retrace, what: str, reached: str, error: GuestDied) -> boo
     return True
 
 
+def _compare(retrace: Retrace, clauses: dict[str, str], what: str, call: TracedCall) -> None:
+    compare(retrace, call, what, clauses)
+
+
 def judge_first(retrace: Retrace, clauses: dict[str, str], call: TracedCall) -> None:
     """Judge the first call of the workload instead of one that the guest does not reach."""
-    compare(retrace, call, "the first call of the workload", clauses)
+    _compare(retrace, clauses, "the first call of the workload", call)
 
 
 def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
@@ -258,46 +269,6 @@ def judge_tracer(retrace: Retrace, call: TracedCall, what: str) -> None:
             message = f"{what}: parent_ip is not the plain address"
             bench.require("C2d", right, message, of_parent, **told)
     judge_entry(retrace, call.before, seen, what, TRACER, "C1e", "C1g")
-
-
-def judge_records(retrace: Retrace, call: TracedCall, function: str, what: str) -> None:
-    """The innermost return addresses in the frame records, if the ABI has them."""
-    bench = retrace.bench
-    if not bench.isa.abi.frame_record or function not in call.returns:
-        return
-    # The function may have made its record before the site.
-    beyond = [address for address in call.outer if address != call.caller]
-    expected = [bench.sites.resumes(call.site), call.caller, *beyond[:1]]
-    found = call.returns[function]
-    if has_one_slot(bench.image.symbols):
-        # The list function has come in between.
-        stub = bench.code.stub
-        found = [at for at in found if bench.image.function_at(at) != stub]
-    found = found[: len(expected)]
-    caller = _called_by(bench, call, function)
-    bench.require(
-        "C14b",
-        found == expected,
-        f"{what}: from {function} an unwinder does not come to the function and its callers",
-        partial(_record, retrace, function, caller) if caller else None,
-        f"the frame record of {caller}" if caller else "",
-        expected=[bench.image.symbolize(address) for address in expected],
-        found=[bench.image.symbolize(address) for address in found],
-    )
-
-
-def _record(retrace: Retrace, function: str, caller: str) -> Place | None:
-    """Where the stub has made its frame record, or the stub."""
-    return retrace.record(function) or function_of(retrace.bench.image, caller)
-
-
-def _called_by(bench: Bench, call: TracedCall, function: str) -> str:
-    """The stub that called a C function."""
-    caller = bench.image.function_at(call.returns_to[function])
-    # A stub that is patched goes on to this one, and the frame is its own.
-    if caller and caller.name == "ftrace_graph_caller" and Switch(bench).dynamic:
-        caller = bench.code.stub
-    return caller.name if caller else ""
 
 
 def judge_entry(

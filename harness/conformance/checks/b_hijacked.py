@@ -9,9 +9,9 @@ from harness.conformance.checks.b_crossing import (
     LEAF,
     OTHER,
     judge_entry,
-    judge_records,
     judge_tracer,
 )
+from harness.conformance.checks.b_frame_records import judge_records
 from harness.conformance.checks.b_graph_entry import (
     at_prepare,
     graph_stub,

@@ -5,7 +5,8 @@ from functools import partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import compared, out_of_reach, refused, spoilt
-from harness.conformance.checks.b_crossing import LEAF, OTHER, judge_records
+from harness.conformance.checks.b_crossing import LEAF, OTHER
+from harness.conformance.checks.b_frame_records import judge_records
 from harness.conformance.checks.f_modules import RUN, load, sites_of
 from harness.conformance.checks.j_tracers import (
     STUB,

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The frame records of a traced call, if the ABI has them."""
+
+from functools import partial
+
+from harness.conformance.bench import Bench
+from harness.conformance.places import function_of
+from harness.conformance.retrace import Retrace
+from harness.conformance.switch import Switch
+from harness.conformance.traced_call import TracedCall
+from harness.conformance.verdict import Place
+from harness.tracer import has_one_slot
+
+
+def judge_records(retrace: Retrace, call: TracedCall, function: str, what: str) -> None:
+    """The innermost return addresses in the frame records, if the ABI has them."""
+    bench = retrace.bench
+    if not bench.isa.abi.frame_record or function not in call.returns:
+        return
+    # The function may have made its record before the site.
+    beyond = [address for address in call.outer if address != call.caller]
+    expected = [bench.sites.resumes(call.site), call.caller, *beyond[:1]]
+    found = call.returns[function]
+    if has_one_slot(bench.image.symbols):
+        # The list function has come in between.
+        stub = bench.code.stub
+        found = [at for at in found if bench.image.function_at(at) != stub]
+    found = found[: len(expected)]
+    caller = _called_by(bench, call, function)
+    bench.require(
+        "C14b",
+        found == expected,
+        f"{what}: from {function} an unwinder does not come to the function and its callers",
+        partial(_record, retrace, function, caller) if caller else None,
+        f"the frame record of {caller}" if caller else "",
+        expected=[bench.image.symbolize(address) for address in expected],
+        found=[bench.image.symbolize(address) for address in found],
+    )
+
+
+def _record(retrace: Retrace, function: str, caller: str) -> Place | None:
+    """Where the stub has made its frame record, or the stub."""
+    return retrace.record(function) or function_of(retrace.bench.image, caller)
+
+
+def _called_by(bench: Bench, call: TracedCall, function: str) -> str:
+    """The stub that called a C function."""
+    caller = bench.image.function_at(call.returns_to[function])
+    # A stub that is patched goes on to this one, and the frame is its own.
+    if caller and caller.name == "ftrace_graph_caller" and Switch(bench).dynamic:
+        caller = bench.code.stub
+    return caller.name if caller else ""
