@@ -245,6 +245,75 @@ import pytest
             "_mcount",
             "ftrace_stub",
         ),
+        # A slot's right code is known: the store went to another place, or changed nothing.
+        (
+            "aarch64-virt",
+            "graph-in-the-slot-of-the-tracer",
+            ["C11c"],
+            "C11c",
+            "ftrace_enable_ftrace_graph_caller",
+            "= (u32 *)ftrace_call",
+        ),
+        (
+            "aarch64-virt",
+            "slot-not-cleared",
+            ["C10b"],
+            "C10b",
+            "ftrace_update_ftrace_func",
+            "old = READ_ONCE(*insn)",
+        ),
+        # Nothing was written, and no other decision would have switched the site.
+        (
+            "aarch64-virt",
+            "nop-not-written",
+            ["C8g"],
+            "C8g",
+            "ftrace_make_nop",
+            "-EINVAL : 0",
+        ),
+        # The frame pointer is the function's in front of the call; and a table is of this frame.
+        (
+            "aarch64-virt",
+            "stub-without-a-frame-record",
+            ["C14b"],
+            "C14b",
+            "ftrace_caller",
+            "trace_arguments",
+        ),
+        (
+            "aarch64-virt",
+            "unwind-table-of-another-frame",
+            ["C14b"],
+            "C14b",
+            "ftrace_caller",
+            "save_state",
+        ),
+        # Four ways out of the stub die of what a callee has written above the stack pointer.
+        (
+            "mips-malta",
+            "no-home-area",
+            ["C1a", "C4c"],
+            "C1a",
+            "_mcount",
+            "LONG_L\t$t9, SAVED_RA($sp)",
+        ),
+        # What decides about events of system calls.
+        (
+            "mips-malta",
+            "flag-inverted",
+            ["C13c", "C13d"],
+            "C13d",
+            "syscall_trace_enter",
+            "_TIF_SYSCALL_TRACEPOINT",
+        ),
+        (
+            "mips-malta",
+            "other-numbers-are-write",
+            ["C13f"],
+            "C13f",
+            "arch_syscall_addr",
+            "sys_call_table[nr",
+        ),
     ],
 )
 def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, has_line):

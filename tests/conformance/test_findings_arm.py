@@ -1,8 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Findings that need arm: its ABI knows no frame record."""
+"""Findings that need arm: an ABI without frame records, and T32 code in halfwords."""
+
+import pytest
 
 
 def test_the_frame_pointer_that_the_caller_does_not_have_is_wrong(has_line):
     """The kernel is given it on the way in, and the one of the caller on the way out."""
     mutants = ["frame-pointer-of-the-function"]
     has_line("arm-virt", mutants, ["C6b"], "C6b", "ftrace_graph_caller", "graph_arguments")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "clauses", "clause", "function", "line"),
+    [
+        # In a register the first halfword of an instruction is the lower one.
+        ("pc-not-ahead", ["C9a"], "C9a", "encode_branch", "*insn = opcode | T32("),
+        # The stack pointer is wrong behind the site, and so is all that follows.
+        (
+            "pushed-word-left",
+            ["C1c", "C5e", "C8f", "C12a"],
+            "C8f",
+            "ftrace_caller",
+            "restore_state_and_return",
+        ),
+        # The guest dies on the way home, and its registers were wrong before.
+        (
+            "lr-not-restored",
+            ["C1b", "C4c", "C8f"],
+            "C8f",
+            "ftrace_caller",
+            "restore_state_and_return",
+        ),
+        # Compilers push in front of a site: only some functions' stacks are misaligned.
+        ("stack-off-by-a-word", ["C1e"], "C1e", "ftrace_caller", "save_state"),
+    ],
+)
+def test_a_fault_of_t32_code_has_its_line(mutant, clauses, clause, function, line, has_line):
+    has_line("arm-virt-thumb", [mutant], clauses, clause, function, line)

@@ -19,10 +19,23 @@ import pytest
         ("breakpoints-of-others-handled", "C9j", "ftrace_int3_handler", "regs->pc ="),
         # Of many stores, one is neither the breakpoint nor the last.
         ("nop-between-two-tracers", "C10c", "ftrace_update_ftrace_func", "text[0] = insn"),
+        # A wrong byte was copied from a constant.
+        ("five-nops", "C9a", "nop", "{ { 0x90, 0x1f"),
+        # The static stub never comes to the tracer, so it is not what it restores.
+        ("address-of-the-pointer-called", "C3b", "ftrace_trace_caller", "ftrace_trace_function"),
+        # The first instruction of the function is the kernel's, and long.
+        ("flag-of-the-entry-ignored", "C13c", "syscall_trace_enter", "if (current->flags)"),
     ],
 )
 def test_a_fault_of_code_in_bytes_has_its_line(mutant, clause, function, line, has_line):
     has_line("x86_64-q35", [mutant], [clause], clause, function, line)
+
+
+@pytest.mark.parametrize("mutant", ["return-address-of-the-stub", "place-one-word-too-high"])
+def test_another_word_than_the_return_address_is_one_finding(mutant, has_line):
+    """The call has left it on the stack: its address is known, and so is who made another one."""
+    clauses = ["C1j", "C4c", "C4d", "C12a"]
+    has_line("x86_64-q35", [mutant], clauses, "C4d", "ftrace_graph_caller", "graph_arguments")
 
 
 def test_what_a_handler_makes_of_a_breakpoint_is_shown_with_the_store_of_it(judged):
