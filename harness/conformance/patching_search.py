@@ -9,7 +9,7 @@ from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
 from harness.conformance.memory_path import COMPARED_BEFORE, MemoryPath
 from harness.conformance.places import at_return, definition_of, where_named
-from harness.conformance.registers import registers_in
+from harness.conformance.registers import names_memory, registers_in
 from harness.conformance.verdict import (
     HALF_DONE,
     INCOMPLETE,
@@ -30,9 +30,6 @@ UNWRITTEN = "no code was written"
 
 _OFFSET = re.compile(r"-?\b(?:0x[0-9a-f]+|\d+)\b")
 """A number in a disassembled instruction."""
-
-_MEMORY = re.compile(r"[(\[]")
-"""How disassembled instructions name memory."""
 
 MOST_PARTS = 4
 """The most joins of parts of one word."""
@@ -342,7 +339,7 @@ class Search(WatchedCall):
             if self._is_word(word, value) and not self._is_word(word, self._registers(at)[name])
         ]
         texts = {at: self._bench.code.disassembled(self._steps[at].address) for at in made}
-        computed = [at for at in made if not _MEMORY.search(texts[at])]
+        computed = [at for at in made if not names_memory(texts[at])]
         return next(iter([*computed[-1:], *made[:1]]), None)
 
     def _last_write(self, register: str, before: int) -> int | None:

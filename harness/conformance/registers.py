@@ -118,6 +118,11 @@ class RegisterFile:
         return (value | 1) & self._isa.mask
 
 
+def names_memory(text: str) -> bool:
+    """Whether a disassembled instruction has a memory operand."""
+    return "[" in text or "(" in text
+
+
 def registers_in(text: str, isa: Isa) -> list[str]:
     """The general registers that an instruction names, perhaps by their lower halves."""
     general, found = isa.abi.general_registers, []

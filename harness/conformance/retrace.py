@@ -7,7 +7,7 @@ from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
 from harness.conformance.endings import Endings
 from harness.conformance.places import is_of_port, open_calls
-from harness.conformance.registers import registers_in
+from harness.conformance.registers import names_memory, registers_in
 from harness.conformance.traced_call import (
     LANDING,
     NotReached,
@@ -255,7 +255,7 @@ class Retrace(Endings):
         """Where a stub that came to its end decided not to call a C function.
 
         That is its last conditional branch behind what it has called, its last jump there, or the
-        instruction that follows the call.
+        instruction that follows the call; its return, if that one restores already.
         """
         way = self._way(home=False, values=False)
         if not way.arrived:
@@ -274,6 +274,9 @@ class Retrace(Endings):
         )
         for jump in jumps:
             return self._place(steps, jump, f"jumped; {how}")
+        if names_memory(self.bench.code.disassembled(steps[start].address)):
+            # It restores what it has saved, and asks nothing any more.
+            return self._place(steps, len(steps) - 1, f"returned; {how}")
         return self._place(steps, start, f"follows {steps[start - 1].ran}; {how}")
 
     def refusal(self, function: str) -> Place | None:
