@@ -5,7 +5,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.decisions import last_decision
 from harness.conformance.patching_search import STATUS
 from harness.conformance.places import last_place
-from harness.conformance.single_step import MOST_STEPS, single_step
+from harness.conformance.single_step import MOST_STEPS, single_step, steps_to
 from harness.conformance.verdict import Place
 
 
@@ -26,10 +26,7 @@ def locate_decision(bench: Bench, function: str, *arguments: int) -> Place | Non
     The registers are restored.
     """
     before = bench.enter(bench.image.address_of(function), *arguments)
-    goal = bench.image.address_of(CALL_RETURNS) & bench.isa.mask
-    executed = [bench.guest.debugger.read_register(bench.isa.abi.pc_register) & bench.isa.mask]
-    while executed[-1] != goal and len(executed) < MOST_STEPS:
-        executed.append(single_step(bench, executed[-1]))
+    executed = steps_to(bench, bench.image.address_of(CALL_RETURNS))
     bench.registers.put_back(before)
     return last_decision(bench, executed, "decided last what to answer")
 

@@ -205,11 +205,11 @@ def _right_slot(bench: Bench, function: str, registers: dict[str, int], watched:
     if sites.has_gate or has_call_ops(symbols) or function not in (UPDATE, ENABLE, DISABLE):
         return b""
     called = registers[isa.abi.argument_registers[0]] & isa.mask
-    stub = symbols.get(NO_TRACER)
-    of_graph, on = function != UPDATE, function == ENABLE
-    idle = not of_graph and (stub is None or isa.pointed_to(called) == isa.pointed_to(stub))
+    of_graph = function != UPDATE
+    idle = {isa.pointed_to(symbols[NO_TRACER])} if NO_TRACER in symbols else set()
+    off = isa.pointed_to(called) in idle if function == UPDATE else function == DISABLE
     try:
-        if idle or (of_graph and not on):
+        if off:
             code = slot_code(image, Hooks())
         else:
             code = sites.stub_code(symbols, None if of_graph else called, of_graph)

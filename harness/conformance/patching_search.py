@@ -129,6 +129,8 @@ class Search(WatchedCall):
 
     def _answered(self) -> Place | None:
         isa, code, first = self._bench.isa, self._bench.code, self._answer() - 1
+        if not self._steps:
+            return None
         # The answer may be the value that the register held already.
         made = [
             at

@@ -54,6 +54,18 @@ def single_step(bench: Bench, here: int, thread: int | None = None) -> int:
     return debugger.step_instruction(thread).address & isa.mask
 
 
+def steps_to(bench: Bench, *goals: int) -> list[int]:
+    """Step from where the CPU is to one of these addresses, which is the last one returned.
+
+    They are those of the instructions, in order.  The goal is missing after `MOST_STEPS`.
+    """
+    isa, ends = bench.isa, {goal & bench.isa.mask for goal in goals}
+    executed = [bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask]
+    while executed[-1] not in ends and len(executed) < MOST_STEPS:
+        executed.append(single_step(bench, executed[-1]))
+    return executed
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """The code after a store, and the instructions executed so far, up to the one that stored.

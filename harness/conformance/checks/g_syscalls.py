@@ -10,7 +10,7 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, check
 from harness.conformance.decisions import last_decision
 from harness.conformance.places import ENTERED, LEFT, last_place
-from harness.conformance.single_step import MOST_STEPS, single_step
+from harness.conformance.single_step import steps_to
 from harness.conformance.verdict import Layer, Place
 from harness.debugger import return_address
 from harness.trace import TraceEvent
@@ -195,19 +195,12 @@ def _decided(bench: Bench, place: str, function: str, taken: int = 0) -> Place |
     _run(bench, place)
     if taken:
         ThreadControl(bench.image, bench.guest.debugger).change_flags(OTHER_WORK, taken)
-    entry = bench.image.address_of(function) & bench.isa.mask
     if place != function:
-        bench.run_to(entry)
-    goals = (
-        bench.image.address_of(TRACEPOINTS[function]) & bench.isa.mask,
-        return_address(bench.guest.debugger, bench.isa.abi),
-    )
-    executed = [entry]
-    while executed[-1] not in goals and len(executed) < MOST_STEPS:
-        executed.append(single_step(bench, executed[-1]))
-    how = f"decided last, of what {function} does"
-    last = last_place(bench.image, executed, f"{function} did last")
-    return last_decision(bench, executed, how) or last
+        bench.run_to(function)
+    tracepoint = bench.image.address_of(TRACEPOINTS[function])
+    executed = steps_to(bench, tracepoint, return_address(bench.guest.debugger, bench.isa.abi))
+    last = last_place(bench.image, executed, "was the last of the port's")
+    return last_decision(bench, executed, "decided last what is reported") or last
 
 
 def _number(event: TraceEvent) -> int:
