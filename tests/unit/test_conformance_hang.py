@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from harness.conformance import hang
+from harness.conformance.verdict import FRAME_POINTER, HOME_AREA
+from harness.errors import GuestError
 
 STEP = 0.25
 """Seconds between two looks."""
@@ -78,3 +80,11 @@ def test_a_process_that_is_gone_does_nothing() -> None:
     with subprocess.Popen(["true"]) as process:
         pass
     assert hang.scheduled(process.pid) == (0.0, 0.0)
+
+
+def test_an_end_is_about_what_the_guest_died_of() -> None:
+    error, home = GuestError("the guest panicked"), ["0x0a2c4e77"]
+    assert hang.subject_of_end(error, "load from 0xa2c4e76 in 0x0a2c4e77\n #0", home) == HOME_AREA
+    # A register further down may hold the word too.
+    assert not hang.subject_of_end(error, "load from 0x4 in leaf\n t9 0x0a2c4e77", home)
+    assert hang.subject_of_end(error, "Bad frame pointer: 0x1", home) == FRAME_POINTER

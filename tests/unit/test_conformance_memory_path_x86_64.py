@@ -62,6 +62,12 @@ def test_a_byte_that_was_never_in_memory_comes_from_what_made_it():
     assert path_of(COPY).source(0, SITE) is None
 
 
+def test_a_byte_that_nobody_has_stored_was_there_before():
+    assert path_of(LOAD, COPY).held_at(1, SITE) == STACK + 0xD
+    assert path_of(LOAD, COPY).source(1, SITE) is None
+    assert path_of(OPCODE, DISTANCE, LOAD, COPY).held_at(3, SITE) is None
+
+
 def test_bytes_that_are_put_in_order_come_from_their_store():
     subtract, swap = bytes.fromhex("29ca"), bytes.fromhex("0fca")  # sub edx, ecx; bswap edx
     assert path_of(subtract, DISTANCE, LOAD, COPY).source(3, SITE) == 0

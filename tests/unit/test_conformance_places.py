@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conformance.places import condition_of, definition_of, open_calls
+from harness.conformance.places import condition_of, definition_of, open_calls, where_named
+from harness.conformance.verdict import Place, PortLine
 from harness.image import Function
 
 UPDATE, FILL, WRITE = (
@@ -133,3 +134,43 @@ def test_a_definition_that_is_left_out_has_its_condition(tmp_path: Path, name, l
     assert (found and found.line) == line
     if found is not None:
         assert found.sentence == f"{name} is left out by this condition"
+
+
+SLOTS = """\
+static int encode(unsigned long pc)
+{
+	return pc;
+}
+
+static int modify(bool on)
+{
+	u32 *insn = (u32 *)ftrace_call;
+
+	return on ? encode(insn) : 0;
+}
+
+int enable(void)
+{
+	return modify(true) ? modify(ftrace_call) : (int)ftrace_call;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "callers", "found", "left"),
+    [
+        # In its own function, above the line that the compiler gives.
+        (10, (14,), 8, (14,)),
+        # In the function that calls it.
+        (3, (10, 14), 8, (14,)),
+        # In no other function, also if it is named there.
+        (3, (), 3, ()),
+    ],
+)
+def test_an_address_is_made_where_its_name_is(tmp_path: Path, line, callers, found, left):
+    (tmp_path / "ftrace.c").write_text(SLOTS)
+    calls = tuple(PortLine("ftrace.c", number) for number in callers)
+    place = Place("enable", "ftrace.c", line, 0x1000, "li", "made it", calls)
+    moved = where_named(tmp_path, place, ["ftrace_call"])
+    assert (moved.line, tuple(call.line for call in moved.callers)) == (found, left)
+    assert where_named(tmp_path, place, []) == place
