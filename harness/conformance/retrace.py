@@ -16,7 +16,7 @@ from harness.conformance.traced_call import (
     come_to,
     step_through,
 )
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import FRAMED, Place
 from harness.conformance.ways import Prepare, TracedStep
 from harness.errors import GuestDied
 
@@ -212,7 +212,8 @@ class Retrace(Endings):
         If it made none, the last instruction in front of the call.
         """
         head = self.bench.isa.abi.frame_record
-        made = None if head is None else self._changed_by_stub(head.register, function)
+        how = f"changed the frame pointer last before {function}"
+        made = None if head is None else self._changed_by_stub(head.register, function, how)
         if head is None or made is not None:
             return made
         steps, of_stub = self._of_stub(function)
@@ -221,15 +222,14 @@ class Retrace(Endings):
 
     def frame(self, function: str) -> Place | None:
         """Where the stub made its frame before it calls a C function."""
-        return self._changed_by_stub(self.bench.isa.abi.stack_register, function)
+        return self._changed_by_stub(self.bench.isa.abi.stack_register, function, FRAMED)
 
-    def _changed_by_stub(self, register: str, function: str) -> Place | None:
+    def _changed_by_stub(self, register: str, function: str, how: str) -> Place | None:
         """The stub's last change of a register before a C function is entered."""
         steps, of_stub = self._of_stub(function)
         before = self._way(home=False).before
         values = [before[register], *(step.registers[register] for step in steps)]
         made = [at for at in of_stub if values[at] != values[at + 1]]
-        how = f"changed {register} last before {function}"
         return self._place(steps, made[-1], how, in_slot=True) if made else None
 
     def _of_stub(self, function: str) -> tuple[Sequence[TracedStep], list[int]]:

@@ -60,7 +60,7 @@ class Place:
     @property
     def is_hint(self) -> bool:
         """Whether it shows where to look, and not that two failures have one cause."""
-        return self.how in (ABOUT, DEFINED, LEFT_OUT, INTERRUPTED, HUNG, NEEDLESS, GAVE_UP)
+        return self.how in (ABOUT, DEFINED, LEFT_OUT, INTERRUPTED, HUNG, NEEDLESS, GAVE_UP, FRAMED)
 
     @property
     def sentence(self) -> str:
@@ -102,6 +102,7 @@ the store that all of them use.
 """
 
 ABOUT = "is what the clause is about"
+FRAMED = "makes the stub's frame"
 DEFINED = "is defined here"
 LEFT_OUT = "is left out by this condition"
 NEVER_TRUE = "has a condition that is never true"

@@ -78,14 +78,14 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
     arrived = bench.registers.read()
     bench.run_to(tracer)
     there = bench.registers.read()
-    if stub == REGS_STUB:
-        call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
-        call.returns_to[SELFTEST] = bench.isa.pointed_to(there[abi.return_register])
-        retrace = Retrace(bench, prepare)
-        judge_records(retrace, call, SELFTEST, f"a traced call of {name} through {stub}")
+    call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
+    call.returns_to[SELFTEST] = bench.isa.pointed_to(there[abi.return_register])
     bench.run_to(there[abi.return_register] & mask)
     found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
     if stub == REGS_STUB:
+        # The search for a place makes the guest fresh.
+        retrace = Retrace(bench, prepare)
+        judge_records(retrace, call, SELFTEST, f"a traced call of {name} through {stub}")
         told = f"a tracer of {name} got no struct pt_regs from {stub}"
         place = partial(place_of, bench.image, entry, "is what the site calls")
         if not bench.require(clause, bool(found) or not abi.pt_regs, told, place):
