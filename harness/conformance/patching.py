@@ -206,10 +206,9 @@ def _right_slot(bench: Bench, function: str, registers: dict[str, int], watched:
         return b""
     called = registers[isa.abi.argument_registers[0]] & isa.mask
     of_graph = function != UPDATE
-    idle = {isa.pointed_to(symbols[NO_TRACER])} if NO_TRACER in symbols else set()
-    off = isa.pointed_to(called) in idle if function == UPDATE else function == DISABLE
     try:
-        if off:
+        idle = isa.pointed_to(called) == isa.pointed_to(image.address_of(NO_TRACER))
+        if function == DISABLE or (function == UPDATE and idle):
             code = slot_code(image, Hooks())
         else:
             code = sites.stub_code(symbols, None if of_graph else called, of_graph)

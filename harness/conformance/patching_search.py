@@ -4,6 +4,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.findings import FETCHED, WHOLE
@@ -105,20 +106,20 @@ class Search(WatchedCall):
             return self._question(end, "asked last before the code was written")
         if self._misplaced:
             return self._address_maker() or self._last_store()
-        if not self._stores and (idle := self._written_again()) is not None:
-            return idle
         if not self._stores:
-            return self._question(self._answer(), f"asked last; {UNWRITTEN}") or self._answered()
+            asked = f"asked last; {UNWRITTEN}"
+            again = self._written_again()
+            return again or self._question(self._answer(), asked) or self._answered()
         if self.is_incomplete:
             return self._wrote(how=INCOMPLETE)
         return self._last_store()
 
     def done_nothing(self) -> Place | None:
-        """What made the answer, if no code was written and no decision was wrong.
+        """What made the answer of a call that wrote no code, if no decision was wrong.
 
-        Or the word with which nothing was changed.  None if something was, or for an error.
+        Or the word with which nothing was changed; None if the answer is an error.
         """
-        if self._stores or self.is_refused:
+        if self.is_refused:
             return None
         return self._written_again() or self._answered()
 
@@ -275,11 +276,8 @@ class Search(WatchedCall):
         # Words of long instructions that begin at each short one overlap.
         for word, known in wrong if isa.unit < isa.longest else wrong[:1]:
             # A nop of zeros, or a value that was already in a register, shows nothing.
-            if not word or self._holds(self._before, word):
-                continue
-            held = (at for at, step in enumerate(self._steps[:store]) if self._holds(step, word))
-            made = next(held, None)
-            if made is not None:
+            made = self._first_held(partial(self._is_word, word)) if word else None
+            if made is not None and made < store:
                 return made if known is None else self._part(made, word, known)
         return None
 
@@ -340,9 +338,9 @@ class Search(WatchedCall):
             for name, value in self._registers(at + 1).items()
             if self._is_word(word, value) and not self._is_word(word, self._registers(at)[name])
         ]
-        texts = {at: self._bench.code.disassembled(self._steps[at].address) for at in made}
-        computed = [at for at in made if not names_memory(texts[at])]
-        return next(iter([*computed[-1:], *made[:1]]), None)
+        text = self._bench.code.disassembled
+        computed = [at for at in made if not names_memory(text(self._steps[at].address))]
+        return next(iter(computed[-1:] or made[:1]), None)
 
     def _last_write(self, register: str, before: int) -> int | None:
         """The last step before another that changed a register."""

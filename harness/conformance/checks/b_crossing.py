@@ -53,17 +53,16 @@ def a_site_without_a_tracer(bench: Bench) -> None:
     for name in (LEAF, OTHER):
         for state in _idle_states(bench):
             clauses = _idle_clauses(bench, state)
+            groups = dict.fromkeys(GROUPS, clauses[0])
             retrace = Retrace(bench, partial(_idle, bench, state, name))
             what = f"a call of {name} with {state}"
             with bench.fail_if_guest_dies(*clauses, locate=retrace.last_instruction):
                 try:
                     call = retrace.go(home=True)
                 except NotReached as error:
-                    groups = dict.fromkeys(GROUPS, clauses[0])
                     retrace.go_first(error, partial(judge_first, retrace, groups))
                     return
                 except GuestDied:
-                    groups = dict.fromkeys(GROUPS, clauses[0])
                     if not retrace.is_wrong_behind(partial(_compare, retrace, groups, what)):
                         raise
                     return

@@ -177,12 +177,17 @@ def _told(bench: Bench, function: str) -> Place | None:
     """
     if function not in bench.image.symbols:
         return None
-    bench.fresh()
-    bench.guest.tracer.set_event("raw_syscalls")
-    _run(bench, function)
+    _come_to(bench, function)
     register = bench.isa.abi.argument_registers[1]
     tracepoint = bench.image.address_of(TRACEPOINTS[function])
     return locate_write(bench, register, tracepoint) or _decided(bench, function, function)
+
+
+def _come_to(bench: Bench, function: str) -> None:
+    """Run the program, with its system calls traced, to a function."""
+    bench.fresh()
+    bench.guest.tracer.set_event("raw_syscalls")
+    _run(bench, function)
 
 
 def _decided(bench: Bench, place: str, function: str, taken: int = 0) -> Place | None:
@@ -190,9 +195,7 @@ def _decided(bench: Bench, place: str, function: str, taken: int = 0) -> Place |
 
     The thread loses the flags ``taken`` at ``place``, and gets `OTHER_WORK` then.
     """
-    bench.fresh()
-    bench.guest.tracer.set_event("raw_syscalls")
-    _run(bench, place)
+    _come_to(bench, place)
     if taken:
         ThreadControl(bench.image, bench.guest.debugger).change_flags(OTHER_WORK, taken)
     if place != function:

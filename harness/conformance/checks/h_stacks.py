@@ -2,7 +2,7 @@
 """Stack traces taken in the tracer, through the port's stubs."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 from harness.conformance import switch
@@ -99,12 +99,13 @@ def _judge(watched: Watched, clauses: tuple[str, ...], when: str) -> None:
         for (_, callers), (call, chain) in zip(pairs, calls, strict=False)
         if chain is not None and not _same(bench, call, chain, callers)
     ]
+    frame = cache(partial(_frame, bench))
     for clause in clauses:
         bench.require(
             clause,
             not wrong,
             f"{len(wrong)} of {len(pairs)} stack traces {when} are not who called whom",
-            partial(_frame, bench),
+            frame,
             traces=lambda: [
                 line
                 for call, chain, callers in wrong[:3]

@@ -78,8 +78,9 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
     arrived = bench.registers.read()
     bench.run_to(tracer)
     there = bench.registers.read()
-    call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
-    call.returns_to[SELFTEST] = bench.isa.pointed_to(there[abi.return_register])
+    if stub == REGS_STUB:
+        call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
+        call.returns_to[SELFTEST] = bench.isa.pointed_to(there[abi.return_register])
     bench.run_to(there[abi.return_register] & mask)
     found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
     if stub == REGS_STUB:
