@@ -122,6 +122,31 @@ def _locate(
     bench: Bench, aspect: str, function: str, actions: Actions, wrong: Collection[int] = ()
 ) -> Place | None:
     """``wrong`` are addresses of instructions that are not what they have to be, if known."""
+    search, registers = _search(bench, aspect, function, actions, wrong)
+    if search is None:
+        return None
+    executed = search.executed
+    place = None
+    if aspect == WORDS and search.is_refused and function not in RECORD:
+        place = _left_before(bench, function, actions)
+    left_alone = aspect == WORDS and (search.is_incomplete or search.is_refused)
+    if place is None and (left_alone or aspect in (REFUSAL, REACH)):
+        place = constant_condition(bench, executed)
+    if place is None and aspect == REACH:
+        place = _others_refused(bench, function, actions, executed)
+    elif place is None and aspect == WORDS and not search.wrote and function in RECORD:
+        again = partial(_come_to, bench, function, actions)
+        granted = _granted_of(bench, function, registers)
+        compared = search.compared() if search.is_refused else None
+        place = compared or wrong_decision(bench, again, executed, granted)
+        place = place or search.done_nothing()
+    return place or search.place(aspect)
+
+
+def _search(
+    bench: Bench, aspect: str, function: str, actions: Actions, wrong: Collection[int] = ()
+) -> tuple[Search | None, dict[str, int]]:
+    """The steps of the call, None if there are none; and the registers of its arguments."""
     isa = bench.isa
     _come_to(bench, function, actions)
     registers = bench.registers.read(*isa.abi.argument_registers)
@@ -135,23 +160,18 @@ def _locate(
         right, start = _right(bench, function, registers, watched), watched.start
         wrong = [at - watched.start for at in wrong if at in watched]
     steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
-    if not steps:
+    search = Search(bench, steps[0], steps[1:], wrong, right, start) if steps else None
+    return search, registers
+
+
+def _left_before(bench: Bench, function: str, actions: Actions) -> Place | None:
+    """Where the call before this one of the function left its slot wrong; None if it did not."""
+    done, start = actions.done, bench.image.symbols[function]
+    calls = [at for at, one in enumerate(done) if isinstance(one, Called) and one.function == start]
+    if len(calls) < 2 or done[calls[-1]] is not actions.last_call:
         return None
-    search = Search(bench, steps[0], steps[1:], wrong, right, start)
-    executed = [step.address for step in steps[1:]]
-    place = None
-    left_alone = aspect == WORDS and (search.is_incomplete or search.is_refused)
-    if left_alone or aspect in (REFUSAL, REACH):
-        place = constant_condition(bench, executed)
-    if place is None and aspect == REACH:
-        place = _others_refused(bench, function, actions, executed)
-    elif place is None and aspect == WORDS and not search.wrote and function in RECORD:
-        again = partial(_come_to, bench, function, actions)
-        granted = _granted_of(bench, function, registers)
-        compared = search.compared() if search.is_refused else None
-        place = compared or wrong_decision(bench, again, executed, granted)
-        place = place or search.done_nothing()
-    return place or search.place(aspect)
+    search, _ = _search(bench, WORDS, function, replace(actions, done=done[: calls[-2] + 1]))
+    return search.place(WORDS) if search is not None and search.is_wrong else None
 
 
 def _others_refused(

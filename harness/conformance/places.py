@@ -220,6 +220,18 @@ def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
     return place
 
 
+def merged_statement(port: Path, place: Place, asked: int) -> Place:
+    """The place, moved to the statement under the decision in line ``asked``.
+
+    That is if it has the same text: compilers merge equal statements of a function, and give them
+    the line of one.
+    """
+    lines = lines_below(port, place.file)
+    texts = [lines[at].strip() for at in (asked, place.line - 1) if 0 <= at < len(lines)]
+    is_equal = len(texts) == 2 and texts[0] == texts[1]
+    return replace(place, line=asked + 1) if is_equal else place
+
+
 def condition_of(port: Path, *names: str) -> Place | None:
     """The innermost ``#if`` of the kernel's options around the definition of one of these names."""
     for name, file, start, _ in _single_definitions(port, names):

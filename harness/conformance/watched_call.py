@@ -30,6 +30,11 @@ class WatchedCall:
         self._steps = steps
         self._mask = (1 << 8 * bench.isa.longest) - 1
 
+    @property
+    def executed(self) -> list[int]:
+        """The addresses of the steps."""
+        return [step.address for step in self._steps]
+
     def _word(self, code: bytes) -> int:
         """An instruction as the port loads and stores it."""
         return int.from_bytes(code, self._bench.isa.code_byteorder)
@@ -57,6 +62,19 @@ class WatchedCall:
         held = (any(map(is_it, state.registers.values())) for state in states)
         first = next((at for at, holds in enumerate(held) if holds), 0)
         return first - 1 if first else None
+
+    def _changes(self, step: int) -> int:
+        """The address of the instruction of a step that changes registers.
+
+        A step may take a branch's delay slot along, or end there.
+        """
+        return self._bench.code.in_slot(self._steps[step].address)
+
+    def _in_slot(self, step: int) -> bool:
+        """Whether that instruction is in a delay slot."""
+        near = (self._steps[at].address for at in (step - 1, step) if at >= 0)
+        slots = {self._bench.code.in_slot(at) for at in near if self._bench.code.in_slot(at) != at}
+        return self._changes(step) in slots
 
     def _is_question(self, step: int) -> bool:
         linked = self._bench.code.linked(self._steps[step].address)

@@ -6,7 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conformance.places import condition_of, definition_of, open_calls, where_named
+from harness.conformance.places import (
+    condition_of,
+    definition_of,
+    merged_statement,
+    open_calls,
+    where_named,
+)
 from harness.conformance.verdict import Place, PortLine
 from harness.image import Function
 
@@ -174,3 +180,31 @@ def test_an_address_is_made_where_its_name_is(tmp_path: Path, line, callers, fou
     moved = where_named(tmp_path, place, ["ftrace_call"])
     assert (moved.line, tuple(call.line for call in moved.callers)) == (found, left)
     assert where_named(tmp_path, place, []) == place
+
+
+TRAMPOLINES = """\
+	if (address == ftrace_caller)
+		address = first;
+	else if (address == mcount)
+		address = first;
+	else
+		address = second;
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "found"),
+    [
+        # Compilers give both statements the line of one: it is that under the last decision.
+        (4, 1, 2),
+        (2, 3, 4),
+        (4, 3, 4),
+        # Another statement, and no line at all.
+        (6, 3, 6),
+        (6, 6, 6),
+    ],
+)
+def test_of_equal_statements_it_is_the_one_under_the_decision(tmp_path: Path, line, asked, found):
+    (tmp_path / "ftrace.c").write_text(TRAMPOLINES)
+    place = Place("encode_call", "ftrace.c", line, 0x1000, "ldr", "made it")
+    assert merged_statement(tmp_path, place, asked).line == found
