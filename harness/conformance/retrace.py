@@ -177,6 +177,12 @@ class Retrace(Endings):
                 return self._place(steps, at, "wrote that memory last", in_slot=True)
         return None
 
+    def left_at(self, offset: int) -> int | None:
+        """The word so many bytes above the stack pointer behind the site; None if out of sight."""
+        steps, size = self._way(home=False).steps, self.bench.isa.word_size
+        word = steps[-1].above[offset : offset + size] if steps else b""
+        return int.from_bytes(word, self.bench.image.byteorder) if len(word) == size else None
+
     def origin(
         self, register: str, function: str, *, home: bool = False, again: bool = False
     ) -> Place | None:
@@ -322,17 +328,22 @@ class Retrace(Endings):
             if is_conditional(code.linked(address)):
                 yield at
 
-    def first_difference(self, other: "Retrace", how: str) -> Place | None:
+    def first_difference(self, how: str, other: "Retrace", *alike: "Retrace") -> Place | None:
         """The port's first instruction behind which another call has another value in a register.
 
-        Registers that differ before are not looked at.
+        Calls that are ``alike`` have the same there as the other one.  Registers that differ before
+        are not looked at, and neither is what comes when the calls take different ways.
         """
-        one, two = (retrace._way(home=False) for retrace in (self, other))
+        ways = [retrace._way(home=False) for retrace in (self, other, *alike)]
         general = self.bench.isa.abi.general_registers
-        names = [name for name in general if one.before[name] == two.before[name]]
-        for at, (here, there) in enumerate(zip(one.steps, two.steps, strict=False)):
-            if any(here.registers[name] != there.registers[name] for name in names):
-                return self._place(one.steps, at, how, in_slot=True)
+        names = [name for name in general if len({way.before[name] for way in ways}) == 1]
+        for at, (own, *others) in enumerate(zip(*(way.steps for way in ways), strict=False)):
+            if any(step.address != own.address for step in others):
+                break
+            for name in names:
+                values = {step.registers[name] for step in others}
+                if len(values) == 1 and own.registers[name] not in values:
+                    return self._place(ways[0].steps, at, how, in_slot=True)
         return None
 
     def _stub(self, steps: Sequence[TracedStep], at: int, how: str, in_slot: bool) -> Place | None:

@@ -35,7 +35,7 @@ from harness.tracer import has_graph_tracer
 LEAF, OTHER = "leaf", "check_nested_calls"
 """Functions of the workload that accept any register values: a leaf, and one that calls others."""
 
-TRACE_STOP, ALL_BITS = "function_trace_stop", 0xFFFFFFFF
+TRACE_STOP, STOPPED, ALL_BITS = "function_trace_stop", 1, 0xFFFFFFFF
 
 NO_TRACER_SET = "no tracer"
 """The state of a static build's site."""
@@ -138,24 +138,28 @@ def _idle(bench: Bench, state: str, name: str) -> CallSite:
         switch.tracer(True)
         if has_graph_tracer(bench.image.symbols):
             switch.graph(True)
-        switch.variable(TRACE_STOP, 1)
+        switch.variable(TRACE_STOP, STOPPED)
     return site
 
 
 def _decision(retrace: Retrace, state: str, function: str) -> Place | None:
     """Where it was decided to call a function that should not be called."""
-    tested = flag_test(retrace.bench) if state == TRACE_STOP else None
+    tested = flag_test(retrace.bench, STOPPED) if state == TRACE_STOP else None
     return tested or retrace.decision(function)
 
 
-def flag_test(bench: Bench) -> Place | None:
+def flag_test(bench: Bench, value: int) -> Place | None:
     """The instruction of a static stub that decides by function_trace_stop, or else reads it.
 
-    None if none does.
+    Or the one that has lost the bits of a ``value`` which was taken for 0; None if there is none.
     """
-    off, on = (Retrace(bench, partial(_with_flag, bench, value)) for value in (0, ALL_BITS))
+    off, on, wrong = (
+        Retrace(bench, partial(_with_flag, bench, flag)) for flag in (0, ALL_BITS, value)
+    )
+    lost = on.first_difference(f"loses bits of {TRACE_STOP}", off, wrong) if value else None
     decides = parting(bench, off.addresses(), on.addresses(), f"decides by {TRACE_STOP}")
-    return decides or off.first_difference(on, f"reads {TRACE_STOP}, which decides nothing")
+    reads = f"reads {TRACE_STOP}, which decides nothing"
+    return lost or decides or off.first_difference(reads, on)
 
 
 def _with_flag(bench: Bench, value: int) -> CallSite:

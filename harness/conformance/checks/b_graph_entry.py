@@ -139,6 +139,18 @@ def _place_of_another(retrace: Retrace, call: TracedCall) -> Place | None:
     return retrace.origin(name, GRAPH_ENTER)
 
 
+def _place_of_unused(retrace: Retrace, call: TracedCall) -> Place | None:
+    """Where the address of a word was made that was replaced, and by which nothing returns."""
+    isa, symbols = retrace.bench.isa, retrace.bench.image.symbols
+    if "FUNCTION_GRAPH_RET_ADDR_PTR" not in retrace.bench.variant.features:
+        return None
+    name = isa.abi.argument_registers[3]
+    retp, stack = call.first(GRAPH_ENTER)[name], call.before[isa.abi.stack_register]
+    left = retrace.left_at((retp - stack) & isa.mask)
+    is_replaced = left is not None and isa.pointed_to(left) == symbols.get(LANDING)
+    return retrace.origin(name, GRAPH_ENTER) if is_replaced else None
+
+
 def at_prepare(retrace: Retrace, how: str) -> Place | None:
     """The entry of the function that replaces return addresses."""
     image = retrace.bench.image
@@ -154,7 +166,8 @@ def why_not_hijacked(
     """
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
-        place = _place_of_another(retrace, call) or retrace.hijack() or retrace.refusal(GRAPH_ENTER)
+        another = _place_of_another(retrace, call) or _place_of_unused(retrace, call)
+        place = another or retrace.hijack() or retrace.refusal(GRAPH_ENTER)
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"
         place = (

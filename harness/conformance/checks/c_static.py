@@ -70,5 +70,5 @@ def function_trace_stop_stops(bench: Bench) -> None:
             clause,
             bool(count) != bool(value),
             f"{count} events with function_trace_stop {value:#x}",
-            partial(flag_test, bench),
+            partial(flag_test, bench, value),
         )
