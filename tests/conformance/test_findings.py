@@ -196,6 +196,17 @@ import pytest
             "encode_call",
             "mod->arch.mcount_trampoline",
         ),
+        # The instruction is in a delay slot, and has the line of what it joins.
+        (
+            "mips-malta",
+            "long-call-branch-too-short",
+            ["M1b"],
+            "M1b",
+            "modify_long_call",
+            "BRANCH | (length",
+        ),
+        # The flag was taken for 0 where it was read, and not where that decides.
+        ("aarch64-virt", "trace-stop-one-byte", ["C16a"], "C16a", "_mcount", "ldrb"),
         # What is missing is missed beside its like.
         ("aarch64-virt", "only-x0-saved", ["C5a"], "C5a", "return_to_handler", "ldr\tx0"),
         ("mips-malta", "trace-stop-ignored", ["C16a"], "C16a", "_mcount", "function_trace_stop"),

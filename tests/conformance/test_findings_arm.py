@@ -10,11 +10,18 @@ def test_the_frame_pointer_that_the_caller_does_not_have_is_wrong(has_line):
     has_line("arm-virt", mutants, ["C6b"], "C6b", "ftrace_graph_caller", "graph_arguments")
 
 
+def test_a_replaced_word_by_which_nothing_returns_is_where_its_address_was_made(has_line):
+    mutants = ["parent-in-the-pushed-word"]
+    has_line("arm-virt", mutants, ["C4d"], "C4d", "ftrace_graph_caller", "graph_arguments")
+
+
 @pytest.mark.parametrize(
     ("mutant", "clauses", "clause", "function", "line"),
     [
         # In a register the first halfword of an instruction is the lower one.
         ("pc-not-ahead", ["C9a"], "C9a", "encode_branch", "*insn = opcode | T32("),
+        # The slot is refused for what the call before has left there.
+        ("slot-jumps", ["C10a"], "C10a", "encode_branch", "*insn = opcode | T32("),
         # The stack pointer is wrong behind the site, and so is all that follows.
         (
             "pushed-word-left",
