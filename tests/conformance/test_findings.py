@@ -159,6 +159,23 @@ import pytest
             "_mcount",
             "find_site",
         ),
+        # The graph tracer alone is told a wrong site, or knows nothing of a module's functions.
+        (
+            "mips-malta",
+            "one-distance-for-every-hijacked-site",
+            ["C4g"],
+            "C4g",
+            "ftrace_graph_caller",
+            "-MCOUNT_INSN_SIZE",
+        ),
+        (
+            "mips-malta",
+            "prologues-of-modules-not-read",
+            ["C4g"],
+            "C4g",
+            "ftrace_graph_module_init",
+            "{",
+        ),
         # A right request is refused: what the site was compared with is wrong, or the branch is.
         ("mips-malta", "wrong-old-words", ["C9c"], "C9c", "ftrace_make_nop", "return opcode |"),
         (

@@ -183,8 +183,14 @@ def why_not_hijacked(
 def _wrong_site(
     retrace: Retrace, call: TracedCall, prepare: str, other: Retrace | None
 ) -> Place | None:
-    """Where the stub made a wrong address of the call site, which a tracer is told too."""
-    bench, passed = retrace.bench, call.first(prepare)
-    ip = wrong_ip(other or Retrace(bench, partial(traced, bench, call.site.function)))
-    names = (name for name in bench.isa.abi.argument_registers if passed[name] == ip)
-    return next((retrace.origin(name, prepare) for name in names), None)
+    """Where the stub made a wrong address of the call site; a tracer may be told it too."""
+    bench, passed, site = retrace.bench, call.first(prepare), call.site
+    names = bench.isa.abi.argument_registers
+    values = {name: passed[name] & bench.isa.mask for name in names}
+    inside = range(site.address, bench.sites.resumes(site) + 1)
+    if site.ip not in values.values():
+        at_site = [name for name, value in values.items() if value in inside]
+        if at_site:
+            return retrace.origin(at_site[0], prepare, again=True)
+    ip = wrong_ip(other or Retrace(bench, partial(traced, bench, site.function)))
+    return next((retrace.origin(name, prepare) for name in names if passed[name] == ip), None)

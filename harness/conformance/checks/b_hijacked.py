@@ -47,7 +47,7 @@ IN_PREPARE = {PREPARE: ("C4d",), GRAPH_FUNC: ("C4d",)}
 """A guest that dies in the function that replaces return addresses has come through the stub."""
 
 
-def _hijacked(
+def hijacked(
     bench: Bench,
     name: str,
     both: bool | None = None,
@@ -89,7 +89,7 @@ def a_call_that_is_hijacked(bench: Bench) -> None:
     """The same through ftrace_graph_caller, and the return."""
     for name in (LEAF, OTHER):
         for both in (False, True):
-            prepare = partial(_hijacked, bench, name, both)
+            prepare = partial(hijacked, bench, name, both)
             retrace, dynamic = Retrace(bench, prepare), bench.variant.name == DYNAMIC
             own = ("C4c", "C4d", graph_stub(bench) if dynamic else "C4c")
             with bench.fail_if_guest_dies(*own, locate=retrace.last_instruction, inside=IN_PREPARE):
@@ -128,7 +128,7 @@ def _judge_first_call(retrace: Retrace, call: TracedCall) -> None:
 
 
 def _go(retrace: Retrace, prepare: Callable[..., CallSite], *, home: bool) -> TracedCall | None:
-    """Make a call of `_hijacked`; None if the guest died earlier and the cause was reported.
+    """Make a call of `hijacked`; None if the guest died earlier and the cause was reported.
 
     If the first call of the workload is entered correctly, a static build may fail on a return of
     another call.  Then only this call is hijacked.
@@ -173,7 +173,7 @@ def _who_hijacked(retrace: Retrace) -> Place | None:
 def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
     """A hijacked function returns to its caller through return_to_handler, with its results."""
     for name in (LEAF, OTHER):
-        prepare = partial(_hijacked, bench, name)
+        prepare = partial(hijacked, bench, name)
         retrace = Retrace(bench, prepare)
         what = f"a hijacked call of {name}"
         with bench.fail_if_guest_dies("C4d", "C5c", locate=retrace.last_instruction):
@@ -316,7 +316,7 @@ ALL_C5G = dict.fromkeys(("C5a", "C5b", "C5d"), "C5g")
 @check("C4d", "C5g", "C6b", features=GRAPH, layer=Layer.CALL)
 def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
     """The same if the graph tracer was switched off while the function ran."""
-    prepare = partial(_hijacked, bench, LEAF)
+    prepare = partial(hijacked, bench, LEAF)
     retrace = Retrace(bench, prepare, ended=True)
     what = f"a hijacked call of {LEAF} that ended after the graph tracer"
     bench.locate = retrace.last_instruction
@@ -332,7 +332,7 @@ def the_way_home_after_tracing_has_ended(bench: Bench) -> None:
 def a_call_that_the_graph_tracer_refuses(bench: Bench) -> None:
     """The entry handler returns 0: the function returns as if it were not traced."""
     for name in (LEAF, OTHER):
-        prepare = partial(_hijacked, bench, name, entry="ftrace_graph_entry_stub")
+        prepare = partial(hijacked, bench, name, entry="ftrace_graph_entry_stub")
         retrace = Retrace(bench, prepare)
         bench.locate = partial(_who_hijacked, retrace)
         what = f"a refused call of {name}"

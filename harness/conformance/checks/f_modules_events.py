@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from functools import partial
 
 from harness.conformance.bench import Bench
+from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.b_graph_entry import why_not_hijacked
+from harness.conformance.checks.b_hijacked import hijacked
 from harness.conformance.checks.c_events import (
     Watched,
     has_caller,
@@ -25,15 +27,19 @@ from harness.conformance.checks.f_modules import (
 )
 from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.live_modules import load_module
+from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
-from harness.conformance.traced_call import GRAPH_ENTER
+from harness.conformance.traced_call import GRAPH_ENTER, prepare_of
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Place
 from harness.image import ModuleImage
 from harness.isa import CallSite
 from harness.kbuild import module_beside
 from harness.oracle import Call
+
+MODULE_INIT = "ftrace_graph_module_init"
+"""The port's function that may inspect a module before its calls are hijacked."""
 
 
 @contextmanager
@@ -66,11 +72,24 @@ def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
 
 
 def _why_not_hijacked(bench: Bench, ip: int) -> Place | None:
-    """Where the port decides not to hijack a call."""
-    traced, hijacked = (
-        Retrace(bench, partial(enter_modules, bench, ip, graph=graph)) for graph in (False, True)
+    """Where the port decides not to hijack a call, or has prepared what it decides by."""
+    traced, own, of_kernel = (
+        Retrace(bench, prepare)
+        for prepare in (
+            *(partial(enter_modules, bench, ip, graph=graph) for graph in (False, True)),
+            partial(hijacked, bench, LEAF),
+        )
     )
-    return why_not_hijacked(hijacked, hijacked.go(home=False), traced)
+    call = own.go(home=False)
+    place = why_not_hijacked(own, call, traced)
+    passed = call.called.get(prepare_of(bench.image), ())
+    told = [value & bench.isa.mask for value in passed[0].values()] if passed else []
+    if GRAPH_ENTER in call.called or call.site.ip not in told:
+        return place
+    # It was told the right site, and decided by what it knows of it.
+    knows = GRAPH_ENTER in of_kernel.go(home=False).called
+    how = "prepares the calls of modules, which are not hijacked as the kernel's are"
+    return (knows and function_of(bench.image, MODULE_INIT, how=how)) or place
 
 
 @check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
