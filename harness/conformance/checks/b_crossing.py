@@ -186,8 +186,8 @@ def wrong_ip(retrace: Retrace) -> int | None:
     call, isa = retrace.call, retrace.bench.isa
     if call is None or TRACER not in call.called:
         return None
-    ip = call.first(TRACER)[isa.abi.argument_registers[0]]
-    return None if ip & isa.mask == call.site.ip else ip
+    ip = call.first(TRACER)[isa.abi.argument_registers[0]] & isa.mask
+    return None if ip == call.site.ip else ip
 
 
 @check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=EVERY_KERNEL, layer=Layer.CALL)

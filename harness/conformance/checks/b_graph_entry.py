@@ -185,12 +185,11 @@ def _wrong_site(
 ) -> Place | None:
     """Where the stub made a wrong address of the call site; a tracer may be told it too."""
     bench, passed, site = retrace.bench, call.first(prepare), call.site
-    names = bench.isa.abi.argument_registers
-    values = {name: passed[name] & bench.isa.mask for name in names}
-    inside = range(site.address, bench.sites.resumes(site) + 1)
-    if site.ip not in values.values():
-        at_site = [name for name, value in values.items() if value in inside]
-        if at_site:
-            return retrace.origin(at_site[0], prepare, again=True)
+    values = {name: passed[name] & bench.isa.mask for name in bench.isa.abi.argument_registers}
     ip = wrong_ip(other or Retrace(bench, partial(traced, bench, site.function)))
-    return next((retrace.origin(name, prepare) for name in names if passed[name] == ip), None)
+    told = [name for name, value in values.items() if value == ip]
+    inside = range(site.address, bench.sites.resumes(site) + 1)
+    near = [name for name, value in values.items() if value in inside]
+    if told or site.ip in values.values() or not near:
+        return retrace.origin(told[0], prepare) if told else None
+    return retrace.origin(near[0], prepare, again=True)
