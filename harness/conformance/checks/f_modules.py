@@ -177,12 +177,13 @@ def _pass(bench: Bench, site: CallSite) -> None:
     before = expected_behind(isa.abi, site.form, before)
     kept = (isa.abi.stack_register, *isa.abi.saved)
     wrong = changed_registers(kept, before, after)
+    lost = f"loses {', '.join(wrong)}"
+    goes = lost if here == end else f"comes to {here:#x} and not to {end:#x}"
     require_all(
         bench,
         both(bench, "C7f", "C9a", "M1b"),
         here == end and not wrong,
-        f"{site.function}: a CPU at the site comes to {here:#x} and not to {end:#x}, or loses "
-        f"registers",
+        f"{site.function}: a CPU at the site {goes}",
         site=lambda: listed(bench, site),
         registers=wrong,
     )
