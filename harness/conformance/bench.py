@@ -75,8 +75,7 @@ class Bench:
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
         self.registers: RegisterFile  # Of the guest, from its boot on.
-        self._check = ""
-        self._layer = Layer.WORKLOAD
+        self._check, self._layer = "", Layer.WORKLOAD
         self._died = self._booting = False
         self.never_boots: NeverBoots | None = None  # How the guest of this build died at boot.
         self.actions = Actions()
@@ -174,11 +173,14 @@ class Bench:
         """The result of ``locate``, which single-steps; None if the guest fails during it."""
         if self._enough is not None:
             return None
+        used = set(self.used)
         try:
             if locate is not None:
                 return locate()
         except (GuestError, GdbError):
             return None
+        finally:
+            self.used = used  # Of the observation, and not of the search.
         called = self.image.symbols.get(self.actions.patching(self.image))
         if called is None or self._layer is not Layer.PATCHING:
             return None

@@ -10,6 +10,12 @@ def test_the_frame_pointer_that_the_caller_does_not_have_is_wrong(has_line):
     has_line("arm-virt", mutants, ["C6b"], "C6b", "ftrace_graph_caller", "graph_arguments")
 
 
+def test_wrong_stack_traces_follow_from_the_wrong_address_that_is_kept(has_line):
+    """Both are seen with the graph tracer on, whatever the search for the place switches."""
+    mutants, clauses = ["kept-address-is-wrong"], ["C4d", "C12b"]
+    has_line("arm-virt", mutants, clauses, "C4d", "prepare_ftrace_return", "*parent + 4")
+
+
 def test_a_replaced_word_by_which_nothing_returns_is_where_its_address_was_made(has_line):
     mutants = ["parent-in-the-pushed-word"]
     has_line("arm-virt", mutants, ["C4d"], "C4d", "ftrace_graph_caller", "graph_arguments")
