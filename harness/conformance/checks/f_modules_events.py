@@ -2,7 +2,7 @@
 """Events of modules against the oracle's record."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from harness.conformance.bench import Bench
@@ -33,6 +33,7 @@ from harness.conformance.switch import Switch
 from harness.conformance.traced_call import GRAPH_ENTER, prepare_of
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Place
+from harness.errors import GuestDied
 from harness.image import ModuleImage
 from harness.isa import CallSite
 from harness.kbuild import module_beside
@@ -73,23 +74,24 @@ def _traced(bench: Bench, sites: list[CallSite]) -> set[int]:
 
 def _why_not_hijacked(bench: Bench, ip: int) -> Place | None:
     """Where the port decides not to hijack a call, or has prepared what it decides by."""
-    traced, own, of_kernel = (
-        Retrace(bench, prepare)
-        for prepare in (
-            *(partial(enter_modules, bench, ip, graph=graph) for graph in (False, True)),
-            partial(hijacked, bench, LEAF),
-        )
+    traced, own = (
+        Retrace(bench, partial(enter_modules, bench, ip, graph=graph)) for graph in (False, True)
     )
-    call = own.go(home=False)
+    call, prepare = own.go(home=False), prepare_of(bench.image)
     place = why_not_hijacked(own, call, traced)
-    passed = call.called.get(prepare_of(bench.image), ())
-    told = [value & bench.isa.mask for value in passed[0].values()] if passed else []
-    if GRAPH_ENTER in call.called or call.site.ip not in told:
+    if GRAPH_ENTER in call.called or prepare not in call.called:
         return place
-    # It was told the right site, and decided by what it knows of it.
-    knows = GRAPH_ENTER in of_kernel.go(home=False).called
+    is_told = call.site.ip in [value & bench.isa.mask for value in call.first(prepare).values()]
     how = "prepares the calls of modules, which are not hijacked as the kernel's are"
-    return (knows and function_of(bench.image, MODULE_INIT, how=how)) or place
+    prepares = function_of(bench.image, MODULE_INIT, how=how)
+    return prepares if is_told and prepares and _hijacks(bench, LEAF) else place
+
+
+def _hijacks(bench: Bench, name: str) -> bool:
+    """Whether the port hijacks a call of the kernel's."""
+    with suppress(GuestDied):
+        return GRAPH_ENTER in Retrace(bench, partial(hijacked, bench, name)).go(home=False).called
+    return False
 
 
 @check("C7f", "M2a", "M2c", "C2a", "C2b", "C3b", "C8e", variants=(MODULES, STATIC_MODULES))
