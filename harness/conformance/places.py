@@ -220,6 +220,15 @@ def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
     return place
 
 
+def outside_of_inline(image: RunningImage, place: Place) -> Place:
+    """The place, moved out of the inline functions that its instruction is in."""
+    levels = len(image.inlined_calls(place.address))
+    if not 0 < levels <= len(place.callers):
+        return place
+    own = place.callers[levels - 1]
+    return replace(place, file=own.file, line=own.line, callers=place.callers[levels:])
+
+
 def merged_statement(port: Path, place: Place, asked: int) -> Place:
     """The place, moved to the statement under the decision in line ``asked``.
 
