@@ -124,11 +124,21 @@ class Search(WrittenWords):
             values = [before[name] & mask for name in registers_in(text, isa)]
             wrong = [value for value in values if value not in site]
             if len(values) == 2 and len(wrong) == 1 and wrong[0]:
+                right = next(value for value in values if value in site)
+                distance = self._compared_distance(wrong[0], right)
+                if distance is not None:
+                    how = "made the distance of the call that the site was compared with"
+                    return self._place(distance, how, in_slot=True)
                 held = (self._holds(step, wrong[0]) for step in self._steps)
                 made = next((number for number, holds in enumerate(held) if holds), at)
-                right = next(value for value in values if value in site)
                 return self._place(self._part(made, wrong[0], right), how, in_slot=True)
         return None
+
+    def _compared_distance(self, word: int, right: int) -> int | None:
+        """What made the distance by which a word calls, where the site has the right one."""
+        offset = next(start for start, one in self._words(self._before.memory) if one == right)
+        codes = (self._code(one) for one in (word, right))
+        return self._distance_maker(self._watched.start + offset, *codes)
 
     def _last_store(self) -> Place | None:
         """The instruction that made the word written last, or wrote it if it existed before.

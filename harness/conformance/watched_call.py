@@ -39,6 +39,10 @@ class WatchedCall:
         """An instruction as the port loads and stores it."""
         return int.from_bytes(code, self._bench.isa.code_byteorder)
 
+    def _code(self, word: int) -> bytes:
+        """The reverse of `_word`."""
+        return word.to_bytes(self._bench.isa.longest, self._bench.isa.code_byteorder)
+
     def _words(self, text: bytes) -> list[tuple[int, int]]:
         """The long instructions that begin at each unit, with their offsets."""
         size, unit = self._bench.isa.longest, self._bench.isa.unit

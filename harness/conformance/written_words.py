@@ -131,6 +131,18 @@ class WrittenWords(WatchedCall):
                 return made if known is None else self._part(made, word, known)
         return None
 
+    def _distance_maker(self, address: int, code: bytes, right: bytes) -> int | None:
+        """The first step after which a register held the distance of a call that is not right.
+
+        None if no register held it: then the call was encoded so.  Processors count from the call,
+        or from an instruction or two behind it.
+        """
+        isa, calls = self._bench.isa, self._bench.code.calls
+        wrong = {*calls(address, code)} - {*calls(address, right)}
+        behind = range(2 * isa.longest + 1)
+        distances = {target - at - more & isa.mask for at, target in wrong for more in behind}
+        return self._first_held(lambda value: value & isa.mask in distances)
+
     def _chosen(self) -> int | None:
         """The first step after which a register held an address that the code calls wrongly.
 

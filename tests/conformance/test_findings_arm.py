@@ -24,9 +24,10 @@ def test_a_replaced_word_by_which_nothing_returns_is_where_its_address_was_made(
 @pytest.mark.parametrize(
     ("mutant", "clauses", "clause", "function", "line"),
     [
-        # In a register the first halfword of an instruction is the lower one.
-        ("pc-not-ahead", ["C9a"], "C9a", "encode_branch", "*insn = opcode | T32("),
-        # The slot is refused for what the call before has left there.
+        # The word that the site was compared with calls by a wrong distance.
+        ("pc-not-ahead", ["C9a"], "C9a", "encode_branch", "- BRANCH_AHEAD"),
+        # The slot is refused for what the call before has left there.  In a register the first
+        # halfword of an instruction is the lower one.
         ("slot-jumps", ["C10a"], "C10a", "encode_branch", "*insn = opcode | T32("),
         # The stack pointer is wrong behind the site, and so is all that follows.
         (
