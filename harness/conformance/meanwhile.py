@@ -4,14 +4,15 @@
 That is what `Sites.while_changed` says: a breakpoint, which the port's handler knows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from harness.conformance.bench import CALL_RETURNS, PANIC, Bench
 from harness.conformance.conditions import constant_condition
-from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.places import at_return, is_of_port, last_place, question
 from harness.conformance.single_step import MOST_STEPS, Call, Store, single_step, stores_of
+from harness.conformance.traced_call import Registers
 from harness.conformance.verdict import WROTE, Place, PortLine
 
 
@@ -109,10 +110,9 @@ def locate_in_handler(bench: Bench, place: int, call: Call) -> Place | None:
     went_on = next(behind, None)
     # The address that the CPU has saved.
     saved = place + len(bench.isa.sites.while_changed)
-    stores = [at for at in inside if cpu.is_store(linked(executed[at]))]
-    if went_on == saved and stores:
-        how = f"stored last; the CPU went on at {went_on:#x}, behind the breakpoint"
-        return last_place(image, executed[: stores[-1] + 1], how)
+    if went_on == saved:
+        how = f"the CPU went on at {saved:#x}, behind the breakpoint"
+        return _goes_on(bench, steps, inside, how)
     for at in inside if went_on not in (None, saved) else ():
         held = at and went_on in steps[at - 1][1].values()
         if went_on in steps[at][1].values() and not held:
@@ -125,7 +125,22 @@ def locate_in_handler(bench: Bench, place: int, call: Call) -> Place | None:
     return question(image, executed[: decided[-1] + 1], how)
 
 
-def _steps(bench: Bench, call: Call) -> Iterator[tuple[int, dict[str, int]]]:
+def _goes_on(
+    bench: Bench, steps: Sequence[tuple[int, Registers]], inside: Sequence[int], how: str
+) -> Place | None:
+    """The handler's last store, or what made its answer that the breakpoint is handled."""
+    image, isa = bench.image, bench.isa
+    executed, result = [address for address, _ in steps], isa.abi.results[0]
+    stores = [at for at in inside if isa.cpu.is_store(bench.code.linked(executed[at]))]
+    if stores:
+        return last_place(image, executed[: stores[-1] + 1], f"stored last; {how}")
+    answers = [at for at in inside[1:] if steps[at - 1][1][result] != steps[at][1][result]]
+    last = [inside[-1], *answers][-1]
+    place = last_place(image, executed[: last + 1], f"answered, and had stored nothing; {how}")
+    return place and at_return(bench.variant.spec.port.directory, place)
+
+
+def _steps(bench: Bench, call: Call) -> Iterator[tuple[int, Registers]]:
     """The call's instructions, and the registers behind each."""
     isa = bench.isa
     bench.enter(*call)

@@ -195,9 +195,12 @@ def definition_of(port: Path, *names: str) -> Place | None:
 
 
 def at_return(port: Path, place: Place) -> Place:
-    """The place that made an answer; compilers may give it the first line of its function."""
+    """The place that made an answer; compilers may give it its function's first or last line."""
     for file, number, answer in _definitions(port, place.function):
-        if file == place.file and place.line in (number, number + 1):
+        if file != place.file:
+            continue
+        is_end = lines_below(port, file)[place.line - 1 : place.line] == ["}"]
+        if place.line in (number, number + 1) or (is_end and number < answer < place.line):
             return replace(place, line=answer)
     return place
 

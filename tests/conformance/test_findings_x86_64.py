@@ -17,6 +17,8 @@ import pytest
         # The handler of the breakpoint lets a CPU go on at the wrong place, or kills it.
         ("slot-passed-over", "C10c", "ftrace_int3_handler", "if (0)"),
         ("breakpoints-of-others-handled", "C9j", "ftrace_int3_handler", "regs->pc ="),
+        # It answers that it has handled the breakpoint, and has changed nothing.
+        ("breakpoint-goes-on-behind-itself", "C9j", "ftrace_int3_handler", "return 1;"),
         # Of many stores, one is neither the breakpoint nor the last.
         ("nop-between-two-tracers", "C10c", "ftrace_update_ftrace_func", "text[0] = insn"),
         # A wrong byte was copied from a constant.

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.conformance.places import (
+    at_return,
     condition_of,
     definition_of,
     merged_statement,
@@ -208,3 +209,11 @@ def test_of_equal_statements_it_is_the_one_under_the_decision(tmp_path: Path, li
     (tmp_path / "ftrace.c").write_text(TRAMPOLINES)
     place = Place("encode_call", "ftrace.c", line, 0x1000, "ldr", "made it")
     assert merged_statement(tmp_path, place, asked).line == found
+
+
+@pytest.mark.parametrize(("line", "found"), [(6, 10), (7, 10), (11, 10), (8, 8), (4, 4)])
+def test_an_answer_is_made_where_its_function_returns(tmp_path: Path, line, found):
+    """Compilers may give it the function's first line, or that of the closing bracket."""
+    (tmp_path / "ftrace.c").write_text(SLOTS)
+    place = Place("modify", "ftrace.c", line, 0x1000, "mov", "made the answer")
+    assert at_return(tmp_path, place).line == found
