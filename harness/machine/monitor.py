@@ -16,7 +16,7 @@ import termios
 from collections.abc import Awaitable, Iterator, Mapping
 from typing import TypeVar
 
-from qemu.qmp import ExecuteError, QMPClient, QMPError
+from qemu.qmp import ExecuteError, Message, QMPClient, QMPError
 
 from harness.errors import HostError
 from harness.machine.console import Console
@@ -38,6 +38,19 @@ class MonitorLost(HostError):
     """The monitor's connection was closed, or QEMU did not answer in time."""
 
 
+class _Client(QMPClient):
+    """A client that does not print each message for a log that nobody reads.
+
+    Each stop of the guest causes two messages.
+    """
+
+    def _cb_outbound(self, msg: Message) -> Message:
+        return msg
+
+    def _cb_inbound(self, msg: Message) -> Message:
+        return msg
+
+
 class Monitor:
     """A QMP session on a connected socket.  The console is read while it waits."""
 
@@ -45,7 +58,7 @@ class Monitor:
         self._socket = connection
         self._console = console
         self._loop = asyncio.new_event_loop()
-        self._client = QMPClient("harness")
+        self._client = _Client("harness")
         self._connected = False
 
     def connect(self, deadline: float = DEADLINE) -> None:
