@@ -9,6 +9,7 @@ from functools import partial
 
 from harness.conformance.actions import Actions, Called, Written
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
+from harness.conformance.byte_search import ByteSearch
 from harness.conformance.conditions import constant_condition
 from harness.conformance.decisions import further_targets, parting, wrong_decision
 from harness.conformance.findings import aspect_of
@@ -160,8 +161,10 @@ def _search(
         right, start = _right(bench, function, registers, watched), watched.start
         wrong = [at - watched.start for at in wrong if at in watched]
     steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
-    search = Search(bench, steps[0], steps[1:], wrong, right, start) if steps else None
-    return search, registers
+    if not steps:
+        return None, registers
+    search = ByteSearch if isa.unit == 1 else Search
+    return search(bench, steps[0], steps[1:], wrong, right, start), registers
 
 
 def _left_before(bench: Bench, function: str, actions: Actions) -> Place | None:

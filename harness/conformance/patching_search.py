@@ -24,6 +24,7 @@ STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
 
 UNWRITTEN = "no code was written"
+COMPARED = "made the word that the site was compared with"
 
 
 class Search(WrittenWords):
@@ -110,13 +111,8 @@ class Search(WrittenWords):
 
         The other one is what the site has.
         """
-        isa, mask = self._bench.isa, self._mask
-        steps = range(self._answer() - 1, -1, -1)
-        asked = next((at for at in steps if self._is_question(at)), 0)
-        how = "made the word that the site was compared with"
-        if isa.unit == 1:
-            made = self._path.compared(asked, self._watched)
-            return None if made is None else self._place(made, how)
+        isa, mask, asked = self._bench.isa, self._mask, self._asked()
+        how = COMPARED
         site = {word for _, word in self._words(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
@@ -134,6 +130,11 @@ class Search(WrittenWords):
                 return self._place(self._part(made, wrong[0], right), how, in_slot=True)
         return None
 
+    def _asked(self) -> int:
+        """The last conditional branch or move before the answer."""
+        steps = range(self._answer() - 1, -1, -1)
+        return next((at for at in steps if self._is_question(at)), 0)
+
     def _compared_distance(self, word: int, right: int) -> int | None:
         """What made the distance by which a word calls, where the site has the right one."""
         offset = next(start for start, one in self._words(self._before.memory) if one == right)
@@ -150,9 +151,12 @@ class Search(WrittenWords):
         if chosen is not None:
             place = self._place(chosen, "made the address that is called", in_slot=True)
             return place and self._decided_for(chosen, place)
-        made = self._byte_maker() if self._bench.isa.unit == 1 else self._maker()
-        place = self._copied() if made is None else self._made_at(made)
-        return place or self._of_the_port(self._judged[-1], WROTE)
+        return self._made() or self._of_the_port(self._judged[-1], WROTE)
+
+    def _made(self) -> Place | None:
+        """The instruction that made the word written last."""
+        made = self._maker()
+        return None if made is None else self._made_at(made)
 
     def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
         """A store to what is watched."""

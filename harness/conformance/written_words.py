@@ -3,12 +3,10 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import partial
 
 from harness.conformance.bench import Bench
-from harness.conformance.memory_path import MemoryPath
-from harness.conformance.places import definition_of, where_named
+from harness.conformance.places import where_named
 from harness.conformance.registers import names_memory, registers_in
 from harness.conformance.verdict import Place
 from harness.conformance.watched_call import WatchedCall, WatchedStep
@@ -42,7 +40,6 @@ class WrittenWords(WatchedCall):
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
         self._right = right
         self._watched = range(start, start + len(before.memory))
-        self._path = MemoryPath(bench, self.executed, self._registers)
         longest = bench.isa.longest
         of_wrong = self._stores_to(
             {one for start in wrong for one in range(start, start + longest)}
@@ -149,9 +146,6 @@ class WrittenWords(WatchedCall):
         None if a register held it before, or none does: then the call was encoded so.
         """
         isa, calls, start = self._bench.isa, self._bench.code.calls, self._watched.start
-        if isa.unit == 1:
-            # The text may begin in the middle of an instruction.
-            return None
         old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
         wanted = {*calls(start, self._right)} if self._right else set()
         targets = {target for _, target in new - old - wanted}
@@ -209,28 +203,6 @@ class WrittenWords(WatchedCall):
         values = self._registers
         steps = range(before - 1, -1, -1)
         return next((at for at in steps if values(at)[register] != values(at + 1)[register]), None)
-
-    def _byte_maker(self) -> int | None:
-        """What put the last wrong byte into memory from which it was copied to the code."""
-        return self._path.source(*self._wrong_byte())
-
-    def _wrong_byte(self) -> tuple[int, int]:
-        """The last store of a wrong byte, and its address."""
-        store = self._judged[-1]
-        offsets = range(len(self._seen[-1]))
-        differs = [at for at in offsets if self._seen[store][at] != self._seen[store + 1][at]]
-        wrong = [at for at in differs if self._right and self._seen[-1][at] != self._right[at]]
-        return store, self._watched.start + [*wrong, *differs][0]
-
-    def _copied(self) -> Place | None:
-        """The definition of the object that the wrong byte was copied from."""
-        bench = self._bench
-        held = self._path.held_at(*self._wrong_byte()) if bench.isa.unit == 1 else None
-        if held is None:
-            return None
-        directory, name = bench.variant.spec.port.directory, bench.image.object_at(held)
-        place = definition_of(directory, name) if name else None
-        return place and replace(place, how="has the byte that was written")
 
 
 def _distance(value: int, bits: int) -> int:
