@@ -17,29 +17,18 @@ from harness.conformance.live_modules import know_module
 from harness.conformance.others_data import OthersData
 from harness.conformance.patching_search import STATUS, Search
 from harness.conformance.places import place_of
+from harness.conformance.requests import RECORD, right_text, site_of, target_of
 from harness.conformance.single_step import AROUND, single_step
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.conformance.watched_call import WatchedStep
 from harness.debugger import return_address
-from harness.errors import GdbError, GuestError, RangeError
-from harness.isa import Form, SiteState
-from harness.tracer.setup import Hooks
-from harness.tracer.slots import GRAPH_SLOT, NO_TRACER, has_call_ops, slot_code
+from harness.errors import GdbError, GuestError
 
 MOST_STEPS = 2000
 """The most instructions of one call, with the kernel functions that it calls."""
 
 MOST_SITES = 4096
 """The most calls of ftrace_make_nop() or ftrace_make_call() before the one under test."""
-
-UPDATE = "ftrace_update_ftrace_func"
-ENABLE, DISABLE = (f"ftrace_{verb}_ftrace_graph_caller" for verb in ("enable", "disable"))
-
-RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
-"""The index of the argument ``struct dyn_ftrace *``."""
-
-TARGET = {"ftrace_make_call": 1, "ftrace_modify_call": 2}
-"""The index of the argument that the site has to call afterwards."""
 
 _ADDRESS = re.compile("0x[0-9a-f]+")
 """What a line about an instruction begins with."""
@@ -87,7 +76,7 @@ def locate_refused_site(bench: Bench) -> Place | None:
     _come_to(bench, function, actions)
     here = start & bench.isa.mask
     while here == start & bench.isa.mask:
-        site = _site(bench, function, bench.registers.read())
+        site = site_of(bench, function, bench.registers.read())
         bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
         if bench.registers.read(result)[result] & STATUS:
             actions.site = site
@@ -158,7 +147,7 @@ def _search(
     else:
         watched = _watched(bench, function, registers)
         look = partial(bench.read_memory, watched.start, len(watched))
-        right, start = _right(bench, function, registers, watched), watched.start
+        right, start = right_text(bench, function, registers, watched), watched.start
         wrong = [at - watched.start for at in wrong if at in watched]
     steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
     if not steps:
@@ -197,63 +186,14 @@ def _others_refused(
     return None
 
 
-def _right(bench: Bench, function: str, registers: dict[str, int], watched: range) -> bytes:
-    """What the watched text has to be after a request for a known site; empty if it is unknown.
-
-    ``registers`` are those of its arguments.
-    """
-    if function not in RECORD:
-        return _right_slot(bench, function, registers, watched)
-    ip = _site(bench, function, registers)
-    site = next((site for site in bench.image.sites if site.ip == ip), None)
-    if site is None:
-        return b""
-    target = _target(bench, function, registers)
-    state = SiteState.NOP if target is None else SiteState.CALL
-    try:
-        code = bench.isa.sites.code_for(site, state, target or 0)
-    except RangeError:
-        return b""
-    if site.form is Form.LONG_CALL and state is SiteState.CALL:
-        # The port may have changed more of the sequence than its first word.
-        code += site.as_built[len(code) : bench.sites.size(site)]
-    start, now = site.address - watched.start, bench.read_memory(watched.start, len(watched))
-    return now[:start] + code + now[start + len(code) :]
-
-
-def _right_slot(bench: Bench, function: str, registers: dict[str, int], watched: range) -> bytes:
-    """The same for a slot of a tracer, where that is all that the request changes."""
-    image, isa = bench.image, bench.isa
-    symbols, sites = image.symbols, isa.sites
-    if sites.has_gate or has_call_ops(symbols) or function not in (UPDATE, ENABLE, DISABLE):
-        return b""
-    called = registers[isa.abi.argument_registers[0]] & isa.mask
-    of_graph = function != UPDATE
-    try:
-        idle = isa.pointed_to(called) == isa.pointed_to(image.address_of(NO_TRACER))
-        if function == DISABLE or (function == UPDATE and idle):
-            code = slot_code(image, Hooks())
-        else:
-            code = sites.stub_code(symbols, None if of_graph else called, of_graph)
-    except (RangeError, GuestError):
-        return b""
-    slot = symbols.get(GRAPH_SLOT if of_graph else "ftrace_call")
-    known = {symbols.get("ftrace_call"), symbols.get(GRAPH_SLOT)}
-    # With more slots, those of other stubs change too.
-    if slot not in code or not set(code) <= known:
-        return b""
-    start, now = (slot & isa.mask) - watched.start, bench.read_memory(watched.start, len(watched))
-    return now[:start] + code[slot] + now[start + len(code[slot]) :]
-
-
 def _granted_of(bench: Bench, function: str, registers: dict[str, int]) -> Callable[[], bool]:
     """Judges the same request after other decisions; this one has been refused.
 
     ``registers`` are those of its arguments.
     """
-    ip = _site(bench, function, registers)
+    ip = site_of(bench, function, registers)
     words = _mapped(bench, range(ip, ip + AROUND.stop))
-    target = _target(bench, function, registers)
+    target = target_of(bench, function, registers)
     before = bench.read_memory(words.start, len(words))
     return partial(_granted, bench, words, before, target)
 
@@ -301,29 +241,15 @@ def _come_to(bench: Bench, function: str, actions: Actions) -> None:
     for _ in range(MOST_SITES):
         if bench.run_to(start, end) != start & isa.mask:
             break
-        if not actions.site or _site(bench, function, bench.registers.read()) == actions.site:
+        if not actions.site or site_of(bench, function, bench.registers.read()) == actions.site:
             return
     raise GuestError(f"{function}() was not called for that call site again")
-
-
-def _target(bench: Bench, function: str, registers: dict[str, int]) -> int | None:
-    """What a site has to call after a call with these registers; None if nothing."""
-    if function not in TARGET:
-        return None
-    return registers[bench.isa.abi.argument_registers[TARGET[function]]] & bench.isa.mask
-
-
-def _site(bench: Bench, function: str, registers: dict[str, int]) -> int:
-    """``ip`` of the record that ftrace_make_nop() or ftrace_make_call() is called with."""
-    isa, ip = bench.isa, bench.port.record.member("ip")
-    record = registers[isa.abi.argument_registers[RECORD[function]]] & isa.mask
-    return bench.word_at(record + ip.offset) & isa.mask
 
 
 def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
     """The text that the function changes: a call site, or the stub with the slots."""
     if function in RECORD:
-        site = _site(bench, function, registers)
+        site = site_of(bench, function, registers)
         return _mapped(bench, range(site + AROUND.start, site + AROUND.stop))
     stub = bench.code.stub
     assert stub is not None, "a slot lies in a stub"
