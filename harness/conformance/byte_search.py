@@ -2,6 +2,7 @@
 """The same search where code is written byte by byte: no register holds a whole instruction."""
 
 from dataclasses import replace
+from functools import cached_property
 
 from harness.conformance.memory_path import MemoryPath
 from harness.conformance.patching_search import COMPARED, Search
@@ -12,7 +13,7 @@ from harness.conformance.verdict import Place
 class ByteSearch(Search):
     """Follows a wrong byte through memory to what made it."""
 
-    @property
+    @cached_property
     def _path(self) -> MemoryPath:
         return MemoryPath(self._bench, self.executed, self._registers)
 

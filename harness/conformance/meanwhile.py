@@ -113,7 +113,7 @@ def locate_in_handler(bench: Bench, place: int, call: Call) -> Place | None:
     if went_on == saved:
         how = f"the CPU went on at {saved:#x}, behind the breakpoint"
         return _goes_on(bench, steps, inside, how)
-    for at in inside if went_on not in (None, saved) else ():
+    for at in inside if went_on is not None else ():
         held = at and went_on in steps[at - 1][1].values()
         if went_on in steps[at][1].values() and not held:
             how = f"made the address {went_on:#x}, where the CPU went on"

@@ -112,7 +112,6 @@ class Search(WrittenWords):
         The other one is what the site has.
         """
         isa, mask, asked = self._bench.isa, self._mask, self._asked()
-        how = COMPARED
         site = {word for _, word in self._words(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
@@ -127,13 +126,12 @@ class Search(WrittenWords):
                     return self._place(distance, how, in_slot=True)
                 held = (self._holds(step, wrong[0]) for step in self._steps)
                 made = next((number for number, holds in enumerate(held) if holds), at)
-                return self._place(self._part(made, wrong[0], right), how, in_slot=True)
+                return self._place(self._part(made, wrong[0], right), COMPARED, in_slot=True)
         return None
 
     def _asked(self) -> int:
         """The last conditional branch or move before the answer."""
-        steps = range(self._answer() - 1, -1, -1)
-        return next((at for at in steps if self._is_question(at)), 0)
+        return next(self._questions(self._answer()), 0)
 
     def _compared_distance(self, word: int, right: int) -> int | None:
         """What made the distance by which a word calls, where the site has the right one."""
@@ -207,9 +205,8 @@ class Search(WrittenWords):
 
     def _decided_for(self, step: int, place: Place) -> Place:
         """The place in the statement under the last decision, if that has the same text."""
-        inside, image = self._function(step), self._bench.image
-        asked = (at for at in range(step - 1, -1, -1) if self._is_question(at))
-        last = next((at for at in asked if self._function(at) == inside), None)
+        last = next(self._questions(step, beside=step), None)
+        image = self._bench.image
         line = None if last is None else image.source_line(self._steps[last].address)
         if line is None or port_file(line.file) != place.file:
             return place

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The steps of one call of a patching function, with the registers and the watched memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.conformance.bench import Bench
@@ -76,25 +76,27 @@ class WatchedCall:
 
     def _in_slot(self, step: int) -> bool:
         """Whether that instruction is in a delay slot."""
-        near = (self._steps[at].address for at in (step - 1, step) if at >= 0)
-        slots = {self._bench.code.in_slot(at) for at in near if self._bench.code.in_slot(at) != at}
-        return self._changes(step) in slots
+        near = (at for at in (step - 1, step) if at >= 0)
+        branches = (at for at in near if self._changes(at) != self._steps[at].address)
+        return any(self._changes(at) == self._changes(step) for at in branches)
 
     def _is_question(self, step: int) -> bool:
         linked = self._bench.code.linked(self._steps[step].address)
         return self._bench.isa.cpu.is_conditional(linked)
+
+    def _questions(self, end: int, beside: int | None = None) -> Iterator[int]:
+        """The conditional branches and moves before a step, the last one first; see `_question`."""
+        inside = None if beside is None else self._function(beside)
+        for at in range(end - 1, -1, -1):
+            if self._is_question(at) and (inside is None or self._function(at) == inside):
+                yield at
 
     def _question(self, end: int, how: str, beside: int | None = None) -> Place | None:
         """The last conditional branch or move before a step.
 
         ``beside``: in the same function as the instruction of this step; it may be an inline one.
         """
-        inside = None if beside is None else self._function(beside)
-        for at in range(end - 1, -1, -1):
-            if not self._is_question(at):
-                continue
-            if inside is not None and self._function(at) != inside:
-                continue
+        for at in self._questions(end, beside):
             executed = self._executed(at, in_slot=False)
             if is_of_port(self._bench.image, executed[-1]):
                 return question(self._bench.image, executed, how)
@@ -116,5 +118,5 @@ class WatchedCall:
 
     def _executed(self, step: int, *, in_slot: bool) -> list[int]:
         """The instructions up to a step; ``in_slot`` as in `harness.conformance.retrace`."""
-        executed = [one.address for one in self._steps[: step + 1]]
+        executed = self.executed[: step + 1]
         return self._bench.code.with_slot(executed) if in_slot else executed

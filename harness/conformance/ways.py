@@ -88,6 +88,8 @@ class Ways:
         return [step.address for step in self._way(home=False, values=False).steps]
 
     def _way(self, home: bool, *, values: bool = True) -> Way:
+        # Steps with registers have addresses too.
+        values = values or (home, True) in self._ways
         if (home, values) not in self._ways:
             self._ways[home, values] = self._go(home, values)
         return self._ways[home, values]

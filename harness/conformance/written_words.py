@@ -96,13 +96,13 @@ class WrittenWords(WatchedCall):
             word, name = near, parts[near]
             last = self._last_write(name, made)
             if last is not None and self._in_slot(last):
-                # It has no line of its own; see `_made_at`.
+                # Debug information gives an instruction there the line of its branch.
                 break
             made = made if last is None else last
         return made
 
     def _maker(self) -> int | None:
-        """The first instruction after which a register held the word of `_last_store`.
+        """The first instruction after which a register held the word that was written last.
 
         Or the one that made the wrong part of it, if it is known what is right.
         """

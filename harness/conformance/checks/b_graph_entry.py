@@ -132,23 +132,32 @@ def _place_of_another(retrace: Retrace, call: TracedCall) -> Place | None:
 
     It can be told where the call has left that on the stack, and the kernel is given its address.
     """
-    bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[3]
-    told = "FUNCTION_GRAPH_RET_ADDR_PTR" in bench.variant.features and call.caller_at is not None
-    if not told or call.first(GRAPH_ENTER)[name] & bench.isa.mask == call.caller_at:
-        return None
-    return retrace.origin(name, GRAPH_ENTER)
+    retp = _told_place(retrace, call)
+    is_another = None not in (retp, call.caller_at) and retp != call.caller_at
+    return _origin_of_place(retrace) if is_another else None
 
 
 def _place_of_unused(retrace: Retrace, call: TracedCall) -> Place | None:
     """Where the address of a word was made that was replaced, and by which nothing returns."""
     isa, symbols = retrace.bench.isa, retrace.bench.image.symbols
-    if "FUNCTION_GRAPH_RET_ADDR_PTR" not in retrace.bench.variant.features:
+    retp = _told_place(retrace, call)
+    if retp is None:
         return None
-    name = isa.abi.argument_registers[3]
-    retp, stack = call.first(GRAPH_ENTER)[name], call.before[isa.abi.stack_register]
-    left = retrace.left_at((retp - stack) & isa.mask)
+    left = retrace.left_at((retp - call.before[isa.abi.stack_register]) & isa.mask)
     is_replaced = left is not None and isa.pointed_to(left) == symbols.get(LANDING)
-    return retrace.origin(name, GRAPH_ENTER) if is_replaced else None
+    return _origin_of_place(retrace) if is_replaced else None
+
+
+def _told_place(retrace: Retrace, call: TracedCall) -> int | None:
+    """The address of the return address that the kernel is told; None if it is not told any."""
+    bench = retrace.bench
+    if "FUNCTION_GRAPH_RET_ADDR_PTR" not in bench.variant.features:
+        return None
+    return call.first(GRAPH_ENTER)[bench.isa.abi.argument_registers[3]] & bench.isa.mask
+
+
+def _origin_of_place(retrace: Retrace) -> Place | None:
+    return retrace.origin(retrace.bench.isa.abi.argument_registers[3], GRAPH_ENTER)
 
 
 def at_prepare(retrace: Retrace, how: str) -> Place | None:
