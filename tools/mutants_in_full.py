@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Judge written mutants with the whole suite, and compare the findings with the faults.
+"""Judge mutants with the whole suite, and compare the findings with the faults.
 
     .venv/bin/python tools/mutants_in_full.py -c mips-malta -o DIRECTORY [GLOB...]
+    .venv/bin/python tools/mutants_in_full.py -c mips-malta -o DIRECTORY --generated 50 --seed 1
 
 `harness conform --mutant` ends with the first failure of a mutant.  This judges each as a port of
-its own.  A line for each says whether the first finding is for a clause that the fault breaks, how
+its own: those written by hand, or as many generated ones, drawn at random from the faults in C and
+from lines of assembly that are left out, there twice or exchanged with the next one.
+
+A line for each says whether the first finding is for a clause that the fault breaks, how
 many findings there are, and how far the place is from the edit; findings after the first follow.
 The last lines are the sums.  Reports stay in the directory, and are not made again.  The exit
 status is 1 if a mutant has no finding, or the first one is for another clause.
@@ -16,256 +20,102 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from harness.config import MachineConfig, Port, load_config, load_port
-from harness.mutation.mutants import Mutant, load
+from harness.conformance.variants import suite_spec
+from harness.mutation.assembly import Statement
+from harness.mutation.c_builds import first_builds, port_faults
+from harness.mutation.mutants import Collection, load
 from harness_command import HarnessFailed, harness, only_report
+from score_of_findings import MACRO, NAMES, Planted, Score, score, show, table
 
-NAMES = re.compile(
-    r"^SYM_(?:FUNC_START|INNER_LABEL)\((\w+)|^\s*\.macro\s+(\w+)|^[a-z][\w \t*]*?(\w+)\("
-)
-"""A function's or macro's first line in assembly or C, or another entry into it."""
-
-MACRO = re.compile(r"^\s*(?:\.macro\s+|#define\s+)(\w+)")
-"""The first line of a macro, whose lines are not in debug information."""
-
-END = re.compile(r"^}|^SYM_FUNC_END\(|^\s*\.endm")
+INSTRUCTION = re.compile(r"^\s+[A-Za-z][\w.]*(\s+[^:]*)?$")
+"""A line of assembly with one instruction, or with a macro."""
 
 LIMIT = 600.0
 """Seconds for the judgement of one mutant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The findings of one mutant, compared with its fault."""
-
-    mutant: Mutant
-    findings: list[dict[str, Any]]
-    lines: int | None
-    """The distance from the first finding's line to the nearest edited one; None in other files."""
-    by_call: bool
-    """Whether a line has the edit, or uses a macro that has it: the finding's, or one that calls
-    it."""
-    one_line: bool
-    """Whether the fault is one line."""
-    in_function: bool
-    """Whether the function that is named has the edit or calls one that has it, or a call that is
-    shown with it is in one that has it."""
-
-    @property
-    def right(self) -> bool:
-        """Whether the first finding is for a clause that the fault breaks."""
-        return bool(self.findings) and self.findings[0]["clause"] in self.mutant.clauses
+def written(config: MachineConfig, port: Port, globs: list[str]) -> Iterator[Planted]:
+    """The mutants written by hand with such names."""
+    for mutant in load(port.name).mutants:
+        if mutant.applies_to(config) and any(Path(mutant.id).match(glob) for glob in globs):
+            yield Planted(mutant.id, mutant.clauses, mutant.edits(port))
 
 
-def judge(mutant: Mutant, config: MachineConfig, port: Port, report: Path) -> dict[str, Any]:
+def in_assembly(config: MachineConfig, port: Port, collection: Collection) -> Iterator[Planted]:
+    """A fault in each line of assembly, as it is written."""
+    of_macros = [one for one in collection.stubs if not any(":" in name for name in one.labels)]
+    every = tuple(clause for one in of_macros for clause in one.clauses_on(config))
+    for path in sorted(port.directory.glob("*.S")):
+        lines = path.read_text().splitlines(keepends=True)
+        label = ""
+        for at, line in enumerate(lines):
+            if match := NAMES.match(line):
+                label = next((name for name in match.groups() if name), label)
+            label = "" if MACRO.match(line) else label
+            if not INSTRUCTION.match(line):
+                continue
+            following = lines[at + 1]
+            changes = {"drop": [following], "double": [line, line, following]}
+            if INSTRUCTION.match(following) and following != line:
+                changes["swap"] = [following, line]
+            stub = collection.stub(Statement(line.strip(), label, label)) if label else None
+            clauses = stub.clauses_on(config) if stub else every
+            for name, new in changes.items():
+                text = "".join([*lines[:at], *new, *lines[at + 2 :]])
+                yield Planted(f"{path.name}:{at + 1}/{name}", clauses, {path.name: text})
+
+
+def in_c(config: MachineConfig, port: Port, collection: Collection) -> Iterator[Planted]:
+    """A fault in each place of the C files, if it is not recorded as equivalent."""
+    for fault in port_faults(suite_spec(config, port)):
+        name = f"{fault.file}:{fault.function}"
+        stub = collection.stub(Statement(fault.about, name, name))
+        clauses = stub.clauses_on(config) if stub else ()
+        if collection.equivalent(config, f"c/{fault.name}", fault.about) is None:
+            yield Planted(fault.name, clauses, {fault.file: fault.text})
+
+
+def drawn(config: MachineConfig, port: Port, number: int, seed: int) -> list[Planted]:
+    """Faults drawn at random; of those in C such that change the code of a build."""
+    collection = load(port.name)
+    every = [*in_assembly(config, port, collection), *in_c(config, port, collection)]
+    found = Random(seed).sample(every, min(number, len(every)))
+    names = {one.name for one in found}
+    spec = suite_spec(config, port)
+    builds = first_builds(spec, [one for one in port_faults(spec) if one.name in names])
+    same = {fault.name for fault, build in builds if not build}
+    return [one for one in found if one.name not in same]
+
+
+def judge(planted: Planted, config: MachineConfig, port: Port, report: Path) -> dict[str, Any]:
     """The report of a port that has this fault."""
     if not report.exists():
         with tempfile.TemporaryDirectory() as directory:
             changed = Path(directory) / port.name
             shutil.copytree(port.directory, changed)
-            for name, text in mutant.edits(port).items():
+            for name, text in planted.edits.items():
                 (changed / name).write_text(text)
             on_port = ("conform", "-c", config.name, "--port", changed)
             harness(*on_port, "--json", report, timeout=LIMIT)
     return only_report(report)
 
 
-def edited_lines(old: list[str], new: list[str]) -> list[int]:
-    """The numbers of the lines in ``new`` that are not in ``old``, or around removed lines."""
-    lines: set[int] = set()
-    for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "delete":
-            lines.update((start, start + 1))
-        elif kind != "equal":
-            lines.update(range(start + 1, end + 1))
-    return sorted(lines)
-
-
-def is_one_line(old: list[str], new: list[str]) -> bool:
-    """Whether the edit of a file replaces, adds or removes not more than one line."""
-    edits = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    sizes = [max(was - at, end - start) for kind, at, was, start, end in edits if kind != "equal"]
-    return sum(sizes) <= 1
-
-
-@dataclass(frozen=True, slots=True)
-class PortFunction:
-    """A function or a macro of a port's file."""
-
-    file: str
-    names: list[str]
-    lines: range
-    words: set[str]
-
-
-def functions(texts: Mapping[str, str]) -> Iterator[PortFunction]:
-    """All functions and macros of a port."""
-    for file, text in texts.items():
-        names: list[str] = []
-        start, lines = 1, text.splitlines()
-        for number, line in enumerate(lines, 1):
-            if match := NAMES.match(line):
-                names += [name for name in match.groups() if name]
-            if END.match(line):
-                words = set(re.findall(r"\w+", "\n".join(lines[start - 1 : number])))
-                yield PortFunction(file, names, range(start, number + 1), words)
-                names, start = [], number + 1
-
-
-def reached_from(name: str, every: list[PortFunction]) -> list[PortFunction]:
-    """The functions with this name, and those that they call."""
-    found = [function for function in every if name in function.names]
-    for function in found:
-        found += [
-            other for other in every if other not in found and function.words & set(other.names)
-        ]
-    return found
-
-
-def macros(texts: Mapping[str, str]) -> dict[str, list[tuple[str, range, set[str]]]]:
-    """The definitions of a port's macros by name: file, lines and words."""
-    found: dict[str, list[tuple[str, range, set[str]]]] = {}
-    for file, text in texts.items():
-        lines = text.splitlines()
-        for start, line in enumerate(lines):
-            if match := MACRO.match(line):
-                end = start
-                # A definition of the preprocessor goes on behind a backslash.
-                while not END.match(lines[end]) if ".macro" in line else lines[end].endswith("\\"):
-                    end += 1
-                words = set(re.findall(r"\w+", "\n".join(lines[start : end + 1])))
-                found.setdefault(match[1], []).append((file, range(start + 1, end + 2), words))
-    return found
-
-
-def lines_of(file: str, number: int, texts: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """A line, and those of the macros that it uses, directly or through others."""
-    yield file, number
-    known, lines = macros(texts), texts.get(file, "").splitlines()
-    words = set(re.findall(r"\w+", lines[number - 1])) if 0 < number <= len(lines) else set()
-    used = list(words & known.keys())
-    for name in used:
-        for where, numbers, more in known[name]:
-            yield from ((where, one) for one in numbers)
-            used += [other for other in more & known.keys() if other not in used]
-
-
-def score(mutant: Mutant, port: Port, findings: list[dict[str, Any]]) -> Score:
-    """Compare the findings with the fault."""
-    first = findings[0] if findings else {}
-    texts = {
-        path.relative_to(port.directory).as_posix(): path.read_text()
-        for path in sorted(port.directory.rglob("*.[chS]"))
-    }
-    edits = mutant.edits(port)
-    edited = {
-        name: edited_lines(texts[name].splitlines(), new.splitlines())
-        for name, new in edits.items()
-    }
-    every = [*functions({**texts, **edits})]
-    calls = [(one["file"], one["line"]) for one in first.get("callers", ())]
-    shown_functions = [
-        *reached_from(first.get("function") or "", every),
-        *(one for one in every if any(f == one.file and n in one.lines for f, n in calls)),
-    ]
-    in_function = any(
-        line in function.lines
-        for function in shown_functions
-        for line in edited.get(function.file, ())
-    )
-    away = [
-        abs(line - (first.get("line") or 0)) for line in edited.get(first.get("file") or "", ())
-    ]
-    shown = [first, *first.get("callers", ())] if first.get("file") else []
-    texts |= edits
-    by_call = any(
-        line in edited.get(file, ())
-        for one in shown
-        for file, line in lines_of(one["file"], one["line"], texts)
-    )
-    one_line = len(edits) == 1 and all(
-        is_one_line((port.directory / name).read_text().splitlines(), new.splitlines())
-        for name, new in edits.items()
-    )
-    lines, in_function = min(away, default=None), in_function or by_call
-    return Score(mutant, findings, lines, by_call, one_line, in_function)
-
-
-def show(found: Score) -> None:
-    """Print a mutant's line, and its other findings."""
-    first, *others = found.findings or [{}]
-    place = f"{first.get('function') or '-'} {first.get('file')}:{first.get('line')}"
-    verdict = "right" if found.right else "WRONG"
-    away = "elsewhere" if found.lines is None else f"{found.lines} lines away"
-    where = "" if found.in_function else ", another function"
-    what = f"{found.mutant.id:44} {verdict} {first.get('clause', 'no finding'):10}"
-    print(f"{what} {place}, {away}{where}", flush=True)
-    for finding in others:
-        print(f"    {finding['clause']:6} {finding['message'][:100]!a}", flush=True)
-
-
-def table(scores: list[Score]) -> Iterator[str]:
-    """The table of docs/mutants.rst: a line for each mutant, in reStructuredText."""
-    rows = [("mutant", "first finding", "place", "further findings")]
-    for found in scores:
-        first, *others = found.findings or [{}]
-        place = f"{first.get('function') or first.get('file') or ''}"
-        mark = "" if found.in_function else " (1)"
-        clause = f"{first.get('clause', 'none')}{'' if found.right else ' (2)'}"
-        rows.append(
-            (found.mutant.id, clause, place + mark, " ".join(other["clause"] for other in others))
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rule = "  ".join("=" * width for width in widths)
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    yield from (rule, lines[0], rule, *lines[1:], rule)
-
-
-def main() -> None:
-    """Judge the chosen mutants, and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("-c", dest="config", required=True)
-    parser.add_argument("-o", dest="directory", type=Path, required=True)
-    parser.add_argument("--table", action="store_true", help="end with a table for a document")
-    parser.add_argument("globs", nargs="*", default=["*"])
-    options = parser.parse_intermixed_args()
-    options.directory.mkdir(parents=True, exist_ok=True)
-    config = load_config(options.config)
-    port = load_port(config.port)
-    scores: list[Score] = []
-    unjudged: list[str] = []
-    for mutant in load(port.name).mutants:
-        if not mutant.applies_to(config) or not any(
-            Path(mutant.id).match(glob) for glob in options.globs
-        ):
-            continue
-        report = options.directory / f"{config.name}-{mutant.id}.json"
-        try:
-            findings = judge(mutant, config, port, report)["findings"]
-        except HarnessFailed as error:
-            # Its port does not build.
-            unjudged.append(mutant.id)
-            print(f"{mutant.id:44} {error}", flush=True)
-            continue
-        scores.append(score(mutant, port, findings))
-        show(scores[-1])
-    print(f"{len(scores)} mutants on {config.name}, {len(unjudged)} not judged")
+def sums(scores: list[Score]) -> Iterator[str]:
+    """How many of the first findings are right, and in what."""
     for sentence, number in (
         ("have the right clause first", sum(found.right for found in scores)),
         ("have exactly one finding", sum(len(found.findings) == 1 for found in scores)),
         ("have the right function", sum(found.in_function for found in scores)),
     ):
-        print(f"  {number} {sentence}")
+        yield f"  {number} {sentence}"
     ones = [found for found in scores if found.one_line]
-    print(f"{len(ones)} of the faults are one line")
+    yield f"{len(ones)} of the faults are one line"
     for sentence, number in (
         ("are in the line", sum(found.lines == 0 for found in ones)),
         (
@@ -277,7 +127,43 @@ def main() -> None:
             sum(found.by_call or found.lines == 1 for found in ones),
         ),
     ):
-        print(f"  {number} {sentence}")
+        yield f"  {number} {sentence}"
+
+
+def main() -> None:
+    """Judge the chosen mutants, and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("-c", dest="config", required=True)
+    parser.add_argument("-o", dest="directory", type=Path, required=True)
+    parser.add_argument("--table", action="store_true", help="end with a table for a document")
+    parser.add_argument("--generated", type=int, metavar="N", help="N generated ones")
+    parser.add_argument("--seed", type=int, default=1, help="of those that are drawn")
+    parser.add_argument("globs", nargs="*", default=["*"])
+    options = parser.parse_intermixed_args()
+    options.directory.mkdir(parents=True, exist_ok=True)
+    config = load_config(options.config)
+    port = load_port(config.port)
+    scores: list[Score] = []
+    unjudged: list[str] = []
+    for planted in (
+        written(config, port, options.globs)
+        if options.generated is None
+        else drawn(config, port, options.generated, options.seed)
+    ):
+        report = options.directory / f"{config.name}-{planted.name.replace('/', '-')}.json"
+        try:
+            findings = judge(planted, config, port, report)["findings"]
+        except HarnessFailed as error:
+            # Its port does not build.
+            unjudged.append(planted.name)
+            print(f"{planted.name:44} {error}", flush=True)
+            continue
+        scores.append(score(planted, port, findings))
+        show(scores[-1])
+    print(f"{len(scores)} mutants on {config.name}, {len(unjudged)} not judged")
+    print(*sums(scores), sep="\n")
     if options.table:
         print(*table(scores), sep="\n")
     sys.exit(bool(unjudged) or not all(found.right for found in scores))
