@@ -48,7 +48,7 @@ SUBJECTS = {
 _DEFINITION = (
     r"\s*#\s*define\s+{0}\b"
     r"|\s*(?:SYM_\w+(?<!_END)|ENTRY|NESTED|LEAF)\(\s*{0}\b"
-    r"|[A-Za-z_][\w\s*]*\b{0}\s*\([^;]*$"
+    r"|(?:[A-Za-z_][\w\s*]*\b)?{0}\s*\([^;]*$"
     r"|[A-Za-z_][\w\s*]*\b{0}\s*(?:\[[^=;]*)?=[^=]"
 )
 """The first line of a macro, of a function or label in assembly, or of a function or an object
@@ -285,7 +285,14 @@ def _definitions(port: Path, name: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _returns(lines: Sequence[str]) -> int:
-    """The number of the last ``return`` of a function with this body; 0 if it is no such."""
-    body = lines[: lines.index("}")] if lines[:1] == ["{"] and "}" in lines else []
-    found = [number for number, line in enumerate(body, 1) if line.lstrip().startswith("return ")]
-    return found[-1] if found else 0
+    """The number of the last ``return`` of a function of which these lines follow the first.
+
+    Or of its only line, if it has one; 0 if it is no such function.
+    """
+    start = next((at for at, line in enumerate(lines) if not line[:1].isspace()), len(lines))
+    if lines[start : start + 1] != ["{"] or "}" not in lines:
+        return 0
+    body = range(start + 1, lines.index("}"))
+    found = [at for at in body if lines[at].lstrip().startswith("return ")]
+    found = list(body) if len(body) == 1 else found
+    return found[-1] + 1 if found else 0

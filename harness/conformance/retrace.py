@@ -27,8 +27,10 @@ LEAST_ADDRESS = 0x1000
 class Retrace(Endings):
     """A judged call, which is repeated in single steps if something is wrong with it."""
 
-    def __init__(self, bench: Bench, prepare: Prepare, *, ended: bool = False) -> None:
-        super().__init__(bench, prepare, ended=ended)
+    def __init__(
+        self, bench: Bench, prepare: Prepare, *, ended: bool = False, goal: int | None = None
+    ) -> None:
+        super().__init__(bench, prepare, ended=ended, goal=goal)
         self.call: TracedCall | None = None  # As far as the guest came.
         self._unexplained: tuple[NotReached, int] | None = None
 

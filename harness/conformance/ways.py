@@ -75,11 +75,17 @@ class Ways:
     Each path is stepped when it is first needed: once for its addresses, and once for registers.
     """
 
-    def __init__(self, bench: Bench, prepare: Prepare, *, ended: bool = False) -> None:
-        """``ended``: the graph tracer is switched off before the function returns."""
+    def __init__(
+        self, bench: Bench, prepare: Prepare, *, ended: bool = False, goal: int | None = None
+    ) -> None:
+        """``ended``: the graph tracer is switched off before the function returns.
+
+        ``goal`` is where the call leads, if that is not behind its site.
+        """
         self.bench = bench
         self._prepare = prepare
         self._ended = ended
+        self._goal = goal
         self._site: CallSite | None = None
         self._ways: dict[tuple[bool, bool], Way] = {}
 
@@ -99,10 +105,11 @@ class Ways:
         meant = self._prepare()
         call = come_to(bench, self._site or meant)
         lay_out(bench, call)
-        goal, start = bench.sites.resumes(call.site), call.site.address
+        behind, start = bench.sites.resumes(call.site), call.site.address
+        goal = behind if self._goal is None else self._goal
         if home:
             landing = bench.image.address_of(LANDING)
-            bench.run_to(goal)
+            bench.run_to(behind)
             if self._ended:
                 Switch(bench).graph(False)
             if bench.run_to(landing, call.caller) != landing:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One tracer and several tracers that get an ops and the registers at the site."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 
@@ -13,12 +13,12 @@ from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import place_of
 from harness.conformance.retrace import Retrace
+from harness.conformance.saved_registers import PC, RESULT, SavedRegisters, Value
 from harness.conformance.selftests import NUMBER, Action, Selftest
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
     SELFTEST,
     NotReached,
-    Registers,
     TracedCall,
     come_to,
     lay_out,
@@ -63,7 +63,7 @@ def what_a_tracer_is_given(bench: Bench) -> None:
 
 def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str = "") -> None:
     """A call through a stub to a tracer by its number; failures break C18, or ``instead``."""
-    retrace = Retrace(bench, partial(watched, bench, name, number, stub))
+    retrace = SavedRegisters(bench, partial(watched, bench, name, number, stub), number)
     bench.locate = retrace.last_instruction
     clause = instead or "C18a"
     groups = dict.fromkeys(GROUPS, clause)
@@ -81,7 +81,9 @@ def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str =
         compare(retrace, call, what, groups)
 
 
-def _judge_given(retrace: Retrace, call: TracedCall, number: int, what: str, instead: str) -> None:
+def _judge_given(
+    retrace: SavedRegisters, call: TracedCall, number: int, what: str, instead: str
+) -> None:
     bench, test = retrace.bench, Selftest(retrace.bench, number)
     third = bench.isa.abi.argument_registers[2]
     op = call.first(SELFTEST)[third] & bench.isa.mask
@@ -94,41 +96,72 @@ def _judge_given(retrace: Retrace, call: TracedCall, number: int, what: str, ins
         found=f"{op:#x}",
     )
     noted = test if right else Selftest(bench, 0)
-    for clause, subject, expected, found in _given(bench, call, noted):
+    values = list(_given(bench, call, noted))
+    as_due = [value for _, _, value, expected, found in values if expected == found]
+    for clause, subject, value, expected, found in values:
         bench.require(
             instead or clause,
             expected == found,
             f"{what}: {subject} in fregs is not that at the site",
-            partial(_stub, bench, "makes fregs"),
+            partial(retrace.wrong_value, value, found, as_due),
             expected=f"{expected:#x}",
             found=f"{found:#x}",
         )
 
 
-def _given(bench: Bench, call: TracedCall, test: Selftest) -> Iterator[tuple[str, str, int, int]]:
-    """Clause, subject, and the values at the site and in fregs."""
+def _given(
+    bench: Bench, call: TracedCall, test: Selftest
+) -> Iterator[tuple[str, str, Value, int, int]]:
+    """Clause, subject, what it is in `Selftest`, and the values at the site and in fregs."""
     abi, mask, before = bench.isa.abi, bench.isa.mask, call.before
-    for register, found in zip(abi.argument_registers, test.arguments, strict=False):
-        yield "C18b", f"the argument {register}", before[register] & mask, found
-    yield "C18b", "the result", before[abi.results[0]] & mask, test.read("return_value")
-    yield "C18c", "the stack pointer", before[abi.stack_register] & mask, test.read("stack_pointer")
+    for number, register in enumerate(abi.argument_registers[: len(test.arguments)]):
+        value, found = ("arguments", number), test.arguments[number]
+        yield "C18b", f"the argument {register}", value, before[register] & mask, found
+    others = [("C18b", "the result", RESULT, before[abi.results[0]])]
+    others += [("C18c", "the stack pointer", ("stack_pointer", 0), before[abi.stack_register])]
     if abi.frame_record:
-        frame = before[abi.frame_record.register] & mask
-        yield "C18c", "the frame pointer", frame, test.read("frame_pointer")
-    yield "C18c", "the return address", call.caller, test.read("return_address")
-    goes_on = bench.sites.resumes(call.site) & mask
-    yield "C18d", "the instruction pointer", goes_on, test.read("instruction_pointer")
+        frame = before[abi.frame_record.register]
+        others += [("C18c", "the frame pointer", ("frame_pointer", 0), frame)]
+    others += [("C18c", "the return address", ("return_address", 0), call.caller)]
+    others += [("C18d", "the instruction pointer", PC, bench.sites.resumes(call.site))]
+    for clause, subject, value, expected in others:
+        yield clause, subject, value, expected & mask, test.read(value[0])
 
 
-def _acting(
-    bench: Bench, name: str, stub: str, action: Action, value: int, number: int = 0
-) -> TracedCall:
-    """Stop at a function's call site, with patterns in the registers, before a tracer acts."""
-    site = watched(bench, name, stub=stub)
-    Selftest(bench, 0).act(action, value, number)
-    call = come_to(bench, site)
-    lay_out(bench, call)
-    return call
+class _Acting:
+    """A call whose tracer does something."""
+
+    def __init__(
+        self, bench: Bench, name: str, stub: str, action: Action, value: int, number: int = 0
+    ) -> None:
+        self.bench, self._action = bench, (action, value, number)
+        self._look = partial(watched, bench, name, stub=stub)
+
+    def prepare(self) -> CallSite:
+        """As of `Retrace`."""
+        site = self._look()
+        Selftest(self.bench, 0).act(*self._action)
+        return site
+
+    def begin(self) -> TracedCall:
+        """Stop at the function's call site, with patterns in the registers."""
+        call = come_to(self.bench, self.prepare())
+        lay_out(self.bench, call)
+        return call
+
+    def other_way(self, setter: str) -> Place | None:
+        """Why the stub did not return to the address that the tracer has set."""
+        pc = self.bench.isa.abi.pc_register
+        return SavedRegisters(self.bench, self._look).not_put_back(pc, PC, setter)
+
+    def other_registers(self, goal: int, names: Sequence[str]) -> Place | None:
+        """Why these registers are wrong where the call leads to, ``goal``."""
+        acting = Retrace(self.bench, self.prepare, goal=goal)
+        result, returned = self.bench.isa.abi.results[0], self._action[0] is Action.RETURN
+        if not returned or result not in names:
+            return acting.last_write(names)
+        saved, setter = SavedRegisters(self.bench, self._look), "ftrace_regs_set_return_value"
+        return saved.not_put_back(result, RESULT, setter, acting)
 
 
 def _registers_at_site(bench: Bench, call: TracedCall) -> dict[str, int]:
@@ -139,15 +172,14 @@ def _registers_at_site(bench: Bench, call: TracedCall) -> dict[str, int]:
     return found | {name: call.before[of] for name, of in abi.at_site(form).moved.items()}
 
 
-def _judge(
-    bench: Bench, clause: str, expected: Mapping[str, int], found: Registers, what: str
-) -> None:
+def _judge(acting: _Acting, clause: str, expected: Mapping[str, int], what: str, goal: int) -> None:
+    found = acting.bench.registers.read()
     wrong = {name: was for name, was in expected.items() if found[name] != was}
-    bench.require(
+    acting.bench.require(
         clause,
         not wrong,
         f"{what}: {', '.join(wrong)} is not what it has to be",
-        partial(_stub, bench, "returns"),
+        partial(acting.other_registers, goal, tuple(wrong)),
         registers={name: f"{was:#x} -> {found[name]:#x}" for name, was in wrong.items()},
     )
 
@@ -162,13 +194,14 @@ def a_tracer_that_leads_elsewhere(bench: Bench) -> None:
 def led_elsewhere(bench: Bench, name: str, stub: str, clause: str) -> None:
     """The same for one function and one stub."""
     elsewhere = bench.image.address_of(DONE)
-    call = _acting(bench, name, stub, Action.SET_INSTRUCTION_POINTER, elsewhere)
+    acting = _Acting(bench, name, stub, Action.SET_INSTRUCTION_POINTER, elsewhere)
+    call = acting.begin()
     here = bench.run_to(elsewhere, bench.sites.resumes(call.site))
     told = f"a call of {name} went on at the site, and a tracer had set another address"
-    place = partial(_stub, bench, "returned")
+    place = partial(acting.other_way, "ftrace_regs_set_instruction_pointer")
     if bench.require(clause, here == elsewhere & bench.isa.mask, told, place):
         what = f"what a tracer calls in place of {name}"
-        _judge(bench, clause, _registers_at_site(bench, call), bench.registers.read(), what)
+        _judge(acting, clause, _registers_at_site(bench, call), what, here)
 
 
 @check("C19b", layer=Layer.CALL)
@@ -181,11 +214,12 @@ def a_tracer_that_changes_an_argument(bench: Bench) -> None:
 def changed_argument(bench: Bench, number: int, stub: str, clause: str) -> None:
     """The same for one argument and one stub."""
     register, value = bench.isa.abi.argument_registers[number], VALUE & bench.isa.mask
-    call = _acting(bench, LEAF, stub, Action.SET_ARGUMENT, value, number)
-    bench.run_to(bench.sites.resumes(call.site))
+    acting = _Acting(bench, LEAF, stub, Action.SET_ARGUMENT, value, number)
+    call = acting.begin()
+    behind = bench.run_to(bench.sites.resumes(call.site))
     what = f"a call of {LEAF} with another {register} by a tracer"
     expected = _registers_at_site(bench, call) | {register: value}
-    _judge(bench, clause, expected, bench.registers.read(), what)
+    _judge(acting, clause, expected, what, behind)
 
 
 @check("C19c", layer=Layer.CALL)
@@ -198,14 +232,16 @@ def a_tracer_that_returns_for_the_function(bench: Bench) -> None:
 def returned(bench: Bench, name: str, stub: str, clause: str) -> None:
     """The same for one function and one stub."""
     value, abi = VALUE & bench.isa.mask, bench.isa.abi
-    call = _acting(bench, name, stub, Action.RETURN, value)
+    acting = _Acting(bench, name, stub, Action.RETURN, value)
+    call = acting.begin()
     here = bench.run_to(call.caller, bench.sites.resumes(call.site))
     told = f"{name} was executed, and a tracer had returned for it"
-    if bench.require(clause, here == call.caller, told, partial(_stub, bench, "returned")):
+    place = partial(acting.other_way, "ftrace_override_function_with_return")
+    if bench.require(clause, here == call.caller, told, place):
         kept = (*abi.saved, *abi.fixed, abi.stack_register)
         expected = {name: call.before[name] for name in kept} | {abi.results[0]: value}
         what = f"the return of a tracer for {name}"
-        _judge(bench, clause, expected, bench.registers.read(), what)
+        _judge(acting, clause, expected, what, here)
 
 
 @check("C20b", features=GRAPH)

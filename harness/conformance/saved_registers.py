@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""The registers that a stub saves for its tracer, with the port's accessors, and the way back."""
+
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+
+from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.places import definition_of, is_of_port
+from harness.conformance.retrace import Retrace
+from harness.conformance.selftests import Selftest
+from harness.conformance.traced_call import BELOW_STACK, SELFTEST, clobber, come_to, lay_out
+from harness.conformance.verdict import Place
+from harness.conformance.ways import Prepare, TracedStep
+from harness.debugger import return_address
+from harness.errors import GdbError, GuestError
+
+Value = tuple[str, int]
+"""A member of ``struct ftrace_selftest`` that an accessor fills, and the number of an argument."""
+
+PC: Value = ("instruction_pointer", 0)
+RESULT: Value = ("return_value", 0)
+
+ACCESSORS = {
+    "arguments": "ftrace_regs_get_argument",
+    **{
+        name: f"ftrace_regs_get_{name}"
+        for name in (PC[0], RESULT[0], "stack_pointer", "frame_pointer", "return_address")
+    },
+}
+
+
+class SavedRegisters(Retrace):
+    """A call whose tracer gets the registers at the site.
+
+    What an accessor reads and what the stub puts back is found by experiment: words of the stub's
+    frame are overwritten while its tracer runs.
+    """
+
+    def __init__(self, bench: Bench, prepare: Prepare, number: int = 0) -> None:
+        """``number`` is the tracer's."""
+        super().__init__(bench, prepare)
+        self._number = number
+
+    def wrong_value(self, value: Value, found: int, right: Collection[Value]) -> Place | None:
+        """Where the wrong value that an accessor returned comes from; those ``right`` are not.
+
+        It is the accessor if it reads no word of the frame, or one that another accessor returns
+        for what it is.
+        """
+        word = self._read.get(value)
+        if word is None or any(self._read.get(other) == word for other in right):
+            return self._definition(ACCESSORS[value[0]], "does not return what the stub has saved")
+        return self._made(found) or self.saved(word)
+
+    def not_put_back(
+        self, register: str, value: Value, setter: str, acting: Retrace | None = None
+    ) -> Place | None:
+        """Why a register, or the pc, behind the stub is not what a tracer has set.
+
+        It is the setter if the stub takes the register from the word that the accessor of the same
+        value reads.  ``acting`` is the call with that tracer.
+        """
+        word = self._read.get(value)
+        if word is not None and self._takes(register, word):
+            return self._definition(setter, "does not set the word that the stub puts back")
+        return self._return() if acting is None else acting.last_write((register,))
+
+    def saved(self, word: int) -> Place | None:
+        """The stub's last store to a word of its frame before its tracer, or the one beside it."""
+        steps, writers = self._stores
+        if not writers:
+            return None
+        nearest = min(writers, key=lambda other: (abs(other - word), other))
+        how = "saves this" if nearest == word else "saves the word beside, and not this one"
+        return self._place(steps, writers[nearest], how, in_slot=True)
+
+    def _made(self, value: int) -> Place | None:
+        """The stub's instruction that made a value in front of its tracer, but not by a move.
+
+        The stack pointer is no value before it is copied.
+        """
+        before, _, steps, _ = self._way(home=False)
+        steps = steps[: self._entry(steps, SELFTEST)]
+        but = (self.bench.isa.abi.stack_register,)
+        made = next(self._makes(before, steps, lambda held: held == value, but), None)
+        return (
+            None if made is None else self._place(steps, made, "made what is saved", in_slot=True)
+        )
+
+    def _return(self) -> Place | None:
+        """The stub's instruction behind its tracer that made the address to which it returned."""
+        before, _, steps, _ = self._way(home=False)
+        start = max((at + 1 for at, step in enumerate(steps) if step.ran), default=0)
+        registers = steps[start - 1].registers if start else before
+        goal, pointed_to = steps[-1].to if steps else 0, self.bench.isa.pointed_to
+        made = self._makes(registers, steps[start:], lambda held: pointed_to(held) == goal)
+        last = max(made, default=None)
+        if last is None:
+            return self.last_instruction()
+        return self._place(steps, start + last, "made the address of the return", in_slot=True)
+
+    def _definition(self, name: str, how: str) -> Place | None:
+        place = definition_of(self.bench.variant.spec.port.directory, name)
+        return place and replace(place, how=how)
+
+    @cached_property
+    def _frame(self) -> range:
+        """The addresses of the words of the stub's frame."""
+        bench, stack = self.bench, self.bench.isa.abi.stack_register
+        call = come_to(bench, self._prepare())
+        lay_out(bench, call)
+        bench.run_to(SELFTEST)
+        start = bench.registers.read(stack)[stack]
+        return range(start, call.before[stack], bench.isa.word_size)
+
+    def _enter_tracer(self) -> int:
+        """Come to the tracer's entry again; returns its return address."""
+        lay_out(self.bench, come_to(self.bench, self._prepare()))
+        self.bench.run_to(SELFTEST)
+        return return_address(self.bench.guest.debugger, self.bench.isa.abi)
+
+    @cached_property
+    def _read(self) -> dict[Value, int]:
+        """The word that is returned for each value; missing if it is none of the frame."""
+        bench, frame = self.bench, self._frame
+        back = self._enter_tracer()
+        marks = bench.registers.words(BELOW_STACK, frame.stop - frame.start)
+        self._write(frame.start, marks)
+        bench.run_to(back)
+        test, words = Selftest(bench, self._number), dict(zip(marks, frame, strict=True))
+        found = {("arguments", at): value for at, value in enumerate(test.arguments)}
+        found |= {(name, 0): test.read(name) for name in ACCESSORS if name != "arguments"}
+        return {value: words[held] for value, held in found.items() if held in words}
+
+    def _takes(self, register: str, word: int) -> bool:
+        """Whether the stub puts back a register, or the pc, from a word of its frame."""
+        bench, mark = self.bench, self.bench.image.address_of(CALL_RETURNS)
+        back = self._enter_tracer()
+        bench.run_to(back)
+        clobber(bench, SELFTEST)
+        self._write(word, [mark])
+        last: TracedStep | None = None
+        # The guest may die where the stub leads it.
+        with suppress(GuestError, GdbError):
+            for last in self._steps(back, mark, values=True, stack=word, above=b""):
+                if not is_of_port(bench.image, last.to):
+                    break
+        if last is None:
+            return False
+        pc = bench.isa.abi.pc_register
+        return mark == (last.to if register == pc else last.registers[register] & bench.isa.mask)
+
+    @cached_property
+    def _stores(self) -> tuple[list[TracedStep], dict[int, int]]:
+        """The steps up to the tracer, and for the words of the frame those that wrote them last."""
+        bench, frame = self.bench, self._frame
+        call = come_to(bench, self._prepare())
+        lay_out(bench, call)
+        steps: list[TracedStep] = []
+        writers: dict[int, int] = {}
+        words = self._words()
+        tracer = bench.image.address_of(SELFTEST)
+        for step in self._steps(call.site.address, tracer, False, stack=0, above=b""):
+            now = self._words()
+            changed = (at for at, was, new in zip(frame, words, now, strict=True) if was != new)
+            writers |= dict.fromkeys(changed, len(steps))
+            steps.append(step)
+            words = now
+        return steps, writers
+
+    def _words(self) -> list[bytes]:
+        frame, size = self._frame, self.bench.isa.word_size
+        memory = self.bench.guest.debugger.dump_memory(frame.start, frame.stop - frame.start)
+        return [memory[at : at + size] for at in range(0, len(memory), size)]
+
+    def _write(self, address: int, words: Iterable[int]) -> None:
+        size, order = self.bench.isa.word_size, self.bench.image.byteorder
+        data = b"".join(word.to_bytes(size, order) for word in words)
+        self.bench.guest.debugger.restore_memory(address, data)
