@@ -16,6 +16,14 @@ EFFECTS = {
 """The clause about the effect of each patching function, and so about any other effect."""
 
 
+INIT_NOP, MAKE_NOP = "ftrace_init_nop", "ftrace_make_nop"
+
+
+def first_patching(image: RunningImage) -> str:
+    """The port's function that switches a site off first, at boot or in a module."""
+    return INIT_NOP if INIT_NOP in image.symbols else MAKE_NOP
+
+
 @dataclass(frozen=True, slots=True)
 class Called:
     """A function of the guest, called with these arguments."""
@@ -61,12 +69,10 @@ class Actions:
     def patching(self, image: RunningImage) -> str:
         """The port's patching function that was called last."""
         last = self.last_call
-        if last is not None and last.function == image.symbols.get("load_module"):
-            return "ftrace_make_nop"
         # At boot the kernel itself switches all sites off.
-        if last is None or (
-            last.arguments and last.function == image.symbols.get("ftrace_replace_code")
-        ):
-            return f"ftrace_make_{'call' if last and last.arguments[0] else 'nop'}"
+        if last is None or last.function == image.symbols.get("load_module"):
+            return first_patching(image)
+        if last.arguments and last.function == image.symbols.get("ftrace_replace_code"):
+            return "ftrace_make_call" if last.arguments[0] else MAKE_NOP
         function = image.function_at(last.function)
         return function.name if function else ""

@@ -19,7 +19,7 @@ class ByteSearch(Search):
 
     def compared(self) -> Place | None:
         """As of `Search`, of the bytes."""
-        made = self._path.compared(self._asked(), self._watched)
+        made = self._path.compared(self._asked(), self.watched)
         return None if made is None else self._place(made, COMPARED)
 
     def _chosen(self) -> int | None:
@@ -45,5 +45,5 @@ class ByteSearch(Search):
         store = self._judged[-1]
         offsets = range(len(self._seen[-1]))
         differs = [at for at in offsets if self._seen[store][at] != self._seen[store + 1][at]]
-        wrong = [at for at in differs if self._right and self._seen[-1][at] != self._right[at]]
-        return store, self._watched.start + [*wrong, *differs][0]
+        wrong = [at for at in differs if self.right and self._seen[-1][at] != self.right[at]]
+        return store, self.watched.start + [*wrong, *differs][0]

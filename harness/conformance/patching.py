@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from harness.conformance.actions import Actions, Called, Written
+from harness.conformance.actions import INIT_NOP, Actions, Called, Written, first_patching
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.byte_search import ByteSearch
 from harness.conformance.conditions import constant_condition
@@ -67,11 +67,11 @@ def locate_at_boot(bench: Bench, aspect: str, function: str) -> Place | None:
 
 
 def locate_refused_site(bench: Bench) -> Place | None:
-    """The line of ftrace_make_nop() that refused a site, in the last call, which was load_module().
+    """The line that refused to switch a site off, in the last call, which was load_module().
 
     It is the function if no line is found.  The guest is left in any state.
     """
-    function, result = "ftrace_make_nop", bench.isa.abi.results[0]
+    function, result = first_patching(bench.image), bench.isa.abi.results[0]
     actions, start = bench.actions.so_far(), bench.image.address_of(function)
     _come_to(bench, function, actions)
     here = start & bench.isa.mask
@@ -116,20 +116,23 @@ def _locate(
     if search is None:
         return None
     executed = search.executed
-    place = None
-    if aspect == WORDS and search.is_refused and function not in RECORD:
-        place = _left_before(bench, function, actions)
+    place = granted = None
+    if aspect == WORDS:
+        granted = _granted_of(bench, function, registers, search)
+    if aspect == WORDS and search.is_refused:
+        before = _prepared_wrong if function in RECORD else _left_before
+        place = before(bench, function, actions)
     left_alone = aspect == WORDS and (search.is_incomplete or search.is_refused)
     if place is None and (left_alone or aspect in (REFUSAL, REACH)):
         place = constant_condition(bench, executed)
     if place is None and aspect == REACH:
         place = _others_refused(bench, function, actions, executed)
-    elif place is None and aspect == WORDS and not search.wrote and function in RECORD:
+    elif place is None and granted is not None:
         again = partial(_come_to, bench, function, actions)
-        granted = _granted_of(bench, function, registers)
-        compared = search.compared() if search.is_refused else None
+        compared = search.compared() if search.is_refused and function in RECORD else None
         place = compared or wrong_decision(bench, again, executed, granted)
-        place = place or search.done_nothing()
+        if place is None and not search.wrote and function in RECORD:
+            place = search.done_nothing()
     return place or search.place(aspect)
 
 
@@ -166,6 +169,21 @@ def _left_before(bench: Bench, function: str, actions: Actions) -> Place | None:
     return search.place(WORDS) if search is not None and search.is_wrong else None
 
 
+def _prepared_wrong(bench: Bench, function: str, actions: Actions) -> Place | None:
+    """Where ftrace_init_nop() left the site wrong; None if it did not, or others have changed it.
+
+    The guest is at the entry of the function that refused it, or behind it.
+    """
+    if first_patching(bench.image) != INIT_NOP or function == INIT_NOP:
+        return None
+    site = actions.site
+    if not site:
+        _come_to(bench, function, actions)
+        site = site_of(bench, function, bench.registers.read())
+    search, _ = _search(bench, WORDS, INIT_NOP, Actions(memory=actions.memory, site=site))
+    return search.place(WORDS) if search is not None and search.is_wrong else None
+
+
 def _others_refused(
     bench: Bench, function: str, actions: Actions, executed: Sequence[int]
 ) -> Place | None:
@@ -186,16 +204,30 @@ def _others_refused(
     return None
 
 
-def _granted_of(bench: Bench, function: str, registers: dict[str, int]) -> Callable[[], bool]:
-    """Judges the same request after other decisions; this one has been refused.
+def _granted_of(
+    bench: Bench, function: str, registers: dict[str, int], search: Search
+) -> Callable[[], bool] | None:
+    """Judges the same request after other decisions; None if that is not known.
 
     ``registers`` are those of its arguments.
     """
+    if function not in RECORD:
+        return partial(_is_right, bench, search) if search.is_wrong else None
+    if search.wrote:
+        return None
     ip = site_of(bench, function, registers)
     words = _mapped(bench, range(ip, ip + AROUND.stop))
     target = target_of(bench, function, registers)
     before = bench.read_memory(words.start, len(words))
     return partial(_granted, bench, words, before, target)
+
+
+def _is_right(bench: Bench, search: Search) -> bool:
+    """Whether the call that has just returned left the slot as it has to be."""
+    result = bench.isa.abi.results[0]
+    watched = search.watched
+    done = not bench.registers.read(result)[result] & STATUS
+    return done and bench.read_memory(watched.start, len(watched)) == search.right
 
 
 def _granted(bench: Bench, words: range, before: bytes, target: int | None) -> bool:

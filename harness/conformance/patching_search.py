@@ -137,7 +137,7 @@ class Search(WrittenWords):
         """What made the distance by which a word calls, where the site has the right one."""
         offset = next(start for start, one in self._words(self._before.memory) if one == right)
         codes = (self._code(one) for one in (word, right))
-        return self._distance_maker(self._watched.start + offset, *codes)
+        return self._distance_maker(self.watched.start + offset, *codes)
 
     def _last_store(self) -> Place | None:
         """The instruction that made the word written last, or wrote it if it existed before.

@@ -10,7 +10,12 @@ from harness.tracer.slots import GRAPH_SLOT, NO_TRACER, has_call_ops, slot_code
 UPDATE = "ftrace_update_ftrace_func"
 ENABLE, DISABLE = (f"ftrace_{verb}_ftrace_graph_caller" for verb in ("enable", "disable"))
 
-RECORD = {"ftrace_make_nop": 1, "ftrace_make_call": 0, "ftrace_modify_call": 0}
+RECORD = {
+    "ftrace_init_nop": 1,
+    "ftrace_make_nop": 1,
+    "ftrace_make_call": 0,
+    "ftrace_modify_call": 0,
+}
 """The index of the argument ``struct dyn_ftrace *``."""
 
 TARGET = {"ftrace_make_call": 1, "ftrace_modify_call": 2}
@@ -25,7 +30,7 @@ def target_of(bench: Bench, function: str, registers: dict[str, int]) -> int | N
 
 
 def site_of(bench: Bench, function: str, registers: dict[str, int]) -> int:
-    """``ip`` of the record that ftrace_make_nop() or ftrace_make_call() is called with."""
+    """``ip`` of the record that a function of `RECORD` is called with."""
     isa, ip = bench.isa, bench.port.record.member("ip")
     record = registers[isa.abi.argument_registers[RECORD[function]]] & isa.mask
     return bench.word_at(record + ip.offset) & isa.mask

@@ -60,10 +60,17 @@ class Selftest:
         if has_call_ops(image.symbols):
             # A site that is on has the list function's ops.
             return
-        target = image.address_of(SELFTEST if len(chain) == 1 else "ftrace_ops_list_func")
+        # The list function asks which functions a tracer is for.
+        alone = len(chain) == 1 and not self._number_of_functions(chain[0])
+        target = image.address_of(SELFTEST if alone else "ftrace_ops_list_func")
         slots = image.isa.sites.stub_code(image.symbols, target if chain else None)
         for address, code in slots.items():
             bench.write_memory(address, code)
+
+    def _number_of_functions(self, ops: int) -> int:
+        """How many functions an ops is for; 0 for all."""
+        count = self._ops.member("nr_functions")
+        return count.number(self._bench.read_memory(ops, self._ops.size))
 
     def only(self, site: CallSite | None) -> None:
         """Have it trace this function only; all without one.  It must not be on."""

@@ -38,8 +38,8 @@ class WrittenWords(WatchedCall):
         super().__init__(bench, before, steps)
         self._seen = seen = [before.memory, *(step.memory for step in steps)]
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
-        self._right = right
-        self._watched = range(start, start + len(before.memory))
+        self.right = right
+        self.watched = range(start, start + len(before.memory))
         longest = bench.isa.longest
         of_wrong = self._stores_to(
             {one for start in wrong for one in range(start, start + longest)}
@@ -67,7 +67,7 @@ class WrittenWords(WatchedCall):
     @property
     def is_wrong(self) -> bool:
         """Whether it is known what the memory has to be after the call, and it is not that."""
-        return bool(self._right) and self._seen[-1] != self._right
+        return bool(self.right) and self._seen[-1] != self.right
 
     @property
     def wrote(self) -> bool:
@@ -110,7 +110,7 @@ class WrittenWords(WatchedCall):
             return None
         store = self._judged[-1]
         isa = self._bench.isa
-        old, right = self._seen[store], self._right
+        old, right = self._seen[store], self.right
         wanted = dict(self._words(right))
         changed = [
             (word, wanted.get(at))
@@ -145,9 +145,9 @@ class WrittenWords(WatchedCall):
 
         None if a register held it before, or none does: then the call was encoded so.
         """
-        isa, calls, start = self._bench.isa, self._bench.code.calls, self._watched.start
+        isa, calls, start = self._bench.isa, self._bench.code.calls, self.watched.start
         old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
-        wanted = {*calls(start, self._right)} if self._right else set()
+        wanted = {*calls(start, self.right)} if self.right else set()
         targets = {target for _, target in new - old - wanted}
         made = self._first_held(lambda value: isa.pointed_to(value) in targets)
         return made if made is None or made < self._judged[-1] else None
@@ -156,7 +156,7 @@ class WrittenWords(WatchedCall):
         """What made the address of a store to another place."""
         bench = self._bench
         old, new = (self._seen[self._misplaced[0] + more] for more in (0, 1))
-        at = self._watched.start + next(n for n in range(len(old)) if old[n] != new[n])
+        at = self.watched.start + next(n for n in range(len(old)) if old[n] != new[n])
         made = self._first_held(lambda value: bench.isa.pointed_to(value) == at)
         how = "made the address of what was written"
         place = None if made is None else self._place(made, how, in_slot=True)
@@ -176,7 +176,7 @@ class WrittenWords(WatchedCall):
             text = self._bench.code.disassembled(address)
             names = registers_in(text, isa)
             more = [0, *(int(number, 0) for number in _OFFSET.findall(text))]
-            start = self._watched.start
+            start = self.watched.start
             offsets = [
                 isa.pointed_to(before[name]) + other - start for name in names for other in more
             ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import accumulate
 
+from harness.conformance.actions import MAKE_NOP, first_patching
 from harness.conformance.answers import locate_write
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
@@ -272,15 +273,16 @@ def _other_words(bench: Bench, site: CallSite, code: bytes) -> list[str]:
 
 @check("C8a", "C8b", "C9a", "C9d", "M4a", "M4b", layer=Layer.PATCHING)
 def switching_off_at_boot(bench: Bench) -> None:
-    """If the guest does not reach its workload: each call of ftrace_make_nop() before."""
+    """If the guest does not reach its workload: each site that was switched off before."""
     if bench.reaches_workload():
         return
     bench.boot()
     isa, image = bench.isa, bench.image
-    make_nop, sites = image.address_of("ftrace_make_nop"), {s.ip: s for s in image.sites}
+    function, sites = first_patching(image), {s.ip: s for s in image.sites}
+    is_told = function == MAKE_NOP
     before = b""
     while True:
-        bench.run_to(make_nop)
+        bench.run_to(function)
         # The kernel's own part of the boot has changed text too, before the first call.
         before = before or bench.code.text()
         called = bench.registers.read(*isa.abi.argument_registers[1:3])
@@ -288,7 +290,7 @@ def switching_off_at_boot(bench: Bench) -> None:
         back = return_address(bench.guest.debugger, isa.abi)
         ip = bench.word_at(record + bench.port.record.member("ip").offset) & isa.mask
         site = sites.get(ip)
-        if not _is_asked(bench, ip, target, site) or site is None:
+        if not _is_asked(bench, ip, target if is_told else None, site) or site is None:
             return
         bench.actions.site = site.ip
         with bench.fail_if_guest_dies("C9a"):
@@ -298,15 +300,15 @@ def switching_off_at_boot(bench: Bench) -> None:
         before = bench.code.text()
 
 
-def _is_asked(bench: Bench, ip: int, target: int, site: CallSite | None) -> bool:
-    """Judge the arguments of ftrace_make_nop(): rec->ip, and MCOUNT_ADDR of asm/ftrace.h."""
+def _is_asked(bench: Bench, ip: int, target: int | None, site: CallSite | None) -> bool:
+    """Judge rec->ip, and MCOUNT_ADDR of asm/ftrace.h where ftrace_make_nop() is told it."""
     code = bench.code
     # Records outside functions are those of overridden weak functions.
     if site is None and bench.image.function_at(ip) is not None:
         listing = code.listing(ip, bench.image.read(ip, 4 * bench.isa.unit))
         message = f"rec->ip is {ip:#x} {bench.image.symbolize(ip)}, which is no call site"
         return bench.require("C8b", False, message, lambda: None, found=listing)
-    if site is None or not bench.applies("C8a"):
+    if site is None or target is None or not bench.applies("C8a"):
         return True
     called = [to for _, to in code.calls(site.address, site.as_built)]
     message = f"MCOUNT_ADDR is {target:#x}; {site.function} calls {called[0]:#x}" if called else ""
@@ -323,7 +325,8 @@ def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:
     other = [address for address in bench.code.changed(before, now) if address not in own]
     shown = bench.code.listing(site.address, code)
     lines = [f"{address:#x} {image.symbolize(address)}" for address in other[:16]]
-    refused = f"{site.function}: ftrace_make_nop returned {status - (status >> 31 << 32)} at boot"
+    error, function = status - (status >> 31 << 32), first_patching(image)
+    refused = f"{site.function}: {function} returned {error} at boot"
     good = bench.require("C9a", status == 0, refused, found=shown)
     calls = bench.code.calls(site.address, code)
     good &= bench.require("C9a", not calls, f"{site.function} is on", found=shown)

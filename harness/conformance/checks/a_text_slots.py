@@ -9,6 +9,9 @@ from harness.conformance.kernel_words import excused
 from harness.conformance.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import REACH, Layer
 from harness.errors import GuestError
+from harness.tracer import has_one_slot
+from harness.tracer.setup import GRAPH_FUNC
+from harness.tracer.slots import LIST_FUNC
 
 OTHER_TRACER = "panic"
 """Any function is suitable, as it is never called."""
@@ -36,7 +39,11 @@ def the_slot_of_the_tracer(bench: Bench) -> None:
     if asks_of_the_gate(bench):
         # Boot may have left another word there.
         judge_gate(bench, idle)
-    for name in (TRACER, OTHER_TRACER, TRACER):
+    # With one slot the kernel puts these there too.
+    others = (LIST_FUNC, GRAPH_FUNC) if has_one_slot(image.symbols) else ()
+    for name in (TRACER, OTHER_TRACER, *others, TRACER):
+        if name not in image.symbols:
+            continue  # Built without the graph tracer.
         target = image.address_of(name)
         with bench.fail_if_guest_dies("C10a"):
             status = bench.call(update, target)
