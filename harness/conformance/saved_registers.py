@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The registers that a stub saves for its tracer, with the port's accessors, and the way back."""
+"""The registers that a stub saves for a function of the kernel, for the port's accessors."""
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -10,11 +10,20 @@ from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.places import definition_of, is_of_port
 from harness.conformance.retrace import Retrace
 from harness.conformance.selftests import Selftest
-from harness.conformance.traced_call import BELOW_STACK, SELFTEST, clobber, come_to, lay_out
+from harness.conformance.traced_call import (
+    BELOW_STACK,
+    HANDLER,
+    LANDING,
+    SELFTEST,
+    clobber,
+    come_to,
+    lay_out,
+)
 from harness.conformance.verdict import Place
 from harness.conformance.ways import Prepare, TracedStep
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
+from harness.trace import FuncgraphExitEvent
 
 Value = tuple[str, int]
 """A member of ``struct ftrace_selftest`` that an accessor fills, and the number of an argument."""
@@ -37,6 +46,8 @@ class SavedRegisters(Retrace):
     What an accessor reads and what the stub puts back is found by experiment: words of the stub's
     frame are overwritten while its tracer runs.
     """
+
+    _function, _is_return = SELFTEST, False
 
     def __init__(self, bench: Bench, prepare: Prepare, number: int = 0) -> None:
         """``number`` is the tracer's."""
@@ -77,12 +88,12 @@ class SavedRegisters(Retrace):
         return self._place(steps, writers[nearest], how, in_slot=True)
 
     def _made(self, value: int) -> Place | None:
-        """The stub's instruction that made a value in front of its tracer, but not by a move.
+        """The stub's instruction that made a value before it calls the function.
 
         The stack pointer is no value before it is copied.
         """
-        before, _, steps, _ = self._way(home=False)
-        steps = steps[: self._entry(steps, SELFTEST)]
+        before, _, steps, _ = self._way(home=self._is_return)
+        steps = steps[: self._entry(steps, self._function)]
         but = (self.bench.isa.abi.stack_register,)
         made = next(self._makes(before, steps, lambda held: held == value, but), None)
         return (
@@ -101,45 +112,61 @@ class SavedRegisters(Retrace):
             return self.last_instruction()
         return self._place(steps, start + last, "made the address of the return", in_slot=True)
 
+    def sets_pc(self, goal: int) -> bool:
+        """Whether a call that comes to ``goal`` has that address in the word of the pc then."""
+        word = self._read.get(PC)
+        self._begin()
+        self.bench.run_to(goal)
+        return word is not None and self.bench.word_at(word) == goal
+
     def _definition(self, name: str, how: str) -> Place | None:
         place = definition_of(self.bench.variant.spec.port.directory, name)
         return place and replace(place, how=how)
+
+    def _begin(self) -> int:
+        """Come to the first instruction that is stepped; returns its address."""
+        call = come_to(self.bench, self._prepare())
+        lay_out(self.bench, call)
+        return call.site.address
+
+    def _told(self) -> dict[Value, int]:
+        """What the accessors returned to the function that has just ended."""
+        test = Selftest(self.bench, self._number)
+        found = {("arguments", at): value for at, value in enumerate(test.arguments)}
+        return found | {(name, 0): test.read(name) for name in ACCESSORS if name != "arguments"}
 
     @cached_property
     def _frame(self) -> range:
         """The addresses of the words of the stub's frame."""
         bench, stack = self.bench, self.bench.isa.abi.stack_register
-        call = come_to(bench, self._prepare())
-        lay_out(bench, call)
-        bench.run_to(SELFTEST)
-        start = bench.registers.read(stack)[stack]
-        return range(start, call.before[stack], bench.isa.word_size)
+        self._begin()
+        end = bench.registers.read(stack)[stack]
+        bench.run_to(self._function)
+        return range(bench.registers.read(stack)[stack], end, bench.isa.word_size)
 
-    def _enter_tracer(self) -> int:
-        """Come to the tracer's entry again; returns its return address."""
-        lay_out(self.bench, come_to(self.bench, self._prepare()))
-        self.bench.run_to(SELFTEST)
+    def _enter(self) -> int:
+        """Come to the function's entry again; returns its return address."""
+        self._begin()
+        self.bench.run_to(self._function)
         return return_address(self.bench.guest.debugger, self.bench.isa.abi)
 
     @cached_property
     def _read(self) -> dict[Value, int]:
         """The word that is returned for each value; missing if it is none of the frame."""
         bench, frame = self.bench, self._frame
-        back = self._enter_tracer()
+        back = self._enter()
         marks = bench.registers.words(BELOW_STACK, frame.stop - frame.start)
         self._write(frame.start, marks)
         bench.run_to(back)
-        test, words = Selftest(bench, self._number), dict(zip(marks, frame, strict=True))
-        found = {("arguments", at): value for at, value in enumerate(test.arguments)}
-        found |= {(name, 0): test.read(name) for name in ACCESSORS if name != "arguments"}
-        return {value: words[held] for value, held in found.items() if held in words}
+        words = dict(zip(marks, frame, strict=True))
+        return {value: words[held] for value, held in self._told().items() if held in words}
 
     def _takes(self, register: str, word: int) -> bool:
         """Whether the stub puts back a register, or the pc, from a word of its frame."""
         bench, mark = self.bench, self.bench.image.address_of(CALL_RETURNS)
-        back = self._enter_tracer()
+        back = self._enter()
         bench.run_to(back)
-        clobber(bench, SELFTEST)
+        clobber(bench, self._function)
         self._write(word, [mark])
         last: TracedStep | None = None
         # The guest may die where the stub leads it.
@@ -154,15 +181,14 @@ class SavedRegisters(Retrace):
 
     @cached_property
     def _stores(self) -> tuple[list[TracedStep], dict[int, int]]:
-        """The steps up to the tracer, and for the words of the frame those that wrote them last."""
+        """The steps up to the function, and for words of the frame those that wrote them last."""
         bench, frame = self.bench, self._frame
-        call = come_to(bench, self._prepare())
-        lay_out(bench, call)
+        start = self._begin()
         steps: list[TracedStep] = []
         writers: dict[int, int] = {}
         words = self._words()
-        tracer = bench.image.address_of(SELFTEST)
-        for step in self._steps(call.site.address, tracer, False, stack=0, above=b""):
+        entry = bench.image.address_of(self._function)
+        for step in self._steps(start, entry, values=False, stack=0, above=b""):
             now = self._words()
             changed = (at for at, was, new in zip(frame, words, now, strict=True) if was != new)
             writers |= dict.fromkeys(changed, len(steps))
@@ -179,3 +205,33 @@ class SavedRegisters(Retrace):
         size, order = self.bench.isa.word_size, self.bench.image.byteorder
         data = b"".join(word.to_bytes(size, order) for word in words)
         self.bench.guest.debugger.restore_memory(address, data)
+
+
+class SavedResults(SavedRegisters):
+    """The same of a return through return_to_handler, whose results are saved."""
+
+    _function, _is_return = HANDLER, True
+
+    def _begin(self) -> int:
+        super()._begin()
+        return self.bench.run_to(LANDING)
+
+    @cached_property
+    def _read(self) -> dict[Value, int]:
+        mark = self.bench.registers.pattern(BELOW_STACK, 0)
+        for word in self._frame:
+            back = self._enter()
+            self._write(word, [mark])
+            # The kernel panics of another frame pointer.
+            with suppress(GuestError, GdbError):
+                self.bench.run_to(back)
+                if mark in result_events(self.bench):
+                    return {RESULT: word}
+        return {}
+
+
+def result_events(bench: Bench) -> list[int]:
+    """The results of functions in the events of their returns."""
+    events = bench.guest.tracer.events()
+    found = [one.retval for one in events if isinstance(one, FuncgraphExitEvent)]
+    return [value for value in found if value is not None]
