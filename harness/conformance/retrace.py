@@ -113,6 +113,23 @@ class Retrace(Endings):
                 return self._stub(steps, at, f"wrote {changed[0]} last", in_slot)
         return None
 
+    def exchanged(self, names: Sequence[str]) -> Place | None:
+        """The stub's last jump on the way in, if it has exchanged two registers."""
+        _, _, steps, _ = self._way(home=False)
+        entry = next((at for at, step in enumerate(steps) if self._is_stub(step)), 0)
+        states = (steps[max(entry - 1, 0)].registers, steps[-1].registers) if steps else ()
+        values = [[state[name] for name in names] for state in states]
+        if len(names) != 2 or not values or values[1] != values[0][::-1]:
+            return None
+        longest = self.bench.isa.longest
+        jumps = [
+            at
+            for at, step in enumerate(steps[:-1])
+            if self._is_stub(step) and not 0 < step.to - step.address <= longest
+        ]
+        how = f"jumped last; {' and '.join(names)} are exchanged"
+        return self._place(steps, jumps[-1], how) if jumps else None
+
     def _spoilt(
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
     ) -> Place | None:
@@ -227,6 +244,15 @@ class Retrace(Endings):
         steps, of_stub = self._of_stub(function)
         how = f"comes before the call, with {head.register} still the traced function's"
         return self._place(steps, of_stub[-1], how) if of_stub else None
+
+    def begins_frame(self) -> Place | None:
+        """Where the stub changed the stack pointer first."""
+        before, _, steps, _ = self._way(home=False)
+        stack = self.bench.isa.abi.stack_register
+        values = [before[stack], *(step.registers[stack] for step in steps)]
+        of_stub = (at for at, step in enumerate(steps) if self._is_stub(step))
+        made = next((at for at in of_stub if values[at] != values[at + 1]), None)
+        return None if made is None else self._place(steps, made, "begins a frame", in_slot=True)
 
     def frame(self, function: str) -> Place | None:
         """Where the stub made its frame before it calls a C function."""

@@ -62,7 +62,9 @@ class SavedRegisters(Retrace):
         """
         word = self._read.get(value)
         if word is None or any(self._read.get(other) == word for other in right):
-            return self._definition(ACCESSORS[value[0]], "does not return what the stub has saved")
+            return accessor_of(
+                self.bench, ACCESSORS[value[0]], "does not return what the stub has saved"
+            )
         return self._made(found) or self.saved(word)
 
     def not_put_back(
@@ -75,7 +77,7 @@ class SavedRegisters(Retrace):
         """
         word = self._read.get(value)
         if word is not None and self._takes(register, word):
-            return self._definition(setter, "does not set the word that the stub puts back")
+            return accessor_of(self.bench, setter, "does not set the word that the stub puts back")
         return self._return() if acting is None else acting.last_write((register,))
 
     def saved(self, word: int) -> Place | None:
@@ -112,16 +114,12 @@ class SavedRegisters(Retrace):
             return self.last_instruction()
         return self._place(steps, start + last, "made the address of the return", in_slot=True)
 
-    def sets_pc(self, goal: int) -> bool:
-        """Whether a call that comes to ``goal`` has that address in the word of the pc then."""
+    def is_way_back(self, goal: int, prepare: Prepare) -> bool:
+        """Whether ``goal`` is in the word of the pc, where a call of the function comes there."""
         word = self._read.get(PC)
-        self._begin()
+        lay_out(self.bench, come_to(self.bench, prepare()))
         self.bench.run_to(goal)
         return word is not None and self.bench.word_at(word) == goal
-
-    def _definition(self, name: str, how: str) -> Place | None:
-        place = definition_of(self.bench.variant.spec.port.directory, name)
-        return place and replace(place, how=how)
 
     def _begin(self) -> int:
         """Come to the first instruction that is stepped; returns its address."""
@@ -205,6 +203,12 @@ class SavedRegisters(Retrace):
         size, order = self.bench.isa.word_size, self.bench.image.byteorder
         data = b"".join(word.to_bytes(size, order) for word in words)
         self.bench.guest.debugger.restore_memory(address, data)
+
+
+def accessor_of(bench: Bench, name: str, how: str) -> Place | None:
+    """The definition of an accessor in the port's sources, as what a failure comes from."""
+    place = definition_of(bench.variant.spec.port.directory, name)
+    return place and replace(place, how=how)
 
 
 class SavedResults(SavedRegisters):

@@ -11,7 +11,7 @@ from harness.conformance.checks.c_events import DONE, watch
 from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.kernel_words import live_registers
-from harness.conformance.places import place_of
+from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.saved_registers import PC, RESULT, SavedRegisters, Value
 from harness.conformance.selftests import NUMBER, Action, Selftest
@@ -47,11 +47,6 @@ def watched(bench: Bench, name: str, number: int = 0, stub: str = STUB) -> CallS
     if stub != STUB:
         switch.stub(site, stub)
     return site
-
-
-def _stub(bench: Bench, how: str) -> Place | None:
-    """The beginning of the stub."""
-    return place_of(bench.image, bench.image.address_of("ftrace_caller"), how)
 
 
 @check("C18a", "C18b", "C18c", "C18d", layer=Layer.CALL)
@@ -279,6 +274,7 @@ def tracers_in_every_order(bench: Bench) -> None:
     bench.fresh()
     leaf, second = (bench.sites.of(name) for name in (LEAF, SECOND))
     Switch(bench).sites(True, [leaf, second])
+    bench.used.add("function")
     tests = [Selftest(bench, number) for number in range(NUMBER)]
     traced = ((leaf, second), (leaf,), (second,))
     for test, sites in zip(tests[1:], traced[1:], strict=True):
@@ -340,7 +336,7 @@ def _judge_calls(
             "C20c",
             found == {"calls": count, "op": own},
             f"a tracer that is {'on' if count else 'off'} was called {found['calls']} times",
-            partial(_stub, bench, "calls the tracers"),
+            partial(function_of, bench.image, STUB),
             expected={"calls": count, "op": own},
             found=found,
             on=[str(one) for one in on],

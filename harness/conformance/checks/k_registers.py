@@ -167,7 +167,7 @@ def from_one_stub_to_the_other(bench: Bench) -> None:
     bench.write_memory(site.address, on)
 
 
-@check("C21e", variants=(MODULES,), features=REGS, layer=Layer.CALL)
+@check("C21e", variants=(MODULES,), features=REGS)
 def both_stubs_from_a_module(bench: Bench) -> None:
     """A module's site calls one stub, then the other, then the first again."""
     modules = load(bench)
